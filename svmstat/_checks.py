@@ -1,0 +1,54 @@
+"""Argument checks with one wording: ``name=value is not allowed: it must be ...``."""
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable
+
+from svmstat.errors import ArgumentError
+
+
+def refuse(name: str, value: object, allowed: str) -> ArgumentError:
+    """The error for an argument outside what is allowed, ready to be raised."""
+    return ArgumentError(f"{name}={value!r} is not allowed: it must be {allowed}.")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint such as ``; did you mean 'lat' or 'lon'?``, empty when nothing known is near."""
+    close = difflib.get_close_matches(str(name), [str(item) for item in known], n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def is_real(value: object) -> bool:
+    """Whether the value is a real number; booleans are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def positive(name: str, value: object) -> float:
+    """A finite number above zero."""
+    if not is_real(value) or not math.isfinite(value) or value <= 0:  # type: ignore[arg-type, operator]
+        raise refuse(name, value, "a finite number > 0")
+    return float(value)  # type: ignore[arg-type]
+
+
+def finite(name: str, value: object) -> float:
+    """A finite number."""
+    if not is_real(value) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise refuse(name, value, "a finite number")
+    return float(value)  # type: ignore[arg-type]
+
+
+def at_least(name: str, value: object, least: int) -> int:
+    """An integer not below ``least``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise refuse(name, value, f"an integer >= {least}")
+    return int(value)
+
+
+def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
+    """One of the allowed words."""
+    words = list(allowed)
+    if not isinstance(value, str) or value not in words:
+        hint = nearest(value, words) if isinstance(value, str) else ""
+        raise refuse(name, value, f"one of {', '.join(map(repr, words))}{hint}")
+    return str(value)
