@@ -1,0 +1,163 @@
+"""The width γ of the rbf and polynomial kernels: a number, or a rule that reads the training rows."""
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._checks import is_real, refuse
+from svmstat.errors import ArgumentError, DataError
+from svmstat.kernels.pairs import CHUNK, FloatArray, distances_from, in_threads
+
+RULES = ("scale", "median")
+ALLOWED = "'scale', 'median' or a finite number > 0"
+DIGITS = 1 << 16  # the 64 bits of a distance are read in four digits of 16 bits
+STRIP = 256  # rows per task
+
+
+def check_gamma(gamma: object) -> None:
+    """Refuse what is neither a rule nor a finite number above zero."""
+    known = isinstance(gamma, str) and gamma in RULES
+    if not known and not (is_real(gamma) and 0 < gamma < math.inf):  # type: ignore[operator]
+        raise refuse("gamma", gamma, ALLOWED)
+
+
+def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = None) -> float:
+    """The number that ``gamma`` stands for.
+
+    Parameters
+    ----------
+    gamma : {"scale", "median"} or float
+        "scale" is γ = 1/(p·v), v the weighted variance (divisor Σw) over all entries of X.
+        "median" is γ = 1/(2m²), m the median distance ‖x_i − x_j‖ over all pairs of rows: the median
+        heuristic, in the convention exp(−‖x − z‖²/(2σ²)) with σ = m.
+    X : ndarray of shape (n, p)
+        Training rows on the scale of the fit.
+    weights : ndarray of shape (n,), optional
+        Case weights, taken as repeats; rows of weight zero count as absent.
+
+    Returns
+    -------
+    float
+        γ > 0.
+
+    Raises
+    ------
+    ArgumentError
+        When ``gamma`` is none of these, or the rule gives no finite γ > 0 on these rows.
+    DataError
+        When a rule is asked for and X has no columns or no rows.
+
+    Notes
+    -----
+    Weights as repeats: a pair of rows counts w_i w_j times, and the copies of a row form w_i(w_i − 1)/2 pairs
+    at distance zero (none for w_i < 1). The median is exact, the mean of the two middle distances when their
+    number is even, and does not depend on the order of the rows. It takes four passes over the pairs, each
+    reading 16 more bits of the middle distance, and no memory that grows with the number of pairs.
+
+    References
+    ----------
+    Garreau, Jitkrittum & Kanagawa (2018), "Large sample analysis of the median heuristic", arXiv:1707.07269.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> resolve_gamma("median", X) == 1 / (2 * 2.0**2)
+    True
+    """
+    check_gamma(gamma)
+    if not isinstance(gamma, str):
+        return float(gamma)  # type: ignore[arg-type]
+    X = np.asarray(X, dtype=float)
+    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+    X, w = X[w > 0], w[w > 0]
+    if X.size == 0:
+        n, p = X.shape
+        raise DataError(f"gamma={gamma!r} needs data: the design has {n} rows of weight > 0 and {p} columns.")
+    value = _scale(X, w) if gamma == "scale" else _median(X, w)
+    if not 0 < value < math.inf:
+        raise ArgumentError(
+            f"gamma={gamma!r} gives {value} on these data: give a number > 0 or scale the columns."
+        )
+    return value
+
+
+def _scale(X: FloatArray, w: FloatArray) -> float:
+    """1/(p·v)."""
+    if X.min() == X.max():
+        raise ArgumentError(
+            f"gamma='scale' needs entries that differ, but all are {X.flat[0]}; give a number > 0."
+        )
+    total, p = w.sum(), X.shape[1]
+    mean = (w @ X).sum() / (total * p)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        return float(np.divide(1.0, (w @ (X - mean) ** 2).sum() / total))
+
+
+def _median(X: FloatArray, w: FloatArray) -> float:
+    """1/(2m²)."""
+    lower, upper = np.sqrt(median_squared_distances(X, w))
+    m = float(0.5 * lower + 0.5 * upper)
+    if m == 0:
+        raise ArgumentError(
+            "gamma='median' needs rows that differ: the median distance between two rows is 0; "
+            "use gamma='scale' or give a number > 0."
+        )
+    return 0.5 / m / m
+
+
+def median_squared_distances(X: FloatArray, w: FloatArray) -> FloatArray:
+    """The two middle squared distances (2,) over the pairs of rows, equal when one is in the middle.
+
+    X (n, p) finite, w (n,) positive. Doubles that are not negative are ordered like their bits, so the digits
+    of the middle ones are found from the highest to the lowest.
+    """
+    X, w = np.array(X, order="C"), np.array(w)  # copies: numba compiles anew for read-only arrays
+    columns = np.ascontiguousarray(X.T)
+    copies = np.maximum(w * (w - 1) / 2, 0.0).sum()
+    slack = 0.0 if np.array_equal(w, np.rint(w)) else 1e-10  # fractional weights do not sum exactly
+    prefix, below, total = np.zeros(2, dtype=np.int64), np.zeros(2), 0.0
+
+    for shift in (48, 32, 16, 0):
+
+        def strip(start: int, prefix: NDArray[np.int64] = prefix, shift: int = shift) -> FloatArray:
+            counts = np.zeros((2, DIGITS))
+            _count(X, columns, w, start, min(start + STRIP, len(X)), prefix, shift, counts)
+            return counts
+
+        counts = np.zeros((2, DIGITS))
+        for part in in_threads(strip, range(0, len(X), STRIP)):
+            counts += part
+        if prefix[0] == prefix[1]:
+            counts[1] = counts[0]
+        counts[prefix == 0, 0] += copies
+        reached = below[:, None] + counts.cumsum(axis=1)
+        total = total or float(reached[0, -1])
+        lower = np.searchsorted(reached[0], total * (0.5 - slack), side="left")
+        upper = np.searchsorted(reached[1], total * (0.5 + slack), side="right")
+        last = [np.flatnonzero(row)[-1] if row.any() else 0 for row in counts]
+        digit = np.minimum([lower, upper], last)  # rounding can push a fractional total past the last one
+        below = reached[[0, 1], digit] - counts[[0, 1], digit]
+        prefix = prefix * DIGITS + digit
+    return prefix.view(np.float64)
+
+
+@numba.njit(nogil=True, cache=True)
+def _count(points, columns, w, first, last, prefix, shift, counts):  # type: ignore[no-untyped-def]
+    """Add w_i w_j to counts[t, digit] for the pairs j < i, first ≤ i < last, with bits beginning in prefix[t]."""
+    buffer = np.empty(CHUNK)
+    both = prefix[0] != prefix[1]
+    for i in range(first, last):
+        for start in range(0, i, CHUNK):
+            chunk = buffer[: min(CHUNK, i - start)]
+            distances_from(points[i], columns, start, chunk)
+            bits = chunk.view(np.int64)
+            for j in range(bits.size):
+                head = bits[j] >> shift
+                high, digit = head >> 16, head & (DIGITS - 1)
+                if high == prefix[0]:
+                    counts[0, digit] += w[i] * w[start + j]
+                elif both and high == prefix[1]:
+                    counts[1, digit] += w[i] * w[start + j]

@@ -1,0 +1,134 @@
+"""Kernels given from outside: a matrix or a function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from svmstat.errors import ArgumentError, DataError
+from svmstat.kernels.base import Indices, Kernel, Rows
+from svmstat.kernels.gram_checks import symmetric
+from svmstat.kernels.pairs import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Precomputed(Kernel):
+    """K(x_i, x_j) given: the data are the gram matrix itself.
+
+    ``X`` is the gram matrix (n, n) in `gram`, `bind`, `rows` and `diagonal`; in a call it holds the kernel
+    values (m, n) of new rows against the n training rows ``Z``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> Precomputed().rows(K, [1])
+    array([[1., 2.]])
+    """
+
+    name: ClassVar[str] = "precomputed"
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """The kernel values ``X`` (m, n) themselves; ``Z`` has the n training rows."""
+        K = np.ascontiguousarray(X, dtype=float)
+        if K.ndim != 2 or K.shape[1] != len(Z):
+            raise DataError(
+                f"kernel='precomputed': new data must have one column for each of the {len(Z)} training "
+                f"rows, got shape {K.shape}."
+            )
+        return K
+
+    def bind(self, X: FloatArray) -> "GramRows":
+        """The gram matrix, not copied."""
+        matrix = np.ascontiguousarray(X, dtype=float)
+        return GramRows(matrix, matrix.diagonal().copy())
+
+
+@dataclass(frozen=True, slots=True)
+class GramRows(Rows):
+    """Rows of a gram matrix in memory: ``matrix`` (n, n)."""
+
+    matrix: FloatArray
+    diagonal: FloatArray
+
+    def into(self, indices: Indices, out: FloatArray) -> None:
+        """Write the rows K[indices, :] into ``out`` (len(indices), n)."""
+        out[...] = self.matrix[indices]
+
+    def gram(self) -> FloatArray:
+        """The matrix itself."""
+        return self.matrix
+
+
+@dataclass(frozen=True, slots=True)
+class CustomKernel(Kernel):
+    """K(x, z) by a function of the user: ``function(X, Z)`` returns the cross-gram matrix (n, m).
+
+    Raises
+    ------
+    ArgumentError
+        When the function returns anything but a finite real array of shape (n, m).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def tanimoto(X, Z):
+    ...     both = X @ Z.T
+    ...     return both / ((X**2).sum(1)[:, None] + (Z**2).sum(1) - both)
+    >>> CustomKernel(tanimoto)(np.array([[1.0, 0.0]]), np.array([[1.0, 1.0]]))
+    array([[0.5]])
+    """
+
+    function: Callable[[FloatArray, FloatArray], ArrayLike]
+    name: ClassVar[str] = "custom"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The name of the function."""
+        return {"function": called(self.function)}
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """The cross-gram matrix (n, m) that the function returns, checked."""
+        K = np.asarray(self.function(X, Z))
+        what = f"kernel={called(self.function)}"
+        if K.shape != (len(X), len(Z)) or K.dtype.kind not in "biuf":
+            raise ArgumentError(
+                f"{what} returned an array of shape {K.shape} and type {K.dtype}: "
+                f"for {len(X)} and {len(Z)} rows it must return real numbers of shape {(len(X), len(Z))}."
+            )
+        K = np.ascontiguousarray(K, dtype=float)
+        if not np.isfinite(K).all():
+            i, j = np.argwhere(~np.isfinite(K))[0].tolist()
+            raise ArgumentError(f"{what} returned {K[i, j]} at ({i}, {j}): its values must be finite.")
+        return K
+
+    def bind(self, X: FloatArray) -> "CustomRows":
+        """The rows and, from small blocks of them, the diagonal."""
+        points = np.array(X, dtype=float, order="C")
+        blocks = (points[start : start + 32] for start in range(0, len(points), 32))
+        return CustomRows(self, points, np.concatenate([self(block, block).diagonal() for block in blocks]))
+
+
+@dataclass(frozen=True, slots=True)
+class CustomRows(Rows):
+    """Rows by the user's function: ``points`` (n, p)."""
+
+    kernel: CustomKernel
+    points: FloatArray
+    diagonal: FloatArray
+
+    def into(self, indices: Indices, out: FloatArray) -> None:
+        """Write the rows K[indices, :] into ``out`` (len(indices), n)."""
+        out[...] = self.kernel(self.points[indices], self.points)
+
+    def gram(self) -> FloatArray:
+        """The whole matrix by one call, made exactly symmetric."""
+        name = f"the matrix of kernel={called(self.kernel.function)}"
+        return symmetric(self.kernel(self.points, self.points), name)
+
+
+def called(function: object) -> str:
+    """The name of a function."""
+    return getattr(function, "__name__", type(function).__name__)
