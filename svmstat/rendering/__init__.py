@@ -1,0 +1,1 @@
+"""One renderer for every result: labelled values and tables as text, HTML and LaTeX."""

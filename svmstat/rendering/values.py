@@ -1,0 +1,74 @@
+"""Numbers as a statistician prints them."""
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+
+def _estimate(value: float) -> str:
+    if value == 0:
+        return "0"
+    exponent = int(f"{value:.4e}".partition("e")[2])
+    return f"{value:.4e}" if not -5 < exponent < 9 else f"{value:.{max(0, 4 - exponent)}f}"
+
+
+def _count(value: float) -> str:
+    if abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
+        return str(round(value))
+    decimals = max(2, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+
+
+STYLES: dict[str, Callable[[float], str]] = {
+    "estimate": _estimate,  # five significant digits
+    "count": _count,  # an integer, or a sum of fractional weights
+    "setting": "{:.6g}".format,  # what somebody typed in
+    "residual": "{:.2g}".format,  # a small number of which the size matters
+    "share": "{:.4f}".format,  # a proportion
+}
+
+
+def show(value: object, style: str = "estimate") -> str:
+    """A value on one line: numbers in one of the ``STYLES``, tuples as intervals, booleans as yes or no.
+
+    Examples
+    --------
+    >>> show(418.1), show(-0.000225841), show((-1, 0.25))
+    ('418.10', '-0.00022584', '[-1.0000, 0.25000]')
+    >>> show(369.0, "count"), show(12.5, "count"), show(3.14e-10, "residual"), show(True), show(None)
+    ('369', '12.5', '3.1e-10', 'yes', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return f"[{', '.join(show(item, style) for item in value)}]"
+    if isinstance(value, numbers.Real):
+        return STYLES[style](float(value)) if math.isfinite(value) else str(float(value))
+    return one_line(value)
+
+
+def one_line(value: object) -> str:
+    """Any object as text without line breaks or runs of blanks."""
+    return " ".join(str(value).split())
+
+
+def is_number(value: object) -> bool:
+    """Whether the value stands in a column of numbers; None is a missing number."""
+    return value is None or (isinstance(value, numbers.Real) and not isinstance(value, bool))
+
+
+def lacking(texts: Sequence[str]) -> list[str]:
+    """What each number lacks on its right for the decimal points of a flush-right column to agree.
+
+    Examples
+    --------
+    >>> lacking(["9.95", "-0.784", "634"])
+    ['0', '', '.000']
+    """
+    tails = [text[text.index(".") :] if "." in text else "" for text in texts]
+    longest = max(map(len, tails), default=0)
+    return [("" if tail or not longest else ".").ljust(longest - len(tail), "0") for tail in tails]

@@ -1,0 +1,224 @@
+"""Summaries: of a fit, and of every other result through the same class."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat.rendering import html, latex, text
+from svmstat.rendering.parts import Block, Entry, Part, Table
+from svmstat.rendering.values import show
+
+_CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out decision values"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary:
+    """A titled sequence of blocks and tables, with warnings above them and notes below.
+
+    It prints as text, shows itself as HTML in a notebook and converts to LaTeX.
+
+    Attributes
+    ----------
+    title : str
+    parts : tuple of Block or Table
+        A part with a title opens a section, a part without one continues it.
+    notes, warnings : tuple of str
+
+    Examples
+    --------
+    >>> from svmstat.rendering.parts import Block, Entry
+    >>> block = Block(left=(Entry("Deviance", 418.1),), right=(Entry("Rows", 634, "count"),))
+    >>> print(Summary("A result", (block,), notes=("Nothing was fitted.",)))
+                                       A result
+    ==============================================================================
+    Deviance:                      418.10     Rows:                            634
+    ==============================================================================
+    Nothing was fitted.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def as_text(self) -> str:
+        """As plain text, at most 78 columns wide."""
+        return text.render(self.title, self.parts, self.notes, self.warnings)
+
+    def as_html(self, document: bool = False) -> str:
+        """As an HTML element that carries its own style, or as a whole HTML document."""
+        element = html.render(self.title, self.parts, self.notes, self.warnings)
+        return html.document(self.title, element) if document else element
+
+    def as_latex(self) -> str:
+        r"""As LaTeX for a document with ``\usepackage{booktabs,longtable}``."""
+        return latex.render(self.title, self.parts, self.notes, self.warnings)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    def _repr_latex_(self) -> str:
+        return self.as_latex()
+
+
+def summarize(fit: Any) -> Summary:
+    """The summary of a two-class fit.
+
+    Parameters
+    ----------
+    fit : SVMResults
+        Or any object with its public attributes; nothing is computed but ratios of them.
+
+    Returns
+    -------
+    Summary
+    """
+    parts: list[Part] = [_model(fit), _solution(fit), _support(fit), _probabilities(fit)]
+    parts += [_confusion(fit), _errors(fit)]
+    if fit.has_params:
+        parts.append(_coefficients(fit))
+    return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), _warnings(fit))
+
+
+def _model(fit: Any) -> Block:
+    events = show(fit.confusion.loc[fit.event].sum(), "count")
+    wide = [
+        Entry("Formula", fit.formula),
+        Entry("Response", f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"),
+    ]
+    if fit.class_weight is not None:
+        weights = (f"{level}: {show(weight, 'setting')}" for level, weight in fit.class_weight.items())
+        wide.append(Entry("Class weights", ", ".join(weights)))
+    total = "sum w" if fit.weights_given else "n"
+    left = [
+        ("Rows used", fit.n_rows, True),
+        ("  with weight zero", fit.n_zero_weight, fit.weights_given),
+        ("Sum of weights", fit.nobs, fit.weights_given),
+        ("Dropped, missing values", fit.n_missing, True),
+        ("Dropped, outside subset", fit.n_outside_subset, fit.n_outside_subset > 0),
+        ("Columns of the design", fit.n_columns, True),
+    ]
+    return Block(
+        wide=tuple(wide),
+        left=(
+            *(Entry(label, value, "count") for label, value, shown in left if shown),
+            Entry("Scaling", "standardised" if fit.scaled else "none"),
+        ),
+        right=(
+            Entry("Loss", fit.loss),
+            Entry("Kernel", fit.kernel_name),
+            *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
+            Entry("C", fit.C, "setting"),
+            Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting"),
+        ),
+    )
+
+
+def _solution(fit: Any) -> Block:
+    intercept = (
+        [Entry("Intercept", fit.intercept)]
+        if fit.intercept_is_unique
+        else [Entry("Intercept (midpoint)", fit.intercept), Entry("  interval", fit.intercept_interval)]
+    )
+    return Block(
+        title="Solution",
+        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Dual objective", fit.objective), *intercept),
+        right=(
+            Entry("KKT violation", fit.kkt_violation, "residual"),
+            Entry("Duality gap", fit.duality_gap, "residual"),
+            Entry("Certified optimal", bool(fit.converged)),
+        ),
+    )
+
+
+def _support(fit: Any) -> Table:
+    names = ["rows", "free", "bounded", "total"]
+    counts = fit.n_support[names].to_numpy(dtype=float)
+    return Table(
+        headers=("n", *names[1:]),
+        index=(*map(str, fit.n_support.index), "all"),
+        cells=tuple(map(tuple, np.vstack([counts, counts.sum(axis=0)]))),
+        styles=("count",) * 4,
+        title=f"Support vectors{' (sums of weights)' if fit.weights_given else ''}",
+    )
+
+
+def _probabilities(fit: Any) -> Block:
+    kind = _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
+    return Block(
+        title=f"Deviance and Platt probabilities ({kind})",
+        left=(
+            Entry("Deviance", fit.deviance),
+            Entry("Null deviance", fit.null_deviance),
+            Entry("McFadden R-squared", fit.pseudo_rsquared, "share"),
+        ),
+        right=(
+            Entry("Log-likelihood", fit.llf),
+            Entry("Platt A, slope", fit.calibration.slope),
+            Entry("Platt B, intercept", fit.calibration.intercept),
+            Entry("Platt converged", bool(fit.calibration.converged)),
+        ),
+    )
+
+
+def _confusion(fit: Any) -> Table:
+    counts = fit.confusion.to_numpy(dtype=float)
+    total = counts.sum(axis=1)
+    error = (total - counts.diagonal()) / total
+    levels = tuple(map(str, fit.confusion.index))
+    unit = ", sums of weights" if fit.weights_given else ""
+    return Table(
+        headers=(*levels, "total", "error"),
+        index=levels,
+        cells=tuple(map(tuple, np.column_stack([counts, total, error]))),
+        styles=("count",) * (len(levels) + 1) + ("share",),
+        title=f"Confusion table (observed in rows, predicted in columns{unit})",
+    )
+
+
+def _errors(fit: Any) -> Block:
+    return Block(
+        left=(Entry("Apparent error", fit.apparent_error, "share"),),
+        right=(Entry("sign(f) and p > 1/2 disagree", fit.disagreement, "share"),),
+    )
+
+
+def _coefficients(fit: Any) -> Table:
+    columns = {"coefficient": fit.params}
+    if fit.scaled:
+        columns = {"standardised": fit.params_standardized, "original scale": fit.params}
+    return Table.from_frame(pd.DataFrame(columns), title=f"Coefficients of f, positive towards {fit.event}")
+
+
+def _notes(fit: Any) -> tuple[str, ...]:
+    notes = []
+    if not fit.intercept_is_unique:
+        notes.append(
+            "No support vector is free: every intercept in the interval is optimal, and its midpoint is used."
+        )
+    if math.isinf(fit.margin):
+        notes.append("h = 0: the decision function is constant.")
+    return tuple(notes)
+
+
+def _warnings(fit: Any) -> tuple[str, ...]:
+    warnings = []
+    if not fit.converged:
+        warnings.append(
+            f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
+            f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below."
+        )
+    if not fit.calibration.converged:
+        warnings.append(
+            "the Platt calibration did not converge; do not rely on the probabilities or the deviance."
+        )
+    return tuple(warnings)
