@@ -1,0 +1,197 @@
+"""Columns of a data frame, read by kind: number, boolean, text, category."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from svmstat._checks import nearest
+from svmstat.errors import ArgumentTypeError, DataError
+
+_OBJECT_KINDS = {
+    "integer": "number",
+    "floating": "number",
+    "mixed-integer-float": "number",
+    "decimal": "number",
+    "boolean": "boolean",
+    "string": "text",
+    "mixed": "mixed types",
+    "mixed-integer": "mixed types",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column was when the model was fitted.
+
+    Attributes
+    ----------
+    kind : str
+        ``number``, ``boolean``, ``text``, ``category``, ``missing`` (nothing but missing values)
+        or the name of a type that no term can use as it is, such as ``datetime64``.
+    dtype : pandas.CategoricalDtype or None
+        The categories of a column of that kind.
+    """
+
+    kind: str
+    dtype: pd.CategoricalDtype | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns that a formula reads, with the usual numpy types, on the index 0 … n − 1.
+
+    Attributes
+    ----------
+    columns : dict of Series (n,)
+        The values of each column.
+    kinds : dict of Column
+        The kind of each column.
+    index : Index (n,)
+        The row labels of the frame they come from.
+    """
+
+    columns: dict[Hashable, pd.Series]
+    kinds: dict[Hashable, Column]
+    index: pd.Index
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.index)
+
+    def take(self, rows: np.ndarray) -> "Table":
+        """The rows at these positions (k,)."""
+        columns = {name: _renumbered(values.array.take(rows)) for name, values in self.columns.items()}
+        return Table(columns, self.kinds, self.index.take(rows))
+
+    def missing(self, names: Iterable[Hashable]) -> np.ndarray:
+        """Whether any of these columns is missing in a row: (n,) bool."""
+        gone = np.zeros(len(self), dtype=bool)
+        for name in names:
+            gone |= self.columns[name].isna().to_numpy()
+        return gone
+
+
+def check_frame(name: str, data: object) -> pd.DataFrame:
+    """The data frame, refused if it is none or has columns in several levels."""
+    if not isinstance(data, pd.DataFrame):
+        raise ArgumentTypeError(f"{name} is of type {type(data).__name__}: it must be a pandas DataFrame.")
+    if isinstance(data.columns, pd.MultiIndex):
+        raise ArgumentTypeError(f"{name} has column names in several levels: flatten them first.")
+    return data
+
+
+def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | None]) -> Table:
+    """Read the columns that a formula uses.
+
+    Parameters
+    ----------
+    name : str
+        What the messages call the frame, ``data`` or ``newdata``.
+    data : DataFrame (n, …)
+        The frame; other columns are ignored.
+    used : mapping
+        The columns to read, each with what it was at the fit (None while fitting).
+
+    Returns
+    -------
+    Table
+        n rows.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, there twice, of another kind than at the fit, or has new categories.
+    """
+    columns, kinds = {}, {}
+    for column, fitted in used.items():
+        values = _one_column(name, data, column)
+        kind, values = plain(values)
+        if fitted is not None:
+            kind, values = _conform(name, column, kind, values, fitted)
+        columns[column] = _renumbered(values.array)
+        kinds[column] = Column(kind, values.dtype if isinstance(values.dtype, pd.CategoricalDtype) else None)
+    return Table(columns, kinds, data.index)
+
+
+def plain(values: pd.Series) -> tuple[str, pd.Series]:
+    """The kind of a series and its values as int64, float64, bool, boolean, text or category."""
+    dtype = values.dtype
+    kind = _kind(values)
+    if kind == "number" and dtype not in (np.dtype("int64"), np.dtype("float64")):
+        whole = types.is_integer_dtype(dtype) and dtype != "uint64" and not values.hasnans
+        numbers = values.to_numpy(dtype="int64") if whole else values.to_numpy(dtype="float64", na_value=np.nan)
+        values = pd.Series(numbers, index=values.index, name=values.name)
+    elif kind == "missing" and not isinstance(dtype, pd.CategoricalDtype):
+        values = pd.Series(np.full(len(values), np.nan), index=values.index, name=values.name)
+    elif kind == "boolean" and dtype != np.dtype(bool):
+        values = values.astype("boolean" if values.hasnans else bool)
+    return kind, values
+
+
+def _kind(values: pd.Series) -> str:
+    dtype = values.dtype
+    if values.hasnans and values.isna().all() or not len(values):
+        return "missing"
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "category"
+    if dtype == np.dtype(object):
+        inferred = types.infer_dtype(values, skipna=True)
+        return _OBJECT_KINDS.get(inferred, inferred)
+    if types.is_bool_dtype(dtype):
+        return "boolean"
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
+        return "number"
+    return "text" if types.is_string_dtype(dtype) else str(dtype)
+
+
+def _renumbered(values: object) -> pd.Series:
+    return pd.Series(values, copy=False)
+
+
+def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:
+    if column not in data.columns:
+        raise DataError(f"{name} has no column {column!r}{nearest(str(column), map(str, data.columns))}")
+    values = data[column]
+    if isinstance(values, pd.DataFrame):
+        raise DataError(f"{name} has {values.shape[1]} columns named {column!r}: the formula needs one.")
+    return values
+
+
+def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column) -> tuple[str, pd.Series]:
+    """The values as the column was at the fit."""
+    if kind == "missing":
+        return fitted.kind, _all_missing(len(values), fitted)
+    if kind == "category":
+        kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
+    expected = fitted.kind if fitted.dtype is None else _kind(fitted.dtype.categories.to_series())
+    if kind != expected and fitted.kind != "missing":
+        first = values[values.notna()].iloc[0]
+        raise DataError(f"{name} column {column!r} holds {kind} such as {first!r}; at the fit it held {expected}.")
+    return (kind, values) if fitted.dtype is None else ("category", _coded(name, column, values, fitted.dtype))
+
+
+def _all_missing(n: int, fitted: Column) -> pd.Series:
+    if fitted.dtype is not None:
+        return pd.Series(pd.Categorical.from_codes(np.full(n, -1), dtype=fitted.dtype))
+    if fitted.kind == "boolean":
+        return pd.Series(pd.array([pd.NA] * n, dtype="boolean"))
+    return pd.Series(np.full(n, np.nan), dtype=object if fitted.kind == "text" else float)
+
+
+def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
+    """The values as a categorical of this type."""
+    known = {level: code for code, level in enumerate(dtype.categories.tolist())}
+    gone = values.isna().to_numpy()
+    codes = np.array([-1 if missing else known.get(v, -2) for v, missing in zip(values, gone, strict=True)], int)
+    if (codes == -2).any():
+        raise new_levels(f"{name} column {column!r}", values[codes == -2].unique().tolist(), known)
+    return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
+
+
+def new_levels(what: str, new: Iterable[object], known: Iterable[object]) -> DataError:
+    """The error for levels that the fit has not seen, ready to be raised."""
+    listed = ", ".join(map(repr, new))
+    return DataError(f"{what} has new level(s) {listed}; the fit knows {', '.join(map(repr, known))}.")

@@ -1,0 +1,276 @@
+"""One expression of a formula: what it reads, how it is evaluated, and what its stateful transforms remember."""
+
+import builtins
+import importlib
+import pickle
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from patsy import EvalEnvironment, EvalFactor, PatsyError
+from patsy import builtins as patsy_builtins
+
+from svmstat._checks import nearest
+from svmstat.errors import DataError, FormulaError, SvmstatError
+from svmstat.formula.columns import Table, plain
+from svmstat.formula.names import Names, read_names, without_calls
+from svmstat.formula.parse import Source
+from svmstat.formula.values import Value, interpret
+
+_NUMPY_NAMES = "log log2 log10 log1p exp expm1 sqrt abs sin cos tan arcsin arccos arctan floor ceil sign minimum maximum where"
+
+
+def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:
+    """Mark values as levels of a factor.
+
+    Every factor is coded by all its levels, so a contrast is accepted and has no effect.
+
+    Parameters
+    ----------
+    data : array_like (n,)
+        Numbers, booleans, text or categories.
+    contrast : object
+        Not used.
+    levels : sequence, optional
+        The levels in their order; by default those of a categorical, or else the sorted values.
+
+    Returns
+    -------
+    Series (n,)
+        A categorical.
+
+    Raises
+    ------
+    DataError
+        If a value is none of the levels.
+
+    Examples
+    --------
+    >>> list(C([2, 1, 2]).cat.categories)
+    [1, 2]
+    """
+    _, values = plain(pd.Series(data).reset_index(drop=True))
+    if levels is None:
+        return values.astype("category") if values.dtype != "category" else values
+    unknown = values[values.notna() & ~values.isin(list(levels))]
+    if len(unknown):
+        raise DataError(f"C(..., levels={list(levels)!r}) met {unknown.iloc[0]!r}, which is none of the levels.")
+    return pd.Series(pd.Categorical(values, categories=list(levels)))
+
+
+_PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"} | {"C": C}
+_FALLBACK = {name: getattr(np, name) for name in _NUMPY_NAMES.split()} | {"np": np, "numpy": np, "pd": pd, "pandas": pd}
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression of a formula, bound to the columns and the names it uses.
+
+    Attributes
+    ----------
+    source : Source
+        Its code and place in the formula.
+    names : Names
+        The names in the code.
+    columns : tuple
+        The data columns it reads.
+    own : dict
+        What it takes from the caller's namespace.
+    probe : Expression or None
+        The same without its stateful transforms, which tells the rows they can be computed for;
+        None if it has none.
+    """
+
+    source: Source
+    names: Names
+    columns: tuple[Hashable, ...]
+    own: dict[str, Any]
+    probe: "Expression | None"
+    _factor: EvalFactor = field(repr=False, compare=False)
+    _state: dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def code(self) -> str:
+        """The code."""
+        return self.source.code
+
+    def memorize(self, table: Table) -> None:
+        """Let the stateful transforms learn from these rows."""
+        data = self._namespace(table)
+        with np.errstate(all="ignore"):
+            for step in range(len(self._state["pass_bins"])):
+                self._try(self._factor.memorize_chunk, self._state, step, data)
+                self._try(self._factor.memorize_finish, self._state, step)
+
+    def missing_inputs(self, table: Table) -> np.ndarray:
+        """The rows, (n,) bool, for which the stateful transforms have no input."""
+        if self.probe is None:
+            return np.zeros(len(table), dtype=bool)
+        return table.missing(self._exposed(self.names.exposed)) | self.probe.evaluate(table).missing
+
+    def evaluate(self, table: Table) -> Value:
+        """Evaluate on the rows of a table, following R in what is missing.
+
+        A comparison with a missing value is missing, where pandas says False; so are levels that
+        come from a missing value, unless the code answers for it as ``x.isna()`` does.
+
+        Parameters
+        ----------
+        table : Table
+            n rows; transforms with a state have learnt before.
+
+        Returns
+        -------
+        Value
+            n rows.
+
+        Raises
+        ------
+        FormulaError
+            If the evaluation fails.
+        DataError
+            If it gives dates, say, or too few rows.
+        """
+        rows = np.flatnonzero(~self.missing_inputs(table))
+        if self.probe is None or len(rows) == len(table):
+            value = self._raw(table)
+        else:
+            value = self._raw(table.take(rows)).spread(rows, len(table))
+        lost = self.names.compared if value.kind == "number" else self.names.exposed
+        return value.without(table.missing(self._exposed(lost)))
+
+    def _raw(self, table: Table) -> Value:
+        with np.errstate(all="ignore"):
+            raw = self._try(self._factor.eval, self._state, self._namespace(table))
+        return interpret(self.code, raw, len(table))
+
+    def _namespace(self, table: Table) -> dict[str, Any]:
+        plainly = {name: table.columns[name] for name in self.columns if isinstance(name, str)}
+        return {**plainly, "Q": table.columns.__getitem__} if self.names.quoted else plainly
+
+    def _exposed(self, names: tuple[Hashable, ...]) -> list[Hashable]:
+        return [name for name in names if name in self.columns]
+
+    def _try(self, function: Any, *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except PatsyError as error:
+            cause = error.__cause__ or error
+            if isinstance(cause, SvmstatError):
+                raise cause from None
+            reason = f"{type(cause).__name__}: {cause}"
+            raise self.source.error(f"The term {self.code!r} cannot be evaluated: {reason}") from cause
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the code, the caller's names it uses and what its transforms remember."""
+        own = {name: _packed(self.code, name, value) for name, value in self.own.items()}
+        memory = {name: vars(transform) for name, transform in self._state["transforms"].items()}
+        return _revive, (self.source, self.columns, own, memory)
+
+
+def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]) -> Expression:
+    """Find what each name in an expression means.
+
+    A name read as a value is a column of the data, or else, like a function, one of patsy's names
+    (``C``, ``bs``, ``center`` ...), one of the caller's, or one of a few numpy names.
+
+    Parameters
+    ----------
+    source : Source
+        The code.
+    columns : mapping
+        The columns of the data, by name.
+    env : mapping
+        The caller's names.
+
+    Returns
+    -------
+    Expression
+        Ready to be evaluated.
+
+    Raises
+    ------
+    FormulaError
+        If a name is unknown, or the expression reads no column.
+    """
+    names = read_names(source.code)
+    used = tuple(name for name in names.values if name in columns)
+    own: dict[str, Any] = {}
+    for name in (*names.functions, *(name for name in names.values if name not in columns)):
+        called = name in names.functions
+        if called and name in used:
+            raise source.error(f"{name!r} is a column and a function in {source.code!r}: write the column Q({name!r}).")
+        if name in names.quoted or not _is_known(name, env, called):
+            known = [*_PATSY, *_FALLBACK, *env] if called else [str(column) for column in columns]
+            what = "There is no function" if called else "The data have no column"
+            raise source.error(f"{what} {name!r}{nearest(str(name), known)}")
+        if name not in _PATSY and _fits(env, name, called):
+            own[name] = env[name]
+    if not used:
+        raise source.error(f"The term {source.code!r} uses no column of the data.")
+    return _assemble(source, names, used, own)
+
+
+def _fits(names: Mapping[str, Any], name: Any, called: bool) -> bool:
+    """Whether the name is there, and can be called if it is called; R looks for functions this way."""
+    return name in names and (callable(names[name]) or not called)
+
+
+def _is_known(name: Any, env: Mapping[str, Any], called: bool) -> bool:
+    return any(_fits(names, name, called) for names in (_PATSY, env, _FALLBACK, vars(builtins)))
+
+
+def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:
+    # Own names stand before the fallbacks, patsy's before both: a caller's variable named C is no factor mark.
+    env = EvalEnvironment([_PATSY, own, _FALLBACK])
+    stateful = frozenset(name for name in names.functions if _is_stateful({**_FALLBACK, **own, **_PATSY}.get(name)))
+    probe = None
+    if stateful:
+        bare = without_calls(source.code, stateful)
+        probe = _assemble(Source(bare, source.formula, source.start, source.end), read_names(bare), columns, own)
+    factor, state = EvalFactor(source.code), {}
+    try:
+        factor.memorize_passes_needed(state, env)
+    except PatsyError as error:
+        raise source.error(f"The term {source.code!r} cannot be used: {error.message}") from error
+    return Expression(source, names, columns, own, probe, factor, state)
+
+
+def _is_stateful(value: object) -> bool:
+    return hasattr(value, "__patsy_stateful_transform__")
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    name: str
+
+
+def _packed(code: str, name: str, value: object) -> object:
+    """A caller's value in a form that can be pickled."""
+    if isinstance(value, ModuleType):
+        return _Module(value.__name__)
+    try:
+        pickle.dumps(value)
+    except Exception as error:
+        raise pickle.PicklingError(
+            f"The term {code!r} uses {name!r}, which cannot be pickled: define it at the top level of a module."
+        ) from error
+    return value
+
+
+def _revive(
+    source: Source, columns: tuple[Hashable, ...], packed: dict[str, Any], memory: dict[str, dict[str, Any]]
+) -> Expression:
+    own = {k: importlib.import_module(v.name) if isinstance(v, _Module) else v for k, v in packed.items()}
+    expression = _assemble(source, read_names(source.code), columns, own)
+    for name, attributes in memory.items():
+        vars(expression._state["transforms"][name]).update(attributes)
+    return expression
+
+
+def same_rows(table: Table) -> np.ndarray:
+    """All positions of a table."""
+    return np.arange(len(table))

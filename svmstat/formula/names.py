@@ -1,0 +1,130 @@
+"""The names in a piece of Python code, and what each one is used for."""
+
+import ast
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+# Calls that give an answer for a missing value; below them a missing value is no longer missing.
+ANSWERS_MISSING = frozenset({"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"})
+COMPARES = frozenset({"isin", "between", "eq", "ne", "lt", "le", "gt", "ge"})
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a piece of code mentions, each in order of first appearance.
+
+    Attributes
+    ----------
+    values : tuple
+        Names read as values, among them the arguments of ``Q("...")``.
+    quoted : tuple
+        Those of ``values`` that stand in ``Q("...")``: they can only be columns.
+    functions : tuple of str
+        Names that are called.
+    exposed : tuple
+        Values whose missing entries nothing in the code answers for, as ``x.fillna(0)`` would.
+    compared : tuple
+        Exposed values inside a comparison, where pandas turns a missing entry into False.
+    """
+
+    values: tuple[Hashable, ...]
+    quoted: tuple[Hashable, ...]
+    functions: tuple[str, ...]
+    exposed: tuple[Hashable, ...]
+    compared: tuple[Hashable, ...]
+
+
+class _Reader(ast.NodeVisitor):
+    def __init__(self) -> None:
+        self.values: dict[Hashable, None] = {}
+        self.quoted: dict[Hashable, None] = {}
+        self.functions: dict[str, None] = {}
+        self.exposed: dict[Hashable, None] = {}
+        self.compared: dict[Hashable, None] = {}
+        self._answered = 0
+        self._comparing = 0
+
+    def _see(self, name: Hashable) -> None:
+        self.values[name] = None
+        if not self._answered:
+            self.exposed[name] = None
+            if self._comparing:
+                self.compared[name] = None
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self._see(node.id)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        self._comparing += 1
+        self.generic_visit(node)
+        self._comparing -= 1
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called = _called(node)
+        if called == "Q" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+            name = node.args[0].value
+            self.quoted[name] = None
+            self._see(name)
+            return
+        answers, compares = called in ANSWERS_MISSING, called in COMPARES
+        self._answered += answers
+        self._comparing += compares
+        if isinstance(node.func, ast.Name):
+            self.functions[node.func.id] = None
+        else:
+            self.visit(node.func)
+        for child in [*node.args, *node.keywords]:
+            self.visit(child)
+        self._answered -= answers
+        self._comparing -= compares
+
+
+def _called(node: ast.Call) -> str:
+    """The last name of what is called: ``isna`` for ``isna(x)``, ``pd.isna(x)`` and ``x.isna()``."""
+    func = node.func
+    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+
+
+def read_names(code: str) -> Names:
+    """Read the names in a Python expression.
+
+    Parameters
+    ----------
+    code : str
+        One Python expression.
+
+    Raises
+    ------
+    SyntaxError
+        If the code is not an expression.
+
+    Examples
+    --------
+    >>> read_names("np.log(x) * (z > 0)").compared
+    ('z',)
+    """
+    reader = _Reader()
+    reader.visit(ast.parse(code, mode="eval"))
+    return Names(*map(tuple, (reader.values, reader.quoted, reader.functions, reader.exposed, reader.compared)))
+
+
+class _Without(ast.NodeTransformer):
+    def __init__(self, functions: frozenset[str]) -> None:
+        self.functions = functions
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        bare = isinstance(node.func, ast.Name) and node.func.id in self.functions
+        return arguments[0] if bare and arguments else node
+
+
+def without_calls(code: str, functions: frozenset[str]) -> str:
+    """The code with each call of these functions replaced by its first argument.
+
+    Examples
+    --------
+    >>> without_calls("bs(np.log(x), df=4) * z", frozenset({"bs"}))
+    'np.log(x) * z'
+    """
+    return ast.unparse(_Without(functions).visit(ast.parse(code, mode="eval")))

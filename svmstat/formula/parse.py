@@ -1,0 +1,168 @@
+"""The text of a formula, read into a response and terms that remember their place in it."""
+
+import json
+import keyword
+import unicodedata
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from patsy import PatsyError
+from patsy.desc import INTERCEPT, EvalFactor, Evaluator, IntermediateExpr, Term
+from patsy.parse_formula import parse_formula
+
+from svmstat.errors import ArgumentTypeError, FormulaError
+from svmstat.formula.names import read_names
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A piece of code and its place in the formula, ``formula[start:end]``."""
+
+    code: str
+    formula: str
+    start: int
+    end: int
+
+    def error(self, message: str) -> FormulaError:
+        """The error that marks this piece in the formula, ready to be raised."""
+        return FormulaError(f"{message}\n{_marked(self.formula, self.start, self.end)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A formula taken apart.
+
+    Attributes
+    ----------
+    text : str
+        The formula with ``.`` written out.
+    response : Source
+        The left side.
+    terms : tuple of tuple of Source
+        The right side without its intercept: each term is the tuple of its factors.
+    """
+
+    text: str
+    response: Source
+    terms: tuple[tuple[Source, ...], ...]
+
+
+def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
+    """Take a formula apart.
+
+    Parameters
+    ----------
+    formula : str
+        A patsy formula; ``.`` stands for all columns that the left side does not use.
+    columns : sequence
+        The columns that ``.`` chooses from.
+
+    Returns
+    -------
+    Parsed
+        Response and terms.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If the formula is not text.
+    FormulaError
+        If it cannot be read, or has no left side, several responses or no predictors.
+
+    Examples
+    --------
+    >>> parse("y > 0 ~ . - b", ["y", "a", "b", "mean depth"]).text
+    'y > 0 ~ a + Q("mean depth")'
+    """
+    if not isinstance(formula, str):
+        raise ArgumentTypeError(f"formula={formula!r} is not allowed: it must be text such as 'y ~ x1 + x2'.")
+    text = " ".join(formula.splitlines()).strip()
+    try:
+        tree = parse_formula(text)
+        if len(tree.args) != 2:
+            raise _whole(text).error("The formula has no response: write 'response ~ predictors'.")
+        response = _response(Evaluator().eval(tree.args[0]), text)
+        used = _names(response).values
+        right = _right_side(tree.args[1], [name for name in columns if name not in used])
+    except PatsyError as error:
+        raise _syntax_error(error, text) from error
+    terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)
+    if not terms:
+        raise _whole(text).error("The formula has no predictors.")
+    return Parsed(_written(response, terms) if _has_dot(tree) else text, response, terms)
+
+
+def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
+    """Evaluate the right side, a lone ``.`` standing for these columns."""
+
+    def python_expression(_: Evaluator, node: Any) -> IntermediateExpr:
+        codes = map(quoted, columns) if node.token.extra == "." else [node.token.extra]
+        return IntermediateExpr(False, None, False, [Term([EvalFactor(code, node.origin)]) for code in codes])
+
+    evaluator = Evaluator()
+    evaluator.add_op("PYTHON_EXPR", 0, python_expression)
+    return evaluator.eval(tree)
+
+
+def quoted(name: Hashable) -> str:
+    """A column's name as code: itself if Python can read it, else in ``Q("...")``."""
+    if isinstance(name, str):
+        plain = name.isidentifier() and not keyword.iskeyword(name)
+        if plain and unicodedata.normalize("NFKC", name) == name:
+            return name
+        return f"Q({json.dumps(name, ensure_ascii=False)})"  # a JSON string is a Python string
+    return f"Q({name!r})"
+
+
+def _response(left: IntermediateExpr, text: str) -> Source:
+    factors = [factor for term in left.terms for factor in term.factors]
+    if not factors:
+        raise _whole(text).error("The formula has no response: write 'response ~ predictors'.")
+    if len(factors) > 1:
+        sources = [_source(factor, text) for factor in factors]
+        whole = Source("", text, min(s.start for s in sources), max(s.end for s in sources))
+        raise whole.error(
+            f"The formula has {len(factors)} terms on its left side where one is allowed; "
+            "arithmetic and logic go inside I(...)."
+        )
+    return _source(factors[0], text)
+
+
+def _source(factor: EvalFactor, text: str) -> Source:
+    """The code of a factor, which must be one Python expression."""
+    source = Source(factor.code, text, factor.origin.start, factor.origin.end)
+    _names(source)
+    return source
+
+
+def _names(source: Source) -> Any:
+    try:
+        return read_names(source.code)
+    except SyntaxError as error:
+        dot = " ('.' must stand by itself, outside any function)" if "." in source.code else ""
+        raise source.error(f"The formula cannot be read: {source.code!r} is not an expression{dot}.") from error
+
+
+def _has_dot(tree: Any) -> bool:
+    if tree.type == "PYTHON_EXPR":
+        return tree.token.extra == "."
+    return any(map(_has_dot, tree.args))
+
+
+def _written(response: Source, terms: tuple[tuple[Source, ...], ...]) -> str:
+    return f"{response.code} ~ " + " + ".join(":".join(factor.code for factor in term) for term in terms)
+
+
+def _whole(text: str) -> Source:
+    return Source(text, text, 0, max(len(text), 1))
+
+
+def _syntax_error(error: PatsyError, text: str) -> FormulaError:
+    place = error.origin
+    marked = _marked(place.code, place.start, place.end) if place is not None else f"    {text}"
+    return FormulaError(f"The formula cannot be read: {error.message}.\n{marked}")
+
+
+def _marked(formula: str, start: int, end: int) -> str:
+    return f"    {formula}\n    {' ' * start}{'^' * (end - start)}"
