@@ -1,0 +1,157 @@
+"""Solutions with their certificate of optimality."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from svmstat.solver.gram import Floats
+
+TOLERANCE = 1e-8
+"""The largest KKT violation of a certified solution."""
+
+
+class Status(IntEnum):
+    """Whether a solution can be relied on, and if not, why."""
+
+    CERTIFIED = 0
+    UNCERTIFIED = 1
+    ONE_CLASS = 2
+
+    @property
+    def advice(self) -> str:
+        """What to tell the user."""
+        return {
+            Status.CERTIFIED: "optimal to within the tolerance",
+            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C or scaled predictors help",
+            Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
+        }[self]
+
+
+class Road(IntEnum):
+    """How a solution was reached."""
+
+    COLD = 0
+    PATH = 1
+    RESCUE = 2
+
+
+@njit(cache=True, nogil=True)
+def certify(h, beta, lo, hi):
+    """The interval of b, the KKT violation and the duality gap.
+
+    h = s − Kβ, β, lo, hi: (n,). Optimality is max{h_i: β_i < hi_i} ≤ b ≤ min{h_i: β_i > lo_i}; the violation is the
+    amount by which the two ends cross. With g = Kβ + b − s the gap is a sum of terms ≥ 0: (β − lo)·g where g ≥ 0 and
+    (hi − β)·|g| where g < 0, which loses no digits.
+    """
+    b_low, b_high = -np.inf, np.inf
+    for i in range(h.shape[0]):
+        if beta[i] < hi[i]:
+            b_low = max(b_low, h[i])
+        if beta[i] > lo[i]:
+            b_high = min(b_high, h[i])
+    b = middle(b_low, b_high)
+    gap = 0.0
+    for i in range(h.shape[0]):
+        g = b - h[i]
+        gap += (beta[i] - lo[i]) * g if g > 0.0 else (beta[i] - hi[i]) * g
+    return b_low, b_high, max(b_low - b_high, 0.0), gap
+
+
+@njit(cache=True, nogil=True)
+def middle(b_low, b_high):
+    """The midpoint of the intercept's interval, its finite end where it has only one."""
+    if np.isinf(b_low):
+        return b_high
+    if np.isinf(b_high):
+        return b_low
+    return 0.5 * (b_low + b_high)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """One solution of a `BoxQP`.
+
+    Attributes
+    ----------
+    alpha : (n,) dual variables
+    upper : (n,) their upper bounds
+    field : (n,) h(x_i) = Σ_j α_j y_j K_ij, the decision values without the intercept
+    intercept_interval : (b_low, b_high); a single point, to rounding, when a support vector is free
+    violation : maximal KKT violation
+    gap : duality gap
+    norm_squared : ‖h‖²
+    objective : value of the dual objective ½‖h‖² − m'α (minimised)
+    status, road : see `Status`, `Road`
+    steps, events : SMO steps and path events that were spent
+    """
+
+    alpha: Floats
+    upper: Floats
+    field: Floats
+    intercept_interval: tuple[float, float]
+    violation: float
+    gap: float
+    norm_squared: float
+    objective: float
+    status: Status
+    road: Road
+    steps: int
+    events: int
+
+    @property
+    def intercept(self) -> float:
+        """The intercept b, the midpoint of its interval."""
+        return float(middle(*self.intercept_interval))
+
+    @property
+    def decision(self) -> Floats:
+        """(n,) decision values f(x_i) = h(x_i) + b."""
+        return self.field + self.intercept
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """(n,) whether 0 < α_i < u_i."""
+        return (self.alpha > 0) & (self.alpha < self.upper)
+
+    @property
+    def bounded(self) -> NDArray[np.bool_]:
+        """(n,) whether α_i = u_i > 0."""
+        return (self.alpha > 0) & (self.alpha >= self.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Solutions for several bound vectors on one gram matrix, problem by problem.
+
+    Attributes
+    ----------
+    alpha : (B, n) dual variables
+    field : (B, n) decision values without the intercept
+    intercept_interval : (B, 2)
+    violation, gap : (B,) the certificates
+    status, road : (B,) codes of `Status` and `Road`
+    steps, events : (B,) SMO steps and path events
+    """
+
+    alpha: Floats
+    field: Floats
+    intercept_interval: Floats
+    violation: Floats
+    gap: Floats
+    status: NDArray[np.int8]
+    road: NDArray[np.int8]
+    steps: NDArray[np.int64]
+    events: NDArray[np.int64]
+
+    @property
+    def intercept(self) -> Floats:
+        """(B,) intercepts."""
+        return np.array([middle(low, high) for low, high in self.intercept_interval])
+
+    @property
+    def decision(self) -> Floats:
+        """(B, n) decision values; NaN where a class was lost."""
+        return self.field + self.intercept[:, None]
