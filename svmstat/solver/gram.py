@@ -1,5 +1,8 @@
 """The kernel matrix as the solver sees it: blocks, combinations of rows, and no more memory than allowed."""
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +15,10 @@ Rows = NDArray[np.intp]
 DEFAULT_BUDGET = 2 * 2**30
 """Bytes that a gram matrix may take before its rows are computed on demand (2 GiB)."""
 
-_CHUNK_BYTES = 2**26
+AT_ONCE = 2500
+"""Up to so many rows the whole matrix costs less than finding out which rows are needed."""
+
+_CHUNK_BYTES = 2**25
 
 
 class RowSource(Protocol):
@@ -22,9 +28,6 @@ class RowSource(Protocol):
     def diagonal(self) -> Floats:
         """(n,) values K_ii."""
 
-    def into(self, rows: Rows, out: Floats) -> None:
-        """Write K[rows, :] into ``out``, (len(rows), n)."""
-
     def block(self, rows: Rows, columns: Rows) -> Floats:
         """K[rows][:, columns]."""
 
@@ -33,8 +36,8 @@ class RowSource(Protocol):
 
 
 @njit(cache=True, nogil=True)
-def _gather(stored, rows, columns, out):
-    for a in range(rows.shape[0]):
+def _gather(stored, rows, columns, places, out):
+    for a in places:
         source, target = stored[rows[a]], out[a]
         for c in range(columns.shape[0]):
             target[c] = source[columns[c]]
@@ -42,7 +45,7 @@ def _gather(stored, rows, columns, out):
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
 def combine(stored, rows, coefficients, out):
-    """out += Σ_a coefficients[a] · stored[rows[a]], four rows at a time; (m,), (m,), (n,)."""
+    """out += Σ_a coefficients[a] · stored[rows[a], :n], four rows at a time; rows, coefficients (m,), out (n,)."""
     n, m = out.shape[0], rows.shape[0]
     a = 0
     while a + 4 <= m:
@@ -77,19 +80,29 @@ class Gram:
         self.diagonal = source.diagonal
         self.n = len(self.diagonal)
         self.fits = 8 * self.n**2 <= budget
-        self._stored = np.empty((self.n, self.n) if self.fits else (0, 0))
         self._known = np.zeros(self.n, bool)
-        if self.n <= _AT_ONCE:
+        self._stored = np.empty((0, 0))
+        if self.fits and self.n <= AT_ONCE:
             self.complete()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row is known."""
+        return bool(self._known.all())
+
     def complete(self) -> Floats:
-        """The whole (n, n) matrix; MemoryError if it exceeds the budget."""
+        """The whole (n, n) matrix.
+
+        Raises
+        ------
+        MemoryError
+            If it exceeds the budget.
+        """
         if not self.fits:
             raise MemoryError(f"a gram matrix of {self.n} rows exceeds the memory budget")
-        if not self._known.any():
-            self._source.gram(self._stored)
+        if not self.is_complete:
+            self._stored = self._source.gram()
             self._known[:] = True
-        self._know(np.flatnonzero(~self._known))
         return self._stored
 
     def block(self, rows: Rows) -> Floats:
@@ -97,40 +110,67 @@ class Gram:
         out = np.empty((len(rows), len(rows)))
         known = self._known[rows]
         if known.any():
-            here = np.flatnonzero(known)
-            gather(self._stored, rows, here, out)
-        if not known.all():
-            missing = np.flatnonzero(~known)
-            in_chunks(
-                lambda part: out.__setitem__(part, self._source.block(rows[part], rows)),
-                missing, _CHUNK_BYTES // (8 * len(rows)) + 1,
-            )
+            _gather(self._stored, rows, rows, np.flatnonzero(known), out)
+
+        def compute(part: Rows) -> None:
+            out[part] = self._source.block(rows[part], rows)
+
+        _in_chunks(compute, np.flatnonzero(~known), len(rows))
+        return out
+
+    def columns(self, rows: Rows) -> Floats:
+        """K[rows, :], (m, n)."""
+        if self.fits:
+            self._know(rows)
+            return self._stored[rows]
+        out = np.empty((len(rows), self.n))
+        everything = np.arange(self.n)
+
+        def compute(part: Rows) -> None:
+            out[part] = self._source.block(rows[part], everything)
+
+        _in_chunks(compute, np.arange(len(rows)), self.n)
         return out
 
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
         """Add Σ_a coefficients[a] · K[rows[a], :] to ``out``, (n,)."""
         if self.fits:
-            self._know(rows[~self._known[rows]])
+            self._know(rows)
             combine(self._stored, rows, coefficients, out)
-        else:
-            def accumulate(part: Rows) -> None:
-                out[part] += self._source.block(part, rows) @ coefficients
-            in_chunks(accumulate, np.arange(self.n), _CHUNK_BYTES // (8 * len(rows) + 8) + 1)
+            return
+
+        def accumulate(part: Rows) -> None:
+            out[part] += self._source.block(part, rows) @ coefficients
+
+        _in_chunks(accumulate, np.arange(self.n), len(rows))
 
     def _know(self, rows: Rows) -> None:
-        """Compute and keep rows."""
+        """Compute rows and keep them; if they are many, all."""
+        missing = rows[~self._known[rows]]
+        if len(missing) + self._known.sum() > self.n // 3:
+            self.complete()
+            return
+        if len(missing) == 0:
+            return
+        if self._stored.size == 0:
+            self._stored = np.empty((self.n, self.n))
         everything = np.arange(self.n)
+
         def keep(part: Rows) -> None:
             self._stored[part] = self._source.block(part, everything)
-        in_chunks(keep, rows, _CHUNK_BYTES // (8 * self.n) + 1)
-        self._known[rows] = True
+
+        _in_chunks(keep, missing, self.n)
+        self._known[missing] = True
 
 
-def in_chunks(task: Callable[[Rows], None], rows: Rows, size: int) -> None:
-    """Run ``task`` on pieces of ``rows`` in threads, one for each core."""
-    pieces = [rows[a : a + size] for a in range(0, len(rows), size)]
-    if len(pieces) == 1:
-        task(pieces[0])
-    elif pieces:
-        with ThreadPoolExecutor(cores()) as pool:
-            list(pool.map(task, pieces))
+def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:
+    """Run ``task`` on pieces of ``rows`` of some 32 MiB, ``width`` values a row, in threads, one for each core."""
+    size = max(1, min(_CHUNK_BYTES // (8 * width + 8), -(-len(rows) // 8)))
+    pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
+    if len(pieces) <= 1 or len(rows) * width < 2**16:
+        for piece in pieces:
+            task(piece)
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(cores) as pool:
+        list(pool.map(task, pieces))

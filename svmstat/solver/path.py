@@ -22,7 +22,7 @@ AT_LOWER, AT_UPPER, FREE, FIXED = 0, 1, 2, 3
 ARRIVED, TOO_MANY_EVENTS, NO_COMPENSATION, BASIS_FULL, UNSTABLE = 0, 1, 2, 3, 4
 """How a move ended. Everything but ARRIVED sends the problem to the rough solver."""
 
-DEPENDENT = 1e-11
+DEPENDENT = 1e-10
 """A row whose Schur complement is below this share of its K_ii depends on the free rows."""
 
 _FAST = {"nnan", "nsz", "reassoc", "contract"}
@@ -153,14 +153,16 @@ def _enter(gram, beta, lo, hi, status, members, m, inverse, j, inward, border, z
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def build_basis(gram, beta, lo, hi, status, members, inverse, scalars):
-    """Border R by every free row in turn; dependent ones slide to a bound. Returns the number of free rows."""
+def complete_basis(gram, beta, lo, hi, status, members, m, inverse, scalars):
+    """Border R by every free row that is not among its m members; dependent ones slide to a bound. Returns the new m."""
     n = beta.shape[0]
     border = np.empty(inverse.shape[0])
     z = np.empty(inverse.shape[0])
-    m = 0
+    inside = np.zeros(n, np.bool_)
+    for a in range(m):
+        inside[members[a]] = True
     for j in range(n):
-        if status[j] == FREE:
+        if status[j] == FREE and not inside[j]:
             inward = 1.0 if hi[j] - beta[j] < beta[j] - lo[j] else -1.0
             m, _ = _enter(gram, beta, lo, hi, status, members, m, inverse, j, inward, border, z, scalars)
     return m

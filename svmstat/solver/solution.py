@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.gram import Floats
+from svmstat.solver.gram import Floats, Rows
 
 TOLERANCE = 1e-8
 """The largest KKT violation of a certified solution."""
@@ -71,6 +71,20 @@ def middle(b_low, b_high):
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """The free rows of a solution and R, the inverse of [[0, 1'], [1, K_MM]].
+
+    Attributes
+    ----------
+    rows : (m,) the free rows
+    inverse : (m + 1, m + 1), in the order (b, rows)
+    """
+
+    rows: Rows
+    inverse: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
     """One solution of a `BoxQP`.
 
@@ -86,6 +100,7 @@ class Solution:
     objective : value of the dual objective ½‖h‖² − m'α (minimised)
     status, road : see `Status`, `Road`
     steps, events : SMO steps and path events that were spent
+    basis : where a path sets off from here
     """
 
     alpha: Floats
@@ -100,6 +115,7 @@ class Solution:
     road: Road
     steps: int
     events: int
+    basis: Basis
 
     @property
     def intercept(self) -> float:

@@ -1,0 +1,52 @@
+"""The vocabulary of resampling: what is left out or repeated, as upper bounds of the one problem.
+
+A row of upper bounds u_i = C · w_i · L(y_i) describes a fit on altered data with the kernel matrix unchanged (spec,
+section 1): u_k = 0 leaves row k out.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def weighted(C: float, weights: Floats, class_weight: Floats) -> Floats:
+    """u_i = C · w_i · L(y_i), (n,).
+
+    Parameters
+    ----------
+    C : cost, > 0
+    weights : (n,) case weights w ≥ 0
+    class_weight : (n,) L(y_i) > 0 of each row's class
+
+    Examples
+    --------
+    >>> weighted(2.0, np.array([1.0, 3.0]), np.array([1.0, 0.5]))
+    array([2., 3.])
+    """
+    return C * weights * class_weight
+
+
+def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp]) -> Floats:
+    """One copy of each row in turn left out: u_k falls by the share min(w_k, 1) / w_k.
+
+    Parameters
+    ----------
+    upper : (n,) bounds of the full fit
+    weights : (n,) case weights behind them
+    rows : (B,) which rows, each with w_k > 0
+
+    Returns
+    -------
+    (B, n) upper bounds
+
+    Examples
+    --------
+    >>> deletions(np.array([2.0, 3.0]), np.array([1.0, 1.5]), np.array([0, 1]))
+    array([[0., 3.],
+           [2., 1.]])
+    """
+    uppers = np.tile(upper, (len(rows), 1))
+    w = weights[rows]
+    uppers[np.arange(len(rows)), rows] = np.where(w <= 1.0, 0.0, upper[rows] * ((w - 1.0) / w))
+    return uppers

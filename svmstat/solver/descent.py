@@ -1,0 +1,83 @@
+"""Rough solutions at any size: sequential minimal optimisation on the rows that can still move.
+
+Most rows settle at a bound early. A round takes the free rows and those bound rows that violate optimality, gathers
+their block of the kernel matrix contiguously, improves them, and brings the other rows up to date once.
+"""
+
+import numpy as np
+
+from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.smo import smo
+from svmstat.solver.solution import certify
+
+_SMALL = 400
+"""Up to so many rows a smaller block saves nothing."""
+
+_LARGEST_BLOCK = 6000
+"""Rows of the largest block (288 MB)."""
+
+_SAMPLE = 1200
+"""Rows of the first block when the matrix is not computed at once."""
+
+
+def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int) -> int:
+    """Improve a feasible (β, h = s − Kβ), all (n,), in place; returns the number of SMO steps.
+
+    Ends when the KKT violation is ≤ ``tolerance``, after ``max_steps`` steps, or when rounding stops all progress.
+    """
+    if gram.is_complete and gram.n <= _SMALL:
+        steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)
+        return int(steps)
+    steps = 0
+    if gram.is_complete:
+        steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, min(gram.n // 2, max_steps))
+    elif not beta.any():
+        steps = _improve(gram, _sample(lo, hi), lo, hi, beta, h, tolerance, max_steps)
+    largest = _LARGEST_BLOCK if gram.is_complete else _SAMPLE
+    while steps < max_steps:
+        largest = min(2 * largest, _LARGEST_BLOCK)
+        b_low, b_high, violation, _ = certify(h, beta, lo, hi)
+        if violation <= tolerance:
+            break
+        rows = _movable(h, beta, lo, hi, b_low, b_high, largest)
+        inner = max(0.9 * tolerance, 0.1 * violation)
+        done = _improve(gram, rows, lo, hi, beta, h, inner, min(20 * len(rows), max_steps - steps))
+        if done == 0:
+            break
+        steps += done
+    return int(steps)
+
+
+def _sample(lo: Floats, hi: Floats) -> Rows:
+    """Rows spread evenly over a fixed random order."""
+    rows = np.flatnonzero(hi > lo)
+    picked = np.random.default_rng(20061126).permutation(rows)[:_SAMPLE]
+    return np.sort(picked)
+
+
+def _movable(
+    h: Floats, beta: Floats, lo: Floats, hi: Floats, b_low: float, b_high: float, largest: int
+) -> Rows:
+    """The free rows and the violating bound rows, the worst of them if they are more than ``largest``."""
+    may_rise, may_fall = beta < hi, beta > lo
+    rising, falling = may_rise & (h > b_high), may_fall & (h < b_low)
+    chosen = (may_rise & may_fall) | rising | falling
+    if np.count_nonzero(chosen) > largest:
+        excess = np.maximum(np.where(rising, h - b_high, 0.0), np.where(falling, b_low - h, 0.0))
+        worst = np.argpartition(np.where(chosen, -excess, 1.0), largest)[:largest]
+        return np.sort(worst)
+    return np.flatnonzero(chosen)
+
+
+def _improve(
+    gram: Gram, rows: Rows, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int
+) -> int:
+    if gram.is_complete and len(rows) > 0.8 * gram.n:
+        return int(smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)[0])
+    some_beta, some_h = beta[rows], h[rows]
+    steps, _ = smo(gram.block(rows), lo[rows], hi[rows], some_beta, some_h, tolerance, max_steps)
+    change = beta[rows] - some_beta
+    moved = change != 0.0
+    gram.add(rows[moved], change[moved], h)
+    beta[rows], h[rows] = some_beta, some_h
+    return int(steps)

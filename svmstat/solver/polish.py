@@ -1,0 +1,196 @@
+"""From a rough solution to an exact one, by the path.
+
+A rough β is the exact solution for a slightly wrong linear term: with g = Kβ + b − s, take s̃ = s + g on the free rows and
+on the bound rows whose g has the wrong sign. Moving s̃ → s along the path ends at the solution for s, to rounding.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.path import (
+    AT_LOWER,
+    AT_UPPER,
+    DEPENDENT,
+    FIXED,
+    FREE,
+    complete_basis,
+    move,
+)
+from svmstat.solver.solution import TOLERANCE, Basis, certify, middle
+
+_REACH = 0.1
+"""Bound rows whose |g| is larger do not meet an event while a violation of 0.01 is removed, as a rule."""
+
+_LARGEST_NEAR_SET = 8000
+
+_RIDGES = (0.0, 1e-6, 0.0, 1e-8, 0.0, 1e-7, 0.0)
+"""Multiples of the mean K_ii to add to the diagonal, round by round.
+
+A ridge δ makes the round a proximal step: the rough β is exact for the same s̃ if ½δ‖β − β_rough‖² is added to the
+objective. The path is then well conditioned and sheds the free rows that nearly depend on others; a round without
+ridge follows.
+"""
+
+_LEAST_PIVOT = 100 * DEPENDENT
+
+
+_NO_BASIS = Basis(np.empty(0, np.intp), np.zeros((1, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Polished:
+    """Where polishing ended: ``exact`` tells whether the certificate holds; ``basis`` belongs to the last β."""
+
+    exact: bool
+    basis: Basis
+    events: int
+
+
+def partition(beta: Floats, lo: Floats, hi: Floats) -> np.ndarray:
+    """(n,) int8 partition codes of `svmstat.solver.path`."""
+    status = np.full(len(beta), FREE, np.int8)
+    status[beta >= hi] = AT_UPPER
+    status[beta <= lo] = AT_LOWER
+    status[hi <= lo] = FIXED
+    return status
+
+
+def polish(
+    gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats, max_events: int
+) -> Polished:
+    """Make (β, h), both (n,), exact in place, as far as the path leads within ``max_events`` events.
+
+    Every round ends with h = s − Kβ computed afresh and a Newton correction of the free rows. A further round follows
+    if rows outside the near set were overrun or the path broke off on its way: what it did is not lost.
+    """
+    events = 0
+    violation = certify(h, beta, lo, hi)[2]
+    for attempt, ridge in enumerate(_RIDGES):
+        basis, spent = _round(
+            gram, linear, lo, hi, beta, h, violation, ridge, max_events - events, may_slide=attempt > 0
+        )
+        events += spent
+        violation = certify(h, beta, lo, hi)[2]
+        if violation <= TOLERANCE and ridge == 0.0:
+            return Polished(True, basis, events)
+        if events >= max_events:
+            break
+    return Polished(False, basis, events)
+
+
+def _round(
+    gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
+    violation: float, ridge: float, max_events: int, may_slide: bool,
+) -> tuple[Basis, int]:  # fmt: skip
+    status = partition(beta, lo, hi)
+    b_low, b_high, _, _ = certify(h, beta, lo, hi)
+    b = middle(b_low, b_high)
+    g = b - h
+    wrong = (status == FREE) | ((status == AT_LOWER) & (g < 0.0)) | ((status == AT_UPPER) & (g > 0.0))
+    near = _near_rows(status, g, wrong, max(_REACH, 8.0 * violation))
+    K = gram.block(near)
+    K.flat[:: len(near) + 1] += ridge * gram.diagonal.mean()
+    part_lo, part_hi, part_beta, part_status = lo[near], hi[near], beta[near], status[near]
+    scalars = np.array([b])
+    members, m, inverse = make_basis(K, part_beta, part_lo, part_hi, part_status, scalars)
+    if m < np.count_nonzero(status == FREE) and not may_slide:
+        return _NO_BASIS, 0
+    # Dependent free rows have slid to a bound: along such a slide no gradient changes.
+    part_g = b - h[near]
+    part_wrong = (
+        (part_status == FREE)
+        | ((part_status == AT_LOWER) & (part_g < 0.0))
+        | ((part_status == AT_UPPER) & (part_g > 0.0))
+    )
+    ds = np.where(part_wrong, -part_g, 0.0)
+    part_g[part_wrong] = 0.0
+    _, m, events = move(
+        K, part_beta, part_g, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
+        part_status, members, m, inverse, scalars, max_events,
+    )  # fmt: skip
+    beta[near] = part_beta
+    h[:] = linear
+    support = np.flatnonzero(beta)
+    gram.add(support, -beta[support], h)
+    basis = Basis(near[members[:m]], inverse[: m + 1, : m + 1].copy())
+    refine(gram, lo, hi, beta, h, float(scalars[0]), basis)
+    return basis, int(events)
+
+
+def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float) -> Rows:
+    near = wrong | ((np.abs(g) <= reach) & (status != FIXED))
+    if np.count_nonzero(near) > _LARGEST_NEAR_SET:
+        keep = max(_LARGEST_NEAR_SET, int(np.count_nonzero(wrong)))
+        distance = np.where(wrong, -1.0, np.where(near, np.abs(g), np.inf))
+        return np.sort(np.argpartition(distance, keep)[:keep]) if keep < len(g) else np.flatnonzero(near)
+    return np.flatnonzero(near)
+
+
+def make_basis(
+    K: Floats, beta: Floats, lo: Floats, hi: Floats, status: np.ndarray, scalars: Floats
+) -> tuple[Rows, int, Floats]:
+    """The free rows, their number and the inverse R of their bordered matrix, with room to grow.
+
+    Free rows that depend on others slide to a bound; β, status and b = scalars[0] follow in place.
+    """
+    free = np.flatnonzero(status == FREE)
+    room = min(len(beta), len(free) + max(64, len(free) // 4)) + 2
+    members = np.zeros(room, np.int64)
+    inverse = np.zeros((room, room))
+    independent, R = _bordered_inverse(K[np.ix_(free, free)])
+    m = len(independent)
+    members[:m] = free[independent]
+    inverse[: m + 1, : m + 1] = R
+    m = complete_basis(K, beta, lo, hi, status, members, m, inverse, scalars)
+    return members, int(m), inverse
+
+
+def _bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
+    """Independent rows of K, the best conditioned first, and the inverse of [[0, 1'], [1, K]] over them.
+
+    With K̃ = K + c·11', A = K̃⁻¹, v = A1 and q = 1'v the blocks of the inverse are c − 1/q, v/q and A − vv'/q.
+    """
+    pivots, factor, c = _independent(K)
+    rank = len(pivots)
+    if rank == 0:
+        return pivots, np.zeros((1, 1))
+    A, _ = lapack.dpotri(factor, lower=1)
+    A = np.tril(A) + np.tril(A, -1).T
+    v = A.sum(axis=1)
+    q = v.sum()
+    R = np.empty((rank + 1, rank + 1))
+    R[0, 0] = c - 1.0 / q
+    R[0, 1:] = R[1:, 0] = v / q
+    R[1:, 1:] = A - np.outer(v, v / q)
+    return pivots, R
+
+
+def _independent(K: Floats) -> tuple[Rows, Floats, float]:
+    """Independent rows of K + c·11', the best conditioned first, their Cholesky factor, and c."""
+    if len(K) == 0:
+        return np.empty(0, np.intp), np.empty((0, 0)), 0.0
+    c = float(np.abs(K.diagonal()).mean())
+    threshold = _LEAST_PIVOT * (c + float(np.abs(K.diagonal()).max()))
+    factor, pivots, rank, _ = lapack.dpstrf(K + c, lower=1, tol=threshold)
+    return pivots[:rank] - 1, factor[:rank, :rank], c
+
+
+def refine(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, b: float, basis: Basis) -> None:
+    """Newton corrections of the free rows: their g and Σβ become zero to rounding, if no bound is met."""
+    rows = basis.rows
+    for _ in range(2):
+        if len(rows) == 0:
+            return
+        residual = np.concatenate([[beta.sum()], b - h[rows]])
+        if np.abs(residual).max() <= 1e-13:
+            return
+        x = -(basis.inverse @ residual)
+        corrected = beta[rows] + x[1:]
+        if not ((corrected > lo[rows]) & (corrected < hi[rows])).all():
+            return
+        beta[rows] = corrected
+        b += float(x[0])
+        gram.add(rows, -x[1:], h)
