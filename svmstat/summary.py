@@ -90,7 +90,7 @@ def summarize(fit: Any) -> Summary:
 
 
 def _model(fit: Any) -> Block:
-    events = show(fit.confusion.loc[fit.event].sum(), "count")
+    events = show(fit.confusion.sum(axis=1).iloc[list(fit.classes).index(fit.event)], "count")
     wide = [
         Entry("Formula", fit.formula),
         Entry("Response", f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"),
@@ -172,14 +172,16 @@ def _probabilities(fit: Any) -> Block:
 
 def _confusion(fit: Any) -> Table:
     counts = fit.confusion.to_numpy(dtype=float)
-    total = counts.sum(axis=1)
-    error = (total - counts.diagonal()) / total
     levels = tuple(map(str, fit.confusion.index))
+    cells = []
+    for right, row in zip(counts.diagonal(), counts, strict=True):
+        total = row.sum()
+        cells.append((*row, total, (total - right) / total if total > 0 else None))
     unit = ", sums of weights" if fit.weights_given else ""
     return Table(
         headers=(*levels, "total", "error"),
         index=levels,
-        cells=tuple(map(tuple, np.column_stack([counts, total, error]))),
+        cells=tuple(cells),
         styles=("count",) * (len(levels) + 1) + ("share",),
         title=f"Confusion table (observed in rows, predicted in columns{unit})",
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.kernels.pairs import FloatArray, in_threads
+from svmstat.kernels.pairs import FloatArray, in_threads, plain
 
 Indices = NDArray[np.intp] | list[int] | slice
 
@@ -15,7 +15,7 @@ TILE = 256  # rows and columns of a block of the gram matrix; 512 KiB stay in th
 
 
 class Rows(ABC):
-    """The rows of one gram matrix, computed on demand.
+    """One gram matrix, computed in parts on demand or all at once.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class Rows(ABC):
     diagonal: FloatArray
 
     @abstractmethod
-    def into(self, indices: Indices, out: FloatArray) -> None:
-        """Write the rows K[indices, :] into ``out`` (len(indices), n), float64 and C-contiguous."""
+    def block(self, rows: Indices, columns: Indices) -> FloatArray:
+        """K[rows][:, columns] (len(rows), len(columns)), float64 and C-contiguous."""
 
     @abstractmethod
     def gram(self) -> FloatArray:
@@ -60,11 +60,7 @@ class Kernel(ABC):
 
     def rows(self, X: FloatArray, indices: Indices) -> FloatArray:
         """The rows K[indices, :] (len(indices), n) of the gram matrix of ``X``."""
-        bound = self.bind(X)
-        n = bound.diagonal.size
-        out = np.empty((np.arange(n)[indices].size, n))
-        bound.into(indices, out)
-        return out
+        return self.bind(X).block(indices, slice(None))
 
 
 class PointKernel(Kernel):
@@ -78,7 +74,7 @@ class PointKernel(Kernel):
 
     def prepare(self, X: FloatArray) -> FloatArray:
         """The rows (n, p) in the form that ``fill`` reads."""
-        return np.array(X, dtype=float, order="C")  # a copy: numba compiles anew for a read-only array
+        return np.array(X, dtype=float, order="C")  # a copy, that later changes of X do not reach
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The cross-gram matrix K(x_i, z_j) (n, m), float64 and C-contiguous."""
@@ -109,21 +105,28 @@ class PointRows(Rows):
     columns: FloatArray
     diagonal: FloatArray
 
-    def into(self, indices: Indices, out: FloatArray) -> None:
-        """Write the rows K[indices, :] into ``out`` (len(indices), n)."""
-        self.kernel.fill(self.points[indices], self.columns, out)
+    def block(self, rows: Indices, columns: Indices) -> FloatArray:
+        """K[rows][:, columns], each value as in the whole matrix."""
+        points = plain(self.points[rows])
+        if isinstance(columns, slice):
+            across = plain(self.columns[:, columns])
+        else:
+            across = self.columns.take(columns, axis=1)
+        out = np.empty((len(points), across.shape[1]))
+        self.kernel.fill(points, across, out)
+        return out
 
     def gram(self) -> FloatArray:
-        """The whole matrix: tiles on and below the diagonal, each written twice."""
+        """The whole matrix: tiles on and below the diagonal, each written twice, on all cores."""
         n = len(self.points)
         out = np.empty((n, n))
         blocks = [slice(start, min(start + TILE, n)) for start in range(0, n, TILE)]
-        columns = [np.ascontiguousarray(self.columns[:, block]) for block in blocks]
+        points, columns = plain(self.points), [plain(self.columns[:, block]) for block in blocks]
 
         def tile(position: tuple[int, int]) -> None:
             below, left = blocks[position[0]], blocks[position[1]]
             values = np.empty((below.stop - below.start, left.stop - left.start))
-            self.kernel.fill(self.points[below], columns[position[1]], values)
+            self.kernel.fill(points[below], columns[position[1]], values)
             out[below, left] = values
             if below != left:
                 out[left, below] = values.T

@@ -7,7 +7,7 @@ import numpy as np
 
 from svmstat._checks import at_least, finite, positive
 from svmstat.kernels.base import PointKernel
-from svmstat.kernels.pairs import FloatArray, products, spline_sums, squared_distances
+from svmstat.kernels.pairs import FloatArray, powers, products, spline_sums, squared_distances
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class RBF(PointKernel):
 
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write exp(−γ‖x_i − z_j‖²) into ``out`` (m, n)."""
-        squared_distances(points, columns, -self.gamma, out)
+        squared_distances(points, columns, -float(self.gamma), out)
         np.exp(out, out=out)
 
 
@@ -85,9 +85,7 @@ class Polynomial(PointKernel):
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write (γ x_i'z_j + r)^degree into ``out`` (m, n)."""
         products(points, columns, out)
-        out *= self.gamma
-        out += self.coef0
-        np.power(out, self.degree, out=out)
+        powers(out, float(self.gamma), float(self.coef0), int(self.degree))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -146,7 +146,7 @@ def median_squared_distances(X: FloatArray, w: FloatArray) -> FloatArray:
 
 @numba.njit(nogil=True, cache=True)
 def _count(points, columns, w, first, last, prefix, shift, counts):  # type: ignore[no-untyped-def]
-    """Add w_i w_j to counts[t, digit] for the pairs j < i, first ≤ i < last, with bits beginning in prefix[t]."""
+    """Add w_i w_j to counts[t, digit] for pairs j < i, first ≤ i < last, whose bits begin with prefix[t]."""
     buffer = np.empty(CHUNK)
     both = prefix[0] != prefix[1]
     for i in range(first, last):

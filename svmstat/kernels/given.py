@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels.base import Indices, Kernel, Rows
 from svmstat.kernels.gram_checks import symmetric
-from svmstat.kernels.pairs import FloatArray
+from svmstat.kernels.pairs import FloatArray, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Precomputed(Kernel):
         return K
 
     def bind(self, X: FloatArray) -> "GramRows":
-        """The gram matrix, not copied."""
-        matrix = np.ascontiguousarray(X, dtype=float)
+        """The gram matrix, not copied unless it is read-only or not C-contiguous."""
+        matrix = plain(X)
         return GramRows(matrix, matrix.diagonal().copy())
 
 
@@ -53,9 +53,9 @@ class GramRows(Rows):
     matrix: FloatArray
     diagonal: FloatArray
 
-    def into(self, indices: Indices, out: FloatArray) -> None:
-        """Write the rows K[indices, :] into ``out`` (len(indices), n)."""
-        out[...] = self.matrix[indices]
+    def block(self, rows: Indices, columns: Indices) -> FloatArray:
+        """K[rows][:, columns]."""
+        return np.ascontiguousarray(self.matrix[rows][:, columns])
 
     def gram(self) -> FloatArray:
         """The matrix itself."""
@@ -65,6 +65,8 @@ class GramRows(Rows):
 @dataclass(frozen=True, slots=True)
 class CustomKernel(Kernel):
     """K(x, z) by a function of the user: ``function(X, Z)`` returns the cross-gram matrix (n, m).
+
+    It is called with parts of the data, possibly in several threads at once.
 
     Raises
     ------
@@ -119,9 +121,9 @@ class CustomRows(Rows):
     points: FloatArray
     diagonal: FloatArray
 
-    def into(self, indices: Indices, out: FloatArray) -> None:
-        """Write the rows K[indices, :] into ``out`` (len(indices), n)."""
-        out[...] = self.kernel(self.points[indices], self.points)
+    def block(self, rows: Indices, columns: Indices) -> FloatArray:
+        """K[rows][:, columns], by one call."""
+        return self.kernel(self.points[rows], self.points[columns])
 
     def gram(self) -> FloatArray:
         """The whole matrix by one call, made exactly symmetric."""

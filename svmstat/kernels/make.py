@@ -33,7 +33,7 @@ def make_kernel(
     kernel : {"linear", "rbf", "poly", "spline", "precomputed"} or callable
         Name of the kernel, or a function K(X, Z) that returns the cross-gram matrix.
     gamma : {"scale", "median"} or float
-        Width of "rbf" and "poly", see `svmstat.gamma.resolve_gamma`.
+        Width of "rbf" and "poly", see `svmstat.kernels.resolve_gamma`.
     degree : int
         Degree of "poly", at least 1.
     coef0 : float

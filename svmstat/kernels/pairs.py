@@ -20,6 +20,11 @@ Result = TypeVar("Result")
 CHUNK = 256  # columns at a time: a chunk of the output stays in the first-level cache
 
 
+def plain(array: FloatArray) -> FloatArray:
+    """The array, copied unless it is C-contiguous and writable: numba compiles anew for any other kind."""
+    return np.require(array, dtype=float, requirements=["C", "W"])
+
+
 def in_threads(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     """Yield function(task) in the order of the tasks, on all cores this process may use."""
     tasks = list(tasks)
@@ -75,6 +80,27 @@ def products(points, columns, out):  # type: ignore[no-untyped-def]
                 x, c = points[i, k], columns[k, start : start + CHUNK]
                 for j in range(chunk.size):
                     chunk[j] += x * c[j]
+
+
+@numba.njit(nogil=True, cache=True)
+def powers(values, factor, constant, degree):  # type: ignore[no-untyped-def]
+    """Replace the values v (m, n) by (factor · v + constant)^degree, degree ≥ 1, by repeated squaring."""
+    square = np.empty(CHUNK)
+    for i in range(values.shape[0]):
+        for start in range(0, values.shape[1], CHUNK):
+            chunk = values[i, start : start + CHUNK]
+            for j in range(chunk.size):
+                square[j] = factor * chunk[j] + constant
+                chunk[j] = 1.0
+            exponent = degree
+            while exponent > 0:
+                if exponent % 2 == 1:
+                    for j in range(chunk.size):
+                        chunk[j] *= square[j]
+                exponent //= 2
+                if exponent > 0:
+                    for j in range(chunk.size):
+                        square[j] *= square[j]
 
 
 @numba.njit(nogil=True, cache=True)

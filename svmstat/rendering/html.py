@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from svmstat.rendering.parts import Block, Part, Table
+from svmstat.rendering.parts import Block, Entry, Part, Table
 
 _BLANKS = str.maketrans({".": "\u2008", "0": "\u2007"})  # blanks as wide as a point and as a digit
+_INDENT = "\u2003"  # before a label that belongs to the one above it
 
 _STYLE = """
 .svmstat {max-width: 46em; line-height: 1.4; font-variant-numeric: tabular-nums}
@@ -23,7 +24,7 @@ _STYLE = """
 .svmstat tbody tr:nth-child(n) {background: none}
 .svmstat th, .svmstat td {border: 0; padding: .1em 0; text-align: left; vertical-align: baseline;
  font-weight: normal; overflow-wrap: anywhere}
-.svmstat .wide th {width: 6em}
+.svmstat .wide th {width: 7em}
 .svmstat .half td, .svmstat .number {text-align: right}
 .svmstat thead th {border-bottom: 1px solid #8888}
 .svmstat .cells td, .svmstat thead th + th {padding-left: 1.5em; overflow-wrap: normal}
@@ -64,17 +65,19 @@ def _elements(part: Part) -> Iterator[str]:
 
 
 def _value(text: str, numeric: bool) -> str:
-    return escape(re.sub(r"^-(?=\d)", "\N{MINUS SIGN}", text) if numeric else text)
+    return escape(re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", text) if numeric else text)
+
+
+def _row(entry: Entry) -> str:
+    indent = _INDENT if entry.label.startswith(" ") else ""
+    value = _value(str(entry), entry.numeric or entry.interval)
+    return f'<tr><th scope="row">{indent}{escape(entry.label.strip())}</th><td>{value}</td></tr>'
 
 
 def _block(block: Block) -> Iterator[str]:
     for kind, entries in (("wide", block.wide), ("half", block.left), ("half", block.right)):
-        rows = [
-            f'<tr><th scope="row">{escape(entry.label)}</th><td>{_value(str(entry), entry.numeric)}</td></tr>'
-            for entry in entries
-        ]
-        if rows:
-            yield f'<table class="{kind}"><tbody>{"".join(rows)}</tbody></table>'
+        if entries:
+            yield f'<table class="{kind}"><tbody>{"".join(map(_row, entries))}</tbody></table>'
 
 
 def _table(table: Table) -> Iterator[str]:

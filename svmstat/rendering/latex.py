@@ -59,7 +59,13 @@ def _number(text: str) -> str:
     return f"${mantissa}{power}$"
 
 
+def _label(entry: Entry) -> str:
+    return (r"\quad " if entry.label.startswith(" ") else "") + escape(entry.label.strip())
+
+
 def _entry(entry: Entry) -> str:
+    if entry.interval:
+        return re.sub(r"[^\[\], ]+", lambda number: _number(number[0]), str(entry)).replace("[", "{[}")
     return _number(str(entry)) if entry.numeric else escape(str(entry))
 
 
@@ -74,14 +80,14 @@ def _block(block: Block) -> Iterator[str]:
     if block.wide:
         yield r"\begin{tabular}{@{}lp{0.78\linewidth}@{}}"
         for entry in block.wide:
-            yield rf"{escape(entry.label)} & \raggedright {_entry(entry)} \tabularnewline"
+            yield rf"{_label(entry)} & \raggedright {_entry(entry)} \tabularnewline"
         yield r"\end{tabular}"
     if block.wide and (block.left or block.right):
         yield r"\par\smallskip"
     if block.left or block.right:
         yield r"\begin{tabular}{@{}lr@{\hspace{2em}}lr@{}}"
         for pair in itertools.zip_longest(block.left, block.right):
-            cells = [f"{escape(entry.label)} & {_entry(entry)}" if entry else " & " for entry in pair]
+            cells = [f"{_label(entry)} & {_entry(entry)}" if entry else " & " for entry in pair]
             yield rf"{' & '.join(cells)} \\"
         yield r"\end{tabular}"
 

@@ -11,7 +11,10 @@ from svmstat.rendering.values import is_number, lacking, one_line, show
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A labelled value; ``style``, one of ``values.STYLES``, says how a number is shown."""
+    """A labelled value; ``style``, one of ``values.STYLES``, says how a number is shown.
+
+    A label that begins with a blank is indented: it belongs to the one above it.
+    """
 
     label: str
     value: object
@@ -21,6 +24,11 @@ class Entry:
     def numeric(self) -> bool:
         """Whether the value is a number."""
         return is_number(self.value)
+
+    @property
+    def interval(self) -> bool:
+        """Whether the value is a tuple, shown in brackets."""
+        return isinstance(self.value, tuple)
 
     def __str__(self) -> str:
         return show(self.value, self.style)

@@ -16,7 +16,7 @@ _STUB = 24  # row labels may always be this long
 
 def render(title: str, parts: Sequence[Part], notes: Sequence[str], warnings: Sequence[str]) -> str:
     """The summary as text, at most 78 columns wide."""
-    lines = [title.center(WIDTH).rstrip(), "=" * WIDTH]
+    lines = [*(line.center(WIDTH).rstrip() for line in _wrap(title, WIDTH)), "=" * WIDTH]
     for warning in warnings:
         lines += [*_wrap(f"WARNING: {one_line(warning)}", WIDTH, hanging=" " * 9), "-" * WIDTH]
     for position, part in enumerate(parts):
@@ -85,6 +85,6 @@ def _panel(index: tuple[str, ...], columns: list[list[str]], stub: int) -> Itera
     heads, body = lines[: height - len(index)], lines[height - len(index) :]
     yield from (" " * stub + line.rstrip() for line in heads)
     for label, line in zip(index, body, strict=True):
-        first, *rest = _wrap(label, stub, hanging="  ")
+        first, *rest = _wrap(label, max(1, stub), hanging="  ")
         yield f"{first:<{stub}}{line}".rstrip()
         yield from rest

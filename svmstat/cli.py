@@ -1,0 +1,268 @@
+"""The command ``svmstat``: fit a formula to a file or a bundled data set and print the summary."""
+
+import argparse
+import os
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pandas as pd
+
+from svmstat import datasets, svm
+from svmstat._checks import nearest
+from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+
+_EXAMPLES = """\
+examples:
+  svmstat datasets
+  svmstat fit "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25
+  svmstat fit "relapse ~ ." patients.csv --kernel linear --event yes --subset "age >= 18"
+"""
+
+_FIT = """\
+Fit a support vector machine and print its summary. An option that is not given has the default of
+svmstat.svm() in Python, where all of them are described.
+"""
+
+_FIT_EXAMPLES = """\
+examples:
+  svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median
+  svmstat fit "cover_type ~ ." forest --kernel linear --event 7 --class-weight 7=2 --class-weight 1=0.5
+  svmstat fit "sick ~ age + C(ward)" survey.csv.gz --weights copies --format html --output fit.html
+
+A level that begins with a minus sign is joined to its option: --class-weight=-1=2.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors look like all others, also in a subcommand."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(2, f"svmstat: error: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 0, 2 after an error (its message is on stderr), 1 when nobody reads the output.
+
+    Examples
+    --------
+    >>> main(["datasets"])
+    mackerel  634 stations of the 1992 mackerel egg survey; response egg_count > 0
+    liver     218 patients, four liver diseases, three serum enzymes; response disease
+    forest    2724 forest patches, cover types 1 and 7, 54 predictors; response cover_type
+    0
+    """
+    arguments = vars(_parser().parse_args(argv))
+    run, output = arguments.pop("run"), arguments.pop("output", None)
+    try:
+        _write(run(**arguments) + "\n", output)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
+        return 1
+    except SvmstatError as error:
+        print(f"svmstat: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _write(text: str, output: str | None) -> None:
+    """Write to a file or to stdout; there, a letter that its encoding lacks must not lose the result."""
+    if output is None:
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SvmstatError(f"{output!r} cannot be written: {error.strerror}.") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    style: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+    parser = _Parser(
+        prog="svmstat",
+        description="Support vector machines as statistical models.",
+        epilog=_EXAMPLES + '\n"svmstat fit --help" describes the options of a fit.',
+        **style,
+    )
+    parser.add_argument("--version", action="version", version=f"svmstat {version('svmstat')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    fit = commands.add_parser(
+        "fit",
+        help="fit a support vector machine and print its summary",
+        description=_FIT,
+        epilog=_FIT_EXAMPLES,
+        argument_default=argparse.SUPPRESS,  # the defaults are those of svm()
+        **style,
+    )
+    _fit_arguments(fit)
+    fit.set_defaults(run=_fit, format="text")
+    listing = commands.add_parser("datasets", help="list the bundled data sets", **style)
+    listing.set_defaults(run=_list)
+    return parser
+
+
+def _fit_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("formula", metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
+    add("data", metavar="DATA", help="a file (.csv, .tsv, .csv.gz, .parquet) or a bundled data set")
+
+    model = parser.add_argument_group("model")
+    add = model.add_argument
+    add("--kernel", metavar="NAME", help="linear, rbf (default), poly or spline")
+    add("--C", type=float, metavar="NUMBER", help="cost of a margin violation (default 1)")
+    add(
+        "--gamma",
+        type=_number_or_word,
+        metavar="WIDTH",
+        help="width of rbf and poly: scale (default), median or a number",
+    )
+    add("--degree", type=int, metavar="INTEGER", help="degree of poly (default 3)")
+    add("--coef0", type=float, metavar="NUMBER", help="constant of poly (default 0)")
+    add("--event", metavar="LEVEL", help="level of the response that counts as positive (default: the last)")
+    add(
+        "--class-weight",
+        type=_level_and_weight,
+        action="append",
+        metavar="LEVEL=WEIGHT",
+        help="factor of the cost for a level of the response; once for each level",
+    )
+
+    rows = parser.add_argument_group("rows and columns")
+    add = rows.add_argument
+    add("--weights", metavar="COLUMN", help="case weights; a weight of 2 is the row twice")
+    add("--subset", metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
+    add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
+    add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
+
+    printing = parser.add_argument_group("output")
+    add = printing.add_argument
+    add("--format", choices=("text", "html", "latex"), help="of the summary (default: text)")
+    add("--output", metavar="FILE", help="write the summary to a file")
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _level_and_weight(text: str) -> tuple[str, float]:
+    level, _, weight = text.rpartition("=")
+    try:
+        if level.strip():
+            return level.strip(), float(weight)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is not of the form LEVEL=WEIGHT")
+
+
+def _list() -> str:
+    return "\n".join(f"{name:<8}  {datasets.describe(name)}" for name in datasets.names())
+
+
+def _fit(formula: str, data: str, format: str, **options: Any) -> str:
+    levels = [level for level, _ in options.get("class_weight", [])]
+    if twice := [level for level in levels if levels.count(level) > 1]:
+        raise ArgumentError(f"--class-weight is given twice for the level {twice[0]!r}.")
+    with _warnings_on_stderr():
+        frame = _read(data)
+    summary = _fit_with_levels(formula, frame, options).summary()
+    match format:
+        case "html":
+            return str(summary.as_html(document=True))
+        case "latex":
+            return str(summary.as_latex())
+        case _:
+            return str(summary.as_text())
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    """Each warning as one line on stderr, once; none after an error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SvmstatWarning)
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        print(f"svmstat: warning: {message}", file=sys.stderr)
+
+
+def _fit_with_levels(formula: str, frame: pd.DataFrame, options: dict[str, Any]) -> Any:
+    """The fit, with levels of the response read as text or else as the first other type they agree with."""
+    refused: ArgumentError | None = None
+    for read in (str, int, float, _truth):
+        try:
+            converted = _convert_levels(options, read)
+        except ValueError:
+            continue
+        try:
+            with _warnings_on_stderr():
+                return svm(formula, frame, **converted)
+        except ArgumentError as error:
+            if not str(error).startswith(("event=", "class_weight=")):
+                raise
+            refused = refused or error
+    raise refused or AssertionError("text is always tried")
+
+
+def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> dict[str, Any]:
+    converted = dict(options)
+    if "event" in options:
+        converted["event"] = read(options["event"])
+    if "class_weight" in options:
+        converted["class_weight"] = {read(level): weight for level, weight in options["class_weight"]}
+    return converted
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"
+
+
+def _read(name: str) -> pd.DataFrame:
+    """A file if the name has a directory or a suffix, else a bundled data set or a file."""
+    path = Path(name)
+    if path.name == name and not path.suffix:
+        if name in datasets.names():
+            return datasets.load(name)
+        if not path.exists():
+            hint = nearest(name, datasets.names())
+            raise SvmstatError(f"there is no file and no bundled data set {name!r}{hint}.")
+    if not path.exists():
+        raise SvmstatError(f"there is no file {name!r}.")
+    kinds = path.suffixes
+    try:
+        if kinds and kinds[-1] in (".parquet", ".pq"):
+            return pd.read_parquet(path)
+        return pd.read_csv(path, sep="\t" if ".tsv" in kinds[-2:] else ",")
+    except ImportError as error:
+        raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        raise SvmstatError(f"{name!r} cannot be read: {reason}") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

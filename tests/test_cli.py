@@ -1,0 +1,367 @@
+"""The command: what it passes on, what it prints, and how it fails."""
+
+import os
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from svmstat import cli, datasets
+from svmstat.errors import ArgumentError, CertificateWarning, DataError
+from svmstat.summary import Summary
+
+DATA = pd.DataFrame({"y": [0, 1, 1, 0], "x": [0.5, 1.5, 2.5, 3.5], "g": ["a", "b", "a", "b"]})
+MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The calls of svm(), which is replaced by a function that accepts everything."""
+    calls = []
+
+    def svm(formula, data, **options):
+        calls.append(SimpleNamespace(formula=formula, data=data, options=options))
+        return SimpleNamespace(summary=lambda: Summary("A fit of π²", ()))
+
+    monkeypatch.setattr(cli, "svm", svm)
+    return calls
+
+
+def replace(monkeypatch, levels, **attributes):
+    """Replace svm() by a function that refuses an event or class weights for other than these levels."""
+
+    def svm(formula, data, *, event=None, class_weight=None, **options):
+        for level in [] if event is None else [event]:
+            if not any(level == known and type(level) is type(known) for known in levels):
+                raise ArgumentError(f"event={event!r} is not allowed: it must be one of {levels}.")
+        for level in class_weight or {}:
+            if not any(level == known and type(level) is type(known) for known in levels):
+                raise ArgumentError(f"class_weight={class_weight!r} is not allowed: {levels}.")
+        result = Summary(f"event: {event!r}, class weights: {class_weight!r}", ())
+        return SimpleNamespace(summary=lambda: result)
+
+    monkeypatch.setattr(cli, "svm", svm)
+
+
+# What is passed on
+
+
+def test_only_what_is_given_is_passed_on(calls, capsys):
+    assert cli.main(["fit", "y ~ x", "mackerel"]) == 0
+    assert calls[0].formula == "y ~ x"
+    pd.testing.assert_frame_equal(calls[0].data, datasets.load("mackerel"))
+    assert calls[0].options == {}
+    assert capsys.readouterr().out.split("\n")[0].strip() == "A fit of π²"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["--kernel", "poly", "--degree", "2"], {"kernel": "poly", "degree": 2}),
+        (["--coef0", "-0.5"], {"coef0": -0.5}),
+        (["--C", "16"], {"C": 16.0}),
+        (["--gamma", "0.25"], {"gamma": 0.25}),
+        (["--gamma", "median"], {"gamma": "median"}),
+        (["--event", "b"], {"event": "b"}),
+        (["--event", "-1"], {"event": "-1"}),
+        (["--weights", "x"], {"weights": "x"}),
+        (["--subset", "x > 1"], {"subset": "x > 1"}),
+        (["--class-weight", "a=2", "--class-weight", "b=0.5"], {"class_weight": {"a": 2.0, "b": 0.5}}),
+        (["--class-weight", "a=b=3"], {"class_weight": {"a=b": 3.0}}),
+        (["--class-weight=-1=2"], {"class_weight": {"-1": 2.0}}),
+        (["--na-action", "raise", "--no-scale"], {"na_action": "raise", "scale": False}),
+    ],
+)
+def test_options(calls, arguments, options):
+    assert cli.main(["fit", "y ~ x", "liver", *arguments]) == 0
+    assert calls[0].options == options
+
+
+@pytest.mark.parametrize(
+    ("levels", "text", "event"),
+    [
+        (["a", "b"], "b", "b"),
+        (["0", "1"], "1", "1"),
+        ([0, 1], "1", 1),
+        ([-1, 1], "-1", -1),
+        ([0.5, 1.5], "1.5", 1.5),
+        ([1.0, 2.0], "2", 2.0),
+        ([False, True], "True", True),
+        ([False, True], "false", False),
+    ],
+)
+def test_levels_that_are_not_text(monkeypatch, capsys, levels, text, event):
+    replace(monkeypatch, levels)
+    assert cli.main(["fit", "y ~ x", "liver", "--event", text, f"--class-weight={text}=2"]) == 0
+    expected = f"event: {event!r}, class weights: {{{event!r}: 2.0}}"
+    assert capsys.readouterr().out.split("\n")[0].strip() == expected
+
+
+@pytest.mark.parametrize("arguments", [["--event", "3"], ["--class-weight", "3=1"]])
+def test_a_level_that_does_not_exist(monkeypatch, capsys, arguments):
+    replace(monkeypatch, [1, 2])
+    assert cli.main(["fit", "y ~ x", "liver", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(("svmstat: error: event='3' is not", "svmstat: error: class_weight={'3'"))
+
+
+def test_another_error_is_not_taken_for_a_wrong_level(monkeypatch, capsys):
+    tried = []
+
+    def svm(formula, data, **options):
+        tried.append(options)
+        raise ArgumentError("C=-1.0 is not allowed.")
+
+    monkeypatch.setattr(cli, "svm", svm)
+    assert cli.main(["fit", "y ~ x", "liver", "--event", "1", "--C", "-1"]) == 2
+    assert capsys.readouterr().err == "svmstat: error: C=-1.0 is not allowed.\n"
+    assert len(tried) == 1
+
+
+# Where the data come from
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.csv.gz", "d.tsv", "d.tsv.gz", "d.tsv.xz", "d.txt", "plain"])
+def test_files_of_text(calls, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    DATA.to_csv(name, index=False, sep="\t" if "tsv" in name else ",")
+    assert cli.main(["fit", "y ~ x", name]) == 0
+    pd.testing.assert_frame_equal(calls[0].data, DATA)
+
+
+def test_parquet(calls, tmp_path):
+    DATA.to_parquet(tmp_path / "d.parquet")
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "d.parquet")]) == 0
+    pd.testing.assert_frame_equal(calls[0].data, DATA)
+
+
+def test_a_name_alone_is_a_data_set_and_a_path_is_a_file(calls, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    DATA.to_csv("liver", index=False)
+    for name in ("liver", "./liver", str(tmp_path / "liver")):
+        assert cli.main(["fit", "y ~ x", name]) == 0
+    assert [len(call.data) for call in calls] == [218, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("mackrel", None, r"there is no file and no bundled data set 'mackrel'; did you mean 'mackerel'?"),
+        ("none.csv", None, "there is no file 'none.csv'."),
+        ("mackerel.csv", None, "there is no file 'mackerel.csv'."),
+        ("empty.csv", b"", "'empty.csv' cannot be read: No columns to parse from file"),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3,4\n", "'ragged.csv' cannot be read: Error tokenizing data."),
+        ("binary.csv", b"\xff\xfe\x00a,\x81\n", "'binary.csv' cannot be read: 'utf-8' codec can't decode"),
+        ("text.csv.gz", b"a,b\n1,2\n", "'text.csv.gz' cannot be read: Not a gzipped file"),
+        ("cut.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "'cut.csv.gz' cannot be read: "),
+        ("text.parquet", b"a,b\n1,2\n", "'text.parquet' cannot be read: "),
+        (".", None, "'.' cannot be read: Is a directory"),
+    ],
+)
+def test_files_that_cannot_be_read(calls, tmp_path, monkeypatch, capsys, name, content, message):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    assert cli.main(["fit", "y ~ x", name]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"svmstat: error: {message}")
+    assert error.count("\n") == 1
+    assert not calls
+
+
+def test_parquet_without_pyarrow(calls, tmp_path, monkeypatch, capsys):
+    def read_parquet(path):
+        raise ImportError("Unable to find a usable engine")
+
+    monkeypatch.setattr(pd, "read_parquet", read_parquet)
+    (tmp_path / "d.parquet").touch()
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "d.parquet")]) == 2
+    assert "install pyarrow: pip install 'svmstat[parquet]'." in capsys.readouterr().err
+
+
+# What is printed
+
+
+@pytest.mark.parametrize(
+    ("format", "start"), [("text", " "), ("html", "<!DOCTYPE html>"), ("latex", r"% needs \usepackage{")]
+)
+def test_formats(calls, tmp_path, capsys, format, start):
+    command = ["fit", "y ~ x", "liver", "--format", format]
+    assert cli.main(command) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(start)
+    assert printed.endswith("\n")
+    assert cli.main([*command, "--output", str(tmp_path / "summary")]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "summary").read_text(encoding="utf-8") == printed
+
+
+def test_an_output_that_cannot_be_written(calls, tmp_path, capsys):
+    assert cli.main(["fit", "y ~ x", "liver", "--output", str(tmp_path / "none" / "s.txt")]) == 2
+    assert "s.txt' cannot be written: No such file or directory." in capsys.readouterr().err
+
+
+def test_warnings_of_the_fit_on_stderr(monkeypatch, capsys):
+    def svm(formula, data, **options):
+        if options["event"] == "1":
+            warnings.warn("of an attempt that failed", CertificateWarning, stacklevel=2)
+            raise ArgumentError("event='1' is not allowed")
+        for _ in range(2):
+            warnings.warn("the gap is wide", CertificateWarning, stacklevel=2)
+        return SimpleNamespace(summary=lambda: Summary("A fit", ()))
+
+    monkeypatch.setattr(cli, "svm", svm)
+    assert cli.main(["fit", "y ~ x", "liver", "--event", "1"]) == 0
+    assert capsys.readouterr().err == "svmstat: warning: the gap is wide\n"
+
+
+def test_errors_of_the_library_on_stderr(monkeypatch, capsys):
+    def svm(formula, data, **options):
+        raise DataError("there is no column 'z'; did you mean 'x'?")
+
+    monkeypatch.setattr(cli, "svm", svm)
+    assert cli.main(["fit", "y ~ z", "liver"]) == 2
+    assert capsys.readouterr() == ("", "svmstat: error: there is no column 'z'; did you mean 'x'?\n")
+
+
+def test_list_of_data_sets(capsys):
+    assert cli.main(["datasets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(datasets.names())
+
+
+# Arguments that argparse refuses
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["fit"], "the following arguments are required: FORMULA, DATA"),
+        (["fit", "y ~ x"], "the following arguments are required: DATA"),
+        (["fits", "y ~ x", "liver"], "invalid choice: 'fits'"),
+        (["fit", "y ~ x", "liver", "--C", "much"], "argument --C: invalid float value: 'much'"),
+        (["fit", "y ~ x", "liver", "--degree", "2.5"], "argument --degree: invalid int value: '2.5'"),
+        (["fit", "y ~ x", "liver", "--kern", "rbf"], "unrecognized arguments: --kern"),
+        (["fit", "y ~ x", "liver", "--class-weight", "2"], "'2' is not of the form LEVEL=WEIGHT"),
+        (["fit", "y ~ x", "liver", "--class-weight", "a=b"], "'a=b' is not of the form LEVEL=WEIGHT"),
+        (["fit", "y ~ x", "liver", "--na-action", "omit"], "argument --na-action: invalid choice: 'omit'"),
+        (["fit", "y ~ x", "liver", "--format", "pdf"], "argument --format: invalid choice: 'pdf'"),
+    ],
+)
+def test_usage_errors(capsys, arguments, message):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("svmstat: error: ")
+    assert message in last
+
+
+def test_a_class_weight_given_twice(calls, capsys):
+    command = ["fit", "y ~ x", "liver", "--class-weight", "a=1", "--class-weight", "a=2"]
+    assert cli.main(command) == 2
+    assert capsys.readouterr().err == "svmstat: error: --class-weight is given twice for the level 'a'.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--help"], ["fit ", "datasets ", "examples:", "svmstat fit --help"]),
+        (["fit", "--help"], ["FORMULA", "--class-weight LEVEL=WEIGHT", "--no-scale", "examples:"]),
+        (["--version"], ["svmstat 0."]),
+    ],
+)
+def test_help(capsys, arguments, parts):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert all(part in text for part in parts)
+
+
+# In a process of its own
+
+
+def run(*arguments, **options):
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100, **options)
+
+
+def test_importing_the_command_does_not_import_matplotlib():
+    result = run("-c", "import svmstat.cli, sys; sys.exit('matplotlib' in sys.modules)")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes are closed in another way")
+def test_a_reader_that_stops():
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [sys.executable, "-m", "svmstat.cli", "datasets"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (1, b"")
+
+
+def test_letters_that_the_terminal_lacks():
+    code = "from svmstat import cli; cli._write('π ~ x', None)"
+    assert run("-c", code, env=os.environ | {"PYTHONIOENCODING": "ascii"}).stdout == r"\u03c0 ~ x"
+
+
+# With the real svm()
+
+
+def test_mackerel(capsys):
+    assert cli.main(["fit", MACKEREL, "mackerel", "--C", "16", "--gamma", "0.25"]) == 0
+    text = capsys.readouterr().out
+    assert all(number in text for number in ("418.10", "0.1341", "634", "369"))
+
+
+@pytest.mark.parametrize("format", ["text", "html", "latex"])
+def test_linear_kernel_with_weights_and_a_subset(tmp_path, capsys, format):
+    data = datasets.load("liver").assign(copies=1)
+    data.loc[:9, "copies"] = 2
+    data.to_csv(tmp_path / "liver.csv", index=False)
+    command = ["fit", "disease ~ ast + alt", str(tmp_path / "liver.csv"), "--kernel", "linear"]
+    command += ["--subset", "disease.isin(['PNC', 'AVH'])", "--weights", "copies", "--format", format]
+    assert cli.main([*command, "--event", "PNC", "--class-weight", "PNC=2", "--class-weight", "AVH=1"]) == 0
+    assert "ast" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("event", ["1", "7"])
+def test_a_level_that_is_a_number(capsys, event):
+    command = ["fit", "cover_type ~ elevation + slope", "forest", "--subset", "elevation < 3000"]
+    assert cli.main([*command, "--event", event, "--class-weight", f"{event}=2"]) == 0
+    assert f"event: {event} " in capsys.readouterr().out
+
+
+def test_a_level_that_is_true_or_false(capsys):
+    assert cli.main(["fit", "egg_count > 0 ~ lon + lat", "mackerel", "--event", "False"]) == 0
+    assert "event: False (265 of 634)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["egg_count > 0 ~ lonn", "mackerel"], "lonn"),
+        (["egg_count > 0 ~ lon +", "mackerel"], "lon +"),
+        (["egg_count > 0 ~ lon", "mackerel", "--kernel", "rfb"], "kernel='rfb' is not allowed"),
+        (["egg_count > 0 ~ lon", "mackerel", "--C", "0"], "C=0.0 is not allowed"),
+        (["egg_count > 0 ~ lon", "mackerel", "--gamma", "wide"], "gamma='wide' is not allowed"),
+        (["egg_count > 0 ~ lon", "mackerel", "--event", "many"], "event='many'"),
+        (["egg_count > 0 ~ lon", "mackerel", "--weights", "copies"], "copies"),
+        (["egg_count > 0 ~ salinity", "mackerel", "--na-action", "raise"], "salinity"),
+    ],
+)
+def test_mistakes(capsys, arguments, part):
+    assert cli.main(["fit", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("svmstat: error: ")
+    assert part in captured.err
+    assert "Traceback" not in captured.err
