@@ -27,14 +27,15 @@ def weighted(C: float, weights: Floats, class_weight: Floats) -> Floats:
     return C * weights * class_weight
 
 
-def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp]) -> Floats:
-    """One copy of each row in turn left out: u_k falls by the share min(w_k, 1) / w_k.
+def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp], copies: Floats) -> Floats:
+    """A part of each row in turn left out: u_k falls by the share copies_k / w_k.
 
     Parameters
     ----------
     upper : (n,) bounds of the full fit
     weights : (n,) case weights behind them
     rows : (B,) which rows, each with w_k > 0
+    copies : (B,) how much of the weight to take away, ≤ w_k
 
     Returns
     -------
@@ -42,11 +43,11 @@ def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp]) -> Floats:
 
     Examples
     --------
-    >>> deletions(np.array([2.0, 3.0]), np.array([1.0, 1.5]), np.array([0, 1]))
-    array([[0., 3.],
-           [2., 1.]])
+    >>> deletions(np.array([2.0, 6.0]), np.array([1.0, 3.0]), np.array([0, 1]), np.ones(2))
+    array([[0., 6.],
+           [2., 4.]])
     """
     uppers = np.tile(upper, (len(rows), 1))
-    w = weights[rows]
-    uppers[np.arange(len(rows)), rows] = np.where(w <= 1.0, 0.0, upper[rows] * ((w - 1.0) / w))
+    left = (weights[rows] - copies) / weights[rows]
+    uppers[np.arange(len(rows)), rows] = upper[rows] * left
     return uppers

@@ -121,8 +121,8 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     dtype = values.dtype
     kind = _kind(values)
     if kind == "number" and dtype not in (np.dtype("int64"), np.dtype("float64")):
-        whole = types.is_integer_dtype(dtype) and dtype != "uint64" and not values.hasnans
-        numbers = values.to_numpy(dtype="int64") if whole else values.to_numpy(dtype="float64", na_value=np.nan)
+        whole = _holds_int64(values)
+        numbers = values.to_numpy("int64") if whole else values.to_numpy("float64", na_value=np.nan)
         values = pd.Series(numbers, index=values.index, name=values.name)
     elif kind == "missing" and not isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(np.full(len(values), np.nan), index=values.index, name=values.name)
@@ -133,7 +133,7 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
 
 def _kind(values: pd.Series) -> str:
     dtype = values.dtype
-    if values.hasnans and values.isna().all() or not len(values):
+    if not len(values) or (values.hasnans and values.isna().all()):
         return "missing"
     if isinstance(dtype, pd.CategoricalDtype):
         return "category"
@@ -145,6 +145,15 @@ def _kind(values: pd.Series) -> str:
     if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
         return "number"
     return "text" if types.is_string_dtype(dtype) else str(dtype)
+
+
+def _holds_int64(values: pd.Series) -> bool:
+    """Whether the numbers of another type than int64 are whole by type, none missing, none too large."""
+    if values.hasnans or values.dtype == "uint64":
+        return False
+    if values.dtype == np.dtype(object):
+        return types.infer_dtype(values) == "integer" and max(abs(value) for value in values) < 2**63
+    return types.is_integer_dtype(values.dtype)
 
 
 def _renumbered(values: object) -> pd.Series:
@@ -160,7 +169,9 @@ def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:
     return values
 
 
-def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column) -> tuple[str, pd.Series]:
+def _conform(
+    name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column
+) -> tuple[str, pd.Series]:
     """The values as the column was at the fit."""
     if kind == "missing":
         return fitted.kind, _all_missing(len(values), fitted)
@@ -168,9 +179,12 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
         kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
     expected = fitted.kind if fitted.dtype is None else _kind(fitted.dtype.categories.to_series())
     if kind != expected and fitted.kind != "missing":
-        first = values[values.notna()].iloc[0]
-        raise DataError(f"{name} column {column!r} holds {kind} such as {first!r}; at the fit it held {expected}.")
-    return (kind, values) if fitted.dtype is None else ("category", _coded(name, column, values, fitted.dtype))
+        first = values[values.notna()].tolist()[0]
+        holds = f"{name} column {column!r} holds {kind} such as {first!r}"
+        raise DataError(f"{holds}; at the fit it held {expected}.")
+    if fitted.dtype is None:
+        return kind, values
+    return "category", _coded(name, column, values, fitted.dtype)
 
 
 def _all_missing(n: int, fitted: Column) -> pd.Series:
@@ -185,7 +199,8 @@ def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.Categorical
     """The values as a categorical of this type."""
     known = {level: code for code, level in enumerate(dtype.categories.tolist())}
     gone = values.isna().to_numpy()
-    codes = np.array([-1 if missing else known.get(v, -2) for v, missing in zip(values, gone, strict=True)], int)
+    found = [-1 if missing else known.get(v, -2) for v, missing in zip(values, gone, strict=True)]
+    codes = np.array(found, dtype=int)
     if (codes == -2).any():
         raise new_levels(f"{name} column {column!r}", values[codes == -2].unique().tolist(), known)
     return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))

@@ -1,6 +1,5 @@
-"""One expression of a formula: what it reads, how it is evaluated, and what its stateful transforms remember."""
+"""One expression of a formula: what it reads, what it gives, what its stateful transforms remember."""
 
-import builtins
 import importlib
 import pickle
 from collections.abc import Hashable, Mapping
@@ -9,60 +8,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from patsy import EvalEnvironment, EvalFactor, PatsyError
-from patsy import builtins as patsy_builtins
 
 from svmstat._checks import nearest
-from svmstat.errors import DataError, FormulaError, SvmstatError
-from svmstat.formula.columns import Table, plain
+from svmstat.errors import SvmstatError
+from svmstat.formula.columns import Table
+from svmstat.formula.functions import FALLBACK, PATSY, fits, is_known, is_stateful
 from svmstat.formula.names import Names, read_names, without_calls
 from svmstat.formula.parse import Source
 from svmstat.formula.values import Value, interpret
-
-_NUMPY_NAMES = "log log2 log10 log1p exp expm1 sqrt abs sin cos tan arcsin arccos arctan floor ceil sign minimum maximum where"
-
-
-def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:
-    """Mark values as levels of a factor.
-
-    Every factor is coded by all its levels, so a contrast is accepted and has no effect.
-
-    Parameters
-    ----------
-    data : array_like (n,)
-        Numbers, booleans, text or categories.
-    contrast : object
-        Not used.
-    levels : sequence, optional
-        The levels in their order; by default those of a categorical, or else the sorted values.
-
-    Returns
-    -------
-    Series (n,)
-        A categorical.
-
-    Raises
-    ------
-    DataError
-        If a value is none of the levels.
-
-    Examples
-    --------
-    >>> list(C([2, 1, 2]).cat.categories)
-    [1, 2]
-    """
-    _, values = plain(pd.Series(data).reset_index(drop=True))
-    if levels is None:
-        return values.astype("category") if values.dtype != "category" else values
-    unknown = values[values.notna() & ~values.isin(list(levels))]
-    if len(unknown):
-        raise DataError(f"C(..., levels={list(levels)!r}) met {unknown.iloc[0]!r}, which is none of the levels.")
-    return pd.Series(pd.Categorical(values, categories=list(levels)))
-
-
-_PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"} | {"C": C}
-_FALLBACK = {name: getattr(np, name) for name in _NUMPY_NAMES.split()} | {"np": np, "numpy": np, "pd": pd, "pandas": pd}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +50,16 @@ class Expression:
     def code(self) -> str:
         """The code."""
         return self.source.code
+
+    @property
+    def column(self) -> Hashable | None:
+        """The column that the expression is, if it is nothing but a column."""
+        return self.columns[0] if self.names.alone else None
+
+    @property
+    def label(self) -> str:
+        """What the messages call it: ``column 'x'`` or ``term 'np.log(x)'``."""
+        return f"term {self.code!r}" if self.column is None else f"column {self.column!r}"
 
     def memorize(self, table: Table) -> None:
         """Let the stateful transforms learn from these rows."""
@@ -157,11 +121,13 @@ class Expression:
     def _try(self, function: Any, *arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except PatsyError as error:
-            cause = error.__cause__ or error
+        except Exception as error:  # the code is the user's: it may raise anything
+            cause = error.__cause__ if isinstance(error, PatsyError) and error.__cause__ else error
             if isinstance(cause, SvmstatError):
                 raise cause from None
             reason = f"{type(cause).__name__}: {cause}"
+            if "truth value" in reason and "ambiguous" in reason:
+                reason = "join conditions by & and |, negate by ~, each in its own parentheses"
             raise self.source.error(f"The term {self.code!r} cannot be evaluated: {reason}") from cause
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -199,48 +165,41 @@ def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]
     names = read_names(source.code)
     used = tuple(name for name in names.values if name in columns)
     own: dict[str, Any] = {}
-    for name in (*names.functions, *(name for name in names.values if name not in columns)):
+    others: list[Any] = [*names.functions, *(name for name in names.values if name not in columns)]
+    for name in others:
         called = name in names.functions
         if called and name in used:
-            raise source.error(f"{name!r} is a column and a function in {source.code!r}: write the column Q({name!r}).")
-        if name in names.quoted or not _is_known(name, env, called):
-            known = [*_PATSY, *_FALLBACK, *env] if called else [str(column) for column in columns]
+            both = f"{name!r} is a column and a function in {source.code!r}"
+            raise source.error(f"{both}: write the column Q({name!r}).")
+        if name in names.quoted or not is_known(name, env, called):
+            known = [*PATSY, *FALLBACK, *env] if called else [str(column) for column in columns]
             what = "There is no function" if called else "The data have no column"
             raise source.error(f"{what} {name!r}{nearest(str(name), known)}")
-        if name not in _PATSY and _fits(env, name, called):
+        if name not in PATSY and fits(env, name, called):
             own[name] = env[name]
     if not used:
         raise source.error(f"The term {source.code!r} uses no column of the data.")
     return _assemble(source, names, used, own)
 
 
-def _fits(names: Mapping[str, Any], name: Any, called: bool) -> bool:
-    """Whether the name is there, and can be called if it is called; R looks for functions this way."""
-    return name in names and (callable(names[name]) or not called)
-
-
-def _is_known(name: Any, env: Mapping[str, Any], called: bool) -> bool:
-    return any(_fits(names, name, called) for names in (_PATSY, env, _FALLBACK, vars(builtins)))
-
-
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:
-    # Own names stand before the fallbacks, patsy's before both: a caller's variable named C is no factor mark.
-    env = EvalEnvironment([_PATSY, own, _FALLBACK])
-    stateful = frozenset(name for name in names.functions if _is_stateful({**_FALLBACK, **own, **_PATSY}.get(name)))
+    # Own names stand before the fallbacks, patsy's before both: a caller's C is no factor mark.
+    env = EvalEnvironment([PATSY, own, FALLBACK])
+    found = {**FALLBACK, **own, **PATSY}
+    stateful = frozenset(name for name in names.functions if is_stateful(found.get(name)))
     probe = None
     if stateful:
-        bare = without_calls(source.code, stateful)
-        probe = _assemble(Source(bare, source.formula, source.start, source.end), read_names(bare), columns, own)
-    factor, state = EvalFactor(source.code), {}
+        bare = Source(without_calls(source.code, stateful), source.formula, source.start, source.end)
+        probe = _assemble(bare, read_names(bare.code), columns, own)
+    factor = EvalFactor(source.code)
+    factor.code = factor.code.strip()  # patsy puts a blank before a leading sign, here and below
+    state: dict[str, Any] = {}
     try:
         factor.memorize_passes_needed(state, env)
     except PatsyError as error:
         raise source.error(f"The term {source.code!r} cannot be used: {error.message}") from error
+    state["eval_code"] = state["eval_code"].strip()
     return Expression(source, names, columns, own, probe, factor, state)
-
-
-def _is_stateful(value: object) -> bool:
-    return hasattr(value, "__patsy_stateful_transform__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +214,9 @@ def _packed(code: str, name: str, value: object) -> object:
     try:
         pickle.dumps(value)
     except Exception as error:
-        raise pickle.PicklingError(
-            f"The term {code!r} uses {name!r}, which cannot be pickled: define it at the top level of a module."
-        ) from error
+        remedy = "define it at the top level of a module"
+        message = f"The term {code!r} uses {name!r}, which cannot be pickled: {remedy}."
+        raise pickle.PicklingError(message) from error
     return value
 
 
@@ -269,8 +228,3 @@ def _revive(
     for name, attributes in memory.items():
         vars(expression._state["transforms"][name]).update(attributes)
     return expression
-
-
-def same_rows(table: Table) -> np.ndarray:
-    """All positions of a table."""
-    return np.arange(len(table))

@@ -3,9 +3,12 @@
 import ast
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 # Calls that give an answer for a missing value; below them a missing value is no longer missing.
-ANSWERS_MISSING = frozenset({"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"})
+ANSWERS_MISSING = frozenset(
+    {"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"}
+)
 COMPARES = frozenset({"isin", "between", "eq", "ne", "lt", "le", "gt", "ge"})
 
 
@@ -25,6 +28,8 @@ class Names:
         Values whose missing entries nothing in the code answers for, as ``x.fillna(0)`` would.
     compared : tuple
         Exposed values inside a comparison, where pandas turns a missing entry into False.
+    alone : bool
+        Whether the code is one name read as a value, or one ``Q("...")``, and nothing else.
     """
 
     values: tuple[Hashable, ...]
@@ -32,6 +37,7 @@ class Names:
     functions: tuple[str, ...]
     exposed: tuple[Hashable, ...]
     compared: tuple[Hashable, ...]
+    alone: bool
 
 
 class _Reader(ast.NodeVisitor):
@@ -41,6 +47,7 @@ class _Reader(ast.NodeVisitor):
         self.functions: dict[str, None] = {}
         self.exposed: dict[Hashable, None] = {}
         self.compared: dict[Hashable, None] = {}
+        self.bound: set[str] = set()
         self._answered = 0
         self._comparing = 0
 
@@ -52,7 +59,17 @@ class _Reader(ast.NodeVisitor):
                 self.compared[name] = None
 
     def visit_Name(self, node: ast.Name) -> None:
-        self._see(node.id)
+        if isinstance(node.ctx, ast.Load):
+            self._see(node.id)
+        else:
+            self.bound.add(node.id)
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self.bound.add(node.arg)
+
+    def free(self, names: dict[Any, None]) -> tuple[Any, ...]:
+        """These names without those that a lambda or a comprehension binds."""
+        return tuple(name for name in names if name not in self.bound)
 
     def visit_Compare(self, node: ast.Compare) -> None:
         self._comparing += 1
@@ -104,8 +121,18 @@ def read_names(code: str) -> Names:
     ('z',)
     """
     reader = _Reader()
-    reader.visit(ast.parse(code, mode="eval"))
-    return Names(*map(tuple, (reader.values, reader.quoted, reader.functions, reader.exposed, reader.compared)))
+    tree = ast.parse(code, mode="eval")
+    reader.visit(tree)
+    body = tree.body
+    quotes = isinstance(body, ast.Call) and _called(body) == "Q" and not reader.functions
+    return Names(
+        values=reader.free(reader.values),
+        quoted=tuple(reader.quoted),
+        functions=reader.free(reader.functions),
+        exposed=reader.free(reader.exposed),
+        compared=reader.free(reader.compared),
+        alone=isinstance(body, ast.Name) or quotes,
+    )
 
 
 class _Without(ast.NodeTransformer):

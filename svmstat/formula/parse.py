@@ -1,5 +1,6 @@
 """The text of a formula, read into a response and terms that remember their place in it."""
 
+import ast
 import json
 import keyword
 import unicodedata
@@ -13,6 +14,9 @@ from patsy.parse_formula import parse_formula
 
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.names import read_names
+
+_POWER = "'^' is no power here: write (a + b)**2 for interactions, I(x**2) for a square"
+_NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
     try:
         tree = parse_formula(text)
         if len(tree.args) != 2:
-            raise _whole(text).error("The formula has no response: write 'response ~ predictors'.")
+            raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
         response = _response(Evaluator().eval(tree.args[0]), text)
         used = _names(response).values
         right = _right_side(tree.args[1], [name for name in columns if name not in used])
@@ -89,7 +93,7 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
         raise _syntax_error(error, text) from error
     terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)
     if not terms:
-        raise _whole(text).error("The formula has no predictors.")
+        raise _all_of(text).error("The formula has no predictors.")
     return Parsed(_written(response, terms) if _has_dot(tree) else text, response, terms)
 
 
@@ -97,7 +101,9 @@ def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
     """Evaluate the right side, a lone ``.`` standing for these columns."""
 
     def python_expression(_: Evaluator, node: Any) -> IntermediateExpr:
-        codes = map(quoted, columns) if node.token.extra == "." else [node.token.extra]
+        codes = list(map(quoted, columns)) if node.token.extra == "." else [node.token.extra]
+        if _is_xor(node.token.extra):
+            raise PatsyError(_POWER, node)
         return IntermediateExpr(False, None, False, [Term([EvalFactor(code, node.origin)]) for code in codes])
 
     evaluator = Evaluator()
@@ -105,10 +111,19 @@ def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
     return evaluator.eval(tree)
 
 
+def _is_xor(code: str) -> bool:
+    """Whether the code is ``a ^ b``, which R reads as a power and Python does not."""
+    try:
+        body = ast.parse(code.strip(), mode="eval").body
+    except SyntaxError:
+        return False
+    return isinstance(body, ast.BinOp) and isinstance(body.op, ast.BitXor)
+
+
 def quoted(name: Hashable) -> str:
     """A column's name as code: itself if Python can read it, else in ``Q("...")``."""
     if isinstance(name, str):
-        plain = name.isidentifier() and not keyword.iskeyword(name)
+        plain = name.isidentifier() and not keyword.iskeyword(name) and name.lower() not in _NUMBERS
         if plain and unicodedata.normalize("NFKC", name) == name:
             return name
         return f"Q({json.dumps(name, ensure_ascii=False)})"  # a JSON string is a Python string
@@ -118,7 +133,7 @@ def quoted(name: Hashable) -> str:
 def _response(left: IntermediateExpr, text: str) -> Source:
     factors = [factor for term in left.terms for factor in term.factors]
     if not factors:
-        raise _whole(text).error("The formula has no response: write 'response ~ predictors'.")
+        raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
     if len(factors) > 1:
         sources = [_source(factor, text) for factor in factors]
         whole = Source("", text, min(s.start for s in sources), max(s.end for s in sources))
@@ -136,12 +151,13 @@ def _source(factor: EvalFactor, text: str) -> Source:
     return source
 
 
-def _names(source: Source) -> Any:
+def _names(source: Source, what: str = "formula") -> Any:
     try:
         return read_names(source.code)
     except SyntaxError as error:
         dot = " ('.' must stand by itself, outside any function)" if "." in source.code else ""
-        raise source.error(f"The formula cannot be read: {source.code!r} is not an expression{dot}.") from error
+        unread = f"The {what} cannot be read: {source.code!r} is not an expression{dot}."
+        raise source.error(unread) from error
 
 
 def _has_dot(tree: Any) -> bool:
@@ -154,14 +170,28 @@ def _written(response: Source, terms: tuple[tuple[Source, ...], ...]) -> str:
     return f"{response.code} ~ " + " + ".join(":".join(factor.code for factor in term) for term in terms)
 
 
-def _whole(text: str) -> Source:
+def whole(text: str) -> Source:
+    """A text as one piece of code.
+
+    Raises
+    ------
+    FormulaError
+        If it is not one Python expression.
+    """
+    source = _all_of(" ".join(text.splitlines()).strip())
+    _names(source, "condition")
+    return source
+
+
+def _all_of(text: str) -> Source:
     return Source(text, text, 0, max(len(text), 1))
 
 
 def _syntax_error(error: PatsyError, text: str) -> FormulaError:
     place = error.origin
     marked = _marked(place.code, place.start, place.end) if place is not None else f"    {text}"
-    return FormulaError(f"The formula cannot be read: {error.message}.\n{marked}")
+    message = _POWER if "'^" in error.message else error.message
+    return FormulaError(f"The formula cannot be read: {message}.\n{marked}")
 
 
 def _marked(formula: str, start: int, end: int) -> str:

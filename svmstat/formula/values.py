@@ -40,6 +40,15 @@ class Value:
         """The rows at these positions (k,)."""
         return replace(self, data=self.data[rows], missing=self.missing[rows])
 
+    def agrees(self, other: "Value") -> bool:
+        """Whether another value of as many rows says the same, up to rounding."""
+        if self.kind == "number" or other.kind == "number":
+            if self.kind != other.kind or self.data.shape != other.data.shape:
+                return bool(other.missing.all())
+            return np.allclose(self.data, other.data, rtol=1e-9, atol=1e-12, equal_nan=True)
+        mine, others = np.array([*self.levels, None], object), np.array([*other.levels, None], object)
+        return bool((mine[self.data] == others[other.data]).all())
+
     def spread(self, rows: np.ndarray, n: int) -> "Value":
         """The value over n rows, of which it covers those at these positions; the others are missing."""
         blank = np.nan if self.kind == "number" else -1
@@ -89,6 +98,8 @@ def interpret(what: str, raw: object, n: int) -> Value:
         array = pd.Series([raw] * n)
     if array.ndim > 2 or array.shape[0] != n:
         raise DataError(f"{what} gives an array of shape {array.shape} for {n} rows.")
+    if isinstance(array, pd.Series | pd.DataFrame) and not array.index.equals(pd.RangeIndex(n)):
+        raise DataError(f"{what} gives rows in another order or on other labels than it was given.")
     return _matrix(what, pd.DataFrame(array)) if array.ndim == 2 else _vector(what, pd.Series(array))
 
 

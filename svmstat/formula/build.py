@@ -1,0 +1,241 @@
+"""From a formula and a data frame to the arrays of a fit."""
+
+import warnings
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat import _checks
+from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
+from svmstat.formula.columns import check_frame, read_table
+from svmstat.formula.design import Design, term_columns
+from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, warn_whole_column
+from svmstat.formula.expression import Expression, bind
+from svmstat.formula.factor import Term, learn_factor
+from svmstat.formula.parse import Parsed, parse
+from svmstat.formula.response import (
+    Response,
+    label_type,
+    learn_response,
+    refuse_many,
+    response_codes,
+)
+from svmstat.formula.rows import case_weights, subset_rows, weight_column
+from svmstat.formula.scaling import learn_scaling
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelFrame:
+    """The n rows of a fit as arrays.
+
+    Attributes
+    ----------
+    design : Design
+        The right side of the formula.
+    response : Response
+        The left side.
+    X : ndarray (n, p)
+        Float, C-contiguous, scaled.
+    y : ndarray (n,)
+        +1 for the event, −1 otherwise (also in rows of weight zero whose level no other row has).
+    weights : ndarray (n,)
+        Non-negative; rows of weight zero are here, but nothing was learnt from them.
+    index : Index (n,)
+        The row labels.
+    rows : ndarray (n,) of int
+        The positions of the rows in the data.
+    n_missing : int
+        The number of rows dropped because a value was missing.
+    n_subset_dropped : int
+        The number of rows outside the subset.
+    weights_given : bool
+        Whether there were weights.
+    """
+
+    design: Design
+    response: Response
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    index: pd.Index
+    rows: np.ndarray
+    n_missing: int
+    n_subset_dropped: int
+    weights_given: bool
+
+
+def build_design(
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    weights: Any = None,
+    subset: Any = None,
+    event: object = None,
+    na_action: str = "drop",
+    scale: bool = True,
+    drop_constant: bool = True,
+    env: Mapping[str, Any] | None = None,
+) -> ModelFrame:
+    """Read a formula on a data frame.
+
+    The subset is taken first; then rows in which the response or a predictor is missing are dropped.
+
+    Parameters
+    ----------
+    formula : str
+        A patsy formula with two sides. It has no intercept: ``+ 0`` and ``- 1`` change nothing. Text,
+        booleans, categories and ``C(...)`` are coded by all their levels. ``.`` stands for all columns that
+        neither the response nor `weights` names.
+    data : DataFrame
+        One row for each observation.
+    weights : Hashable or array_like, optional
+        A column or one number >= 0 for each row of `data`; a Series must have the index of `data`. A row of
+        weight 2 counts as two rows. A row of weight 0 stays but has no influence.
+    subset : str or array_like of bool, optional
+        The rows to use: a condition such as ``"depth > 100"``, or one boolean for each row of `data`. Where
+        it is missing the row is not used.
+    event : optional
+        The positive level of the response; by default the last one, True, or the larger number.
+    na_action : {"drop", "raise"}
+        What to do about rows with missing values.
+    scale : bool
+        Whether to standardise columns other than 0/1 indicators, with weighted mean and standard deviation
+        (divisor Σw − 1).
+    drop_constant : bool
+        Whether constant columns are dropped; False where the columns are those of a gram matrix.
+    env : mapping, optional
+        The caller's names, for functions and constants in the formula.
+
+    Returns
+    -------
+    ModelFrame
+        X (n, p), y (n,), weights (n,), and what is needed to do the same to new data.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument is not allowed.
+    FormulaError
+        If the formula or a condition cannot be read or evaluated; the message marks the place.
+    DataError
+        If the data do not fit: a missing column, an infinite value, one class, more than two, no row left.
+
+    Warns
+    -----
+    DesignWarning
+        If a column is constant, and dropped, or a term is not a number where its columns are present.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = pd.DataFrame({"y": ["no", "yes", "yes"], "x": [1.0, 2.0, 3.0], "side": ["l", "r", "l"]})
+    >>> frame = build_design("y ~ x + side", data)
+    >>> frame.design.column_names
+    ('x', 'side[l]', 'side[r]')
+    >>> frame.X
+    array([[-1.,  1.,  0.],
+           [ 0.,  0.,  1.],
+           [ 1.,  1.,  0.]])
+    >>> frame.y, frame.response.event
+    (array([-1.,  1.,  1.]), 'yes')
+    """
+    names = _checked(data, na_action, scale, env)
+    weights_column = weight_column(weights, data)
+    parsed = parse(formula, [name for name in data.columns if name != weights_column])
+    left, right = _bound(parsed, data, names)
+    used = dict.fromkeys(name for each in (left, *right.values()) for name in each.columns)
+    predictors = tuple(dict.fromkeys(name for each in right.values() for name in each.columns))
+    table = read_table("data", data, used)
+
+    inside = subset_rows(subset, data, names)
+    chosen = np.flatnonzero(inside)
+    w = case_weights(weights, data, inside)[chosen]
+    if len(chosen) < len(table):
+        table = table.take(chosen)
+    distinct = {left.code: left, **right}
+    complete = evaluate_complete(list(distinct.values()), table, w, na_action)
+    if len(complete.rows) < len(table):
+        table = table.take(complete.rows)
+    check_finite_columns("data", table, predictors)
+    w = w[complete.rows]
+    counted = w > 0
+
+    outcome = complete.values[left.code]
+    response = learn_response(left, outcome, label_type(left, outcome, data), counted, event)
+    if len(response.levels) > 2:
+        raise refuse_many(response, left.column)
+
+    factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
+    for each in right.values():
+        warn_whole_column(each, complete.values[each.code], table)
+    terms = tuple(Term(tuple(factors[source.code] for source in term)) for term in parsed.terms)
+    columns = term_columns("data", terms, complete.values, table.index)
+    column_names = tuple(name for term in terms for name in term.column_names)
+    scaling = learn_scaling(column_names, columns[counted], w[counted], bool(scale), drop_constant)
+    dropped = tuple(name for name, keep in zip(column_names, scaling.keep, strict=True) if not keep)
+    _tell_constant(dropped, len(column_names))
+    design = Design(
+        formula=parsed.text,
+        column_names=tuple(name for name, keep in zip(column_names, scaling.keep, strict=True) if keep),
+        dropped=dropped,
+        is_indicator=scaling.is_indicator,
+        center=scaling.center,
+        scale_=scaling.scale,
+        predictors=predictors,
+        _terms=terms,
+        _columns={name: table.kinds[name] for name in predictors},
+        _scaling=scaling,
+    )
+    return ModelFrame(
+        design=design,
+        response=response,
+        X=scaling.apply(columns),
+        y=np.where(response_codes(response, outcome) == response.event_code, 1.0, -1.0),
+        weights=w,
+        index=table.index,
+        rows=chosen[complete.rows],
+        n_missing=len(chosen) - len(complete.rows),
+        n_subset_dropped=len(data) - len(chosen),
+        weights_given=weights is not None,
+    )
+
+
+def _checked(data: object, na_action: object, scale: object, env: object) -> Mapping[str, Any]:
+    """Check the arguments that need no data; the caller's names."""
+    if not len(check_frame("data", data)):
+        raise DataError("data has no rows.")
+    _checks.one_of("na_action", na_action, ("drop", "raise"))
+    if not isinstance(scale, bool | np.bool_):
+        raise _checks.refuse("scale", scale, "True or False")
+    if env is not None and not isinstance(env, Mapping):
+        raise ArgumentTypeError(f"env is of type {type(env).__name__}: it must be a mapping of names.")
+    return {} if env is None else env
+
+
+def _bound(
+    parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]
+) -> tuple[Expression, dict[str, Expression]]:
+    """The response, and the factors of the right side by their code."""
+    columns: dict[Hashable, None] = dict.fromkeys(data.columns)
+    left = bind(parsed.response, columns, names)
+    right: dict[str, Expression] = {}
+    for source in (source for term in parsed.terms for source in term):
+        if source.code not in right:
+            right[source.code] = bind(source, columns, names)
+        same = left.column is not None and right[source.code].column == left.column
+        if same or source.code == left.code:
+            raise source.error(f"The response {left.code!r} is also a predictor.")
+    return left, right
+
+
+def _tell_constant(dropped: tuple[str, ...], count: int) -> None:
+    """Warn of constant columns, or refuse when there are no others."""
+    listed = ", ".join(map(repr, dropped))
+    if len(dropped) == count:
+        raise DataError(f"Every column of the design is constant: {listed}.")
+    if dropped:
+        what = "The column is" if len(dropped) == 1 else f"{len(dropped)} columns are"
+        warnings.warn(f"{what} constant and dropped: {listed}.", DesignWarning, stacklevel=3)

@@ -1,0 +1,132 @@
+"""The right side of a formula as it was fitted, ready to be applied to new data."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from svmstat.formula.columns import Column, check_frame, read_table
+from svmstat.formula.evaluation import check_finite, check_finite_columns, evaluate_new
+from svmstat.formula.factor import Term
+from svmstat.formula.scaling import Scaling
+from svmstat.formula.values import Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewRows:
+    """A design matrix for new data.
+
+    Attributes
+    ----------
+    X : ndarray (n, p)
+        One row for each row of the new data, in their order, scaled as at the fit; NaN where missing.
+    missing : ndarray (n,) of bool
+        The rows in which a predictor is missing.
+    index : Index (n,)
+        The row labels of the new data.
+    """
+
+    X: np.ndarray
+    missing: np.ndarray
+    index: pd.Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """The design of a fit: how columns of numbers come from a data frame.
+
+    Attributes
+    ----------
+    formula : str
+        The formula, with ``.`` written out.
+    column_names : tuple of p str
+        The names of the design's columns: ``x``, ``a[north]``, ``a[north]:x``, ``bs(x, df=4)[0]``.
+    dropped : tuple of str
+        The names of the columns that were constant.
+    is_indicator : ndarray (p,) of bool
+        Whether a column held nothing but 0 and 1; such a column is not standardised.
+    center, scale_ : ndarray (p,)
+        What is subtracted from a column, and what it is divided by; 0 and 1 where nothing is done.
+    predictors : tuple
+        The data columns that the right side reads.
+    """
+
+    formula: str
+    column_names: tuple[str, ...]
+    dropped: tuple[str, ...]
+    is_indicator: np.ndarray
+    center: np.ndarray
+    scale_: np.ndarray
+    predictors: tuple[Hashable, ...]
+    _terms: tuple[Term, ...] = field(repr=False)
+    _columns: dict[Hashable, Column] = field(repr=False)
+    _scaling: Scaling = field(repr=False)
+
+    @property
+    def scaled(self) -> bool:
+        """Whether any column was standardised."""
+        return bool((self.center != 0).any() or (self.scale_ != 1).any())
+
+    def transform(self, newdata: pd.DataFrame) -> NewRows:
+        """Compute the design matrix of new data.
+
+        Parameters
+        ----------
+        newdata : DataFrame (n, …)
+            It must have the columns `predictors`; others are ignored.
+
+        Returns
+        -------
+        NewRows
+            n rows. Those of the fit give the very numbers of the fit.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If it is not a DataFrame.
+        DataError
+            If a column is missing or of another type, or a value is infinite, a new level, or one that
+            a term cannot take.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from svmstat.formula import build_design
+        >>> data = pd.DataFrame({"y": [0, 1, 1], "x": [1.0, 2.0, 3.0]})
+        >>> design = build_design("y ~ x", data).design
+        >>> design.transform(pd.DataFrame({"x": [4.0, None]})).X
+        array([[ 2.],
+               [nan]])
+        """
+        table = read_table("newdata", check_frame("newdata", newdata), self._columns)
+        if not len(table):
+            return NewRows(np.empty((0, len(self.column_names))), np.zeros(0, dtype=bool), table.index)
+        check_finite_columns("newdata", table, self.predictors)
+        expressions = {f.expression.code: f.expression for term in self._terms for f in term.factors}
+        values = {code: evaluate_new("newdata", each, table) for code, each in expressions.items()}
+        columns = term_columns("newdata", self._terms, values, table.index)
+        missing = np.isnan(columns).any(axis=1)
+        X = self._scaling.apply(columns)
+        X[missing] = np.nan
+        return NewRows(X, missing, table.index)
+
+
+def term_columns(
+    where: str, terms: tuple[Term, ...], values: Mapping[str, Value], index: pd.Index
+) -> np.ndarray:
+    """The columns (n, q) of all terms before scaling, given the value of each expression by its code.
+
+    Raises
+    ------
+    DataError
+        If a level is new or a number infinite.
+    """
+    factors = {factor.expression.code: factor for term in terms for factor in term.factors}
+    blocks = {code: factor.columns(where, values[code]) for code, factor in factors.items()}
+    for code, block in blocks.items():
+        check_finite(f"{where} {factors[code].expression.label}", block, index)
+    with np.errstate(over="ignore", invalid="ignore"):
+        columns = np.hstack([term.columns(blocks) for term in terms])
+    check_finite(f"{where}: a product of terms", columns, index)
+    return columns

@@ -1,0 +1,252 @@
+"""The expressions of a formula on the rows of a data frame: missing, infinite and uncomputable values."""
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from svmstat.errors import DataError, DesignWarning, FormulaError, SvmstatError
+from svmstat.formula.columns import Table
+from svmstat.formula.expression import Expression
+from svmstat.formula.values import Value
+
+# Transforms learn from at most this many copies of rows; beyond, from each row once.
+MOST_COPIES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """A fit's expressions on its complete rows.
+
+    Attributes
+    ----------
+    rows : ndarray (m,) of int
+        The positions of the rows where no expression is missing.
+    values : dict of Value
+        Each expression on these m rows, by its code.
+    """
+
+    rows: np.ndarray
+    values: dict[str, Value]
+
+
+def evaluate_complete(
+    expressions: Sequence[Expression], table: Table, weights: np.ndarray, na_action: str
+) -> Complete:
+    """Drop the incomplete rows, let the transforms learn from the others, and evaluate.
+
+    Transforms such as ``bs`` learn from the rows as often as their weights say. If a weight is no whole
+    number they learn from each row of positive weight once.
+
+    Parameters
+    ----------
+    expressions : sequence of Expression
+        The response and the factors.
+    table : Table
+        n rows.
+    weights : ndarray (n,)
+        Non-negative.
+    na_action : {"drop", "raise"}
+        What is done about incomplete rows.
+
+    Returns
+    -------
+    Complete
+        m ≤ n rows.
+
+    Raises
+    ------
+    DataError
+        If rows are incomplete and may not be, if none of positive weight is left, or if a number is infinite.
+    FormulaError
+        If an expression cannot be evaluated.
+    """
+    first = {expression.code: _inputs(expression, table) for expression in expressions}
+    gone = np.zeros(len(table), dtype=bool)
+    for value in first.values():
+        gone |= value.missing
+    if gone.any() and na_action == "raise":
+        raise DataError(f"{_incomplete(expressions, first, table)}; na_action='raise' allows none.")
+    rows = np.flatnonzero(~gone)
+    weights = weights[rows]
+    if not weights.any():
+        weighted = "with positive weight " if len(rows) else ""
+        raise DataError(f"No row {weighted}is complete: {_incomplete(expressions, first, table)}.")
+    kept = table.take(rows) if len(rows) < len(table) else table
+    values = {code: value.take(rows) if len(rows) < len(table) else value for code, value in first.items()}
+    for expression in expressions:
+        check_finite(f"data {expression.label}", values[expression.code].data, kept.index)
+    stateful = [expression for expression in expressions if expression.probe is not None]
+    if stateful:
+        learnt = kept.take(_copies(weights))
+        for expression in stateful:
+            expression.memorize(learnt)
+            values[expression.code] = _transformed(expression, kept, weights > 0)
+    return Complete(rows, values)
+
+
+def evaluate_new(where: str, expression: Expression, table: Table) -> Value:
+    """The value of a fitted expression on new rows, missing where its columns are.
+
+    Raises
+    ------
+    DataError
+        If a row cannot be computed, such as one outside the knots of a spline.
+    """
+    try:
+        value = _evaluate(expression, table)
+    except FormulaError as error:
+        raise _uncomputable(where, expression, table, error) from error
+    _warn_computed(where, expression, value, table)
+    return value
+
+
+def warn_whole_column(expression: Expression, value: Value, table: Table) -> None:
+    """Tell of a term whose value in a row depends on other rows, as ``x - x.mean()`` does.
+
+    Parameters
+    ----------
+    expression : Expression
+        A factor.
+    value : Value
+        Its value on the rows of `table`, none missing.
+    table : Table
+        n rows.
+
+    Warns
+    -----
+    DesignWarning
+        If the even or the odd rows, without the others, give other values.
+    """
+    if "(" not in expression.code or len(table) < 2:
+        return
+    halves = np.arange(1, len(table), 2), np.arange(0, len(table), 2)
+    try:
+        same = all(value.take(half).agrees(expression.evaluate(table.take(half))) for half in halves)
+    except SvmstatError:
+        return
+    if not same:
+        warnings.warn(
+            f"data {expression.label} depends in each row on the other rows: on new data it means something "
+            "else: use center(), standardize() or bs(), which remember, or compute the column beforehand.",
+            DesignWarning,
+            stacklevel=3,
+        )
+
+
+def check_finite(what: str, numbers: np.ndarray, index: pd.Index) -> None:
+    """Refuse infinite numbers in (n,) or (n, k) values with these row labels."""
+    if numbers.dtype.kind != "f":
+        return
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        place = np.argwhere(infinite)[0]
+        number = numbers[tuple(place)].item()
+        raise DataError(f"{what} is infinite ({number!r}) in row {index[place[0]]!r}.")
+
+
+def check_finite_columns(where: str, table: Table, names: Iterable[Hashable]) -> None:
+    """Refuse infinite numbers in these columns of a table."""
+    for name in names:
+        if table.columns[name].dtype == np.dtype(float):
+            check_finite(f"{where} column {name!r}", table.columns[name].to_numpy(), table.index)
+
+
+def _inputs(expression: Expression, table: Table) -> Value:
+    """The value of an expression, or what its transforms are given: it tells what is missing."""
+    if expression.probe is None:
+        value = _evaluate(expression, table)
+    else:
+        value = _evaluate(expression.probe, table)
+        value = value.without(expression.missing_inputs(table))
+    _warn_computed("data", expression, value, table)
+    return value
+
+
+def _evaluate(expression: Expression, table: Table) -> Value:
+    """The value of an expression; one that fails on missing entries is given the other rows only."""
+    try:
+        if expression.probe is None or not expression.missing_inputs(table).all():
+            return expression.evaluate(table)
+    except FormulaError:
+        lost = table.missing(name for name in expression.names.exposed if name in table.columns)
+        if not lost.any():
+            raise
+        rows = np.flatnonzero(~lost)
+        if len(rows):
+            return expression.evaluate(table.take(rows)).spread(rows, len(table))
+    n = len(table)
+    return Value("number", np.full((n, 1), np.nan), (), np.ones(n, dtype=bool), np.dtype(float))
+
+
+def _transformed(expression: Expression, kept: Table, counted: np.ndarray) -> Value:
+    """The value on complete rows, after its transforms have learnt from the rows that count."""
+    try:
+        value = expression.evaluate(kept)
+    except FormulaError as error:
+        if counted.all():
+            raise
+        expression.evaluate(kept.take(np.flatnonzero(counted)))  # an error that weights do not explain
+        raise _uncomputable("data, in a row of weight zero,", expression, kept, error) from error
+    if value.missing.any():
+        row = kept.index[np.flatnonzero(value.missing)[0]]
+        what = f"data {expression.label} is not a number in row {row!r}"
+        raise DataError(f"{what}, where its columns are present.")
+    check_finite(f"data {expression.label}", value.data, kept.index)
+    return value
+
+
+def _copies(weights: np.ndarray) -> np.ndarray:
+    """The positions of the rows to learn from, each as often as its weight says."""
+    whole = (weights == np.floor(weights)).all() and weights.sum() <= MOST_COPIES
+    return np.repeat(np.arange(len(weights)), weights.astype(int) if whole else (weights > 0).astype(int))
+
+
+def _warn_computed(where: str, expression: Expression, value: Value, table: Table) -> None:
+    """Tell of values missing where their columns are not, such as the log of a negative number."""
+    if value.missing.any():
+        count = int((value.missing & ~table.missing(expression.columns)).sum())
+        if count:
+            warnings.warn(
+                f"{where} {expression.label} is not a number in {count} row(s) where its columns are present "
+                "(they count as missing).",
+                DesignWarning,
+                stacklevel=2,
+            )
+
+
+def _uncomputable(where: str, expression: Expression, table: Table, error: FormulaError) -> DataError:
+    """The error for new data that an expression cannot take; it names the first row that fails."""
+    good, bad = 0, len(table)  # the first `good` rows can be computed, the first `bad` cannot
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            _evaluate(expression, table.take(np.arange(middle)))
+            good = middle
+        except FormulaError:
+            bad = middle
+    row = table.take(np.array([bad - 1]))
+    held = ", ".join(f"{name}={row.columns[name].tolist()[0]!r}" for name in expression.columns)
+    reason = error.__cause__ or error
+    return DataError(
+        f"{where} {expression.label} cannot be computed in row {row.index[0]!r}, where {held}: {reason}"
+    )
+
+
+def _incomplete(expressions: Sequence[Expression], values: dict[str, Value], table: Table) -> str:
+    """How many rows are incomplete, and for which columns or terms."""
+    gone, counts = np.zeros(len(table), dtype=bool), dict[str, int]()
+    for expression in expressions:
+        missing = values[expression.code].missing
+        gone |= missing
+        for column in expression.columns:
+            empty = missing & table.columns[column].isna().to_numpy()
+            if empty.any():
+                counts[f"column {column!r}"] = int(empty.sum())
+        computed = missing & ~table.missing(expression.columns)
+        if computed.any():
+            counts[expression.label] = int(computed.sum())
+    listed = ", ".join(f"{what} ({count})" for what, count in counts.items())
+    return f"{int(gone.sum())} of {len(table)} rows have missing values, in {listed}"

@@ -1,0 +1,142 @@
+"""Factors and terms as they were fitted: which columns they give, and their names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmstat.errors import DataError
+from svmstat.formula.columns import new_levels
+from svmstat.formula.expression import Expression
+from svmstat.formula.values import Level, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A factor of a term: numbers in ``width`` columns, or one 0/1 column for each of its levels.
+
+    Attributes
+    ----------
+    expression : Expression
+        What it is computed from.
+    levels : tuple
+        The levels present in the rows of the fit, in their order; empty for numbers.
+    width : int
+        The number of columns.
+    """
+
+    expression: Expression
+    levels: tuple[Level, ...]
+    width: int
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """One name for each column, in patsy's manner: ``x``, ``a[north]``, ``bs(x, df=4)[0]``."""
+        code = self.expression.code
+        if not self.levels and self.width == 1:
+            return (code,)
+        return tuple(f"{code}[{item}]" for item in self.levels or range(self.width))
+
+    def columns(self, where: str, value: Value) -> np.ndarray:
+        """The columns of these rows.
+
+        Parameters
+        ----------
+        where : str
+            What the messages call the data, such as ``newdata``.
+        value : Value
+            The expression on n rows.
+
+        Returns
+        -------
+        ndarray (n, width)
+            NaN where the value is missing.
+
+        Raises
+        ------
+        DataError
+            If there is a level that the fit has not seen, or another kind of value.
+        """
+        if value.missing.all():
+            return np.full((len(value.missing), self.width), np.nan)
+        what = f"{where} {self.expression.label}"
+        if not self.levels:
+            if value.kind != "number" or value.data.shape[1] != self.width:
+                got = f"{value.data.shape[1]} columns" if value.kind == "number" else value.kind
+                raise DataError(f"{what} gives {got}; at the fit it gave numbers in {self.width} column(s).")
+            return value.data
+        if value.kind == "number":
+            raise DataError(f"{what} gives numbers; at the fit it gave the levels {_listed(self.levels)}.")
+        codes = positions(value, self.levels)
+        unseen = (codes < 0) & ~value.missing
+        if unseen.any():
+            present = np.unique(value.data[unseen])
+            raise new_levels(what, [value.levels[code] for code in present], self.levels)
+        columns = (codes[:, None] == np.arange(self.width)).astype(float)
+        columns[value.missing] = np.nan
+        return columns
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A product of factors: every column of the one times every column of the other.
+
+    The columns of the first factor vary fastest.
+    """
+
+    factors: tuple[Factor, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """One name for each column, such as ``a[north]:x``."""
+        names: tuple[str, ...] = self.factors[0].column_names
+        for factor in self.factors[1:]:
+            names = tuple(f"{left}:{right}" for right in factor.column_names for left in names)
+        return names
+
+    def columns(self, blocks: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The columns (n, k), given those of each factor by its code."""
+        result = blocks[self.factors[0].expression.code]
+        for factor in self.factors[1:]:
+            right = blocks[factor.expression.code]
+            result = (right[:, :, None] * result[:, None, :]).reshape(len(result), -1)
+        return result
+
+
+def learn_factor(expression: Expression, value: Value, counted: np.ndarray) -> Factor:
+    """The factor of an expression.
+
+    Parameters
+    ----------
+    expression : Expression
+        What it is computed from.
+    value : Value
+        Its value on n rows, none missing.
+    counted : ndarray (n,) of bool
+        The rows of positive weight; levels that only the others have are unknown.
+
+    Raises
+    ------
+    DataError
+        If a row of weight zero has such a level.
+    """
+    if value.kind == "number":
+        return Factor(expression, (), value.data.shape[1])
+    codes = np.unique(value.data[counted])
+    present = tuple(value.levels[code] for code in codes)
+    unseen = np.setdiff1d(value.data[~counted], codes)
+    if len(unseen):
+        what = f"data {expression.label}, in rows of weight zero,"
+        raise new_levels(what, [value.levels[code] for code in unseen], present)
+    return Factor(expression, present, len(present))
+
+
+def positions(value: Value, levels: tuple[Level, ...]) -> np.ndarray:
+    """The position of each row among these levels: (n,) int, −1 where missing or none of them."""
+    known = {level: code for code, level in enumerate(levels)}
+    table = np.array([*(known.get(level, -1) for level in value.levels), -1], dtype=np.intp)
+    return table[value.data]
+
+
+def _listed(levels: tuple[Level, ...]) -> str:
+    return ", ".join(map(repr, levels))

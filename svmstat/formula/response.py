@@ -1,0 +1,204 @@
+"""The response: its levels, its event, and predicted labels of its own type."""
+
+import ast
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from svmstat.errors import ArgumentError, DataError
+from svmstat.formula.expression import Expression
+from svmstat.formula.factor import positions
+from svmstat.formula.values import Level, Value
+
+# More distinct numbers than this are a measurement, not classes.
+MOST_NUMBERS = 20
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What is predicted.
+
+    Attributes
+    ----------
+    name : str
+        The left side of the formula.
+    levels : tuple
+        Its levels with a row of positive weight, in their order: that of a categorical, False before True,
+        numbers by size, text by the alphabet.
+    event : object
+        The positive level.
+    dtype : dtype
+        The pandas type of the labels.
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+    event: Level
+    dtype: Any
+
+    @property
+    def event_code(self) -> int:
+        """The position of the event among the levels."""
+        return self.levels.index(self.event)
+
+    def find(self, value: object) -> Level | None:
+        """The level that a value means, None if there is none: 1, 1.0 and True are equal, '1' is none of them."""
+        return next((level for level in self.levels if _equal(level, value)), None)
+
+    def labels(self, codes: np.ndarray, index: pd.Index | None = None) -> pd.Series:
+        """Labels of the response's own type.
+
+        Parameters
+        ----------
+        codes : array_like (n,) of int
+            Positions among the levels, −1 where there is no prediction.
+        index : Index (n,), optional
+            The row labels.
+
+        Returns
+        -------
+        Series (n,)
+            Missing where the code is −1; booleans and integers become pandas' nullable type then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> response = Response("y", (False, True), True, np.dtype(bool))
+        >>> response.labels([1, 0]).tolist(), str(response.labels([1, -1]).dtype)
+        ([True, False], 'boolean')
+        """
+        codes = np.asarray(codes, dtype=np.intp)
+        dtype = _nullable(self.dtype) if (codes < 0).any() else self.dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            known = dtype.categories.get_indexer(pd.Index(self.levels))
+            values = pd.Categorical.from_codes(np.append(known, -1)[codes], dtype=dtype)
+            return pd.Series(values, index=index, name=self.name)
+        levels = pd.Series(list(self.levels), dtype=dtype)
+        taken = levels.array.take(codes, allow_fill=True)
+        return pd.Series(taken, index=index, name=self.name, dtype=dtype)
+
+
+def learn_response(
+    expression: Expression, value: Value, dtype: Any, counted: np.ndarray, event: object
+) -> Response:
+    """Find the levels and the event.
+
+    Parameters
+    ----------
+    expression : Expression
+        The left side of the formula.
+    value : Value
+        Its value on n rows, none missing.
+    dtype : dtype
+        The type of the labels.
+    counted : ndarray (n,) of bool
+        The rows of positive weight; the others have no say in the levels.
+    event : object
+        The positive level, None for the last one.
+
+    Returns
+    -------
+    Response
+        Of two or more levels.
+
+    Raises
+    ------
+    ArgumentError
+        If the event is not a level.
+    DataError
+        If there is one level only, or a number of many values.
+    """
+    name = expression.code
+    levels = _numbers(name, value, dtype, counted) if value.kind == "number" else _present(value, counted)
+    if len(levels) == 1:
+        raise DataError(
+            f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "
+            f"{levels[0]!r}. Two are needed."
+        )
+    return Response(name, levels, levels[-1] if event is None else _event(name, event, levels), dtype)
+
+
+def response_codes(response: Response, value: Value) -> np.ndarray:
+    """The position of each row among the levels: (n,) int, −1 for a level without weight."""
+    if value.kind == "number":
+        numbers, levels = value.data[:, 0], np.array(response.levels, dtype=float)
+        codes = np.searchsorted(levels, numbers).clip(max=len(levels) - 1)
+        return np.where(levels[codes] == numbers, codes, -1)
+    return positions(value, response.levels)
+
+
+def label_type(expression: Expression, value: Value, data: pd.DataFrame) -> Any:
+    """The type of the labels: that of the column, if the response is one, or of the computed values."""
+    column = expression.column
+    own = data[column].dtype if column is not None else value.dtype
+    return value.dtype if own == np.dtype(object) and value.kind != "text" else own
+
+
+def refuse_many(response: Response, column: Hashable | None) -> DataError:
+    """The error for more than two levels, ready to be raised."""
+    first, last = response.levels[0], response.event
+    operator = not isinstance(ast.parse(response.name, mode="eval").body, ast.Name | ast.Call | ast.Attribute)
+    name = f"({response.name})" if operator else response.name
+    advice = f'compare, as in "{name} == {last!r} ~ ..."'
+    if column is not None:
+        advice += f', or keep two of them, as with subset="{name}.isin({[first, last]!r})"'
+    return DataError(
+        f"The response {response.name!r} has {len(response.levels)} levels: {_shown(response.levels)}. "
+        f"This version fits two classes: {advice}."
+    )
+
+
+def _present(value: Value, counted: np.ndarray) -> tuple[Level, ...]:
+    return tuple(value.levels[code] for code in np.unique(value.data[counted]))
+
+
+def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[Level, ...]:
+    if value.data.shape[1] > 1:
+        raise DataError(f"The response {name!r} has {value.data.shape[1]} columns: it must have one.")
+    found = np.unique(value.data[counted, 0])
+    if len(found) > 2 and (len(found) > MOST_NUMBERS or (found != np.round(found)).any()):
+        middle = f"{np.median(value.data[counted, 0]):.6g}"
+        raise DataError(
+            f"The response {name!r} is a number of {len(found)} distinct values, {_shown(found.tolist())}: "
+            f'make it two classes by a comparison, as in "{name} > {middle} ~ ...".'
+        )
+    whole = types.is_integer_dtype(dtype)
+    return tuple(int(number) if whole else number for number in found.tolist())
+
+
+def _event(name: str, event: object, levels: tuple[Level, ...]) -> Level:
+    for level in levels:
+        if _equal(level, event):
+            return level
+    raise ArgumentError(
+        f"event={event!r} is not allowed: it must be a level of the response {name!r}: {_shown(levels)}."
+    )
+
+
+def _equal(level: Level, event: object) -> bool:
+    """Whether the event means this level: 1, 1.0 and True are equal, '1' is none of them."""
+    if not np.isscalar(event) and not isinstance(event, type(level)):
+        return False
+    try:
+        return bool(level == event)
+    except (TypeError, ValueError):
+        return False
+
+
+def _nullable(dtype: Any) -> Any:
+    """The type that can hold the same values and a missing one."""
+    if dtype == np.dtype(bool):
+        return "boolean"
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        return dtype.name.replace("uint", "UInt").replace("int", "Int")
+    return dtype
+
+
+def _shown(levels: Any) -> str:
+    shown = ", ".join(map(repr, levels[:_MOST_SHOWN]))
+    return shown if len(levels) <= _MOST_SHOWN else f"{shown}, …"

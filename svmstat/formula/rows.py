@@ -1,0 +1,147 @@
+"""Which rows a fit is asked to use, and how much each counts: ``subset`` and ``weights``."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat._checks import nearest
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.formula.columns import plain, read_table
+from svmstat.formula.expression import bind
+from svmstat.formula.parse import whole
+
+
+def weight_column(weights: object, data: pd.DataFrame) -> Hashable | None:
+    """The column that ``weights`` names, None if it names none.
+
+    Raises
+    ------
+    ArgumentError
+        If it is a name, but of no column.
+    """
+    if not isinstance(weights, str | int) or isinstance(weights, bool):
+        return None
+    if weights not in data.columns:
+        hint = nearest(str(weights), map(str, data.columns))
+        allowed = f"the name of a column, or one number for each row{hint or '.'}"
+        raise ArgumentError(f"weights={weights!r} is not allowed: it must be {allowed}")
+    return weights
+
+
+def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.ndarray:
+    """The weight of each row: (n,) float, 1 without weights.
+
+    Parameters
+    ----------
+    weights : Hashable or array_like (n,) or None
+        The name of a column, or numbers for the rows of `data`; a Series must have its index.
+    data : DataFrame (n, …)
+        The data before any row is dropped.
+    inside : ndarray (n,) of bool
+        The rows of the subset; the others may hold anything.
+
+    Raises
+    ------
+    ArgumentError
+        If a weight is missing, negative or infinite, if all are zero, or if they are not n numbers.
+    """
+    if weights is None:
+        return np.ones(len(data))
+    column = weight_column(weights, data)
+    values = data[column] if column is not None else _aligned("weights", weights, data.index)
+    kind, numbers = plain(values) if isinstance(values, pd.Series) else ("several columns", pd.Series())
+    if kind not in ("number", "boolean", "missing") or isinstance(numbers.dtype, pd.CategoricalDtype):
+        raise ArgumentError(f"weights{_named(column)} hold {kind}: they must be finite numbers >= 0.")
+    result = np.ascontiguousarray(numbers.to_numpy(dtype=float, na_value=np.nan))
+    bad = np.flatnonzero(inside & ~(np.isfinite(result) & (result >= 0)))
+    if len(bad):
+        row = data.index[bad[0]]
+        raise ArgumentError(
+            f"weights{_named(column)} hold {result[bad[0]].item()!r} in row {row!r}: "
+            "they must be finite numbers >= 0."
+        )
+    if not result[inside].any():
+        raise ArgumentError(f"weights{_named(column)} are all zero: at least one row must count.")
+    return result
+
+
+def subset_rows(subset: object, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
+    """The rows that ``subset`` keeps: (n,) bool; a missing value keeps no row, as in R.
+
+    Parameters
+    ----------
+    subset : str or array_like (n,) of bool or None
+        A boolean expression such as ``"depth > 100"``, read like a term of a formula, or booleans for
+        the rows of `data`; a Series must have its index.
+    data : DataFrame (n, …)
+        The data.
+    env : mapping
+        The caller's names.
+
+    Raises
+    ------
+    FormulaError
+        If the expression cannot be read or evaluated.
+    ArgumentError
+        If it gives no booleans.
+    DataError
+        If it keeps no row.
+    """
+    if subset is None:
+        return np.ones(len(data), dtype=bool)
+    inside = _condition(subset, data, env) if isinstance(subset, str) else _booleans(subset, data.index)
+    if not inside.any():
+        shown = f"subset={subset!r}" if isinstance(subset, str) else "subset"
+        raise DataError(f"{shown} keeps none of the {len(data)} rows.")
+    return inside
+
+
+def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
+    expression = bind(whole(subset), dict.fromkeys(data.columns), env)
+    table = read_table("data", data, dict.fromkeys(expression.columns))
+    expression.memorize(table)
+    value = expression.evaluate(table)
+    if value.kind != "boolean" and not value.missing.all():
+        what = "numbers" if value.kind == "number" else value.kind
+        raise ArgumentError(f"subset={subset!r} is not allowed: it must be a condition; it gives {what}.")
+    return np.zeros(len(data), dtype=bool) if value.missing.all() else value.data == 1
+
+
+def _booleans(subset: object, index: pd.Index) -> np.ndarray:
+    values = _aligned("subset", subset, index)
+    kind, booleans = plain(values)
+    if kind not in ("boolean", "missing") or isinstance(booleans.dtype, pd.CategoricalDtype):
+        allowed = "a condition as text, or True or False for each row"
+        raise ArgumentError(f"subset holds {kind}: it must be {allowed}.")
+    if kind == "missing":
+        return np.zeros(len(index), dtype=bool)
+    return booleans.to_numpy(dtype=bool, na_value=False)
+
+
+def _aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
+    """One value for each row of the data, as a series."""
+    if isinstance(values, pd.DataFrame | Mapping | set | frozenset) or not hasattr(values, "__len__"):
+        given = type(values).__name__
+        raise ArgumentTypeError(f"{name} is of type {given}: it must be one value for each row.")
+    if isinstance(values, pd.Series):
+        if len(values) == len(index) and not values.index.equals(index):
+            raise ArgumentError(
+                f"{name} is a Series on another index than data: give it data's index in the same order, "
+                "or pass its values as an array."
+            )
+        series = values
+    else:
+        typed = isinstance(values, pd.api.extensions.ExtensionArray | pd.Index)
+        array = values if typed else np.asarray(values)
+        if array.ndim != 1:
+            raise ArgumentError(f"{name} has the shape {array.shape}: it must be one value for each row.")
+        series = pd.Series(array)
+    if len(series) != len(index):
+        raise ArgumentError(f"{name} has {len(series)} values for {len(index)} rows of data.")
+    return series
+
+
+def _named(column: Hashable | None) -> str:
+    return "" if column is None else f" (column {column!r})"

@@ -1,0 +1,107 @@
+"""Which columns of a design matrix stay, and how they are standardised."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmstat.errors import ArgumentError, DataError
+
+# A column whose range is this small beside its largest value is constant up to the rounding of the
+# operations that made it; standardising it would blow that rounding up.
+CONSTANT = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """What is done to the q columns that the terms give.
+
+    Attributes
+    ----------
+    keep : ndarray (q,) of bool
+        The columns that stay; the others are constant.
+    is_indicator : ndarray (p,) of bool
+        Whether a column that stays holds nothing but 0 and 1.
+    center, scale : ndarray (p,)
+        What is subtracted, and what is divided by; 0 and 1 where nothing is done.
+    """
+
+    keep: np.ndarray
+    is_indicator: np.ndarray
+    center: np.ndarray
+    scale: np.ndarray
+
+    def apply(self, columns: np.ndarray) -> np.ndarray:
+        """The design matrix (n, p), C-contiguous, of the columns (n, q)."""
+        result = np.ascontiguousarray(columns[:, self.keep], dtype=float)
+        return np.ascontiguousarray((result - self.center) / self.scale)
+
+
+def learn_scaling(
+    names: Sequence[str],
+    columns: np.ndarray,
+    weights: np.ndarray,
+    standardise: bool,
+    drop_constant: bool = True,
+) -> Scaling:
+    """Find the constant columns, the indicators, the means and the standard deviations.
+
+    Weights are repeats: mean Σwx/Σw, variance Σw(x − mean)²/(Σw − 1). A column is constant when its
+    range is at most 1e-12 of its largest absolute value.
+
+    Parameters
+    ----------
+    names : sequence of q str
+        The names of the columns.
+    columns : ndarray (n, q)
+        Finite, rows of positive weight only.
+    weights : ndarray (n,)
+        Positive.
+    standardise : bool
+        Whether columns that are not indicators are standardised.
+    drop_constant : bool
+        Whether constant columns are dropped.
+
+    Returns
+    -------
+    Scaling
+        Of the q columns.
+
+    Raises
+    ------
+    ArgumentError
+        If the weights add up to 1 or less, so that there is no variance.
+    DataError
+        If the numbers are too large for their standard deviation.
+    """
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    with np.errstate(over="ignore"):
+        keep = (high - low > CONSTANT * np.maximum(abs(low), abs(high))) | (not drop_constant)
+    columns = columns[:, keep]
+    is_indicator = ((columns == 0) | (columns == 1)).all(axis=0)
+    center, scale = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
+    free = ~is_indicator
+    if standardise and free.any():
+        total = weights.sum()
+        if total <= 1:
+            raise ArgumentError(
+                f"weights add up to {total:.6g}: they count as repeats of rows, so a standard deviation "
+                "needs a sum above 1. Multiply them, or use scale=False."
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            # one column per contiguous row, so that its sum does not depend on the columns beside it
+            numbers = np.ascontiguousarray(columns[:, free].T)
+            center[free] = (numbers * (weights / total)).sum(axis=1)
+            scale[free] = _sd(numbers - center[free, None], weights, total)
+        wrong = np.flatnonzero(~(np.isfinite(center) & np.isfinite(scale) & (scale > 0)))
+        if len(wrong):
+            name = np.asarray(names, dtype=object)[keep][wrong[0]]
+            raise DataError(f"The column {name!r} has numbers too large or too small to be standardised.")
+    return Scaling(keep, is_indicator, center, scale)
+
+
+def _sd(deviations: np.ndarray, weights: np.ndarray, total: float) -> np.ndarray:
+    """The standard deviation of each row (p, n); its squares neither overflow nor vanish."""
+    largest = abs(deviations).max(axis=1)
+    squares = (deviations / largest[:, None]) ** 2
+    return largest * np.sqrt((weights * squares).sum(axis=1) / (total - 1))

@@ -1,0 +1,170 @@
+"""A kernel, a loss and weights on the rows of a design: the fitted machine and its decision values.
+
+Rows that agree in predictors and label are one row of the problem, their weights added; so a weight of two and a row
+given twice are the same fit, digit by digit, and no two rows of the problem are copies of each other. Rows of weight
+zero take no part and are predicted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.bounds import weighted
+from svmstat.kernels import Kernel, Precomputed, Rows
+from svmstat.losses import Loss
+from svmstat.solver import BoxQP, Gram, Solution, solve
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_CHUNK = 2**22
+"""Kernel values that are computed at a time for a prediction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Which rows are the same observation.
+
+    Attributes
+    ----------
+    first : (G,) a row of each group, in the order of appearance
+    of_row : (n,) the group of each row, −1 for a row of weight zero
+    weights : (G,) sums of the case weights
+    """
+
+    first: Indices
+    of_row: Indices
+    weights: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A fitted machine.
+
+    Attributes
+    ----------
+    kernel : the kernel K
+    X : (n, p) rows of the design on the scale of the fit; for a precomputed kernel its gram matrix (n, n)
+    y : (n,) labels, −1 or +1
+    weights : (n,) case weights
+    groups : the rows that are the same observation
+    problem : the quadratic problem over the G groups
+    solution : its solution
+    alpha : (n,) dual variables, a group's share in proportion to the weights
+    upper : (n,) their upper bounds
+    decision_values : (n,) f(x_i)
+    """
+
+    kernel: Kernel
+    X: Floats
+    y: Floats
+    weights: Floats
+    groups: Groups
+    problem: BoxQP
+    solution: Solution
+    alpha: Floats
+    upper: Floats
+    decision_values: Floats
+
+    def decision_function(self, X: Floats) -> Floats:
+        """f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
+        solution, first = self.solution, self.groups.first
+        support = np.flatnonzero(solution.alpha)
+        coefficients = (solution.alpha * self.problem.signs)[support]
+        return _expansion(self.kernel, X, self.X, first[support], coefficients) + solution.intercept
+
+    def direction(self) -> Floats:
+        """(p,) the normal vector Σ_i α_i y_i x_i, which is h for the linear kernel."""
+        return (self.alpha * self.y) @ self.X
+
+
+def fit_machine(kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: float, loss: Loss) -> Machine:
+    """Fit a machine.
+
+    Parameters
+    ----------
+    kernel : the kernel K
+    X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
+    y : (n,) labels, −1 or +1, both with positive weight
+    weights : (n,) case weights ≥ 0
+    C : cost, > 0
+    loss : margins and class weights
+
+    Returns
+    -------
+    Machine
+    """
+    groups = group_rows(X, y, weights)
+    first = groups.first
+    source = _source(kernel, X, first)
+    labels = y[first]
+    upper = weighted(C, groups.weights, loss.class_weight(labels))
+    problem = BoxQP(Gram(source), labels, loss.margin(labels), upper)
+    solution = solve(problem)
+
+    used = groups.of_row >= 0
+    of_row = groups.of_row[used]
+    share = weights[used] / groups.weights[of_row]
+    alpha, row_upper, values = np.zeros(len(y)), np.zeros(len(y)), np.empty(len(y))
+    alpha[used] = solution.alpha[of_row] * share
+    row_upper[used] = upper[of_row] * share
+    values[used] = solution.decision[of_row]
+    if not used.all():
+        support = np.flatnonzero(solution.alpha)
+        coefficients = (solution.alpha * labels)[support]
+        unused = _expansion(kernel, X[~used], X, first[support], coefficients)
+        values[~used] = unused + solution.intercept
+    return Machine(kernel, X, y, weights, groups, problem, solution, alpha, row_upper, values)
+
+
+def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
+    """Find the rows of positive weight that agree in X (n, p) and y (n,).
+
+    Examples
+    --------
+    >>> groups = group_rows(np.array([[1.0], [2.0], [1.0]]), np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.5]))
+    >>> groups.first, groups.weights
+    (array([0, 1]), array([1.5, 1. ]))
+    """
+    used = np.flatnonzero(weights > 0)
+    some = np.column_stack([X[used], y[used]]) + 0.0  # −0 becomes 0
+    of_row = np.full(len(y), -1)
+    if _all_distinct(some):
+        of_row[used] = np.arange(len(used))
+        return Groups(used, of_row, weights[used])
+    as_bytes = some.view(np.dtype((np.void, some.itemsize * some.shape[1]))).ravel()
+    _, first, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    of_row[used] = rank[inverse]
+    total = np.zeros(len(first))
+    np.add.at(total, of_row[used], weights[used])
+    return Groups(used[np.sort(first)], of_row, total)
+
+
+def _all_distinct(rows: Floats) -> bool:
+    """Whether no two rows agree, judged by a combination of their columns with fixed random coefficients."""
+    keys = (rows * np.random.default_rng(1).standard_normal(rows.shape[1])).sum(axis=1)
+    keys.sort()
+    return bool((keys[1:] != keys[:-1]).all())
+
+
+def _source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
+    if isinstance(kernel, Precomputed):
+        return kernel.bind(X if len(first) == len(X) else X[np.ix_(first, first)])
+    return kernel.bind(X[first])
+
+
+def _expansion(kernel: Kernel, X: Floats, points: Floats, rows: Indices, coefficients: Floats) -> Floats:
+    """Σ_a coefficients[a] · K(x, points[rows[a]]) for each row of X."""
+    values = np.zeros(len(X))
+    if len(rows) == 0:
+        return values
+    if isinstance(kernel, Precomputed):
+        return np.asarray(kernel(X, points)[:, rows] @ coefficients)
+    support = points[rows]
+    size = max(1, _CHUNK // len(rows))
+    for start in range(0, len(X), size):
+        values[start : start + size] = kernel(X[start : start + size], support) @ coefficients
+    return values

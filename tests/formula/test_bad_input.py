@@ -1,0 +1,131 @@
+"""What is refused at the door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, FormulaError
+from svmstat.formula import build_design
+
+
+@pytest.mark.parametrize("data", [None, {"y": [0, 1], "x": [1, 2]}, np.ones((2, 2)), pd.Series([1.0])])
+def test_data_is_a_data_frame(data):
+    with pytest.raises(ArgumentTypeError, match=r"data is of type .*: it must be a pandas DataFrame"):
+        build_design("y ~ x", data)
+
+
+def test_columns_in_levels():
+    data = pd.DataFrame(np.ones((2, 2)), columns=pd.MultiIndex.from_product([["a"], ["x", "y"]]))
+    with pytest.raises(ArgumentTypeError, match="several levels"):
+        build_design("y ~ x", data)
+
+
+def test_no_rows(table):
+    with pytest.raises(DataError, match="data has no rows"):
+        build_design("y ~ x", table.iloc[:0])
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        (
+            {"na_action": "omit"},
+            ArgumentError,
+            "na_action='omit' is not allowed: it must be one of 'drop', 'raise'",
+        ),
+        ({"na_action": None}, ArgumentError, "na_action=None"),
+        ({"scale": "yes"}, ArgumentError, "scale='yes' is not allowed: it must be True or False"),
+        ({"scale": None}, ArgumentError, "scale=None"),
+        ({"env": [1]}, ArgumentTypeError, "env is of type list"),
+        ({"evnt": 1}, TypeError, "evnt"),
+    ],
+)
+def test_options(option, error, message, table):
+    with pytest.raises(error, match=message):
+        build_design("y ~ x", table, **option)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message", "marked"),
+    [
+        ("y ~ x + xx", "no column 'xx'; did you mean 'x'", "xx"),
+        ("yy ~ x", "no column 'yy'; did you mean 'y'", "yy"),
+        ("y ~ x + foo(x)", "no function 'foo'", "foo(x)"),
+        ("y ~ x + np.foo(x)", "cannot be evaluated: AttributeError", "np.foo(x)"),
+        ("y ~ y", "The response 'y' is also a predictor", "y"),
+        ("y ~ x + x:y", "The response 'y' is also a predictor", "y"),
+        ("y ~ x + Q('y')", "The response 'y' is also a predictor", "Q('y')"),
+        ("x>0 ~ z + (x > 0)", "The response 'x > 0' is also a predictor", None),
+        ("y ~ x + np.pi", "uses no column", "np.pi"),
+        ("y ~ x +", "expected a noun", None),
+    ],
+)
+def test_formula_errors_mark_the_place(formula, message, marked, table):
+    with pytest.raises(FormulaError, match="\\^") as caught:
+        build_design(formula, table)
+    text, shown, marks = str(caught.value).split("\n")
+    assert message in text
+    if marked is not None:
+        assert shown[marks.index("^") : marks.rindex("^") + 1] == marked
+
+
+def test_response_column_inside_an_expression_is_allowed(table):
+    assert build_design("x > 0 ~ x", table).design.column_names == ("x",)
+
+
+def test_a_function_named_like_a_column(table):
+    with pytest.raises(FormulaError, match=r"write the column Q\('x'\)"):
+        build_design("y ~ x(x)", table, env={"x": abs})
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pd.date_range("2020", periods=8), "holds datetime64.*turn it into|holds datetime64"),
+        ([1, "a"] * 4, "x holds mixed types such as 1"),
+        ([[1], [2]] * 4, "x holds mixed types"),
+        (np.arange(8) * 1j, "x holds complex"),
+    ],
+)
+def test_columns_of_no_use(column, message, table):
+    with pytest.raises(DataError, match=message):
+        build_design("y ~ x", table.assign(x=column))
+
+
+@pytest.mark.parametrize(
+    ("formula", "value", "message"),
+    [
+        ("y ~ x", np.inf, r"data column 'x' is infinite \(inf\) in row 'r3'"),
+        ("y ~ x", -np.inf, r"data column 'x' is infinite \(-inf\) in row 'r3'"),
+        ("y ~ I(x > 0)", np.inf, "data column 'x' is infinite"),
+        ("y ~ I(1 / (x - 99))", np.inf, "data column 'x' is infinite"),
+        ("y ~ I(1 / (x - 77))", 77, r"data term 'I\(1 / \(x - 77\)\)' is infinite"),
+        ("y ~ bs(x, df=4)", np.inf, r"data term 'bs\(x, df=4\)' is infinite"),
+        ("y ~ center(x)", np.inf, r"data term 'center\(x\)' is infinite"),
+        ("y ~ standardize(0 * x)", 3, r"term 'standardize\(0 \* x\)' is not a number in row 'r0'"),
+    ],
+)
+def test_infinite_values(formula, value, message, table):
+    with pytest.raises(DataError, match=message):
+        build_design(formula, table.assign(x=np.where(table.z == 7, value, table.x)))
+
+
+def test_infinite_values_elsewhere_do_no_harm(table):
+    data = table.assign(x=np.where(table.z == 7, np.inf, table.x), other=np.inf)
+    assert len(build_design("y ~ x", data, subset="z != 7").y) == 7
+    assert len(build_design("x > 1 ~ z", data).y) == 8
+    data = data.assign(hole=np.where(table.z == 7, np.nan, 1.0 + table.z))
+    assert len(build_design("y ~ x + hole", data).y) == 7
+
+
+def test_twice_the_same_column(table):
+    data = pd.concat([table, table[["x"]]], axis=1)
+    with pytest.raises(DataError, match="data has 2 columns named 'x'"):
+        build_design("y ~ x", data)
+    assert build_design("y ~ z", data).design.column_names == ("z",)
+
+
+def test_data_are_left_alone(table):
+    before = table.copy(deep=True)
+    build_design("y ~ . - hole", table, weights=np.arange(8), subset="z > 2")
+    pd.testing.assert_frame_equal(table, before)

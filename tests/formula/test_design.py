@@ -1,0 +1,239 @@
+"""The design matrix: coding, names, scaling, what is dropped."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import patsy
+import pytest
+
+from svmstat import datasets
+from svmstat.errors import DataError, DesignWarning
+from svmstat.formula import build_design
+
+
+def design(formula, data, **options):
+    return build_design(f"y ~ {formula}", data, **options)
+
+
+@pytest.mark.parametrize(
+    ("right", "names"),
+    [
+        ("x", ["x"]),
+        ("x - 1", ["x"]),
+        ("0 + x", ["x"]),
+        ("a", ["a[u]", "a[v]", "a[w]"]),
+        ("a - 1", ["a[u]", "a[v]", "a[w]"]),
+        ("b", ["b[False]", "b[True]"]),
+        ("g", ["g[q]", "g[p]"]),
+        ("x > 0", ["x > 0[False]", "x > 0[True]"]),
+        ("C(z % 2)", ["C(z % 2)[0]", "C(z % 2)[1]"]),
+        ("C(a, levels=['w', 'v', 'u'])", [f"C(a, levels=['w', 'v', 'u'])[{k}]" for k in "wvu"]),
+        ("a:x", ["a[u]:x", "a[v]:x", "a[w]:x"]),
+        ("x:a", ["x:a[u]", "x:a[v]", "x:a[w]"]),
+        ("b:g", ["b[False]:g[q]", "b[True]:g[q]", "b[False]:g[p]", "b[True]:g[p]"]),
+        ("b*x", ["b[False]", "b[True]", "x", "b[False]:x", "b[True]:x"]),
+        ("x:z", ["x:z"]),
+        ("b:x:z", ["b[False]:x:z", "b[True]:x:z"]),
+        ("bs(x, df=4)", [f"bs(x, df=4)[{k}]" for k in range(4)]),
+        ("b:bs(x, df=3)", [f"b[{b}]:bs(x, df=3)[{k}]" for k in range(3) for b in (False, True)]),
+        ("Q('mean depth')", ["Q('mean depth')"]),
+        ("np.column_stack([x, z])", ["np.column_stack([x, z])[0]", "np.column_stack([x, z])[1]"]),
+    ],
+)
+def test_names(right, names, table):
+    assert design(right, table).design.column_names == tuple(names)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "x",
+        "x + z",
+        "a",
+        "b",
+        "bs(x, df=4)",
+        "cr(x, df=3)",
+        "center(x) + standardize(z)",
+        "x:z",
+        "a:x",
+        "np.exp(x) + z",
+        "Q('mean depth')",
+        "C(a)",
+        "I(x**2) + x",
+        "te(cr(x, df=3), cr(z, df=3))",
+    ],
+)
+def test_agrees_with_patsy(right, table):
+    expected = patsy.dmatrix(f"{right} - 1", table)
+    frame = design(right, table, scale=False)
+    kept = [k for k, name in enumerate(expected.design_info.column_names) if np.ptp(expected[:, k]) > 0]
+    assert len(kept) == frame.X.shape[1]
+    np.testing.assert_allclose(frame.X, np.asarray(expected)[:, kept], rtol=1e-13, atol=1e-13)
+    if "C(" not in right:
+        assert frame.design.column_names == tuple(np.array(expected.design_info.column_names)[kept])
+
+
+def test_products_of_factors(table):
+    frame = design("a*b", table.assign(b=table.z.isin([2, 5, 11])), subset="a != 'w'")
+    rows = table.assign(b=table.z.isin([2, 5, 11])).iloc[frame.rows]
+    cells = {name: frame.X[:, k] for k, name in enumerate(frame.design.column_names)}
+    assert len(cells) == 2 + 2 + 4
+    for a in "uv":
+        np.testing.assert_array_equal(cells[f"a[{a}]"], rows.a == a)
+        for b in (False, True):
+            np.testing.assert_array_equal(cells[f"b[{b}]"], rows.b == b)
+            both = cells[f"a[{a}]"] * cells[f"b[{b}]"]
+            np.testing.assert_array_equal(cells[f"a[{a}]:b[{b}]"], both)
+
+
+def test_arrays(table):
+    frame = design("x + a", table)
+    assert frame.X.dtype == frame.y.dtype == frame.weights.dtype == np.dtype(float)
+    assert frame.X.flags["C_CONTIGUOUS"]
+    assert frame.X.shape == (8, 4)
+    assert set(frame.y) == {-1.0, 1.0}
+    assert frame.weights.tolist() == [1.0] * 8
+    assert frame.index.equals(table.index)
+    assert (frame.n_missing, frame.n_subset_dropped, frame.weights_given) == (0, 0, False)
+    assert frame.design.predictors == ("x", "a")
+    assert frame.design.formula == "y ~ x + a"
+
+
+def test_dot_is_written_out(table):
+    frame = design(". - hole", table)
+    assert frame.design.formula == 'y ~ x + z + a + b + g + Q("mean depth")'
+    assert frame.design.predictors == ("x", "z", "a", "b", "g", "mean depth")
+
+
+def test_dot_leaves_out_the_weights_but_not_the_subset(table):
+    data = table[["y", "x", "z"]]
+    assert design(".", data, weights="z").design.column_names == ("x",)
+    assert design(". + z", data, weights="z").design.column_names == ("x", "z")
+    assert design(".", data, subset="z > 2").design.column_names == ("x", "z")
+
+
+def test_scaling(table):
+    frame = design("x + a + b + z", table)
+    d = frame.design
+    numbers = [0, 6]
+    assert d.is_indicator.tolist() == [False, True, True, True, True, True, False]
+    np.testing.assert_allclose(d.center[numbers], [table.x.mean(), table.z.mean()], rtol=1e-14)
+    np.testing.assert_allclose(d.scale_[numbers], [table.x.std(), table.z.std()], rtol=1e-14)
+    assert d.center[d.is_indicator].tolist() == [0.0] * 5
+    assert d.scale_[d.is_indicator].tolist() == [1.0] * 5
+    np.testing.assert_allclose(frame.X[:, 0], (table.x - table.x.mean()) / table.x.std(), atol=1e-14)
+
+
+def test_numbers_0_and_1_are_indicators(table):
+    frame = design("dummy + x:b", table.assign(dummy=[0.0, 1, 1, 0, 1, 1, 0, 0]))
+    assert frame.design.is_indicator.tolist() == [True, False, False]
+
+
+def test_without_scaling(table):
+    frame = design("x + z", table, scale=False)
+    np.testing.assert_array_equal(frame.X, table[["x", "z"]])
+    assert frame.design.center.tolist() == [0.0, 0.0]
+    assert frame.design.scale_.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e170, 1e300])
+def test_scaling_of_extreme_numbers(size, table):
+    expected = design("x", table).X
+    np.testing.assert_allclose(
+        design("x", table.assign(x=table.x * size)).X, expected, rtol=1e-13, atol=1e-14
+    )
+
+
+def test_numbers_too_large_for_a_deviation():
+    data = pd.DataFrame({"y": [0, 1, 1], "x": [-1.7e308, 1.7e308, 1.7e308]})
+    with pytest.raises(DataError, match="'x' has numbers too large or too small"):
+        design("x", data)
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize(
+    ("constant", "name"),
+    [
+        ("c", "c"),
+        ("I(0 * x)", "I(0 * x)"),
+        ("I((x + 1e6) / 3 * 3 - x)", "I((x + 1e6) / 3 * 3 - x)"),
+        ("label", "label[same]"),
+        ("true", "true[True]"),
+    ],
+)
+def test_constant_columns_are_dropped(scale, constant, name, table):
+    data = table.assign(c=0.1, label="same", true=True)
+    with pytest.warns(DesignWarning, match="The column is constant and dropped") as caught:
+        frame = design(f"x + {constant}", data, scale=scale)
+    assert repr(name) in str(caught[0].message)
+    assert frame.design.column_names == ("x",)
+    assert frame.design.dropped == (name,)
+    assert frame.X.shape == (8, 1)
+
+
+def test_constant_columns_are_told_once():
+    forest = datasets.load("forest")
+    with pytest.warns(DesignWarning, match="15 columns are constant and dropped: ") as caught:
+        frame = build_design("cover_type ~ .", forest)
+    assert len(caught) == 1
+    assert frame.X.shape == (2724, 39)
+    assert frame.response.levels == (1, 7)
+
+
+def test_empty_cells_are_told(table):
+    with pytest.warns(DesignWarning, match=r"'a\[w\]:b\[True\]'"):
+        design("a:b", table.assign(b=[True, False, False, True, True, False, True, False]))
+
+
+def test_small_variation_is_not_constant(table):
+    assert design("shifted", table.assign(shifted=1.7e9 + table.x)).X.std() > 0.9
+
+
+@pytest.mark.parametrize("right", ["c", "c + d", "c:d"])
+def test_nothing_but_constants(right, table):
+    with pytest.raises(DataError, match="Every column of the design is constant: 'c"):
+        design(right, table.assign(c=1.0, d=2.0))
+
+
+def test_unused_categories_are_left_out_silently(table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert design("g + x", table).design.column_names == ("g[q]", "g[p]", "x")
+
+
+@pytest.mark.parametrize(
+    "term",
+    ["I(x - x.mean())", "pd.cut(x, 3)", "x.rank()", "x.cumsum()", "I(x / x.abs().max())", "C(pd.qcut(x, 2))"],
+)
+def test_terms_that_look_at_other_rows_are_told(term, table):
+    with pytest.warns(DesignWarning, match="depends in each row on the other rows"):
+        design(term, table)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "center(x)",
+        "I(x - 3)",
+        "np.log(z)",
+        "C(a)",
+        "bs(x, df=4)",
+        "hole.fillna(0)",
+        "I(x > z / 9)",
+        "a.str.upper()",
+    ],
+)
+def test_terms_that_look_at_their_row_only(term, table):
+    design(term, table)
+
+
+def test_mackerel():
+    data = datasets.load("mackerel")
+    frame = build_design("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", data)
+    assert frame.X.shape == (634, 5)
+    assert (frame.y == 1).sum() == 369
+    assert frame.response.event is True
+    np.testing.assert_allclose(frame.X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(frame.X.std(axis=0, ddof=1), 1, rtol=1e-12)
+    assert build_design("egg_count > 0 ~ lon + salinity", data).n_missing == 304

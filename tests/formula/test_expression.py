@@ -1,0 +1,212 @@
+"""One expression: what its names mean, what is missing, what transforms remember."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat.errors import DataError, FormulaError
+from svmstat.formula.columns import read_table
+from svmstat.formula.expression import bind
+from svmstat.formula.names import read_names, without_calls
+from svmstat.formula.parse import whole
+
+
+def expression(code, data, env=None):
+    return bind(whole(code), dict.fromkeys(data.columns), env or {})
+
+
+def evaluated(code, data, env=None):
+    found = expression(code, data, env)
+    table = read_table("data", data, dict.fromkeys(found.columns))
+    found.memorize(table.take(np.flatnonzero(~found.missing_inputs(table))))
+    return found.evaluate(table)
+
+
+def shift(x):
+    return x + 100
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "functions"),
+    [
+        ("x", ("x",), ()),
+        ("np.log(x) + z", ("np", "x", "z"), ()),
+        ("bs(x, df=4)", ("x",), ("bs",)),
+        ("Q('a b') * x", ("a b", "x"), ()),
+        ("f(g(x))", ("x",), ("f", "g")),
+    ],
+)
+def test_names(code, values, functions):
+    names = read_names(code)
+    assert names.values == values
+    assert names.functions == functions
+
+
+def test_without_calls():
+    assert without_calls("te(cr(x, df=3), cr(z, df=3))", frozenset({"te", "cr"})) == "x"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("x", lambda d: d.x),
+        ("Q('mean depth')", lambda d: d["mean depth"]),
+        ("x**2 + z", lambda d: d.x**2 + d.z),
+        ("np.exp(x)", lambda d: np.exp(d.x)),
+        ("exp(x)", lambda d: np.exp(d.x)),
+        ("I(x - z)", lambda d: d.x - d.z),
+        ("center(x)", lambda d: d.x - d.x.mean()),
+        ("standardize(x)", lambda d: (d.x - d.x.mean()) / d.x.std(ddof=0)),
+        ("shift(x)", lambda d: d.x + 100),
+        ("x * factor", lambda d: d.x * 3),
+        ("a.map({'u': 1, 'v': 2, 'w': 5})", lambda d: d.a.map({"u": 1, "v": 2, "w": 5})),
+        ("hole", lambda d: d.hole),
+        ("hole.fillna(0)", lambda d: d.hole.fillna(0)),
+        ("center(hole)", lambda d: d.hole - d.hole.mean()),
+    ],
+)
+def test_numbers(code, expected, table):
+    value = evaluated(code, table, {"shift": shift, "factor": 3})
+    np.testing.assert_allclose(value.data[:, 0], expected(table), rtol=1e-14)
+    assert list(value.missing) == list(expected(table).isna())
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "levels"),
+    [
+        ("a", "text", ("u", "v", "w")),
+        ("b", "boolean", (False, True)),
+        ("g", "category", ("q", "p", "r")),
+        ("x > 0", "boolean", (False, True)),
+        ("C(z % 3)", "category", (0, 1, 2)),
+        ("C(a, levels=['w', 'v', 'u'])", "category", ("w", "v", "u")),
+        ("C(a, Treatment)", "category", ("u", "v", "w")),
+        ("a + 'x'", "text", ("ux", "vx", "wx")),
+    ],
+)
+def test_levels(code, kind, levels, table):
+    value = evaluated(code, table)
+    assert (value.kind, value.levels) == (kind, levels)
+    assert not value.missing.any()
+
+
+@pytest.mark.parametrize(
+    ("code", "missing"),
+    [
+        ("hole > 2", True),
+        ("hole.isin([1])", True),
+        ("hole.isna()", False),
+        ("np.where(hole.isna(), 'no', 'yes')", False),
+        ("np.where(hole > 2, 1, 0)", True),
+        ("hole.fillna(0) > 2", False),
+        ("C(hole)", True),
+    ],
+)
+def test_missing_follows_r(code, missing, table):
+    expected = table.hole.isna() if missing else np.zeros(8, dtype=bool)
+    assert list(evaluated(code, table).missing) == list(expected)
+
+
+def test_columns_stand_before_callers_names(table):
+    assert evaluated("x", table, {"x": 5}).data[0, 0] == 0.5
+
+
+def test_patsys_names_stand_before_callers(table):
+    assert evaluated("C(z)", table, {"C": shift}).kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("xx", "no column 'xx'; did you mean 'x'"),
+        ("Q('mean dept')", "no column 'mean dept'; did you mean 'mean depth'"),
+        ("centre(x)", "no function 'centre'; did you mean 'center'"),
+        ("np.pi", "uses no column"),
+        ("x()", "no function 'x'"),
+        ("log(x, y, z, x)", "cannot be evaluated"),
+        ("x.foo", "cannot be evaluated: AttributeError"),
+        ("x.map(lambda v: v + 1)", "Lambda, list/dict/set comprehension"),
+        ("np.array([v + 1 for v in x])", "Lambda, list/dict/set comprehension"),
+        ("bs(x, df=1)", "df=1 is too small"),
+        ("x + a", "cannot be evaluated"),
+        ("(x > 0) and b", "join conditions by &"),
+    ],
+)
+def test_errors_mark_the_expression(code, message, table):
+    with pytest.raises(FormulaError) as caught:
+        evaluated(code, table)
+    assert message in str(caught.value)
+    assert str(caught.value).endswith("^" * len(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("C(a, levels=['u'])", "met 'v', which is none of the levels"),
+        ("x.head(2)", "shape \\(2,\\) for 8 rows"),
+        ("pd.Timestamp('2020-01-01') + pd.to_timedelta(x, unit='D')", "datetime64.*a date into days"),
+        ("x + 1j", "complex"),
+        ("x.sort_values()", "rows in another order"),
+        ("x[::-1]", "rows in another order"),
+        ("C(x.sort_values())", "rows in another order"),
+        ("[x]", "shape"),
+    ],
+)
+def test_values_of_no_use(code, message, table):
+    with pytest.raises(DataError, match=message):
+        evaluated(code, table)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["center(x)", "bs(x, df=4)", "cr(x, df=3)", "center(np.log(z)) * x", "shift(x)", "np.exp(x)", "C(a)"],
+)
+def test_pickle_keeps_what_was_learnt(code, table):
+    found = expression(code, table, {"shift": shift})
+    read = read_table("data", table, dict.fromkeys(found.columns))
+    found.memorize(read)
+    again = pickle.loads(pickle.dumps(found))
+    two = read.take(np.array([2, 5]))
+    np.testing.assert_array_equal(again.evaluate(two).data, found.evaluate(two).data)
+
+
+def test_pickle_names_what_it_cannot_keep(table):
+    found = expression("f(x)", table, {"f": lambda x: x})
+    with pytest.raises(pickle.PicklingError, match=r"'f\(x\)' uses 'f'"):
+        pickle.dumps(found)
+
+
+def test_transforms_do_not_learn_twice(table):
+    found = expression("center(x)", table)
+    read = read_table("data", table, dict.fromkeys(found.columns))
+    found.memorize(read)
+    shifted = read_table("data", table.assign(x=table.x + 1), dict.fromkeys(found.columns))
+    np.testing.assert_allclose(found.evaluate(shifted).data, found.evaluate(read).data + 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.Series([1, 2], dtype="int8"), "number"),
+        (pd.Series([1, None], dtype="Int64"), "number"),
+        (pd.Series([1, 2], dtype=object), "number"),
+        (pd.Series([1, 2.5, None], dtype=object), "number"),
+        (pd.Series([2**64, 1], dtype=object), "number"),
+        (pd.Series([1.5, 2], dtype="float32"), "number"),
+        (pd.Series([1, 2], dtype="int64[pyarrow]"), "number"),
+        (pd.Series([True, None], dtype="boolean"), "boolean"),
+        (pd.Series([True, None, False], dtype=object), "boolean"),
+        (pd.Series(["a", None], dtype=object), "text"),
+        (pd.Series(["a", None], dtype="string"), "text"),
+        (pd.Series(["a", None], dtype="category"), "category"),
+        (pd.Series([None, None], dtype=object), "missing"),
+        (pd.Series([1, "a"], dtype=object), "mixed types"),
+    ],
+)
+def test_kinds_of_columns(values, kind):
+    data = pd.DataFrame({"x": values})
+    table = read_table("data", data, {"x": None})
+    assert table.kinds["x"].kind == kind
+    assert list(table.missing(["x"])) == list(values.isna())

@@ -1,0 +1,197 @@
+"""A design applied to new data: the same numbers for the same rows, missing rows, refusals."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
+from svmstat.formula import build_design
+
+RIGHT_SIDES = [
+    "x",
+    "x + a*b + g",
+    "bs(x, df=4) + center(z)",
+    "b:standardize(x) + C(z > 5)",
+    "np.log(z) + Q('mean depth') + I(x**2)",
+    "a:bs(x, df=3)",
+    "hole + x",
+]
+
+
+@pytest.fixture(params=RIGHT_SIDES)
+def frame(request, table):
+    with np.errstate(all="raise"):
+        try:
+            return build_design(f"y ~ {request.param}", table)
+        except DesignWarning:
+            with pytest.warns(DesignWarning, match="constant"):
+                return build_design(f"y ~ {request.param}", table)
+
+
+def test_rows_of_the_fit_give_the_numbers_of_the_fit(frame, table):
+    new = frame.design.transform(table)
+    np.testing.assert_array_equal(new.X[frame.rows], frame.X)
+    assert new.X.flags["C_CONTIGUOUS"]
+    assert new.index.equals(table.index)
+    assert new.missing.sum() == frame.n_missing
+    assert np.isnan(new.X[new.missing]).all()
+    assert not np.isnan(new.X[~new.missing]).any()
+
+
+def test_one_row_at_a_time_in_any_order(frame, table):
+    whole = frame.design.transform(table).X
+    for k in (6, 0, 3):
+        np.testing.assert_allclose(
+            frame.design.transform(table.iloc[[k]]).X[0], whole[k], rtol=1e-14, atol=1e-14
+        )
+
+
+def test_pickle(frame, table):
+    again = pickle.loads(pickle.dumps(frame.design))
+    np.testing.assert_array_equal(again.transform(table).X, frame.design.transform(table).X)
+    assert again.column_names == frame.design.column_names
+
+
+def test_only_the_predictors_are_needed(frame, table):
+    new = table[list(frame.design.predictors)].assign(extra="?")[::-1]
+    np.testing.assert_array_equal(frame.design.transform(new).X, frame.design.transform(table).X[::-1])
+
+
+def test_no_rows(frame, table):
+    new = frame.design.transform(table.iloc[:0])
+    assert new.X.shape == (0, len(frame.design.column_names))
+    assert new.missing.shape == (0,)
+
+
+def test_all_missing(frame, table):
+    new = table.copy()
+    for name in frame.design.predictors:
+        new[name] = None
+    new = frame.design.transform(new)
+    # a comparison of missing numbers is missing, too
+    assert new.missing.all()
+    assert np.isnan(new.X).all()
+
+
+def test_each_missing_predictor_gives_a_missing_row(frame, table):
+    for name in frame.design.predictors:
+        new = table.dropna().astype({name: object})
+        new.loc["r3", name] = None
+        assert frame.design.transform(new).missing.tolist() == [label == "r3" for label in new.index]
+
+
+def test_newdata_is_left_alone(frame, table):
+    before = table.copy(deep=True)
+    frame.design.transform(table)
+    pd.testing.assert_frame_equal(table, before)
+
+
+@pytest.mark.parametrize(
+    ("column", "dtype"),
+    [
+        ("a", "category"),
+        ("a", object),
+        ("a", "string"),
+        ("g", object),
+        ("g", pd.CategoricalDtype(["p", "zz", "q"])),
+        ("b", "boolean"),
+        ("b", object),
+        ("x", "Float64"),
+        ("x", object),
+    ],
+)
+def test_types_that_say_the_same(column, dtype, table):
+    design = build_design("y ~ x + a + g + b", table).design
+    new = design.transform(table.astype({column: dtype}))
+    np.testing.assert_array_equal(new.X, design.transform(table).X)
+
+
+@pytest.mark.parametrize(
+    ("right", "change", "message"),
+    [
+        ("x + z", {"x": None}, "newdata has no column 'x'"),
+        (
+            "Q('mean depth')",
+            {"mean depth": None, "mean_depth": 1.0},
+            "no column 'mean depth'; did you mean 'mean_depth'",
+        ),
+        ("a", {"a": "q"}, r"newdata column 'a' has new level\(s\) 'q'; the fit knows 'u', 'v', 'w'"),
+        ("a", {"a": ["u", "v", "q", "w", "s", "u", "v", "q"]}, r"new level\(s\) 'q', 's'"),
+        ("a", {"a": 1.5}, "newdata column 'a' holds number such as 1.5; at the fit it held text"),
+        ("g", {"g": "r"}, "newdata column 'g' has new level.* 'r'; the fit knows 'q', 'p'"),
+        ("g", {"g": "zz"}, "newdata column 'g' has new level.* 'zz'"),
+        ("C(z)", {"z": 4}, r"newdata term 'C\(z\)' has new level.* 4; the fit knows 2, 3, 5, 7"),
+        ("b", {"b": 1}, "newdata column 'b' holds number such as 1; at the fit it held boolean"),
+        ("b", {"b": "True"}, "newdata column 'b' holds text such as 'True'"),
+        ("x", {"x": "4"}, "newdata column 'x' holds text such as '4'; at the fit it held number"),
+        ("x", {"x": True}, "newdata column 'x' holds boolean such as True"),
+        ("x", {"x": pd.Timestamp("2020-01-01")}, "newdata column 'x' holds datetime64"),
+        (
+            "x",
+            {"x": [1.0, 2, -np.inf, 3, 4, 5, 6, np.inf]},
+            r"newdata column 'x' is infinite \(-inf\) in row 'r2'",
+        ),
+        ("I(1 / (x - 99))", {"x": np.inf}, "newdata column 'x' is infinite"),
+        (
+            "np.log(z)",
+            {"z": [1, 2, 0, 3, 4, 5, 6, 7]},
+            r"newdata term 'np.log\(z\)' is infinite \(-inf\) in row 'r2'",
+        ),
+        ("x:z", {"x": 1e200, "z": 10**10}, None),
+        ("x:x2", {"x": 1e200, "x2": 1e200}, "a product of terms is infinite"),
+        (
+            "bs(x, df=4)",
+            {"x": [1, 2, 2, 1, 9.5, 1, 9, 2]},
+            r"term 'bs\(x, df=4\)' cannot be computed in row 'r4', where x=9.5",
+        ),
+        ("x", {"y": None, "z": "ignored"}, None),
+    ],
+)
+def test_refusals(right, change, message, table):
+    table = table.assign(x2=table.x)
+    design = build_design(f"y ~ {right}", table).design
+    gone = [name for name, value in change.items() if value is None]
+    new = table.drop(columns=gone).assign(**{k: v for k, v in change.items() if v is not None})
+    if message is None:
+        assert not design.transform(new).missing.any()
+    else:
+        with pytest.raises(DataError, match=message):
+            design.transform(new)
+
+
+def test_twice_the_same_column(table):
+    design = build_design("y ~ x", table).design
+    with pytest.raises(DataError, match="newdata has 2 columns named 'x'"):
+        design.transform(pd.concat([table, table], axis=1))
+
+
+@pytest.mark.parametrize("newdata", [None, {"x": [1.0]}, [[1.0]], pd.Series([1.0], name="x")])
+def test_newdata_is_a_data_frame(newdata, table):
+    with pytest.raises(ArgumentTypeError, match="newdata is of type"):
+        build_design("y ~ x", table).design.transform(newdata)
+
+
+def test_values_that_are_no_numbers_are_told(table):
+    design = build_design("y ~ np.log(z)", table).design
+    with pytest.warns(DesignWarning, match=r"newdata term 'np.log\(z\)' is not a number in 1 row"):
+        new = design.transform(table.assign(z=[1, 2, -1, 3, 4, 5, 6, 7]))
+    assert new.missing.tolist() == [False, False, True] + [False] * 5
+
+
+def test_a_level_dropped_for_lack_of_weight_is_new(table):
+    data = table[table.a != "w"].assign(a=lambda d: d.a.astype(pd.CategoricalDtype(["u", "v", "w"])))
+    design = build_design("y ~ a", data).design
+    with pytest.raises(DataError, match="new level"):
+        design.transform(table)
+
+
+def test_callers_names_travel_with_the_design(table):
+    design = build_design("y ~ I(x * factor) + shift(z)", table, env={"factor": 2.0, "shift": shift}).design
+    again = pickle.loads(pickle.dumps(design))
+    np.testing.assert_array_equal(again.transform(table).X, design.transform(table).X)
+
+
+def shift(x):
+    return x + 100

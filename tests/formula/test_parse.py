@@ -1,0 +1,90 @@
+"""The text of a formula: what its terms are, how '.' is written out, where an error is marked."""
+
+import pytest
+
+from svmstat.errors import ArgumentTypeError, FormulaError
+from svmstat.formula.parse import parse, quoted
+
+COLUMNS = ["y", "a", "b", "mean depth", "class", 7]
+
+
+@pytest.mark.parametrize(
+    ("formula", "terms"),
+    [
+        ("y ~ a", ["a"]),
+        ("y ~ a + b", ["a", "b"]),
+        ("y ~ 0 + a", ["a"]),
+        ("y ~ a - 1", ["a"]),
+        ("y ~ a*b", ["a", "b", "a:b"]),
+        ("y ~ a + b - a", ["b"]),
+        ("y ~ a + a", ["a"]),
+        ("y ~ b:a", ["b:a"]),
+        ("y ~ a/b", ["a", "a:b"]),
+        ("y ~ (a + b)**2", ["a", "b", "a:b"]),
+        ("y ~ np.log( a )+I(a>1)", ["np.log(a)", "I(a > 1)"]),
+        ("y ~ a +\n b", ["a", "b"]),
+        ("y ~ .", ["a", "b", 'Q("mean depth")', 'Q("class")', "Q(7)"]),
+        ("y ~ . - b", ["a", 'Q("mean depth")', 'Q("class")', "Q(7)"]),
+        ("I(a * y > 0) ~ .", ["b", 'Q("mean depth")', 'Q("class")', "Q(7)"]),
+    ],
+)
+def test_terms(formula, terms):
+    parsed = parse(formula, COLUMNS)
+    assert [":".join(factor.code for factor in term) for term in parsed.terms] == terms
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("x", "x"), ("a b", 'Q("a b")'), ("if", 'Q("if")'), ("inf", 'Q("inf")'), ('"', r'Q("\"")'), (3, "Q(3)")],
+)
+def test_quoted(name, code):
+    assert quoted(name) == code
+
+
+def test_dot_is_written_out():
+    assert parse("y ~ .", ["y", "a", "b c"]).text == 'y ~ a + Q("b c")'
+    assert parse(" y ~ a + b ", COLUMNS).text == "y ~ a + b"
+
+
+def test_places():
+    formula = "y ~ a + np.log(b)"
+    (_, (factor,)) = parse(formula, COLUMNS).terms
+    assert formula[factor.start : factor.end] == "np.log(b)"
+
+
+@pytest.mark.parametrize(
+    ("formula", "message", "marked"),
+    [
+        ("y ~ a +", "expected a noun", 6),
+        ("y ~ (a", "Unmatched", 4),
+        ("y ~ a b", "'a b' is not an expression", 4),
+        ("y ~ log(.)", "must stand by itself", 4),
+        ("y ~ 2*a", "numbers besides", 4),
+        ("y ~ b + a^2", "'^' is no power here", 8),
+        ("y ~ (a + b)^2", "'^' is no power here", 11),
+        ("y ~ 1", "no predictors", 0),
+        ("y ~ a - a", "no predictors", 0),
+        ("~ a", "no response", 0),
+        ("a", "no response", 0),
+        ("1 ~ a", "no response", 0),
+        ("y + b ~ a", "2 terms on its left side", 0),
+    ],
+)
+def test_errors_mark_the_place(formula, message, marked):
+    with pytest.raises(FormulaError, match="formula") as caught:
+        parse(formula, COLUMNS)
+    text, shown, marks = str(caught.value).split("\n")
+    assert message in text
+    assert shown == f"    {formula}"
+    assert marks.index("^") - 4 == marked
+
+
+@pytest.mark.parametrize("formula", [None, 3, ["y ~ a"], b"y ~ a"])
+def test_formula_is_text(formula):
+    with pytest.raises(ArgumentTypeError, match="formula="):
+        parse(formula, COLUMNS)
+
+
+def test_empty_formula():
+    with pytest.raises(FormulaError):
+        parse("", COLUMNS)
