@@ -9,7 +9,7 @@ import pandas as pd
 
 from svmstat.errors import DataError, DesignWarning, FormulaError, SvmstatError
 from svmstat.formula.columns import Table
-from svmstat.formula.expression import Expression
+from svmstat.formula.expression import Expression, explain
 from svmstat.formula.values import Value
 
 # Transforms learn from at most this many copies of rows; beyond, from each row once.
@@ -229,10 +229,8 @@ def _uncomputable(where: str, expression: Expression, table: Table, error: Formu
             bad = middle
     row = table.take(np.array([bad - 1]))
     held = ", ".join(f"{name}={row.columns[name].tolist()[0]!r}" for name in expression.columns)
-    reason = error.__cause__ or error
-    return DataError(
-        f"{where} {expression.label} cannot be computed in row {row.index[0]!r}, where {held}: {reason}"
-    )
+    place = f"{where} {expression.label} cannot be computed in row {row.index[0]!r}, where {held}"
+    return DataError(f"{place}: {explain(error.__cause__ or error)}.")
 
 
 def _incomplete(expressions: Sequence[Expression], values: dict[str, Value], table: Table) -> str:

@@ -125,9 +125,7 @@ class Expression:
             cause = error.__cause__ if isinstance(error, PatsyError) and error.__cause__ else error
             if isinstance(cause, SvmstatError):
                 raise cause from None
-            reason = f"{type(cause).__name__}: {cause}"
-            if "truth value" in reason and "ambiguous" in reason:
-                reason = "join conditions by & and |, negate by ~, each in its own parentheses"
+            reason = explain(cause)
             raise self.source.error(f"The term {self.code!r} cannot be evaluated: {reason}") from cause
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,6 +133,15 @@ class Expression:
         own = {name: _packed(self.code, name, value) for name, value in self.own.items()}
         memory = {name: vars(transform) for name, transform in self._state["transforms"].items()}
         return _revive, (self.source, self.columns, own, memory)
+
+
+def explain(error: BaseException) -> str:
+    """What went wrong in the user's code, with advice where the cause is a common one."""
+    if "truth value" in str(error) and "ambiguous" in str(error):
+        return "join conditions by & and |, negate by ~, each in its own parentheses"
+    if "outside the outermost knots" in str(error):
+        return "outside the knots; lower_bound= and upper_bound= set how far the spline reaches"
+    return f"{type(error).__name__}: {error}"
 
 
 def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]) -> Expression:

@@ -47,7 +47,7 @@ class Response:
         return self.levels.index(self.event)
 
     def find(self, value: object) -> Level | None:
-        """The level that a value means, None if there is none: 1, 1.0 and True are equal, '1' is none of them."""
+        """The level that a value means: 1, 1.0 and True are equal, '1' is none of them. None without one."""
         return next((level for level in self.levels if _equal(level, value)), None)
 
     def labels(self, codes: np.ndarray, index: pd.Index | None = None) -> pd.Series:

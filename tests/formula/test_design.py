@@ -113,6 +113,45 @@ def test_dot_leaves_out_the_weights_but_not_the_subset(table):
     assert design(".", data, subset="z > 2").design.column_names == ("x", "z")
 
 
+def test_constant_columns_may_stay(table):
+    frame = design("c + x", table.assign(c=1.0), scale=False, drop_constant=False)
+    assert frame.design.column_names == ("c", "x")
+    assert frame.design.dropped == ()
+    assert frame.X[:, 0].tolist() == [1.0] * 8
+
+
+@pytest.mark.parametrize(
+    ("right", "scale", "scaled"), [("x", True, True), ("x", False, False), ("a", True, False)]
+)
+def test_scaled(right, scale, scaled, table):
+    assert design(right, table, scale=scale).design.scaled is scaled
+
+
+def test_columns_named_by_numbers_and_oddities():
+    names = [
+        0,
+        1,
+        "a.1",
+        "center",
+        "id",
+        "max",
+        "inf",
+        "None",
+        'it\'s "q"',
+        "é",
+        "ﬁ",
+        "new\nline",
+        "#c",
+        "back\\",
+    ]
+    numbers = np.random.default_rng(0).normal(size=(10, len(names)))
+    data = pd.DataFrame(numbers, columns=names).assign(y=[0, 1] * 5)
+    frame = design(".", data)
+    assert frame.design.predictors == tuple(names)
+    again = build_design(frame.design.formula, data)  # the formula as used can be used
+    np.testing.assert_array_equal(again.X, frame.X)
+
+
 def test_scaling(table):
     frame = design("x + a + b + z", table)
     d = frame.design

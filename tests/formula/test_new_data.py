@@ -167,6 +167,14 @@ def test_twice_the_same_column(table):
         design.transform(pd.concat([table, table], axis=1))
 
 
+def test_the_advice_about_knots_works(table):
+    new = table.assign(x=9.5)
+    with pytest.raises(DataError, match="lower_bound= and upper_bound="):
+        build_design("y ~ bs(x, df=4)", table).design.transform(new)
+    design = build_design("y ~ bs(x, df=4, lower_bound=-10, upper_bound=10)", table).design
+    assert not design.transform(new).missing.any()
+
+
 @pytest.mark.parametrize("newdata", [None, {"x": [1.0]}, [[1.0]], pd.Series([1.0], name="x")])
 def test_newdata_is_a_data_frame(newdata, table):
     with pytest.raises(ArgumentTypeError, match="newdata is of type"):

@@ -70,6 +70,19 @@ def test_event(y, given, event):
     assert frame.response.levels[frame.response.event_code] == event
 
 
+def test_find():
+    response = fitted([0, 1, 1]).response
+    assert [response.find(value) for value in (0, 1.0, True, "1", 2, None, [1])] == [
+        0,
+        1,
+        1,
+        None,
+        None,
+        None,
+        None,
+    ]
+
+
 @pytest.mark.parametrize(
     ("y", "event"),
     [
