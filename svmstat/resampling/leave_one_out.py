@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat.bounds import deletions
 from svmstat.machine import Machine
-from svmstat.solver import Road, Solution, Status, solve
-from svmstat.solver.problem import BoxQP
+from svmstat.solver import Anchor, BoxQP, Road, Status, anchor_at, solve
 
 Floats = NDArray[np.float64]
 
@@ -60,9 +59,10 @@ def leave_one_out(machine: Machine, n_jobs: int | None = None) -> LeftOut:
     distinct, inverse = np.unique(np.column_stack([group, copies]), axis=0, return_inverse=True)
     which, removed = distinct[:, 0].astype(np.intp), distinct[:, 1]
     pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
+    anchor = anchor_at(machine.problem, machine.solution)
     parts = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
         joblib.delayed(_without)(
-            machine.problem, machine.solution, groups.weights, which[piece], removed[piece]
+            machine.problem, anchor, groups.weights, which[piece], removed[piece]
         )
         for piece in pieces
     )
@@ -79,7 +79,7 @@ def leave_one_out(machine: Machine, n_jobs: int | None = None) -> LeftOut:
 
 
 def _without(
-    problem: BoxQP, start: Solution, weights: Floats, rows: NDArray[np.intp], copies: Floats
+    problem: BoxQP, start: Anchor, weights: Floats, rows: NDArray[np.intp], copies: Floats
 ) -> tuple[Floats, Floats, NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:
     batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=start)
     at_rows = batch.decision[np.arange(len(rows)), rows]

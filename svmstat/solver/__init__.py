@@ -1,8 +1,8 @@
 """The quadratic problem and its solver: arrays only, nothing about losses, labels or resampling."""
 
-from svmstat.solver.batch import solve
+from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status
 
-__all__ = ["DEFAULT_BUDGET", "TOLERANCE", "Batch", "BoxQP", "Gram", "Road", "Solution", "Status", "solve"]
+__all__ = ["DEFAULT_BUDGET", "TOLERANCE", "Anchor", "Batch", "BoxQP", "Gram", "Road", "Solution", "Status", "anchor_at", "solve"]

@@ -1,19 +1,21 @@
 """From one exact solution to many others, each along its own path of bounds.
 
-Only rows near an event take part in a path: the near set, and the rows far inside the margin error whose own bound
-moves. All other rows are brought up to date once, at the end, where the certificate on every row tells whether one of
-them was overrun.
+Only rows near an event take part in a path; the others are brought up to date once, at the end, where the certificate on
+every row, with freshly computed gradients, tells whether one of them was overrun.
 """
 
 import numpy as np
 from numba import njit
 
 from svmstat.solver.gram import combine
-from svmstat.solver.path import ARRIVED, AT_LOWER, AT_UPPER, BASIS_FULL, FIXED, FREE, _exclude, move
-from svmstat.solver.solution import certify
+from svmstat.solver.path import ARRIVED, BASIS_FULL, _exclude, move
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, certify
+from svmstat.solver.tableau import correct, walk
 
-OVERRUN = 5
-"""The path arrived, but the certificate does not hold on some row."""
+OVERRUN, NOT_TRIED = 5, 6
+"""The path arrived, but the certificate does not hold on some row; no path was followed."""
+
+_TOGETHER = 4
 
 
 @njit(cache=True, nogil=True)
@@ -29,31 +31,113 @@ def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
 
 
 @njit(cache=True, nogil=True)
+def set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status):
+    """Load the first ``size`` of ``rows`` into the arrays of a path; returns whether any β has to move.
+
+    A free row that the new bounds cut off sits on a bound that moves from its β to the new one.
+    """
+    moves = False
+    for a in range(size):
+        i = rows[a]
+        beta[a], status[a], g[a] = beta0[i], status0[i], b0 - h0[i]
+        lo[a], hi[a], dlo[a], dhi[a] = lo1[i], hi1[i], 0.0, 0.0
+        if status[a] == FREE:
+            g[a] = 0.0
+        if lo1[i] == lo0[i] and hi1[i] == hi0[i]:
+            continue
+        if not active_bound_moves(status0[i], beta0[i], g[a], lo0[i], hi0[i], lo1[i], hi1[i]):
+            if hi1[i] <= lo1[i]:
+                status[a] = FIXED
+            elif status0[i] == FIXED:
+                status[a] = AT_LOWER if g[a] >= 0.0 else AT_UPPER
+            continue
+        moves = True
+        if status0[i] == FREE:
+            status[a] = AT_UPPER if beta0[i] > hi1[i] or beta0[i] > 0.0 else AT_LOWER
+        elif status0[i] == FIXED:
+            status[a] = AT_UPPER if g[a] < 0.0 else AT_LOWER
+        if status[a] == AT_UPPER:
+            hi[a], dhi[a] = beta0[i], hi1[i] - beta0[i]
+        else:
+            lo[a], dlo[a] = beta0[i], lo1[i] - beta0[i]
+    return moves
+
+
+@njit(cache=True, nogil=True)
+def _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows, size):
+    """Append the rows without a place whose β has to move to ``rows``, as far as there is room; returns the new size."""
+    for i in range(place.shape[0]):
+        if (
+            place[i] < 0
+            and (lo1[i] != lo0[i] or hi1[i] != hi0[i])
+            and active_bound_moves(status0[i], beta0[i], b0 - h0[i], lo0[i], hi0[i], lo1[i], hi1[i])
+        ):
+            if size < rows.shape[0]:
+                rows[size] = i
+            size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def follow_tableau(
+    near, T, T_b, side, diagonal, beta0, h0, b0, status0, lo0, hi0, new_lo, new_hi, max_events, beta, code, events
+):
+    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of (new_lo, new_hi) by its tableau.
+
+    Parameters
+    ----------
+    near, T, T_b, side, diagonal : see `Tableau`
+    beta0, h0, b0, status0, lo0, hi0 : (n,) and b a scalar: the exact solution to set off from
+    new_lo, new_hi : (B, n)
+    max_events : of each path
+    beta : (B, n) results
+    code, events : (B,) results; code is NOT_TRIED if a row outside the tableau has to move
+    """
+    n, w = beta0.shape[0], near.shape[0]
+    place = np.full(n, -1, np.int64)
+    for a in range(w):
+        place[near[a]] = a
+    nothing = np.empty(0, np.int64)
+    part, g = np.empty(w), np.empty(w)
+    lo, hi, dlo, dhi = np.empty(w), np.empty(w), np.empty(w), np.empty(w)
+    status = np.empty(w, np.int8)
+    scalars = np.empty(1)
+    for q in range(new_lo.shape[0]):
+        lo1, hi1 = new_lo[q], new_hi[q]
+        beta[q] = beta0
+        events[q] = 0
+        if _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, nothing, 0) > 0:
+            code[q] = NOT_TRIED
+            continue
+        code[q] = ARRIVED
+        if set_off(near, w, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status):
+            scalars[0] = b0
+            code[q], events[q] = walk(T, T_b, side, diagonal, part, g, lo, hi, dlo, dhi, status, scalars, max_events)
+            for a in range(w):
+                beta[q, near[a]] = min(max(part[a], lo1[near[a]]), hi1[near[a]])
+
+
+@njit(cache=True, nogil=True)
 def follow(
-    stored, diagonal_block, near, room, beta0, h0, b0, status0, lo0, hi0, members0, inverse0, new_lo, new_hi,
-    tolerance, max_events, beta, h, interval, violation, gap, code, events,
+    stored, block, near, room, members0, inverse0, beta0, h0, b0, status0, lo0, hi0, new_lo, new_hi, max_events,
+    beta, code, events,
 ):  # fmt: skip
-    """Move the solution (β⁰, h⁰, b⁰) for the bounds (lo⁰, hi⁰) to each row of (new_lo, new_hi).
+    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of (new_lo, new_hi), keeping R on the way.
 
     Parameters
     ----------
     stored : (n, n) kernel matrix
-    diagonal_block : (w, w) its block of the near rows
+    block : (w, w) its block of the near rows
     near : (w,) the rows near an event, among them every free row
     room : how many further rows may take part in one path
-    beta0, h0, b0, status0, lo0, hi0 : (n,) and b a scalar: the exact solution to set off from
     members0 : (m,) places of the free rows in ``near``
     inverse0 : (m + 1, m + 1) R, in the order of ``members0``
-    new_lo, new_hi : (B, n)
-    tolerance, max_events : of each path
-    beta, h : (B, n) results
-    interval : (B, 2) results
-    violation, gap, code, events : (B,) results
+    beta0 … events : as in `follow_tableau`; code is BASIS_FULL if too many further rows have to move
     """
     n, w, m0 = beta0.shape[0], near.shape[0], members0.shape[0]
     width = w + room
     K = np.empty((width, width))
-    K[:w, :w] = diagonal_block
+    K[:w, :w] = block
     rows = np.empty(width, np.int64)
     rows[:w] = near
     place = np.full(n, -1, np.int64)
@@ -62,21 +146,13 @@ def follow(
     capacity = min(width, m0 + max(32, m0 // 8)) + 2
     inverse = np.empty((capacity, capacity))
     members = np.empty(capacity, np.int64)
-    x = np.empty(capacity)
-    residual = np.empty(capacity)
     scalars = np.empty(1)
 
     for q in range(new_lo.shape[0]):
         lo1, hi1 = new_lo[q], new_hi[q]
-        size = w
-        for i in range(n):
-            if place[i] < 0 and (lo1[i] != lo0[i] or hi1[i] != hi0[i]):
-                if active_bound_moves(status0[i], beta0[i], b0 - h0[i], lo0[i], hi0[i], lo1[i], hi1[i]):
-                    if size < width:
-                        rows[size] = i
-                    size += 1
         beta[q] = beta0
-        h[q] = h0
+        events[q] = 0
+        size = _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows, w)
         if size > width:
             code[q] = BASIS_FULL
             continue
@@ -84,87 +160,108 @@ def follow(
             source = stored[rows[a]]
             for c in range(a + 1):
                 K[a, c] = K[c, a] = source[rows[c]]
-
-        part_beta, g = np.empty(size), np.empty(size)
-        lo, hi, dlo, dhi = np.empty(size), np.empty(size), np.zeros(size), np.zeros(size)
+        part, g = np.empty(size), np.empty(size)
+        lo, hi, dlo, dhi = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
         status = np.empty(size, np.int8)
-        for a in range(size):
-            i = rows[a]
-            part_beta[a], g[a], status[a] = beta0[i], b0 - h0[i], status0[i]
-            lo[a], hi[a] = lo1[i], hi1[i]
+        code[q] = ARRIVED
+        if not set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status):
+            continue
         m = m0
         members[:m] = members0
-        for a in range(m):
-            g[members[a]] = 0.0
         inverse[: m + 1, : m + 1] = inverse0
-        moves = False
-        for a in range(size):
-            i = rows[a]
-            if lo1[i] == lo0[i] and hi1[i] == hi0[i]:
-                continue
-            if not active_bound_moves(status0[i], beta0[i], g[a], lo0[i], hi0[i], lo1[i], hi1[i]):
-                if hi1[i] <= lo1[i]:
-                    status[a] = FIXED
-                elif status0[i] == FIXED:
-                    status[a] = AT_LOWER if g[a] >= 0.0 else AT_UPPER
-                continue
-            moves = True
-            if status0[i] == FREE:
+        for a in range(m0):
+            if status[members0[a]] != FREE:
                 for c in range(m):
-                    if members[c] == a:
+                    if members[c] == members0[a]:
                         m = _exclude(members, m, inverse, c)
                         break
-                status[a] = AT_UPPER if beta0[i] > hi1[i] or beta0[i] > 0.0 else AT_LOWER
-            elif status0[i] == FIXED:
-                status[a] = AT_UPPER if g[a] < 0.0 else AT_LOWER
-            if status[a] == AT_UPPER:
-                hi[a], dhi[a] = beta0[i], hi1[i] - beta0[i]
-            else:
-                lo[a], dlo[a] = beta0[i], lo1[i] - beta0[i]
-
-        events[q] = 0
-        code[q] = ARRIVED
         scalars[0] = b0
-        if moves:
-            ds = np.zeros(size)
-            code[q], m, events[q] = move(
-                K, part_beta, g, lo, hi, dlo, dhi, ds, status, members, m, inverse, scalars, max_events
-            )
-            if code[q] != ARRIVED:
-                continue
-            changed = np.empty(size, np.int64)
-            delta = np.empty(size)
-            n_changed = 0
-            for a in range(size):
-                i = rows[a]
-                if part_beta[a] != beta0[i]:
-                    part_beta[a] = min(max(part_beta[a], lo1[i]), hi1[i])
-                    beta[q, i] = part_beta[a]
-                    changed[n_changed] = i
-                    delta[n_changed] = beta0[i] - part_beta[a]
-                    n_changed += 1
-            combine(stored, changed[:n_changed], delta[:n_changed], h[q])
-        interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], lo1, hi1)
+        code[q], m, events[q] = move(
+            K, part, g, lo, hi, dlo, dhi, np.zeros(size), status, members, m, inverse, scalars, max_events
+        )
+        for a in range(size):
+            beta[q, rows[a]] = min(max(part[a], lo1[rows[a]]), hi1[rows[a]])
 
-        if violation[q] > 0.01 * tolerance and m > 0:
-            for a in range(m):
-                changed[a] = rows[members[a]]
-                residual[a + 1] = scalars[0] - h[q, changed[a]]
-            residual[0] = beta[q].sum()
-            inside = True
-            for a in range(m + 1):
-                total = 0.0
-                for c in range(m + 1):
-                    total -= inverse[a, c] * residual[c]
-                x[a] = total
-            for a in range(m):
-                value = beta[q, changed[a]] + x[a + 1]
-                inside = inside and lo1[changed[a]] < value < hi1[changed[a]]
-            if inside:
-                for a in range(m):
-                    beta[q, changed[a]] += x[a + 1]
-                    delta[a] = -x[a + 1]
-                combine(stored, changed[:m], delta[:m], h[q])
-                interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], lo1, hi1)
-        if violation[q] > tolerance:
-            code[q] = OVERRUN
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+def _combine_four(stored, rows, delta, h):
+    """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time."""
+    n, m = h.shape[1], rows.shape[0]
+    for start in range(0, n, 512):
+        stop = min(start + 512, n)
+        h0, h1, h2, h3 = h[0, start:stop], h[1, start:stop], h[2, start:stop], h[3, start:stop]
+        a = 0
+        while a + 2 <= m:
+            r, s = stored[rows[a], start:stop], stored[rows[a + 1], start:stop]
+            c0, c1, c2, c3 = delta[0, a], delta[1, a], delta[2, a], delta[3, a]
+            d0, d1, d2, d3 = delta[0, a + 1], delta[1, a + 1], delta[2, a + 1], delta[3, a + 1]
+            for i in range(stop - start):
+                h0[i] -= c0 * r[i] + d0 * s[i]
+                h1[i] -= c1 * r[i] + d1 * s[i]
+                h2[i] -= c2 * r[i] + d2 * s[i]
+                h3[i] -= c3 * r[i] + d3 * s[i]
+            a += 2
+        if a < m:
+            r = stored[rows[a], start:stop]
+            c0, c1, c2, c3 = delta[0, a], delta[1, a], delta[2, a], delta[3, a]
+            for i in range(stop - start):
+                h0[i] -= c0 * r[i]
+                h1[i] -= c1 * r[i]
+                h2[i] -= c2 * r[i]
+                h3[i] -= c3 * r[i]
+
+
+@njit(cache=True, nogil=True)
+def certify_all(stored, beta0, h0, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code):
+    """Bring h = s − Kβ up to date for every arrived β and check each certificate.
+
+    Rows of β (B, n) are gathered four at a time, so that every kernel row is read once for four of them.
+    """
+    n, B = beta0.shape[0], beta.shape[0]
+    rows = np.empty(n, np.int64)
+    queue = np.empty(_TOGETHER, np.int64)
+    waiting = 0
+    for q in range(B):
+        if code[q] == ARRIVED:
+            queue[waiting] = q
+            waiting += 1
+        if waiting == 0 or (waiting < _TOGETHER and q + 1 < B):
+            continue
+        size = 0
+        for i in range(n):
+            for c in range(waiting):
+                if beta[queue[c], i] != beta0[i]:
+                    rows[size] = i
+                    size += 1
+                    break
+        delta, part = np.zeros((_TOGETHER, size)), np.empty((_TOGETHER, n))
+        for c in range(_TOGETHER):
+            part[c] = h0
+            if c < waiting:
+                for a in range(size):
+                    delta[c, a] = beta[queue[c], rows[a]] - beta0[rows[a]]
+        if waiting == 1:
+            combine(stored, rows[:size], -delta[0], part[0])
+        elif size > 0:
+            _combine_four(stored, rows[:size], delta, part)
+        for c in range(waiting):
+            k = queue[c]
+            h[k] = part[c]
+            interval[k, 0], interval[k, 1], violation[k], gap[k] = certify(h[k], beta[k], new_lo[k], new_hi[k])
+            if violation[k] > tolerance:
+                code[k] = OVERRUN
+        waiting = 0
+
+
+@njit(cache=True, nogil=True)
+def correct_all(
+    stored, near, T, side, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code
+):
+    """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
+    for q in range(beta.shape[0]):
+        arrived = code[q] == ARRIVED or code[q] == OVERRUN
+        if arrived and violation[q] > 0.01 * tolerance and correct(
+            stored, near, T, side, new_lo[q], new_hi[q], beta[q], h[q]
+        ):
+            interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], new_lo[q], new_hi[q])
+            code[q] = OVERRUN if violation[q] > tolerance else ARRIVED

@@ -150,10 +150,10 @@ class Gram:
         if len(missing) + self._known.sum() > self.n // 3:
             self.complete()
             return
-        if len(missing) == 0:
-            return
         if self._stored.size == 0:
             self._stored = np.empty((self.n, self.n))
+        if len(missing) == 0:
+            return
         everything = np.arange(self.n)
 
         def keep(part: Rows) -> None:

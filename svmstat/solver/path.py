@@ -15,9 +15,7 @@ import numpy as np
 from numba import njit
 
 from svmstat.solver.gram import combine
-
-AT_LOWER, AT_UPPER, FREE, FIXED = 0, 1, 2, 3
-"""Partition codes of a row: β at its lower bound, at its upper bound, between them, or lower = upper."""
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 
 ARRIVED, TOO_MANY_EVENTS, NO_COMPENSATION, BASIS_FULL, UNSTABLE = 0, 1, 2, 3, 4
 """How a move ended. Everything but ARRIVED sends the problem to the rough solver."""

@@ -10,16 +10,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.path import (
-    AT_LOWER,
-    AT_UPPER,
-    DEPENDENT,
-    FIXED,
-    FREE,
-    complete_basis,
-    move,
-)
-from svmstat.solver.solution import TOLERANCE, Basis, certify, middle
+from svmstat.solver.path import DEPENDENT, complete_basis, move
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, TOLERANCE, Basis, certify, middle, partition
 
 _REACH = 0.1
 """Bound rows whose |g| is larger do not meet an event while a violation of 0.01 is removed, as a rule."""
@@ -47,15 +39,6 @@ class Polished:
     exact: bool
     basis: Basis
     events: int
-
-
-def partition(beta: Floats, lo: Floats, hi: Floats) -> np.ndarray:
-    """(n,) int8 partition codes of `svmstat.solver.path`."""
-    status = np.full(len(beta), FREE, np.int8)
-    status[beta >= hi] = AT_UPPER
-    status[beta <= lo] = AT_LOWER
-    status[hi <= lo] = FIXED
-    return status
 
 
 def polish(
@@ -140,7 +123,7 @@ def make_basis(
     room = min(len(beta), len(free) + max(64, len(free) // 4)) + 2
     members = np.zeros(room, np.int64)
     inverse = np.zeros((room, room))
-    independent, R = _bordered_inverse(K[np.ix_(free, free)])
+    independent, R = bordered_inverse(K[np.ix_(free, free)])
     m = len(independent)
     members[:m] = free[independent]
     inverse[: m + 1, : m + 1] = R
@@ -148,7 +131,7 @@ def make_basis(
     return members, int(m), inverse
 
 
-def _bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
+def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
     """Independent rows of K, the best conditioned first, and the inverse of [[0, 1'], [1, K]] over them.
 
     With K̃ = K + c·11', A = K̃⁻¹, v = A1 and q = 1'v the blocks of the inverse are c − 1/q, v/q and A − vv'/q.

@@ -13,6 +13,10 @@ TOLERANCE = 1e-8
 """The largest KKT violation of a certified solution."""
 
 
+AT_LOWER, AT_UPPER, FREE, FIXED = 0, 1, 2, 3
+"""Partition codes of a row: β at its lower bound, at its upper bound, between them, or lower = upper."""
+
+
 class Status(IntEnum):
     """Whether a solution can be relied on, and if not, why."""
 
@@ -36,6 +40,15 @@ class Road(IntEnum):
     COLD = 0
     PATH = 1
     RESCUE = 2
+
+
+def partition(beta: Floats, lo: Floats, hi: Floats) -> np.ndarray:
+    """(n,) int8 partition codes."""
+    status = np.full(len(beta), FREE, np.int8)
+    status[beta >= hi] = AT_UPPER
+    status[beta <= lo] = AT_LOWER
+    status[hi <= lo] = FIXED
+    return status
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,11 @@
+"""Run one benchmark: ``python -m benchmarks fit | loo-engine | first-call | large``."""
+
+import sys
+
+from benchmarks import first_call, fit, large, loo_engine
+
+BENCHMARKS = {"fit": fit.main, "loo-engine": loo_engine.main, "first-call": first_call.main, "large": large.main}
+
+if len(sys.argv) != 2 or sys.argv[1] not in BENCHMARKS:
+    sys.exit(f"usage: python -m benchmarks {'|'.join(BENCHMARKS)}")
+BENCHMARKS[sys.argv[1]]()

@@ -1,0 +1,21 @@
+"""n = 50 000, 10 columns, rbf: time, certificate and peak memory of a fresh process."""
+
+import resource
+import time
+
+import numpy as np
+
+from benchmarks.problems import interaction
+from svmstat import losses
+from svmstat.kernels import RBF
+from svmstat.machine import fit_machine
+
+
+def main(n=50_000, p=10):
+    X, y = interaction(n, p)
+    start = time.perf_counter()
+    machine = fit_machine(RBF(1 / p), X, y, np.ones(n), C=1.0, loss=losses.hinge())
+    solution = machine.solution
+    print(f"n = {n}, p = {p}: {time.perf_counter() - start:.0f} s, {solution.status.name.lower()},", end=" ")
+    print(f"KKT violation {solution.violation:.1e}, {solution.free.sum()} free and {solution.bounded.sum()} bounded", end=" ")
+    print(f"support vectors, peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")

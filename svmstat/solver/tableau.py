@@ -1,0 +1,443 @@
+"""Many short paths from one exact solution, by its tableau.
+
+At the start the free set is M and R is the inverse of its bordered matrix. Let N be the other rows near an event. The
+tableau T says how everything answers a change, to first order and exactly:
+
+    for k in N, β_k moves:  β̇_M = −Z_k,   ġ_N = K_Nk − K̃_NM Z_k        Z = R K̃_MN,  K̃ = [1'; K]
+    for k in M, g_k moves:  β̇_M = R_Mk,   ġ_N = Z_k'
+
+so T = [[R_MM, −Z], [Z', S]] and T_ik = ±T_ki. Along a path the free set differs from M by a few rows E, which have changed
+sides: the answers for the new free set follow from T and the small matrix T_EE (a principal pivot). An event costs |E| rows
+of T instead of a row of K for each free row.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from svmstat.solver.gram import Floats, Rows, combine
+from svmstat.solver.path import (
+    ARRIVED,
+    BASIS_FULL,
+    DEPENDENT,
+    NO_COMPENSATION,
+    TOO_MANY_EVENTS,
+    UNSTABLE,
+)
+from svmstat.solver.polish import bordered_inverse
+from svmstat.solver.problem import BoxQP
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Solution
+
+LARGEST = 5000
+"""Rows of the largest tableau (200 MB)."""
+
+ALL_NEAR = 1000
+"""Up to so many rows all take part."""
+
+NEAR = 0.5
+"""Beyond, rows that are no support vectors take part if their |g| is smaller."""
+
+_MOST_CHANGES = 64
+_NEVER = 1e300
+
+_FAST = {"nnan", "nsz", "reassoc", "contract"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tableau:
+    """The tableau of a solution.
+
+    Attributes
+    ----------
+    rows : (w,) the rows that take part, every support vector among them
+    T : (w, w)
+    T_b : (w,) the answers of the intercept
+    side : (w,) −1 for the rows that are free at the start, +1 for the others
+    diagonal : (w,) K_ii
+    """
+
+    rows: Rows
+    T: Floats
+    T_b: Floats
+    side: Floats
+    diagonal: Floats
+
+
+def make_tableau(problem: BoxQP, start: Solution) -> Tableau | None:
+    """The tableau of a solution, None where it has no free row or too many support vectors."""
+    if not problem.gram.is_complete or len(start.basis.rows) == 0:
+        return None
+    lo, hi = problem.box(start.upper)
+    beta = problem.signs * start.alpha
+    g = start.field + start.intercept - problem.linear
+    takes_part = (beta != 0.0) | (((np.abs(g) <= NEAR) | (problem.n <= ALL_NEAR)) & (hi > lo))
+    if np.count_nonzero(takes_part) > LARGEST:
+        return None
+    free = start.basis.rows
+    takes_part[free] = False
+    other = np.flatnonzero(takes_part)
+    rows = np.concatenate([free, other])
+    m, w = len(free), len(rows)
+    K = problem.gram.block(rows)
+    R = _fresh_inverse(K[:m, :m], start.basis.inverse)
+    border = np.vstack([np.ones(w - m), K[:m, m:]])
+    Z = R @ border
+    T = np.empty((w, w))
+    T[:m, :m] = R[1:, 1:]
+    T[:m, m:] = -Z[1:]
+    T[m:, :m] = Z[1:].T
+    T[m:, m:] = K[m:, m:] - border.T @ Z
+    T_b = np.concatenate([R[0, 1:], -Z[0]])
+    side = np.where(np.arange(w) < m, -1.0, 1.0)
+    return Tableau(rows, T, T_b, side, K.diagonal().copy())
+
+
+def _fresh_inverse(K: Floats, known: Floats) -> Floats:
+    """The inverse of [[0, 1'], [1, K]], computed anew where K is well conditioned."""
+    independent, inverse = bordered_inverse(K)
+    if len(independent) < len(K):
+        return known
+    order = np.concatenate([[0], 1 + np.argsort(independent)])
+    return inverse[np.ix_(order, order)]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factor(matrix, e, pivots):
+    """LU factors with partial pivoting of the leading (e, e) block, in place; returns whether it is regular."""
+    for c in range(e):
+        p = c
+        for a in range(c + 1, e):
+            if abs(matrix[a, c]) > abs(matrix[p, c]):
+                p = a
+        pivots[c] = p
+        if matrix[p, c] == 0.0:
+            return False
+        if p != c:
+            for k in range(e):
+                matrix[c, k], matrix[p, k] = matrix[p, k], matrix[c, k]
+        for a in range(c + 1, e):
+            factor = matrix[a, c] / matrix[c, c]
+            matrix[a, c] = factor
+            for k in range(c + 1, e):
+                matrix[a, k] -= factor * matrix[c, k]
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(matrix, e, pivots, x):
+    """Solve with the factors of `_factor`, in place."""
+    for c in range(e):
+        p = pivots[c]
+        x[c], x[p] = x[p], x[c]
+    for c in range(e):
+        for a in range(c + 1, e):
+            x[a] -= matrix[a, c] * x[c]
+    for c in range(e - 1, -1, -1):
+        x[c] /= matrix[c, c]
+        for a in range(c):
+            x[a] -= matrix[a, c] * x[c]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _answer(T, side, rows, coefficients, out):
+    """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
+    for i in range(out.shape[0]):
+        out[i] = 0.0
+    for a in range(rows.shape[0]):
+        coefficients[a] *= side[rows[a]]
+    combine(T, rows, coefficients, out)
+    for a in range(rows.shape[0]):
+        coefficients[a] *= side[rows[a]]
+    for i in range(out.shape[0]):
+        out[i] *= side[i]
+
+
+@njit(cache=True, nogil=True)
+def _change_side(i, changed, e, where):
+    """Row i enters or leaves E; returns the new size of E."""
+    if where[i] < 0:
+        changed[e] = i
+        where[i] = e
+        return e + 1
+    a = where[i]
+    last = changed[e - 1]
+    changed[a] = last
+    where[last] = a
+    where[i] = -1
+    return e - 1
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _first_bound_event(g, slope, outward, noise, when):
+    """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
+
+    ``outward`` (w,) is the sign of g that keeps a bound row where it is, 0 for rows that cannot enter.
+    """
+    first = when
+    for i in range(g.shape[0]):
+        towards = -outward[i] * slope[i]
+        t = max(outward[i] * g[i], 0.0) / towards if towards > noise else _NEVER
+        first = min(first, t)
+    if first >= when:
+        return when, -1
+    for i in range(g.shape[0]):
+        towards = -outward[i] * slope[i]
+        if towards > noise and max(outward[i] * g[i], 0.0) / towards <= first:
+            return first, i
+    return when, -1
+
+
+@njit(cache=True, nogil=True)
+def _drop(i, free, n_free):
+    """Take row i from the list of free rows; returns their new number."""
+    for a in range(n_free):
+        if free[a] == i:
+            free[a] = free[n_free - 1]
+            break
+    return n_free - 1
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max_events):
+    """Follow the solution while the bounds lo, hi move by dlo, dhi; all arrays (w,) are changed in place.
+
+    Returns (code, events); b is scalars[0]. What the tableau cannot do, because no row stays free or too many rows change
+    sides, is a code other than ARRIVED.
+    """
+    w = beta.shape[0]
+    changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
+    small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
+    rate, answer, outward = np.empty(w), np.empty(w), np.zeros(w)
+    free, speed = np.empty(w, np.int64), np.empty(w)
+    e, n_free, n_moving = 0, 0, 0
+    moving = np.empty(w, np.int64)
+    for i in range(w):
+        if dlo[i] != 0.0 or dhi[i] != 0.0:
+            moving[n_moving] = i
+            n_moving += 1
+        if status[i] == FREE:
+            free[n_free] = i
+            n_free += 1
+        elif side[i] < 0.0:
+            if e == _MOST_CHANGES:
+                return BASIS_FULL, 0
+            e = _change_side(i, changed, e, where)
+        if status[i] == AT_LOWER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
+            outward[i] = 1.0
+        elif status[i] == AT_UPPER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
+            outward[i] = -1.0
+    lo_end, hi_end = lo + dlo, hi + dhi
+    rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
+    coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
+    v = np.empty(_MOST_CHANGES + 2)
+
+    remaining = 1.0
+    events = 0
+    while True:
+        if n_free == 0:
+            return NO_COMPENSATION, events
+        for a in range(e):
+            for c in range(e):
+                small[a, c] = T[changed[a], changed[c]]
+        if not _factor(small, e, pivots):
+            return UNSTABLE, events
+
+        v[:e] = 0.0
+        size = 0
+        for c in range(n_moving):
+            i = moving[c]
+            pace = dlo[i] if status[i] == AT_LOWER else dhi[i] if status[i] == AT_UPPER else 0.0
+            if pace == 0.0:
+                continue
+            if where[i] >= 0:
+                v[where[i]] += pace
+            else:
+                rows[size], coefficients[size] = i, pace
+                size += 1
+                for a in range(e):
+                    v[a] -= pace * T[changed[a], i]
+        _solve(small, e, pivots, v)
+        for a in range(e):
+            rows[size], coefficients[size] = changed[a], v[a]
+            size += 1
+        _answer(T, side, rows[:size], coefficients[:size], rate)
+        b_rate = 0.0
+        for a in range(size):
+            b_rate += coefficients[a] * T_b[rows[a]]
+        for a in range(e):
+            rate[changed[a]] = v[a]
+        scale = abs(b_rate)
+        for a in range(n_free):
+            speed[a] = rate[free[a]]
+            rate[free[a]] = 0.0
+            scale += abs(speed[a]) * diagonal[free[a]]
+
+        when, row = _first_bound_event(g, rate, outward, 1e-13 * scale, remaining)
+        place = -1
+        for a in range(n_free):
+            i = free[a]
+            closing = speed[a] - dhi[i]
+            if closing > 0.0 and hi[i] - beta[i] < closing * when:
+                when, row, place = max((hi[i] - beta[i]) / closing, 0.0), i, a
+            closing = dlo[i] - speed[a]
+            if closing > 0.0 and beta[i] - lo[i] < closing * when:
+                when, row, place = max((beta[i] - lo[i]) / closing, 0.0), i, a
+
+        for i in range(w):
+            g[i] += when * rate[i]
+        for a in range(n_free):
+            beta[free[a]] += when * speed[a]
+        scalars[0] += when * b_rate
+        remaining -= when
+        for c in range(n_moving):
+            i = moving[c]
+            lo[i] = lo_end[i] - remaining * dlo[i] if row >= 0 else lo_end[i]
+            hi[i] = hi_end[i] - remaining * dhi[i] if row >= 0 else hi_end[i]
+            if status[i] == AT_LOWER:
+                beta[i] = lo[i]
+            elif status[i] == AT_UPPER:
+                beta[i] = hi[i]
+        if row < 0:
+            return ARRIVED, events
+        events += 1
+        if events > max_events:
+            return TOO_MANY_EVENTS, events
+        if e >= _MOST_CHANGES:
+            return BASIS_FULL, events
+
+        if place >= 0:
+            up = speed[place] - dhi[row] > 0.0 and abs(hi[row] - beta[row]) <= abs(beta[row] - lo[row])
+            status[row] = AT_UPPER if up else AT_LOWER
+            outward[row] = -1.0 if up else 1.0
+            beta[row] = hi[row] if up else lo[row]
+            g[row] = 0.0
+            n_free = _drop(row, free, n_free)
+            e = _change_side(row, changed, e, where)
+            continue
+
+        g[row] = 0.0
+        inward = outward[row]
+        size = 0
+        if where[row] >= 0:
+            v[:e] = 0.0
+            v[where[row]] = 1.0
+            _solve(small, e, pivots, v)
+            sigma = v[where[row]]
+            scale = diagonal[row]
+        else:
+            for a in range(e):
+                v[a] = -T[changed[a], row]
+            _solve(small, e, pivots, v)
+            sigma = T[row, row]
+            scale = diagonal[row]
+            for a in range(e):
+                sigma += T[row, changed[a]] * v[a]
+                scale += abs(T[row, changed[a]] * v[a])
+            rows[0], coefficients[0] = row, 1.0
+            size = 1
+        if sigma <= DEPENDENT * scale:
+            # The row depends on the free ones: β slides along a direction that changes no gradient until a row stops it.
+            for a in range(e):
+                rows[size], coefficients[size] = changed[a], v[a]
+                size += 1
+            _answer(T, side, rows[:size], coefficients[:size], answer)
+            b_rate = 0.0
+            for a in range(size):
+                b_rate += coefficients[a] * T_b[rows[a]]
+            for a in range(e):
+                answer[changed[a]] = v[a]
+            room = hi[row] - beta[row] if inward > 0 else beta[row] - lo[row]
+            blocking = -1
+            largest = 0.0
+            for a in range(n_free):
+                largest = max(largest, abs(answer[free[a]]))
+            for a in range(n_free):
+                i = free[a]
+                r = inward * answer[i]
+                if abs(r) > 1e-9 * largest:
+                    distance = max((hi[i] - beta[i]) / r if r > 0 else (lo[i] - beta[i]) / r, 0.0)
+                    if distance < room:
+                        room, blocking = distance, i
+            for a in range(n_free):
+                beta[free[a]] += inward * room * answer[free[a]]
+            scalars[0] += inward * room * b_rate
+            if blocking < 0:
+                status[row] = AT_UPPER if inward > 0 else AT_LOWER
+                outward[row] = -inward
+                beta[row] = hi[row] if inward > 0 else lo[row]
+                continue
+            beta[row] += inward * room
+            up = inward * answer[blocking] > 0
+            status[blocking] = AT_UPPER if up else AT_LOWER
+            outward[blocking] = -1.0 if up else 1.0
+            beta[blocking] = hi[blocking] if up else lo[blocking]
+            g[blocking] = 0.0
+            n_free = _drop(blocking, free, n_free)
+            e = _change_side(blocking, changed, e, where)
+        status[row] = FREE
+        outward[row] = 0.0
+        free[n_free] = row
+        n_free += 1
+        e = _change_side(row, changed, e, where)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def correct(stored, near, T, side, lo, hi, beta, h):
+    """A Newton correction: the g of the free rows becomes zero to rounding. lo, hi, beta, h (n,), the last two in place.
+
+    Nothing is done if a free row would leave its bounds or too many rows have changed sides.
+    """
+    w = near.shape[0]
+    changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
+    free = np.zeros(w, np.bool_)
+    rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
+    b, n_free, size, e = 0.0, 0, 0, 0
+    for a in range(w):
+        i = near[a]
+        free[a] = lo[i] < beta[i] < hi[i]
+        if free[a]:
+            b += h[i]
+            n_free += 1
+    if n_free == 0:
+        return False
+    b /= n_free
+    for a in range(w):
+        if free[a]:
+            d[a] = h[near[a]] - b
+        if free[a] != (side[a] < 0.0):
+            if e == _MOST_CHANGES:
+                return False
+            e = _change_side(a, changed, e, where)
+        elif free[a]:
+            rows[size], v[size] = a, d[a]
+            size += 1
+    small, pivots, x = np.empty((e, e)), np.empty(e, np.int64), np.empty(e)
+    for a in range(e):
+        x[a] = d[changed[a]]
+        for c in range(e):
+            small[a, c] = T[changed[a], changed[c]]
+        for c in range(size):
+            x[a] -= T[changed[a], rows[c]] * v[c]
+    if not _factor(small, e, pivots):
+        return False
+    _solve(small, e, pivots, x)
+    for a in range(e):
+        rows[size], v[size] = changed[a], x[a]
+        size += 1
+    answer = np.empty(w)
+    _answer(T, side, rows[:size], v[:size], answer)
+    for a in range(e):
+        answer[changed[a]] = x[a]
+    size = 0
+    for a in range(w):
+        if free[a]:
+            i = near[a]
+            if not lo[i] < beta[i] + answer[a] < hi[i]:
+                return False
+            rows[size], v[size] = i, -answer[a]
+            size += 1
+    for a in range(size):
+        beta[rows[a]] -= v[a]
+    combine(stored, rows[:size], v[:size], h)
+    return True
