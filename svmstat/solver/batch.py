@@ -23,8 +23,8 @@ _RESCUE_BELOW = 1e-5
 
 _MOST_EVENTS = 20_000
 _PATH_EVENTS = 5000
-_STEPS_PER_ROW = 500
-_LEAST_STEPS = 200_000
+_STEPS_PER_ROW = 100
+_LEAST_STEPS = 20_000
 
 _FURTHER_ROWS = 16
 """Rows outside the near set whose bounds may move in one path; more make a restart cheaper."""
