@@ -7,7 +7,10 @@ import time
 from benchmarks.problems import MACKEREL
 
 IMPORT = "import svmstat"
-CALL = f"from svmstat import datasets, svm; str(svm({MACKEREL!r}, datasets.load('mackerel'), C=16, gamma=0.25).summary())"
+CALL = f"""
+from svmstat import datasets, svm
+str(svm({MACKEREL!r}, datasets.load("mackerel"), C=16, gamma=0.25).summary())
+"""
 
 
 def main():
@@ -17,4 +20,4 @@ def main():
             start = time.perf_counter()
             subprocess.run([sys.executable, "-c", code], check=True)
             times.append(time.perf_counter() - start)
-        print(f"{what}: {min(times[1:]):.2f} s (in the process that found no numba cache or a cold disk: {times[0]:.2f} s)")
+        print(f"{what}: {min(times[1:]):.2f} s (the first process, perhaps without numba cache: {times[0]:.2f} s)")

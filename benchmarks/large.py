@@ -17,5 +17,6 @@ def main(n=50_000, p=10):
     machine = fit_machine(RBF(1 / p), X, y, np.ones(n), C=1.0, loss=losses.hinge())
     solution = machine.solution
     print(f"n = {n}, p = {p}: {time.perf_counter() - start:.0f} s, {solution.status.name.lower()},", end=" ")
-    print(f"KKT violation {solution.violation:.1e}, {solution.free.sum()} free and {solution.bounded.sum()} bounded", end=" ")
-    print(f"support vectors, peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+    print(f"KKT violation {solution.violation:.1e},", end=" ")
+    print(f"{solution.free.sum()} free and {solution.bounded.sum()} bounded support vectors,", end=" ")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")

@@ -61,9 +61,7 @@ def leave_one_out(machine: Machine, n_jobs: int | None = None) -> LeftOut:
     pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
     anchor = anchor_at(machine.problem, machine.solution)
     parts = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-        joblib.delayed(_without)(
-            machine.problem, anchor, groups.weights, which[piece], removed[piece]
-        )
+        joblib.delayed(_without)(machine.problem, anchor, groups.weights, which[piece], removed[piece])
         for piece in pieces
     )
     values, violation, status, road, events = (np.concatenate(column) for column in zip(*parts, strict=True))

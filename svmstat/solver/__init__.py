@@ -5,4 +5,16 @@ from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status
 
-__all__ = ["DEFAULT_BUDGET", "TOLERANCE", "Anchor", "Batch", "BoxQP", "Gram", "Road", "Solution", "Status", "anchor_at", "solve"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "TOLERANCE",
+    "Anchor",
+    "Batch",
+    "BoxQP",
+    "Gram",
+    "Road",
+    "Solution",
+    "Status",
+    "anchor_at",
+    "solve",
+]

@@ -47,9 +47,7 @@ def anchor_at(problem: BoxQP, solution: Solution) -> Anchor:
 def solve(problem: BoxQP, uppers: None = None, *, start: Solution | None = None) -> Solution: ...
 @overload
 def solve(problem: BoxQP, uppers: Floats, *, start: Solution | Anchor | None = None) -> Batch: ...
-def solve(
-    problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anchor | None = None
-) -> Solution | Batch:
+def solve(problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anchor | None = None) -> Solution | Batch:
     """Solve a problem for its own upper bounds, or for many others.
 
     Parameters
@@ -81,9 +79,7 @@ def _single(problem: BoxQP, upper: Floats, start: Solution | None) -> Solution:
     return _descend_and_polish(problem, upper, lo, hi, beta, Road.PATH)
 
 
-def _descend_and_polish(
-    problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, road: Road
-) -> Solution:
+def _descend_and_polish(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β to the solution."""
     linear = problem.linear
     h = linear.copy()
@@ -158,7 +154,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     if origin.status is Status.CERTIFIED and problem.gram.is_complete:
         _follow_all(problem, anchor, lo, hi, paths)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
-    for q in np.flatnonzero(two_classes & (paths.code != ARRIVED)):
+    for q in np.flatnonzero(two_classes & (paths.code != ARRIVED)).tolist():
         from_path = paths.code[q] == OVERRUN
         beta = paths.beta[q] if from_path else _feasible(problem.signs * origin.alpha, origin.upper, lo[q], hi[q])
         single = _descend_and_polish(problem, uppers[q], lo[q], hi[q], beta, Road.RESCUE)
@@ -193,7 +189,7 @@ class _Paths:
             np.full(B, NOT_TRIED, np.int8), np.zeros(B, np.int64),
         )  # fmt: skip
 
-    def put(self, q: int | NDArray[np.intp], beta: Floats, h: Floats, single: Solution) -> None:
+    def put(self, q: int, beta: Floats, h: Floats, single: Solution) -> None:
         self.beta[q], self.h[q] = beta, h
         self.interval[q], self.violation[q], self.gap[q] = single.intercept_interval, single.violation, single.gap
         self.events[q] += single.events

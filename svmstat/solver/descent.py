@@ -55,9 +55,7 @@ def _sample(lo: Floats, hi: Floats) -> Rows:
     return np.sort(picked)
 
 
-def _movable(
-    h: Floats, beta: Floats, lo: Floats, hi: Floats, b_low: float, b_high: float, largest: int
-) -> Rows:
+def _movable(h: Floats, beta: Floats, lo: Floats, hi: Floats, b_low: float, b_high: float, largest: int) -> Rows:
     """The free rows and the violating bound rows, the worst of them if they are more than ``largest``."""
     may_rise, may_fall = beta < hi, beta > lo
     rising, falling = may_rise & (h > b_high), may_fall & (h < b_low)

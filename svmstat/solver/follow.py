@@ -1,7 +1,7 @@
 """From one exact solution to many others, each along its own path of bounds.
 
-Only rows near an event take part in a path; the others are brought up to date once, at the end, where the certificate on
-every row, with freshly computed gradients, tells whether one of them was overrun.
+Only rows near an event take part in a path; the others are brought up to date once, at the end, where the certificate
+on every row, with freshly computed gradients, tells whether one of them was overrun.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, beta, g, lo,
 
 @njit(cache=True, nogil=True)
 def _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows, size):
-    """Append the rows without a place whose β has to move to ``rows``, as far as there is room; returns the new size."""
+    """Append rows without a place whose β has to move to ``rows``, as far as there is room; returns the new size."""
     for i in range(place.shape[0]):
         if (
             place[i] < 0
@@ -254,14 +254,14 @@ def certify_all(stored, beta0, h0, new_lo, new_hi, tolerance, beta, h, interval,
 
 
 @njit(cache=True, nogil=True)
-def correct_all(
-    stored, near, T, side, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code
-):
+def correct_all(stored, near, T, side, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code):
     """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
     for q in range(beta.shape[0]):
         arrived = code[q] == ARRIVED or code[q] == OVERRUN
-        if arrived and violation[q] > 0.01 * tolerance and correct(
-            stored, near, T, side, new_lo[q], new_hi[q], beta[q], h[q]
+        if (
+            arrived
+            and violation[q] > 0.01 * tolerance
+            and correct(stored, near, T, side, new_lo[q], new_hi[q], beta[q], h[q])
         ):
             interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], new_lo[q], new_hi[q])
             code[q] = OVERRUN if violation[q] > tolerance else ARRIVED

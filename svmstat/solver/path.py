@@ -126,9 +126,7 @@ def _enter(gram, beta, lo, hi, status, members, m, inverse, j, inward, border, z
             i = members[a]
             distance = (hi[i] - beta[i]) / rate if rate > 0 else (lo[i] - beta[i]) / rate
             distance = max(distance, 0.0)
-            if distance < room or (
-                blocking >= 0 and distance == room and abs(rate) > abs(z[blocking + 1])
-            ):
+            if distance < room or (blocking >= 0 and distance == room and abs(rate) > abs(z[blocking + 1])):
                 room = distance
                 blocking = a
     for a in range(m):
@@ -152,7 +150,7 @@ def _enter(gram, beta, lo, hi, status, members, m, inverse, j, inward, border, z
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def complete_basis(gram, beta, lo, hi, status, members, m, inverse, scalars):
-    """Border R by every free row that is not among its m members; dependent ones slide to a bound. Returns the new m."""
+    """Border R by the free rows that are not among its m members; dependent ones slide to a bound. Returns m."""
     n = beta.shape[0]
     border = np.empty(inverse.shape[0])
     z = np.empty(inverse.shape[0])
@@ -222,15 +220,11 @@ def _next_event(beta, gradient, lo, hi, dlo, dhi, status, members, m, x, slope, 
     row = -1
     place = -1
     for i in range(beta.shape[0]):
-        code = status[i]
-        if code == AT_LOWER:
-            if slope[i] < -noise and gradient[i] < -slope[i] * when and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-                when = max(gradient[i] / -slope[i], 0.0)
-                row = i
-        elif code == AT_UPPER:
-            if slope[i] > noise and -gradient[i] < slope[i] * when and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-                when = max(-gradient[i] / slope[i], 0.0)
-                row = i
+        outward = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
+        towards = -outward * slope[i]
+        if towards > noise and outward * gradient[i] < towards * when and (hi[i] > lo[i] or dhi[i] > dlo[i]):
+            when = max(outward * gradient[i] / towards, 0.0)
+            row = i
     for a in range(m):
         i = members[a]
         closing = x[a + 1] - dhi[i]

@@ -1,7 +1,7 @@
 """From a rough solution to an exact one, by the path.
 
-A rough β is the exact solution for a slightly wrong linear term: with g = Kβ + b − s, take s̃ = s + g on the free rows and
-on the bound rows whose g has the wrong sign. Moving s̃ → s along the path ends at the solution for s, to rounding.
+A rough β is the exact solution for a slightly wrong linear term: with g = Kβ + b − s, take s̃ = s + g on the free rows
+and on the bound rows whose g has the wrong sign. Moving s̃ → s along the path ends at the solution for s, to rounding.
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,7 @@ class Polished:
     events: int
 
 
-def polish(
-    gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats, max_events: int
-) -> Polished:
+def polish(gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats, max_events: int) -> Polished:
     """Make (β, h), both (n,), exact in place, as far as the path leads within ``max_events`` events.
 
     Every round ends with h = s − Kβ computed afresh and a Newton correction of the free rows. A further round follows

@@ -6,9 +6,9 @@ tableau T says how everything answers a change, to first order and exactly:
     for k in N, β_k moves:  β̇_M = −Z_k,   ġ_N = K_Nk − K̃_NM Z_k        Z = R K̃_MN,  K̃ = [1'; K]
     for k in M, g_k moves:  β̇_M = R_Mk,   ġ_N = Z_k'
 
-so T = [[R_MM, −Z], [Z', S]] and T_ik = ±T_ki. Along a path the free set differs from M by a few rows E, which have changed
-sides: the answers for the new free set follow from T and the small matrix T_EE (a principal pivot). An event costs |E| rows
-of T instead of a row of K for each free row.
+so T = [[R_MM, −Z], [Z', S]] and T_ik = ±T_ki. Along a path the free set differs from M by a few rows E, which have
+changed sides: the answers for the new free set follow from T and the small matrix T_EE (a principal pivot). An event
+costs |E| rows of T instead of a row of K for each free row.
 """
 
 from dataclasses import dataclass
@@ -202,8 +202,8 @@ def _drop(i, free, n_free):
 def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max_events):
     """Follow the solution while the bounds lo, hi move by dlo, dhi; all arrays (w,) are changed in place.
 
-    Returns (code, events); b is scalars[0]. What the tableau cannot do, because no row stays free or too many rows change
-    sides, is a code other than ARRIVED.
+    Returns (code, events); b is scalars[0]. What the tableau cannot do, because no row stays free or too many rows
+    change sides, is a code other than ARRIVED.
     """
     w = beta.shape[0]
     changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
@@ -337,7 +337,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             rows[0], coefficients[0] = row, 1.0
             size = 1
         if sigma <= DEPENDENT * scale:
-            # The row depends on the free ones: β slides along a direction that changes no gradient until a row stops it.
+            # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
             for a in range(e):
                 rows[size], coefficients[size] = changed[a], v[a]
                 size += 1
@@ -384,7 +384,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def correct(stored, near, T, side, lo, hi, beta, h):
-    """A Newton correction: the g of the free rows becomes zero to rounding. lo, hi, beta, h (n,), the last two in place.
+    """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 
     Nothing is done if a free row would leave its bounds or too many rows have changed sides.
     """
