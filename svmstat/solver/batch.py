@@ -151,7 +151,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     lo, hi = problem.box(uppers)
     two_classes = lo.any(axis=1) & hi.any(axis=1)
     paths = _Paths.empty(B, n)
-    if origin.status is Status.CERTIFIED and problem.gram.is_complete:
+    if origin.status is Status.CERTIFIED and problem.gram.fits:
         _follow_all(problem, anchor, lo, hi, paths)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     for q in np.flatnonzero(two_classes & (paths.code != ARRIVED)).tolist():

@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
@@ -65,7 +66,8 @@ class Gram:
     """A symmetric kernel matrix, whole in memory or computed as it is asked for.
 
     Rows are kept once computed if the whole matrix fits the budget; beyond it none is kept, and every use computes
-    the part that it needs in blocks.
+    the part that it needs in blocks. A pickle holds the source only: computing the same values again is quicker than
+    moving them.
 
     Parameters
     ----------
@@ -73,10 +75,10 @@ class Gram:
     budget : bytes that the matrix may take
     """
 
-    __slots__ = ("_known", "_source", "_stored", "diagonal", "fits", "n")
+    __slots__ = ("_budget", "_known", "_source", "_stored", "diagonal", "fits", "n")
 
     def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET) -> None:
-        self._source = source
+        self._source, self._budget = source, budget
         self.diagonal = source.diagonal
         self.n = len(self.diagonal)
         self.fits = 8 * self.n**2 <= budget
@@ -84,6 +86,9 @@ class Gram:
         self._stored = np.empty((0, 0))
         if self.fits and self.n <= AT_ONCE:
             self.complete()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Gram, budget=self._budget), (self._source,)
 
     @property
     def is_complete(self) -> bool:

@@ -56,21 +56,25 @@ def certify(h, beta, lo, hi):
     """The interval of b, the KKT violation and the duality gap.
 
     h = s − Kβ, β, lo, hi: (n,). Optimality is max{h_i: β_i < hi_i} ≤ b ≤ min{h_i: β_i > lo_i}; the violation is the
-    amount by which the two ends cross. With g = Kβ + b − s the gap is a sum of terms ≥ 0: (β − lo)·g where g ≥ 0 and
-    (hi − β)·|g| where g < 0, which loses no digits.
+    amount by which the two ends cross, or |Σβ| / Σ|β| if that is larger. With g = Kβ + b − s the gap is a sum of terms
+    ≥ 0: (β − lo)·g where g ≥ 0 and (hi − β)·|g| where g < 0, which loses no digits, and |b Σβ|.
     """
     b_low, b_high = -np.inf, np.inf
+    balance, size = 0.0, 0.0
     for i in range(h.shape[0]):
+        balance += beta[i]
+        size += abs(beta[i])
         if beta[i] < hi[i]:
             b_low = max(b_low, h[i])
         if beta[i] > lo[i]:
             b_high = min(b_high, h[i])
     b = middle(b_low, b_high)
-    gap = 0.0
+    gap = abs(b * balance)
     for i in range(h.shape[0]):
         g = b - h[i]
         gap += (beta[i] - lo[i]) * g if g > 0.0 else (beta[i] - hi[i]) * g
-    return b_low, b_high, max(b_low - b_high, 0.0), gap
+    unbalanced = abs(balance) / size if size > 0.0 else 0.0
+    return b_low, b_high, max(b_low - b_high, unbalanced), gap
 
 
 @njit(cache=True, nogil=True)

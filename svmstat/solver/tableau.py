@@ -66,7 +66,7 @@ class Tableau:
 
 def make_tableau(problem: BoxQP, start: Solution) -> Tableau | None:
     """The tableau of a solution, None where it has no free row or too many support vectors."""
-    if not problem.gram.is_complete or len(start.basis.rows) == 0:
+    if not problem.gram.fits or len(start.basis.rows) == 0:
         return None
     lo, hi = problem.box(start.upper)
     beta = problem.signs * start.alpha
