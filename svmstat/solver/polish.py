@@ -7,10 +7,10 @@ and on the bound rows whose g has the wrong sign. Moving s̃ → s along the pat
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.path import DEPENDENT, complete_basis, move
+from svmstat.solver.path import complete_basis, move
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, TOLERANCE, Basis, certify, middle, partition
 
 _REACH = 0.1
@@ -25,8 +25,6 @@ A ridge δ makes the round a proximal step: the rough β is exact for the same s
 objective. The path is then well conditioned and sheds the free rows that nearly depend on others; a round without
 ridge follows.
 """
-
-_LEAST_PIVOT = 100 * DEPENDENT
 
 
 _NO_BASIS = Basis(np.empty(0, np.intp), np.zeros((1, 1)))
@@ -127,36 +125,6 @@ def make_basis(
     inverse[: m + 1, : m + 1] = R
     m = complete_basis(K, beta, lo, hi, status, members, m, inverse, scalars)
     return members, int(m), inverse
-
-
-def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
-    """Independent rows of K, the best conditioned first, and the inverse of [[0, 1'], [1, K]] over them.
-
-    With K̃ = K + c·11', A = K̃⁻¹, v = A1 and q = 1'v the blocks of the inverse are c − 1/q, v/q and A − vv'/q.
-    """
-    pivots, factor, c = _independent(K)
-    rank = len(pivots)
-    if rank == 0:
-        return pivots, np.zeros((1, 1))
-    A, _ = lapack.dpotri(factor, lower=1)
-    A = np.tril(A) + np.tril(A, -1).T
-    v = A.sum(axis=1)
-    q = v.sum()
-    R = np.empty((rank + 1, rank + 1))
-    R[0, 0] = c - 1.0 / q
-    R[0, 1:] = R[1:, 0] = v / q
-    R[1:, 1:] = A - np.outer(v, v / q)
-    return pivots, R
-
-
-def _independent(K: Floats) -> tuple[Rows, Floats, float]:
-    """Independent rows of K + c·11', the best conditioned first, their Cholesky factor, and c."""
-    if len(K) == 0:
-        return np.empty(0, np.intp), np.empty((0, 0)), 0.0
-    c = float(np.abs(K.diagonal()).mean())
-    threshold = _LEAST_PIVOT * (c + float(np.abs(K.diagonal()).max()))
-    factor, pivots, rank, _ = lapack.dpstrf(K + c, lower=1, tol=threshold)
-    return pivots[:rank] - 1, factor[:rank, :rank], c
 
 
 def refine(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, b: float, basis: Basis) -> None:

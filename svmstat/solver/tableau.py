@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.path import (
     ARRIVED,
@@ -25,7 +26,6 @@ from svmstat.solver.path import (
     TOO_MANY_EVENTS,
     UNSTABLE,
 )
-from svmstat.solver.polish import bordered_inverse
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Solution
 

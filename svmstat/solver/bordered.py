@@ -1,0 +1,81 @@
+"""R, the inverse of the bordered kernel matrix [[0, 1'], [1, K]] of the free rows, computed afresh."""
+
+import numpy as np
+from numba import njit
+from scipy.linalg import lapack
+
+from svmstat.solver.gram import Floats, Rows
+
+_LEAST_PIVOT = 1e-8
+"""A row whose Schur complement is below this share of the largest diagonal entry is left out."""
+
+_LAPACK_FROM = 300
+"""From so many rows on LAPACK is quicker in spite of its threads."""
+
+
+def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
+    """Independent rows of K (m, m) and R over them.
+
+    With K̃ = K + c·11', A = K̃⁻¹, v = A1 and q = 1'v the blocks of R are c − 1/q, v/q and A − vv'/q.
+
+    Returns
+    -------
+    rows : (r,) the independent rows
+    R : (r + 1, r + 1), in the order (b, rows)
+    """
+    if len(K) == 0:
+        return np.empty(0, np.intp), np.zeros((1, 1))
+    size = np.abs(K.diagonal())
+    c = float(size.mean())
+    rows, A = _inverse(K + c, _LEAST_PIVOT * (c + float(size.max())))
+    if len(rows) == 0:
+        return rows, np.zeros((1, 1))
+    v = A.sum(axis=1)
+    q = v.sum()
+    R = np.empty((len(rows) + 1, len(rows) + 1))
+    R[0, 0] = c - 1.0 / q
+    R[0, 1:] = R[1:, 0] = v / q
+    R[1:, 1:] = A - np.outer(v, v / q)
+    return rows, R
+
+
+def _inverse(M: Floats, least: float) -> tuple[Rows, Floats]:
+    """Rows of a positive semidefinite M chosen by their Schur complements, while these exceed ``least``, and M_rr⁻¹."""
+    if len(M) < _LAPACK_FROM:
+        chosen = _sweep(M, least)
+        rows = np.flatnonzero(chosen)
+        return rows, M[np.ix_(rows, rows)]
+    factor, pivots, rank, _ = lapack.dpstrf(M, lower=1, tol=least)
+    A, _ = lapack.dpotri(factor[:rank, :rank], lower=1)
+    return pivots[:rank] - 1, np.tril(A) + np.tril(A, -1).T
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"}, error_model="numpy")
+def _sweep(M, least):
+    """Invert a symmetric M (m, m) in place by Gauss–Jordan steps on the largest diagonal entry left; which rows it was.
+
+    Where a step is refused because the entry is ≤ ``least`` the rows done so far hold the inverse of their block.
+    """
+    m = M.shape[0]
+    done = np.zeros(m, np.bool_)
+    for _ in range(m):
+        k = -1
+        for i in range(m):
+            if not done[i] and (k < 0 or M[i, i] > M[k, k]):
+                k = i
+        pivot = M[k, k]
+        if pivot <= least:
+            break
+        done[k] = True
+        M[k, k] = 1.0
+        row = M[k]
+        for j in range(m):
+            row[j] /= pivot
+        for i in range(m):
+            if i != k:
+                factor = M[i, k]
+                target = M[i]
+                target[k] = 0.0
+                for j in range(m):
+                    target[j] -= factor * row[j]
+    return done
