@@ -5,6 +5,8 @@ import math
 import numbers
 from collections.abc import Iterable
 
+import numpy as np
+
 from svmstat.errors import ArgumentError
 
 
@@ -20,8 +22,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def is_real(value: object) -> bool:
-    """Whether the value is a real number; booleans are not."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    """Whether the value is a real number that a float can hold; booleans are not."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def positive(name: str, value: object) -> float:
@@ -52,3 +60,10 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
         hint = nearest(value, words) if isinstance(value, str) else ""
         raise refuse(name, value, f"one of {', '.join(map(repr, words))}{hint}")
     return str(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False, also numpy's."""
+    if not isinstance(value, bool | np.bool_):
+        raise refuse(name, value, "True or False")
+    return bool(value)

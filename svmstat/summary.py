@@ -13,6 +13,9 @@ from svmstat.rendering.values import show
 
 _CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out decision values"}
 
+_NOISE = 1e-10
+"""What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
@@ -89,10 +92,24 @@ def summarize(fit: Any) -> Summary:
     return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), _warnings(fit))
 
 
+def abridged(formula: str, most: int) -> str:
+    """The formula, its middle terms left out if it has more characters than ``most``.
+
+    Examples
+    --------
+    >>> abridged("y ~ x1 + x2 + x3 + x4 + x5", 20)
+    'y ~ x1 + x2 + ... + x5'
+    """
+    if len(formula) <= most:
+        return formula
+    head, last = formula[:most].rpartition(" + ")[0], formula.rpartition(" + ")[2]
+    return f"{head} + ... + {last}" if head else formula
+
+
 def _model(fit: Any) -> Block:
     events = show(fit.confusion.sum(axis=1).iloc[list(fit.classes).index(fit.event)], "count")
     wide = [
-        Entry("Formula", fit.formula),
+        Entry("Formula", abridged(fit.formula, 1200)),
         Entry("Response", f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"),
     ]
     if fit.class_weight is not None:
@@ -106,6 +123,7 @@ def _model(fit: Any) -> Block:
         ("Dropped, missing values", fit.n_missing, True),
         ("Dropped, outside subset", fit.n_outside_subset, fit.n_outside_subset > 0),
         ("Columns of the design", fit.n_columns, True),
+        ("Dropped, constant", fit.n_constant, fit.n_constant > 0),
     ]
     return Block(
         wide=tuple(wide),
@@ -124,14 +142,15 @@ def _model(fit: Any) -> Block:
 
 
 def _solution(fit: Any) -> Block:
+    b, *ends = without_noise([fit.intercept, *fit.intercept_interval], least=1.0)  # f is measured in margins
     intercept = (
-        [Entry("Intercept", fit.intercept)]
+        [Entry("Intercept", b)]
         if fit.intercept_is_unique
-        else [Entry("Intercept (midpoint)", fit.intercept), Entry("  interval", fit.intercept_interval)]
+        else [Entry("Intercept (midpoint)", b), Entry("  interval", tuple(ends))]
     )
     return Block(
         title="Solution",
-        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Dual objective", fit.objective), *intercept),
+        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Objective", fit.objective), *intercept),
         right=(
             Entry("KKT violation", fit.kkt_violation, "residual"),
             Entry("Duality gap", fit.duality_gap, "residual"),
@@ -195,18 +214,31 @@ def _errors(fit: Any) -> Block:
 
 
 def _coefficients(fit: Any) -> Table:
-    columns = {"coefficient": fit.params}
+    standardised = without_noise(fit.params_standardized)
+    original = fit.params.where(standardised != 0, 0.0)
+    original["Intercept"] = fit.params["Intercept"]
+    columns = {"coefficient": standardised}
     if fit.scaled:
-        columns = {"standardised": fit.params_standardized, "original scale": fit.params}
+        columns = {"standardised": standardised, "original scale": original}
     return Table.from_frame(pd.DataFrame(columns), title=f"Coefficients of f, positive towards {fit.event}")
+
+
+def without_noise(values: Any, least: float = 0.0) -> pd.Series:
+    """The values (m,), those that are nothing but rounding beside the largest of them, or ``least``, made zero.
+
+    Examples
+    --------
+    >>> without_noise([1.5, -2e-17]).tolist()
+    [1.5, 0.0]
+    """
+    numbers = pd.Series(values)
+    return numbers.where(numbers.abs() > _NOISE * max(least, numbers.abs().max()), 0.0)
 
 
 def _notes(fit: Any) -> tuple[str, ...]:
     notes = []
     if not fit.intercept_is_unique:
-        notes.append(
-            "No support vector is free: every intercept in the interval is optimal, and its midpoint is used."
-        )
+        notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
     if math.isinf(fit.margin):
         notes.append("h = 0: the decision function is constant.")
     return tuple(notes)
@@ -220,7 +252,5 @@ def _warnings(fit: Any) -> tuple[str, ...]:
             f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below."
         )
     if not fit.calibration.converged:
-        warnings.append(
-            "the Platt calibration did not converge; do not rely on the probabilities or the deviance."
-        )
+        warnings.append("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")
     return tuple(warnings)

@@ -13,10 +13,11 @@ import pytest
 
 from svmstat import datasets, svm
 
-# Decision values, relative to the larger of 1 and max |f|. The reference satisfies the optimality conditions to
-# 2e-9 and is printed with 10 digits; a fit certified to 1e-8 moves f by less than 1e-6 on these data.
+# Decision values, relative to the larger of 1 and max |f|. The reference satisfies the optimality conditions
+# to 2e-9 and is printed with 10 digits; a fit certified to 1e-8 moves f by less than 1e-6 on these data.
 TOL_DECISION = 1e-6
-# Deviance, slope and intercept are smooth functions of the decision values; relative (intercept: to the slope's size).
+# Deviance, slope and intercept are smooth functions of the decision values; relative (intercept: to the
+# slope's size).
 TOL_CALIBRATION = 1e-5
 # The null deviance is a closed form, printed with 12 digits.
 TOL_NULL_DEVIANCE = 1e-10
@@ -64,7 +65,7 @@ def fit(case, weighted):
 
 
 def cases(stem, weighted):
-    """One parameter set for each line of `<stem>_cases.csv`: the case, its decision values by row, weighted."""
+    """One parameter set for each line of `<stem>_cases.csv`: the case, its values by row, weighted."""
     values = dict(list(pd.read_csv(R / f"{stem}.csv").groupby("case")))
     for case in pd.read_csv(R / f"{stem}_cases.csv").itertuples(index=False, name="Case"):
         name = f"{case.dataset}-{case.kernel}-C={case.C:g}-{case.w_event:g}:{case.w_other:g}"

@@ -38,9 +38,10 @@ def fake(classes=(False, True), **changes):
         class_weight=None,
         scaled=True,
         n_columns=5,
+        n_constant=0,
         n_support=support,
         margin=0.046173,
-        objective=-2412.7,
+        objective=2412.7,
         kkt_violation=3.1e-13,
         duality_gap=2.2e-12,
         converged=True,
@@ -95,7 +96,7 @@ def plain(fit, form):
 
 in_each_form = pytest.mark.parametrize("form", ["text", "html", "latex"])
 
-NUMBERS = """634 7 5 0.25 16 4.92902e-05 0.046173 -2412.7 0.51329 3.1e-13 2.2e-12
+NUMBERS = """634 7 5 0.25 16 4.92902e-05 0.046173 2412.7 0.51329 3.1e-13 2.2e-12
     20 24 44 101 103 204 121 127 248 265 369 418.10 861.79 0.5148 -209.05 -1.6731 -0.088170
     218 47 38 331 0.1774 0.1030 0.1341 0.0047"""
 SCALED, ORIGINAL = "0.98765 0.65844 0.32922 -3.2000e-07", "-1234.6 -823.04 -411.52 0.0012346"
@@ -163,6 +164,42 @@ def test_a_long_formula_wraps_between_its_terms():
     lines = [line for line in text.splitlines() if "column_number" in line]
     assert len(lines) > 15
     assert all(line.endswith(("+", "(column_number_39)")) for line in lines)
+
+
+def test_the_middle_of_an_endless_formula_is_left_out():
+    text = str(summarize(fake(formula="y ~ " + " + ".join(f"k{i}" for i in range(634)))))
+    assert "Formula:   y ~ k0 + k1 + k2" in text
+    assert "+ ... + k633" in " ".join(text.split())
+    assert len(text.splitlines()) < 60
+
+
+@in_each_form
+def test_rounding_errors_are_zero(form):
+    fit = linear(intercept=-2e-17, intercept_interval=(-2e-17, -2e-17))
+    fit.params = pd.Series([5.0, 1e-13, 2.0, -3e-16], index=fit.params.index)
+    fit.params_standardized = pd.Series([-2e-17, 1e-13, 2.0, -3e-16], index=fit.params.index)
+    text = plain(fit, form)
+    for noise in ("2.0000e-17", "1.0000e-13", "3.0000e-16"):
+        assert noise not in text
+    assert "5.0000" in text
+
+
+def test_small_numbers_that_are_not_rounding_errors_stay():
+    fit = linear()
+    fit.params_standardized = pd.Series([-1.0, 1e-7, 2e-7, -3e-7], index=fit.params.index)
+    assert "1.0000e-07" in plain(fit, "text")
+    assert "1.0000e-13" in plain(fake(duality_gap=1e-13, deviance=1e-13), "text")
+
+
+@in_each_form
+def test_constant_columns_are_counted(form):
+    assert "Dropped, constant" not in plain(fake(), form)
+    assert re.search(r"Dropped, constant\W+15\b", plain(fake(n_constant=15), form))
+
+
+@in_each_form
+def test_no_negative_zero(form):
+    assert "-0.0000" not in plain(fake(pseudo_rsquared=-1e-9), form)
 
 
 ODD = ["<script>alert(1)</script>", "50%_a", "a & b", "{x}$^~\\#", "*", "[1]", "é–β", "two\nlines", ""]

@@ -108,10 +108,7 @@ class PointRows(Rows):
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns], each value as in the whole matrix."""
         points = plain(self.points[rows])
-        if isinstance(columns, slice):
-            across = plain(self.columns[:, columns])
-        else:
-            across = self.columns.take(columns, axis=1)
+        across = plain(self.columns[:, columns]) if isinstance(columns, slice) else self.columns.take(columns, axis=1)
         out = np.empty((len(points), across.shape[1]))
         self.kernel.fill(points, across, out)
         return out

@@ -78,18 +78,14 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
         raise DataError(f"gamma={gamma!r} needs data: the design has {n} rows of weight > 0 and {p} columns.")
     value = _scale(X, w) if gamma == "scale" else _median(X, w)
     if not 0 < value < math.inf:
-        raise ArgumentError(
-            f"gamma={gamma!r} gives {value} on these data: give a number > 0 or scale the columns."
-        )
+        raise ArgumentError(f"gamma={gamma!r} gives {value} on these data: give a number > 0 or scale the columns.")
     return value
 
 
 def _scale(X: FloatArray, w: FloatArray) -> float:
     """1/(p·v)."""
     if X.min() == X.max():
-        raise ArgumentError(
-            f"gamma='scale' needs entries that differ, but all are {X.flat[0]}; give a number > 0."
-        )
+        raise ArgumentError(f"gamma='scale' needs entries that differ, but all are {X.flat[0]}; give a number > 0.")
     total, p = w.sum(), X.shape[1]
     mean = (w @ X).sum() / (total * p)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):

@@ -1,11 +1,10 @@
 """Gram matrices from outside: checked, and a warning when no kernel can have made them."""
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal, eigvalsh
 
+from svmstat._warn import warn
 from svmstat.errors import DataError, DesignWarning
 from svmstat.kernels.pairs import FloatArray
 
@@ -70,7 +69,7 @@ def clearly_indefinite(K: FloatArray) -> bool:
     return bool(values.min() < -INDEFINITE * np.abs(values).max())
 
 
-def warn_if_indefinite(K: FloatArray, stacklevel: int = 3) -> None:
+def warn_if_indefinite(K: FloatArray) -> None:
     """Issue a `DesignWarning` when the gram matrix K (n, n) is clearly indefinite.
 
     Examples
@@ -79,11 +78,10 @@ def warn_if_indefinite(K: FloatArray, stacklevel: int = 3) -> None:
     >>> warn_if_indefinite(np.eye(2))
     """
     if clearly_indefinite(K):
-        warnings.warn(
+        warn(
             "the kernel matrix has clearly negative eigenvalues, so the problem is not convex: "
             "the fit is a stationary point, and its certificate does not say that it is the best one.",
             DesignWarning,
-            stacklevel=stacklevel,
         )
 
 
@@ -101,8 +99,7 @@ def symmetric(K: FloatArray, name: str) -> FloatArray:
         if difference.max() > SYMMETRY * largest:
             i, j = (np.argwhere(difference > SYMMETRY * largest)[0] + some.start).tolist()
             raise DataError(
-                f"{name} is not a symmetric matrix: "
-                f"entry ({i}, {j}) is {K[i, j]}, but ({j}, {i}) is {K[j, i]}."
+                f"{name} is not a symmetric matrix: entry ({i}, {j}) is {K[i, j]}, but ({j}, {i}) is {K[j, i]}."
             )
         exact = exact and not difference.any()
     if exact:

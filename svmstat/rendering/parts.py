@@ -86,9 +86,7 @@ class Table:
     title: str = ""
 
     @classmethod
-    def from_frame(
-        cls, frame: pd.DataFrame, styles: str | Sequence[str] = "estimate", title: str = ""
-    ) -> Self:
+    def from_frame(cls, frame: pd.DataFrame, styles: str | Sequence[str] = "estimate", title: str = "") -> Self:
         """The rows and columns of a DataFrame, with one style for all columns or one for each.
 
         Examples

@@ -21,12 +21,16 @@ def _count(value: float) -> str:
     return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
 
 
+def _share(value: float) -> str:
+    return f"{round(value, 4) + 0.0:.4f}"  # -0 becomes 0
+
+
 STYLES: dict[str, Callable[[float], str]] = {
     "estimate": _estimate,  # five significant digits
     "count": _count,  # an integer, or a sum of fractional weights
     "setting": "{:.6g}".format,  # what somebody typed in
     "residual": "{:.2g}".format,  # a small number of which the size matters
-    "share": "{:.4f}".format,  # a proportion
+    "share": _share,  # a proportion
 }
 
 

@@ -86,7 +86,7 @@ def test_indefinite(n):
 
 def test_the_warning():
     with pytest.warns(DesignWarning, match="clearly negative eigenvalues") as record:
-        warn_if_indefinite(tanh(50), stacklevel=2)
+        warn_if_indefinite(tanh(50))
     assert record[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,0 +1,399 @@
+"""What a fit knows: its numbers by row and level, predictions for new data, its summary."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from svmstat import measures
+from svmstat.calibration import Platt
+from svmstat.errors import UnavailableError
+from svmstat.formula import ModelFrame, Response
+from svmstat.kernels import Kernel, Linear, Precomputed
+from svmstat.machine import Machine
+from svmstat.solver import Status
+from svmstat.summary import Summary, abridged, summarize
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SVMResults:
+    """A fitted two-class support vector machine; made by `svm`.
+
+    n is the number of rows that are used, on the index of the data; p the number of columns of the design.
+
+    Attributes
+    ----------
+    frame : ModelFrame
+        The arrays that the formula gave, and how to do the same to new data.
+    machine : Machine
+        The kernel machine on these arrays, with its solution and certificate.
+    calibration : Platt
+        The map from decision values to probabilities: ``slope`` A, ``intercept`` B, ``converged``.
+    loss : str
+    C : float
+    class_weight : dict or None
+        L for each level, None if it was not given.
+    """
+
+    frame: ModelFrame
+    machine: Machine
+    calibration: Platt
+    loss: str
+    C: float
+    class_weight: dict[Any, float] | None
+
+    def __repr__(self) -> str:
+        return (
+            f"<SVMResults: {abridged(self.formula, 100)}; kernel {self.kernel_name}, C = {self.C:g}, "
+            f"n = {self.n_rows}, {len(self.support)} support vectors>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+    # What was fitted
+
+    @property
+    def formula(self) -> str:
+        """The formula, with ``.`` written out."""
+        return self.frame.design.formula
+
+    @property
+    def response(self) -> Response:
+        """The response: its name, levels and event."""
+        return self.frame.response
+
+    @property
+    def response_name(self) -> str:
+        """The left side of the formula."""
+        return self.response.name
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The two levels of the response, in their order."""
+        return self.response.levels
+
+    @property
+    def event(self) -> Any:
+        """The level that f > 0 predicts."""
+        return self.response.event
+
+    @property
+    def nobs(self) -> float:
+        """The number of observations, Σw."""
+        return float(self.frame.weights.sum())
+
+    @property
+    def n_rows(self) -> int:
+        """The number n of rows that are used, those of weight zero among them."""
+        return len(self.frame.y)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of rows dropped because of missing values."""
+        return self.frame.n_missing
+
+    @property
+    def n_outside_subset(self) -> int:
+        """The number of rows outside the subset."""
+        return self.frame.n_subset_dropped
+
+    @property
+    def n_zero_weight(self) -> int:
+        """The number of rows of weight zero."""
+        return int((self.frame.weights == 0).sum())
+
+    @property
+    def weights_given(self) -> bool:
+        """Whether there were case weights."""
+        return self.frame.weights_given
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self.machine.kernel
+
+    @property
+    def kernel_name(self) -> str:
+        """The name of the kernel."""
+        return self.kernel.name
+
+    @property
+    def kernel_parameters(self) -> dict[str, Any]:
+        """The parameters of the kernel, by name."""
+        return self.kernel.parameters
+
+    @property
+    def lambda_(self) -> float:
+        """λ = 1/(2 C Σw) of the penalised form."""
+        return 1.0 / (2.0 * self.C * self.nobs)
+
+    @property
+    def scaled(self) -> bool:
+        """Whether columns were standardised."""
+        return self.frame.design.scaled
+
+    @property
+    def n_columns(self) -> int:
+        """The number p of columns of the design."""
+        return len(self.frame.design.column_names)
+
+    @property
+    def n_constant(self) -> int:
+        """The number of columns dropped from the design because they were constant."""
+        return len(self.frame.design.dropped)
+
+    # The solution
+
+    @property
+    def _by_level(self) -> list[int]:
+        """Where each level stands in (other, event)."""
+        return [int(level == self.event) for level in self.classes]
+
+    def _by_row(self, values: NDArray[Any], name: str) -> pd.Series:
+        return pd.Series(values, index=self.frame.index, name=name, copy=True)
+
+    @cached_property
+    def alpha(self) -> pd.Series:
+        """Dual variables α (n,), 0 ≤ α_i ≤ u_i."""
+        return self._by_row(self.machine.alpha, "alpha")
+
+    @cached_property
+    def decision_values(self) -> pd.Series:
+        """f(x_i) (n,) of the rows that are used."""
+        return self._by_row(self.machine.decision_values, "decision_value")
+
+    @cached_property
+    def fittedvalues(self) -> pd.Series:
+        """P(event) (n,) of the rows that are used."""
+        return self._by_row(self.calibration.probability(self.machine.decision_values), "probability")
+
+    @property
+    def support(self) -> pd.Index:
+        """The labels of the rows with α > 0."""
+        return self.frame.index[self.machine.alpha > 0]
+
+    @cached_property
+    def n_support(self) -> pd.DataFrame:
+        """Support vectors by class: columns ``rows`` (all rows), ``free``, ``bounded``, ``total``.
+
+        Sums of weights where weights were given. A vector is free if 0 < α < u, bounded if α = u.
+        """
+        solution, groups = self.machine.solution, self.machine.groups
+        is_event = self.machine.problem.signs > 0
+        counts = measures.support_counts(is_event, solution.free, solution.bounded, groups.weights)
+        table = pd.DataFrame(
+            counts[self._by_level], index=pd.Index(self.classes), columns=["rows", "free", "bounded", "total"]
+        )
+        whole = bool((groups.weights == np.round(groups.weights)).all())
+        return table.astype(int) if whole else table
+
+    @property
+    def intercept(self) -> float:
+        """b, on the scale of the fit; the midpoint of `intercept_interval`."""
+        return self.machine.solution.intercept
+
+    @property
+    def intercept_interval(self) -> tuple[float, float]:
+        """All optimal b: a point if a support vector is free."""
+        point = (self.intercept, self.intercept)
+        return point if self.intercept_is_unique else self.machine.solution.intercept_interval
+
+    @property
+    def intercept_is_unique(self) -> bool:
+        """Whether b is determined, that is, a support vector is free or the interval is a point."""
+        solution = self.machine.solution
+        low, high = solution.intercept_interval
+        return bool(solution.free.any()) or high - low <= 1e-12 * max(1.0, abs(low))
+
+    @property
+    def margin(self) -> float:
+        """2/‖h‖, infinite for h = 0."""
+        norm_squared = self.machine.solution.norm_squared
+        return 2.0 / float(np.sqrt(norm_squared)) if norm_squared > 0 else float("inf")
+
+    @property
+    def objective(self) -> float:
+        """½‖h‖² + Σ u_i [1 − y_i f(x_i)]₊ at the solution."""
+        return self.machine.solution.gap - self.machine.solution.objective
+
+    @property
+    def kkt_violation(self) -> float:
+        """The largest violation of the optimality conditions."""
+        return self.machine.solution.violation
+
+    @property
+    def duality_gap(self) -> float:
+        """`objective` minus the dual objective, ≥ 0; the objective is at most so far from its minimum."""
+        return self.machine.solution.gap
+
+    @property
+    def converged(self) -> bool:
+        """Whether the certificate holds: KKT violation ≤ 1e-8."""
+        return self.machine.solution.status is Status.CERTIFIED
+
+    # How well it fits
+
+    @cached_property
+    def llf(self) -> float:
+        """Log-likelihood Σ w_i log p_{y_i}(x_i) of the Platt probabilities."""
+        each = self.calibration.log_likelihoods(self.machine.decision_values, self.frame.y)
+        return measures.log_likelihood(each, self.frame.weights)
+
+    @property
+    def deviance(self) -> float:
+        """−2 log-likelihood of the Platt probabilities [003]."""
+        return -2.0 * self.llf
+
+    @cached_property
+    def null_deviance(self) -> float:
+        """−2 log-likelihood of the class frequencies."""
+        return measures.null_deviance(self.frame.y, self.frame.weights)
+
+    @property
+    def pseudo_rsquared(self) -> float:
+        """McFadden's R², 1 − deviance / null deviance."""
+        return 1.0 - self.deviance / self.null_deviance
+
+    @cached_property
+    def confusion(self) -> pd.DataFrame:
+        """Sums of weights by observed (rows) and predicted (columns) class."""
+        observed, predicted = self.frame.y > 0, self.machine.decision_values > 0
+        cells = measures.cross_table(observed, predicted, self.frame.weights)
+        return pd.DataFrame(
+            cells[np.ix_(self._by_level, self._by_level)],
+            index=pd.Index(self.classes, name="observed"),
+            columns=pd.Index(self.classes, name="predicted"),
+        )
+
+    @cached_property
+    def apparent_error(self) -> float:
+        """Weighted share of rows that are predicted wrongly."""
+        wrong = (self.frame.y > 0) != (self.machine.decision_values > 0)
+        return measures.share(wrong, self.frame.weights)
+
+    @cached_property
+    def disagreement(self) -> float:
+        """Weighted share of rows where f > 0 and P(event) > ½ disagree."""
+        differ = (self.machine.decision_values > 0) != (self.fittedvalues.to_numpy() > 0.5)
+        return measures.share(differ, self.frame.weights)
+
+    # Coefficients
+
+    @property
+    def has_params(self) -> bool:
+        """Whether f is a linear function of the columns of the design."""
+        return isinstance(self.kernel, Linear)
+
+    @cached_property
+    def params_standardized(self) -> pd.Series:
+        """Intercept and coefficients (1 + p,) of f for the columns as they were scaled; linear kernel only.
+
+        Raises
+        ------
+        UnavailableError
+            For another kernel.
+        """
+        self._require_linear("params_standardized")
+        return self._coefficients(self.machine.direction(), self.intercept)
+
+    @cached_property
+    def params(self) -> pd.Series:
+        """Intercept and coefficients (1 + p,) of f for the columns on their own scale; linear kernel only.
+
+        Raises
+        ------
+        UnavailableError
+            For another kernel.
+        """
+        self._require_linear("params")
+        design = self.frame.design
+        slopes = self.machine.direction() / design.scale_
+        return self._coefficients(slopes, self.intercept - float(slopes @ design.center))
+
+    def _require_linear(self, name: str) -> None:
+        if not self.has_params:
+            raise UnavailableError(
+                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}."
+            )
+
+    def _coefficients(self, slopes: Floats, intercept: float) -> pd.Series:
+        names = ["Intercept", *self.frame.design.column_names]
+        return pd.Series([intercept, *slopes], index=names, name="coefficient")
+
+    # Prediction and report
+
+    def decision_function(self, newdata: pd.DataFrame | None = None) -> pd.Series:
+        """f(x), the event being predicted where it is positive.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows with the columns of the right side; by default the n rows of the fit.
+
+        Returns
+        -------
+        Series (m,)
+            On the index of ``newdata``; NaN where a predictor is missing.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, has a new level, an infinite value or a wrong type.
+        """
+        if newdata is None:
+            return self.decision_values
+        rows = self.frame.design.transform(newdata)
+        values = np.full(len(rows.missing), np.nan)
+        complete = ~rows.missing
+        X = rows.X[complete]
+        if isinstance(self.kernel, Precomputed):
+            X = np.ascontiguousarray(X[:, self.frame.rows])
+        values[complete] = self.machine.decision_function(X)
+        return pd.Series(values, index=rows.index, name="decision_value")
+
+    def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
+        """The predicted level: the event where f > 0. It never follows the probabilities.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        Series (m,)
+            Levels of the response's own type; missing where a predictor is missing.
+        """
+        f = self.decision_function(newdata)
+        event_code = self.response.event_code
+        codes = np.where(f > 0, event_code, 1 - event_code)
+        codes[f.isna()] = -1
+        return self.response.labels(codes, f.index)
+
+    def predict_proba(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
+        """Platt probabilities 1/(1 + exp(A f + B)) of the two levels.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        DataFrame (m, 2)
+            One column per level, in the order of `classes`; NaN where a predictor is missing.
+        """
+        f = self.decision_function(newdata)
+        p = self.calibration.probability(f.to_numpy())
+        columns = [p if level == self.event else 1.0 - p for level in self.classes]
+        return pd.DataFrame(np.column_stack(columns), index=f.index, columns=pd.Index(self.classes))
+
+    def summary(self) -> Summary:
+        """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``."""
+        return summarize(self)

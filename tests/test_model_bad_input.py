@@ -1,0 +1,390 @@
+"""Every misuse gives one clear error before anything is solved, every warning points at the caller's line."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import svmstat.model
+from svmstat import svm
+from svmstat.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    CalibrationWarning,
+    CertificateWarning,
+    DataError,
+    DesignWarning,
+    FormulaError,
+    SvmstatError,
+)
+
+N = 20
+
+
+def sample():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "depth": rng.normal(size=N),
+            "temperature": rng.normal(size=N),
+            "site": np.resize(["a", "b", "c"], N),
+            "w": np.resize([1, 2, 0, 3], N),
+            "y": np.resize(["no", "no", "yes"], N),
+        }
+    )
+
+
+DATA = sample()
+K = DATA[["depth", "temperature"]].to_numpy() @ DATA[["depth", "temperature"]].to_numpy().T
+
+
+def with_value(column, value, row=3):
+    data = DATA.copy()
+    data[column] = data[column].astype(object) if isinstance(value, str) else data[column].astype(float)
+    data.loc[row, column] = value
+    return data
+
+
+def gram(matrix):
+    return pd.DataFrame(matrix).add_prefix("k").assign(y=np.resize(["no", "yes"], len(matrix)))
+
+
+def changed(i, j, value):
+    matrix = K.copy()
+    matrix[i, j] = value
+    return matrix
+
+
+@pytest.fixture
+def nothing_is_solved(monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("something was solved")
+
+    monkeypatch.setattr(svmstat.model, "fit_machine", fail)
+
+
+# What is given, the class of the error, and what its message must say.
+ARGUMENTS = [
+    ({"C": 0}, ArgumentError, "C=0 is not allowed: it must be a finite number > 0."),
+    ({"C": -1.5}, ArgumentError, "C=-1.5 is not allowed: it must be a finite number > 0."),
+    ({"C": np.nan}, ArgumentError, "C=nan is not allowed: it must be a finite number > 0."),
+    ({"C": np.inf}, ArgumentError, "C=inf is not allowed"),
+    ({"C": 10**400}, ArgumentError, "is not allowed: it must be a finite number > 0."),
+    ({"C": "1"}, ArgumentError, "C='1' is not allowed"),
+    ({"C": True}, ArgumentError, "C=True is not allowed"),
+    ({"C": None}, ArgumentError, "C=None is not allowed"),
+    ({"C": [1.0]}, ArgumentError, "C=[1.0] is not allowed"),
+    ({"kernel": "rfb"}, ArgumentError, "'spline', 'precomputed' or a function K(X, Z); did you mean 'rbf'?"),
+    ({"kernel": "rfb"}, ArgumentError, "kernel='rfb' is not allowed: it must be one of 'linear', 'rbf'"),
+    ({"kernel": None}, ArgumentError, "kernel=None is not allowed: it must be one of 'linear'"),
+    ({"kernel": K}, ArgumentError, "is not allowed: it must be one of 'linear'"),
+    ({"kernel": lambda X, Z: 1.0}, ArgumentError, "kernel=<lambda> returned an array of shape ()"),
+    ({"kernel": lambda X: X}, ArgumentError, "kernel=<lambda> failed on rows of the data: TypeError"),
+    ({"kernel": lambda X, Z: X @ Z.T * np.inf}, ArgumentError, "its values must be finite"),
+    ({"kernel": lambda X, Z: X @ [[1, 2], [0, 1]] @ Z.T}, ArgumentError, "is not symmetric on rows of the data"),
+    ({"kernel": lambda X, Z: np.full((len(X), len(Z)), "a")}, ArgumentError, "it must return real numbers"),
+    ({"loss": "hing"}, ArgumentError, "loss='hing' is not allowed: it must be one of 'hinge'; did you mean 'hinge'?"),
+    ({"loss": None}, ArgumentError, "loss=None is not allowed"),
+    ({"calibration": "none"}, ArgumentError, "calibration='none' is not allowed: it must be one of 'insample'"),
+    ({"gamma": "auto"}, ArgumentError, "gamma='auto' is not allowed: it must be 'scale', 'median' or a"),
+    ({"gamma": "0.5"}, ArgumentError, "gamma='0.5' is not allowed"),
+    ({"gamma": 0}, ArgumentError, "gamma=0 is not allowed"),
+    ({"gamma": np.nan}, ArgumentError, "gamma=nan is not allowed"),
+    ({"gamma": 10**400}, ArgumentError, "is not allowed: it must be 'scale'"),
+    ({"gamma": None}, ArgumentError, "gamma=None is not allowed"),
+    ({"gamma": "auto", "kernel": "linear"}, ArgumentError, "gamma='auto' is not allowed"),
+    ({"degree": 2.5}, ArgumentError, "degree=2.5 is not allowed: it must be an integer >= 1."),
+    ({"degree": 0, "kernel": "poly"}, ArgumentError, "degree=0 is not allowed"),
+    ({"coef0": np.inf}, ArgumentError, "coef0=inf is not allowed: it must be a finite number."),
+    ({"scale": "yes"}, ArgumentError, "scale='yes' is not allowed: it must be True or False."),
+    ({"scale": 1}, ArgumentError, "scale=1 is not allowed"),
+    ({"scale": None, "kernel": "precomputed"}, ArgumentError, "scale=None is not allowed"),
+    ({"na_action": "omit"}, ArgumentError, "na_action='omit' is not allowed: it must be one of 'drop', 'raise'."),
+    (
+        {"event": "maybe"},
+        ArgumentError,
+        "event='maybe' is not allowed: it must be a level of the response 'y': 'no', 'yes'.",
+    ),
+    ({"event": 1}, ArgumentError, "event=1 is not allowed"),
+    ({"event": ["yes"]}, ArgumentError, "event=['yes'] is not allowed"),
+    ({"event": np.nan}, ArgumentError, "event=nan is not allowed"),
+    (
+        {"class_weight": {"maybe": 2}},
+        ArgumentError,
+        "class_weight={'maybe': 2} is not allowed: it must be a mapping of levels, which are 'no', 'yes'.",
+    ),
+    (
+        {"class_weight": {"yes": 0}},
+        ArgumentError,
+        "class_weight['yes']=0 is not allowed: it must be a finite number > 0.",
+    ),
+    ({"class_weight": {"yes": -2.0}}, ArgumentError, "class_weight['yes']=-2.0 is not allowed"),
+    ({"class_weight": {"no": np.inf}}, ArgumentError, "class_weight['no']=inf is not allowed"),
+    ({"class_weight": {"no": "2"}}, ArgumentError, "class_weight['no']='2' is not allowed"),
+    (
+        {"class_weight": "balance"},
+        ArgumentError,
+        "class_weight='balance' is not allowed: it must be 'balanced' or a mapping",
+    ),
+    ({"class_weight": 2.0}, ArgumentError, "class_weight=2.0 is not allowed"),
+    ({"class_weight": [1, 2]}, ArgumentError, "class_weight=[1, 2] is not allowed"),
+    ({"weights": "weight"}, ArgumentError, "weights='weight' is not allowed: it must be the name of a column"),
+    ({"weights": "y"}, ArgumentError, "weights (column 'y') hold text: they must be finite numbers >= 0."),
+    ({"weights": -DATA["w"]}, ArgumentError, "weights hold -1.0 in row 0: they must be finite numbers >= 0."),
+    ({"weights": np.where(DATA.index == 4, np.nan, 1)}, ArgumentError, "weights hold nan in row 4"),
+    ({"weights": [np.inf] * N}, ArgumentError, "weights hold inf in row 0"),
+    ({"weights": np.zeros(N)}, ArgumentError, "weights are all zero: at least one row must count."),
+    ({"weights": np.ones(N - 1)}, ArgumentError, f"weights has {N - 1} values for {N} rows of data."),
+    ({"weights": np.ones((N, 2))}, ArgumentError, f"weights has the shape ({N}, 2)"),
+    ({"weights": DATA["w"][::-1]}, ArgumentError, "weights is a Series on another index than data"),
+    ({"weights": 2.5}, ArgumentTypeError, "weights is of type float: it must be one value for each row."),
+    ({"weights": DATA["y"] == "yes"}, DataError, "The response 'y' has one class only in the"),
+    ({"subset": "depth > 100"}, DataError, f"subset='depth > 100' keeps none of the {N} rows."),
+    ({"subset": np.zeros(N, bool)}, DataError, f"subset keeps none of the {N} rows."),
+    ({"subset": [True]}, ArgumentError, f"subset has 1 values for {N} rows of data."),
+    ({"subset": DATA["depth"]}, ArgumentError, "subset holds number: it must be a condition"),
+    ({"subset": "depth + 1"}, ArgumentError, "subset='depth + 1' is not allowed: it must be a condition"),
+    (
+        {"subset": "dept > 0"},
+        FormulaError,
+        "The data have no column 'dept'; did you mean 'depth'?\n    dept > 0\n    ^^^^",
+    ),
+    ({"subset": "depth >"}, FormulaError, "    depth >\n    ^"),
+    ({"subset": 3}, ArgumentTypeError, "subset is of type int"),
+    ({"subset": "y == 'yes'"}, DataError, "The response 'y' has one class only in the"),
+]
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize(("options", "error", "message"), ARGUMENTS, ids=lambda value: str(value)[:40])
+def test_arguments(options, error, message):
+    with pytest.raises(error, match=re.escape(message)) as caught:
+        svm("y ~ depth + temperature", DATA, **options)
+    assert isinstance(caught.value, SvmstatError)
+    assert isinstance(caught.value, TypeError if error is ArgumentTypeError else ValueError)
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize("keyword", ["Gamma", "cost", "random_state", "sample_weight", "shrinking"])
+def test_an_unknown_keyword(keyword):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{keyword}'"):
+        svm("y ~ depth", DATA, **{keyword: 1})
+
+
+def test_options_are_keywords():
+    with pytest.raises(TypeError, match="takes 2 positional arguments"):
+        svm("y ~ depth", DATA, "hinge")
+
+
+FORMULAS = [  # the formula, what the message must say, and the text that is marked (None: no place)
+    ("y ~ depht", "The data have no column 'depht'; did you mean 'depth'?", "depht"),
+    ("y ~ depth + C(sit)", "no column 'sit'; did you mean 'site'?", "C(sit)"),
+    ("why ~ depth", "no column 'why'", "why"),
+    ("y ~ . + elsewhere", "no column 'elsewhere'", "elsewhere"),
+    ("y ~ lag(depth)", "There is no function 'lag'", "lag(depth)"),
+    ("y ~ np.logarithm(depth)", "module 'numpy' has no attribute 'logarithm'", "np.logarithm(depth)"),
+    ("y ~ depth + (site", "The formula cannot be read: Unmatched '('", "("),
+    ("y ~ depth site", "The formula cannot be read", "depth site"),
+    ("y ~", "The formula cannot be read", None),
+    ("y ~ depth ~ site", "~ can only be used once", "y ~ depth"),
+    ("~ depth", "The formula has no response: write 'response ~ predictors'.", "~ depth"),
+    ("depth + site", "The formula has no response", "depth + site"),
+    ("", "The formula has no response", None),
+    ("y ~ 1", "The formula has no predictors.", "y ~ 1"),
+    ("y ~ depth - depth", "The formula has no predictors.", "y ~ depth - depth"),
+    ("y ~ depth + y", "The response 'y' is also a predictor.", "y"),
+    ("y + site ~ depth", "The formula has 2 terms on its left side", None),
+    ("y ~ N", "The term 'N' uses no column of the data.", "N"),
+]
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize(("formula", "message", "marked"), FORMULAS, ids=[f or "empty" for f, *_ in FORMULAS])
+def test_formulas(formula, message, marked):
+    with pytest.raises(FormulaError, match=re.escape(message)) as caught:
+        svm(formula, DATA)
+    if marked is not None:
+        *_, shown, carets = str(caught.value).splitlines()
+        assert shown == f"    {formula}"
+        assert "^" * len(marked) == carets.strip()
+        assert shown[carets.index("^") :].startswith(marked)
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize("formula", [None, 3, ["y", "x"]])
+def test_a_formula_that_is_not_text(formula):
+    with pytest.raises(ArgumentTypeError, match=r"formula=.* is not allowed: it must be text such as"):
+        svm(formula, DATA)
+
+
+DATA_SETS = [  # data, options, error, message
+    (None, {}, ArgumentTypeError, "data is of type NoneType: it must be a pandas DataFrame."),
+    (DATA.to_dict("list"), {}, ArgumentTypeError, "data is of type dict: it must be a pandas DataFrame."),
+    (DATA.to_numpy(), {}, ArgumentTypeError, "data is of type ndarray: it must be a pandas DataFrame."),
+    (DATA["y"], {}, ArgumentTypeError, "data is of type Series"),
+    ("mackerel", {}, ArgumentTypeError, "data is of type str"),
+    (DATA.head(0), {}, DataError, "data has no rows."),
+    (pd.concat([DATA, DATA[["depth"]]], axis=1), {}, DataError, "data has 2 columns named 'depth'"),
+    (
+        DATA.assign(y="no"),
+        {},
+        DataError,
+        "The response 'y' has one class only in the 20 rows that count: 'no'. Two are needed.",
+    ),
+    (
+        DATA.assign(y=DATA["site"]),
+        {},
+        DataError,
+        "The response 'y' has 3 levels: 'a', 'b', 'c'. This version fits two classes",
+    ),
+    (DATA.assign(y=DATA["depth"]), {}, DataError, "make it two classes by a comparison"),
+    (with_value("depth", np.inf), {}, DataError, "data column 'depth' is infinite (inf) in row 3."),
+    (with_value("temperature", -np.inf), {}, DataError, "data column 'temperature' is infinite (-inf) in row 3."),
+    (
+        DATA.assign(depth=np.nan),
+        {},
+        DataError,
+        "No row is complete: 20 of 20 rows have missing values, in column 'depth' (20).",
+    ),
+    (DATA.assign(y=None), {}, DataError, "No row is complete"),
+    (
+        with_value("depth", np.nan),
+        {"na_action": "raise"},
+        DataError,
+        "1 of 20 rows have missing values, in column 'depth' (1); na_action='raise' allows none.",
+    ),
+    (
+        DATA.assign(depth=1.0, temperature=2.0),
+        {},
+        DataError,
+        "Every column of the design is constant: 'depth', 'temperature'.",
+    ),
+    (DATA.assign(depth=pd.date_range("2020", periods=N)), {}, DataError, "depth holds datetime64"),
+    (DATA.assign(depth=1j), {}, DataError, "depth holds complex128"),
+    (with_value("depth", "deep"), {}, DataError, "depth holds mixed types"),
+    (
+        DATA.assign(depth=DATA["depth"] * 1e200, temperature=1e200),
+        {"kernel": "poly", "scale": False, "gamma": 1.0},
+        DataError,
+        "the polynomial kernel of degree=3 overflows",
+    ),
+]
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.filterwarnings("ignore::svmstat.errors.DesignWarning")
+@pytest.mark.parametrize(("data", "options", "error", "message"), DATA_SETS, ids=[m[:50] for *_, m in DATA_SETS])
+def test_data(data, options, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        svm("y ~ depth + temperature", data, **options)
+
+
+GRAMS = [
+    (gram(K).drop(columns="k3"), "needs a square matrix: the design has 19 columns for 20 rows of data."),
+    (gram(K)[["k0", "y"]], "needs a square matrix: the design has 1 column for 20 rows of data."),
+    (gram(changed(2, 5, 9.0)), f"is not a symmetric matrix: entry (2, 5) is 9.0, but (5, 2) is {K[5, 2]}."),
+    (gram(changed(2, 5, np.inf)), "'k5' is infinite (inf) in row 2."),
+    (gram(K).drop(columns="k3").assign(g=DATA["site"]), "needs a square matrix"),
+]
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize(("data", "message"), GRAMS, ids=[m[:40] for _, m in GRAMS])
+def test_gram_matrices(data, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        svm("y ~ .", data, kernel="precomputed")
+
+
+NEWDATA = [
+    (DATA[["site"]], DataError, "newdata has no column 'depth'"),
+    (DATA.rename(columns={"depth": "dept"}), DataError, "newdata has no column 'depth'; did you mean 'dept'?"),
+    (DATA.assign(site="zz"), DataError, "newdata column 'site' has new level(s) 'zz'; the fit knows 'a', 'b', 'c'."),
+    (with_value("depth", np.inf), DataError, "newdata column 'depth' is infinite (inf) in row 3."),
+    (
+        DATA.assign(depth="deep"),
+        DataError,
+        "newdata column 'depth' holds text such as 'deep'; at the fit it held number.",
+    ),
+    (DATA.assign(site=1), DataError, "newdata column 'site' holds number such as 1; at the fit it held text."),
+    ({"depth": [1.0], "site": ["a"]}, ArgumentTypeError, "newdata is of type dict: it must be a pandas DataFrame."),
+    (DATA["depth"], ArgumentTypeError, "newdata is of type Series"),
+    (DATA.to_numpy(), ArgumentTypeError, "newdata is of type ndarray"),
+]
+FIT = svm("y ~ depth + site", DATA)
+
+
+@pytest.mark.parametrize(("newdata", "error", "message"), NEWDATA, ids=[m[:50] for *_, m in NEWDATA])
+@pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
+def test_new_data(method, newdata, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        getattr(FIT, method)(newdata)
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba", "summary"])
+def test_an_unknown_keyword_of_a_method(method):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'new_data'"):
+        getattr(FIT, method)(new_data=DATA)
+
+
+# Warnings
+
+
+def indefinite(X, Z):
+    return np.tanh(X @ Z.T - 1.0)
+
+
+INSIDE = pytest.mark.xfail(reason="the formula layer's warnings point into the package", strict=True)
+WARNINGS = [
+    pytest.param("y ~ depth + flat", {}, DesignWarning, "The column is constant and dropped: 'flat'.", marks=INSIDE),
+    pytest.param(
+        "y ~ depth + flat + even", {}, DesignWarning, "columns are constant and dropped: 'flat', 'even'.", marks=INSIDE
+    ),
+    ("y ~ np.log(w)", {"subset": "w > 0"}, None, ""),
+    pytest.param("y ~ np.log(depth) + w", {}, DesignWarning, "is not a number in", marks=INSIDE),
+    ("y ~ depth + temperature", {"kernel": indefinite}, DesignWarning, "clearly negative eigenvalues"),
+    ("y ~ depth", {"kernel": "poly", "degree": 2, "coef0": -3.0}, DesignWarning, "clearly negative eigenvalues"),
+    ("y ~ depth", {"kernel": "poly", "degree": 2, "coef0": 3.0}, None, ""),
+    ("y ~ depth + temperature", {"kernel": lambda X, Z: X @ Z.T}, None, ""),
+]
+
+
+@pytest.mark.parametrize(("formula", "options", "category", "message"), WARNINGS)
+def test_warnings_point_at_the_call(formula, options, category, message):
+    data = DATA.assign(flat=3.0, even=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        svm(formula, data, **options)
+    assert [each.category for each in caught] == ([] if category is None else [category])
+    for each in caught:
+        assert message in str(each.message)
+        assert each.filename == __file__
+
+
+def test_an_indefinite_gram_matrix_is_warned_of():
+    with pytest.warns(DesignWarning, match="clearly negative eigenvalues") as caught:
+        svm("y ~ .", gram(-K), kernel="precomputed")
+    assert caught[0].filename == __file__
+
+
+def test_a_fit_without_certificate_is_warned_of(monkeypatch):
+    monkeypatch.setattr(svmstat.model, "Status", type("Status", (), {"CERTIFIED": None}))
+    with pytest.warns(CertificateWarning, match=r"KKT violation .*, duality gap ") as caught:
+        svm("y ~ depth", DATA)
+    assert caught[0].filename == __file__
+
+
+def test_a_calibration_that_did_not_converge_is_warned_of(monkeypatch):
+    platt = type(FIT.calibration)(-1.0, 0.0, False, "insample")
+    monkeypatch.setattr(svmstat.model, "fit_platt", lambda *_, **__: platt)
+    with pytest.warns(CalibrationWarning, match="did not converge") as caught:
+        fit = svm("y ~ depth", DATA)
+    assert caught[0].filename == __file__
+    assert "did not converge" in str(fit.summary())
+
+
+def test_a_good_fit_is_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        svm("y ~ depth + site", DATA, weights="w", subset="depth > -2.5", class_weight="balanced").summary()

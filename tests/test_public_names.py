@@ -1,0 +1,97 @@
+"""The names that code outside this package calls: they stay, with their arguments and defaults."""
+
+import dataclasses
+import inspect
+
+import pytest
+
+import svmstat
+from svmstat import SVMResults, svm
+from svmstat.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    CalibrationWarning,
+    CertificateWarning,
+    DataError,
+    DesignWarning,
+    FormulaError,
+    SvmstatError,
+    SvmstatWarning,
+    UnavailableError,
+)
+
+DEFAULTS = {
+    "loss": "hinge",
+    "kernel": "rbf",
+    "C": 1.0,
+    "gamma": "scale",
+    "degree": 3,
+    "coef0": 0.0,
+    "weights": None,
+    "class_weight": None,
+    "event": None,
+    "subset": None,
+    "na_action": "drop",
+    "scale": True,
+    "calibration": "insample",
+}
+
+ATTRIBUTES = """nobs classes event alpha intercept intercept_interval support n_support decision_values fittedvalues
+    deviance null_deviance llf kkt_violation duality_gap converged calibration"""
+
+METHODS = {"summary": (), "predict": ("newdata",), "decision_function": ("newdata",), "predict_proba": ("newdata",)}
+
+
+def test_top_level():
+    assert set(svmstat.__all__) >= {"svm", "SVMResults", "datasets"}
+    assert all(hasattr(svmstat, name) for name in svmstat.__all__)
+
+
+def test_arguments_of_svm():
+    formula, data, *others = inspect.signature(svm).parameters.values()
+    assert (formula.name, data.name) == ("formula", "data")
+    assert formula.default is data.default is inspect.Parameter.empty
+    found = {each.name: each.default for each in others}
+    assert found.items() >= DEFAULTS.items()
+    assert {each.kind for each in others} == {inspect.Parameter.KEYWORD_ONLY}
+    assert all(each.default is not inspect.Parameter.empty for each in others)
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES.split())
+def test_attributes_of_a_fit(name):
+    fields = [field.name for field in dataclasses.fields(SVMResults)]
+    assert name in fields or inspect.getdoc(getattr(SVMResults, name))
+
+
+@pytest.mark.parametrize(("name", "arguments"), METHODS.items())
+def test_methods_of_a_fit(name, arguments):
+    found = inspect.signature(getattr(SVMResults, name)).parameters
+    assert list(found)[1 : 1 + len(arguments)] == list(arguments)
+    assert all(found[each].default is None for each in arguments)
+
+
+def test_params_of_a_linear_fit():
+    assert isinstance(SVMResults.params.__doc__, str)
+
+
+def test_errors_are_also_python_s_own():
+    for error in (ArgumentError, DataError, FormulaError):
+        assert issubclass(error, SvmstatError)
+        assert issubclass(error, ValueError)
+    assert issubclass(ArgumentTypeError, SvmstatError)
+    assert issubclass(ArgumentTypeError, TypeError)
+    assert issubclass(UnavailableError, SvmstatError)
+    assert issubclass(UnavailableError, AttributeError)
+    for warning in (CalibrationWarning, CertificateWarning, DesignWarning):
+        assert issubclass(warning, SvmstatWarning)
+        assert issubclass(warning, UserWarning)
+
+
+def public(owner):
+    return [name for name in vars(owner) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", public(SVMResults))
+def test_everything_public_is_described(name):
+    fields = [field.name for field in dataclasses.fields(SVMResults)]
+    assert name in fields or inspect.getdoc(getattr(SVMResults, name))
