@@ -17,7 +17,7 @@ def refuse(name: str, value: object, allowed: str) -> ArgumentError:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint such as ``; did you mean 'lat' or 'lon'?``, empty when nothing known is near."""
-    close = difflib.get_close_matches(str(name), [str(item) for item in known], n=3, cutoff=0.6)
+    close = difflib.get_close_matches(str(name), [str(item) for item in known], n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._repeats import distinct_rows
 from svmstat.bounds import weighted
 from svmstat.kernels import Kernel, Precomputed, Rows
 from svmstat.losses import Loss
@@ -28,7 +29,7 @@ class Groups:
 
     Attributes
     ----------
-    first : (G,) a row of each group, in the order of appearance
+    first : (G,) a row of each group; the groups are in the order of their values
     of_row : (n,) the group of each row, −1 for a row of weight zero
     weights : (G,) sums of the case weights
     """
@@ -123,36 +124,20 @@ def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
 
     Examples
     --------
-    >>> groups = group_rows(np.array([[1.0], [2.0], [1.0]]), np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.5]))
+    >>> groups = group_rows(np.array([[2.0], [1.0], [2.0]]), np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.5]))
     >>> groups.first, groups.weights
-    (array([0, 1]), array([1.5, 1. ]))
+    (array([1, 0]), array([1. , 1.5]))
     """
     used = np.flatnonzero(weights > 0)
-    some = np.column_stack([X[used], y[used]]) + 0.0  # −0 becomes 0
+    found = distinct_rows(np.column_stack([X[used], y[used]]), weights[used])
     of_row = np.full(len(y), -1)
-    if _all_distinct(some):
-        of_row[used] = np.arange(len(used))
-        return Groups(used, of_row, weights[used])
-    as_bytes = some.view(np.dtype((np.void, some.itemsize * some.shape[1]))).ravel()
-    _, first, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    of_row[used] = rank[inverse]
-    total = np.zeros(len(first))
-    np.add.at(total, of_row[used], weights[used])
-    return Groups(used[np.sort(first)], of_row, total)
-
-
-def _all_distinct(rows: Floats) -> bool:
-    """Whether no two rows agree, judged by a combination of their columns with fixed random coefficients."""
-    keys = (rows * np.random.default_rng(1).standard_normal(rows.shape[1])).sum(axis=1)
-    keys.sort()
-    return bool((keys[1:] != keys[:-1]).all())
+    of_row[used] = found.of_row
+    return Groups(used[found.first], of_row, found.weights)
 
 
 def _source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
     if isinstance(kernel, Precomputed):
-        return kernel.bind(X if len(first) == len(X) else X[np.ix_(first, first)])
+        return kernel.bind(X[np.ix_(first, first)])
     return kernel.bind(X[first])
 
 

@@ -10,7 +10,7 @@ import svmstat
 ROOT = Path(svmstat.__file__).parent
 FLOORS = (
     {"errors"},
-    {"_checks", "_warn"},
+    {"_checks", "_repeats", "_warn"},
     {"solver"},
     {"kernels", "losses", "bounds", "formula"},
     {"machine"},

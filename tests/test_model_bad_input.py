@@ -335,14 +335,13 @@ def indefinite(X, Z):
     return np.tanh(X @ Z.T - 1.0)
 
 
-INSIDE = pytest.mark.xfail(reason="the formula layer's warnings point into the package", strict=True)
 WARNINGS = [
-    pytest.param("y ~ depth + flat", {}, DesignWarning, "The column is constant and dropped: 'flat'.", marks=INSIDE),
+    pytest.param("y ~ depth + flat", {}, DesignWarning, "The column is constant and dropped: 'flat'."),
     pytest.param(
-        "y ~ depth + flat + even", {}, DesignWarning, "columns are constant and dropped: 'flat', 'even'.", marks=INSIDE
+        "y ~ depth + flat + even", {}, DesignWarning, "columns are constant and dropped: 'flat', 'even'."
     ),
     ("y ~ np.log(w)", {"subset": "w > 0"}, None, ""),
-    pytest.param("y ~ np.log(depth) + w", {}, DesignWarning, "is not a number in", marks=INSIDE),
+    pytest.param("y ~ np.log(depth) + w", {}, DesignWarning, "is not a number in"),
     ("y ~ depth + temperature", {"kernel": indefinite}, DesignWarning, "clearly negative eigenvalues"),
     ("y ~ depth", {"kernel": "poly", "degree": 2, "coef0": -3.0}, DesignWarning, "clearly negative eigenvalues"),
     ("y ~ depth", {"kernel": "poly", "degree": 2, "coef0": 3.0}, None, ""),

@@ -1,6 +1,5 @@
 """From a formula and a data frame to the arrays of a fit."""
 
-import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat import _checks
+from svmstat._warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
 from svmstat.formula.columns import check_frame, read_table
 from svmstat.formula.design import Design, term_columns
@@ -215,9 +215,7 @@ def _checked(data: object, na_action: object, scale: object, env: object) -> Map
     return {} if env is None else env
 
 
-def _bound(
-    parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]
-) -> tuple[Expression, dict[str, Expression]]:
+def _bound(parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]) -> tuple[Expression, dict[str, Expression]]:
     """The response, and the factors of the right side by their code."""
     columns: dict[Hashable, None] = dict.fromkeys(data.columns)
     left = bind(parsed.response, columns, names)
@@ -238,4 +236,4 @@ def _tell_constant(dropped: tuple[str, ...], count: int) -> None:
         raise DataError(f"Every column of the design is constant: {listed}.")
     if dropped:
         what = "The column is" if len(dropped) == 1 else f"{len(dropped)} columns are"
-        warnings.warn(f"{what} constant and dropped: {listed}.", DesignWarning, stacklevel=3)
+        warn(f"{what} constant and dropped: {listed}.", DesignWarning)

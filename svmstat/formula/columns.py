@@ -169,9 +169,7 @@ def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:
     return values
 
 
-def _conform(
-    name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column
-) -> tuple[str, pd.Series]:
+def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column) -> tuple[str, pd.Series]:
     """The values as the column was at the fit."""
     if kind == "missing":
         return fitted.kind, _all_missing(len(values), fitted)

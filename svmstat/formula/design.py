@@ -112,9 +112,7 @@ class Design:
         return NewRows(X, missing, table.index)
 
 
-def term_columns(
-    where: str, terms: tuple[Term, ...], values: Mapping[str, Value], index: pd.Index
-) -> np.ndarray:
+def term_columns(where: str, terms: tuple[Term, ...], values: Mapping[str, Value], index: pd.Index) -> np.ndarray:
     """The columns (n, q) of all terms before scaling, given the value of each expression by its code.
 
     Raises

@@ -1,12 +1,12 @@
 """The expressions of a formula on the rows of a data frame: missing, infinite and uncomputable values."""
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from svmstat._warn import warn
 from svmstat.errors import DataError, DesignWarning, FormulaError, SvmstatError
 from svmstat.formula.columns import Table
 from svmstat.formula.expression import Expression, explain
@@ -32,9 +32,7 @@ class Complete:
     values: dict[str, Value]
 
 
-def evaluate_complete(
-    expressions: Sequence[Expression], table: Table, weights: np.ndarray, na_action: str
-) -> Complete:
+def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: np.ndarray, na_action: str) -> Complete:
     """Drop the incomplete rows, let the transforms learn from the others, and evaluate.
 
     Transforms such as ``bs`` learn from the rows as often as their weights say. If a weight is no whole
@@ -128,11 +126,10 @@ def warn_whole_column(expression: Expression, value: Value, table: Table) -> Non
     except SvmstatError:
         return
     if not same:
-        warnings.warn(
+        warn(
             f"data {expression.label} depends in each row on the other rows: on new data it means something "
             "else: use center(), standardize() or bs(), which remember, or compute the column beforehand.",
             DesignWarning,
-            stacklevel=3,
         )
 
 
@@ -209,11 +206,10 @@ def _warn_computed(where: str, expression: Expression, value: Value, table: Tabl
     if value.missing.any():
         count = int((value.missing & ~table.missing(expression.columns)).sum())
         if count:
-            warnings.warn(
+            warn(
                 f"{where} {expression.label} is not a number in {count} row(s) where its columns are present "
                 "(they count as missing).",
                 DesignWarning,
-                stacklevel=2,
             )
 
 

@@ -12,8 +12,7 @@ from svmstat.errors import DataError
 from svmstat.formula.columns import plain
 
 _NUMPY_NAMES = (
-    "log log2 log10 log1p exp expm1 sqrt abs sin cos tan arcsin arccos arctan floor ceil sign "
-    "minimum maximum where"
+    "log log2 log10 log1p exp expm1 sqrt abs sin cos tan arcsin arccos arctan floor ceil sign minimum maximum where"
 )
 
 

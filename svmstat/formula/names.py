@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Calls that give an answer for a missing value; below them a missing value is no longer missing.
-ANSWERS_MISSING = frozenset(
-    {"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"}
-)
+ANSWERS_MISSING = frozenset({"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"})
 COMPARES = frozenset({"isin", "between", "eq", "ne", "lt", "le", "gt", "ge"})
 
 

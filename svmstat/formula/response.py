@@ -83,9 +83,7 @@ class Response:
         return pd.Series(taken, index=index, name=self.name, dtype=dtype)
 
 
-def learn_response(
-    expression: Expression, value: Value, dtype: Any, counted: np.ndarray, event: object
-) -> Response:
+def learn_response(expression: Expression, value: Value, dtype: Any, counted: np.ndarray, event: object) -> Response:
     """Find the levels and the event.
 
     Parameters

@@ -59,8 +59,7 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     if len(bad):
         row = data.index[bad[0]]
         raise ArgumentError(
-            f"weights{_named(column)} hold {result[bad[0]].item()!r} in row {row!r}: "
-            "they must be finite numbers >= 0."
+            f"weights{_named(column)} hold {result[bad[0]].item()!r} in row {row!r}: they must be finite numbers >= 0."
         )
     if not result[inside].any():
         raise ArgumentError(f"weights{_named(column)} are all zero: at least one row must count.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat._repeats import distinct_rows
 from svmstat.errors import ArgumentError, DataError
 
 # A column whose range is this small beside its largest value is constant up to the rounding of the
@@ -89,10 +90,8 @@ def learn_scaling(
                 "needs a sum above 1. Multiply them, or use scale=False."
             )
         with np.errstate(over="ignore", invalid="ignore"):
-            # one column per contiguous row, so that its sum does not depend on the columns beside it
-            numbers = np.ascontiguousarray(columns[:, free].T)
-            center[free] = (numbers * (weights / total)).sum(axis=1)
-            scale[free] = _sd(numbers - center[free, None], weights, total)
+            moments = [_mean_and_sd(column, weights, total) for column in columns[:, free].T]
+            center[free], scale[free] = np.transpose(moments)
         wrong = np.flatnonzero(~(np.isfinite(center) & np.isfinite(scale) & (scale > 0)))
         if len(wrong):
             name = np.asarray(names, dtype=object)[keep][wrong[0]]
@@ -100,8 +99,13 @@ def learn_scaling(
     return Scaling(keep, is_indicator, center, scale)
 
 
-def _sd(deviations: np.ndarray, weights: np.ndarray, total: float) -> np.ndarray:
-    """The standard deviation of each row (p, n); its squares neither overflow nor vanish."""
-    largest = abs(deviations).max(axis=1)
-    squares = (deviations / largest[:, None]) ** 2
-    return largest * np.sqrt((weights * squares).sum(axis=1) / (total - 1))
+def _mean_and_sd(column: np.ndarray, weights: np.ndarray, total: float) -> tuple[float, float]:
+    """Of one column (n,); its squares neither overflow nor vanish, and neither the order of the rows nor a weight in
+    the place of copies changes a digit.
+    """
+    found = distinct_rows(column[:, None], weights)
+    numbers, share = column[found.first], found.weights
+    mean = (numbers * (share / total)).sum()
+    deviations = numbers - mean
+    largest = abs(deviations).max()
+    return mean, largest * np.sqrt((share * (deviations / largest) ** 2).sum() / (total - 1))

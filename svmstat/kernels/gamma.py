@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._checks import is_real, refuse
+from svmstat._repeats import distinct_rows
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels.pairs import CHUNK, FloatArray, distances_from, in_threads
 
@@ -87,9 +88,12 @@ def _scale(X: FloatArray, w: FloatArray) -> float:
     if X.min() == X.max():
         raise ArgumentError(f"gamma='scale' needs entries that differ, but all are {X.flat[0]}; give a number > 0.")
     total, p = w.sum(), X.shape[1]
-    mean = (w @ X).sum() / (total * p)
+    # Over the distinct entries in their order: neither the order of rows and columns nor copies change a digit.
+    found = distinct_rows(X.reshape(-1, 1), np.repeat(w, p))
+    entries = X.reshape(-1)[found.first]
+    mean = (found.weights * entries).sum() / (total * p)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        return float(np.divide(1.0, (w @ (X - mean) ** 2).sum() / total))
+        return float(np.divide(1.0, (found.weights * (entries - mean) ** 2).sum() / total))
 
 
 def _median(X: FloatArray, w: FloatArray) -> float:

@@ -6,26 +6,15 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.descent import descend
-from svmstat.solver.follow import NOT_TRIED, OVERRUN, certify_all, correct_all, follow, follow_tableau
+from svmstat.solver.follow import NOT_TRIED, OVERRUN, certify_all, correct_all, follow, follow_tableau, settle_all
 from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
-from svmstat.solver.polish import polish
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import FREE, TOLERANCE, Basis, Batch, Road, Solution, Status, certify, partition
+from svmstat.solver.single import feasible, solve_single
+from svmstat.solver.solution import FREE, TOLERANCE, Batch, Road, Solution, Status, partition
 from svmstat.solver.tableau import ALL_NEAR, NEAR, Tableau, make_tableau
 
-_HANDOVERS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
-"""KKT violations at which the descent hands over to the path, the next one when the path became dearer than descending:
-an event costs about as much as a step for every free row."""
-
-_RESCUE_BELOW = 1e-5
-
-_MOST_EVENTS = 20_000
 _PATH_EVENTS = 5000
-_STEPS_PER_ROW = 100
-_LEAST_STEPS = 20_000
-
 _FURTHER_ROWS = 16
 """Rows outside the near set whose bounds may move in one path; more make a restart cheaper."""
 
@@ -64,84 +53,13 @@ def solve(problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anc
         A bound vector that leaves one class only is a status and NaN, not an exception.
     """
     if uppers is None:
-        return _single(problem, problem.upper, start.solution if isinstance(start, Anchor) else start)
+        origin = start.solution if isinstance(start, Anchor) else start
+        if origin is None or origin.status is Status.ONE_CLASS:
+            return solve_single(problem, problem.upper, None, Road.COLD)
+        beta = feasible(problem.signs * origin.alpha, origin.upper, *problem.box(problem.upper))
+        return solve_single(problem, problem.upper, beta, Road.PATH)
     uppers = np.ascontiguousarray(uppers, dtype=float)
-    return _many(problem, uppers, _single(problem, problem.upper, None) if start is None else start)
-
-
-def _single(problem: BoxQP, upper: Floats, start: Solution | None) -> Solution:
-    lo, hi = problem.box(upper)
-    if not (lo.any() and hi.any()):
-        return _one_class(problem, upper)
-    if start is None or start.status is Status.ONE_CLASS:
-        return _descend_and_polish(problem, upper, lo, hi, np.zeros(problem.n), Road.COLD)
-    beta = _feasible(problem.signs * start.alpha, start.upper, lo, hi)
-    return _descend_and_polish(problem, upper, lo, hi, beta, Road.PATH)
-
-
-def _descend_and_polish(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, road: Road) -> Solution:
-    """From a feasible β to the solution."""
-    linear = problem.linear
-    h = linear.copy()
-    support = np.flatnonzero(beta)
-    if len(support):
-        problem.gram.add(support, -beta[support], h)
-    steps, events = 0, 0
-    most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
-    for tolerance in _HANDOVERS:
-        steps += descend(problem.gram, lo, hi, beta, h, tolerance, most)
-        n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
-        patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
-        polished = polish(problem.gram, linear, lo, hi, beta, h, patience)
-        events += polished.events
-        if polished.exact:
-            break
-    reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
-    return _certified(problem, upper, lo, hi, beta, h, polished.basis, reached, steps, events)
-
-
-def _feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
-    """β of a neighbouring problem, rows at a bound moved with it and Σβ = 0 restored by shrinking one side."""
-    bounded = np.abs(beta) >= upper
-    moved = np.where(bounded & (beta > 0), hi, np.where(bounded & (beta < 0), lo, np.clip(beta, lo, hi)))
-    positive, negative = moved[moved > 0].sum(), -moved[moved < 0].sum()
-    if positive == 0.0 or negative == 0.0:
-        return np.zeros(len(beta))
-    target = min(positive, negative)
-    return np.where(moved > 0, moved * (target / positive), moved * (target / negative))
-
-
-def _certified(
-    problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
-    basis: Basis, road: Road, steps: int, events: int,
-) -> Solution:  # fmt: skip
-    b_low, b_high, violation, gap = certify(h, beta, lo, hi)
-    alpha = problem.signs * beta
-    field = problem.linear - h
-    norm_squared = float(beta @ field)
-    return Solution(
-        alpha=alpha,
-        upper=upper,
-        field=field,
-        intercept_interval=(float(b_low), float(b_high)),
-        violation=float(violation),
-        gap=float(gap),
-        norm_squared=norm_squared,
-        objective=0.5 * norm_squared - float(problem.margin @ alpha),
-        status=Status.CERTIFIED if violation <= TOLERANCE else Status.UNCERTIFIED,
-        road=road,
-        steps=steps,
-        events=events,
-        basis=basis,
-    )
-
-
-def _one_class(problem: BoxQP, upper: Floats) -> Solution:
-    nothing = np.full(problem.n, np.nan)
-    return Solution(
-        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, Status.ONE_CLASS, Road.COLD, 0, 0,
-        Basis(np.empty(0, np.intp), np.empty((1, 1))),
-    )  # fmt: skip
+    return _many(problem, uppers, solve(problem) if start is None else start)
 
 
 def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
@@ -155,9 +73,9 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
         _follow_all(problem, anchor, lo, hi, paths)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     for q in np.flatnonzero(two_classes & (paths.code != ARRIVED)).tolist():
-        from_path = paths.code[q] == OVERRUN
-        beta = paths.beta[q] if from_path else _feasible(problem.signs * origin.alpha, origin.upper, lo[q], hi[q])
-        single = _descend_and_polish(problem, uppers[q], lo[q], hi[q], beta, Road.RESCUE)
+        from_path = paths.code[q] == OVERRUN and np.isfinite(paths.beta[q]).all()
+        beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
+        single = solve_single(problem, uppers[q], feasible(beta, upper, lo[q], hi[q]), Road.RESCUE)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         road[q], steps[q] = Road.RESCUE, single.steps
     status = np.where(paths.violation <= TOLERANCE, Status.CERTIFIED, Status.UNCERTIFIED).astype(np.int8)
@@ -228,3 +146,6 @@ def _follow_all(problem: BoxQP, anchor: Anchor, new_lo: Floats, new_hi: Floats, 
             gram, t.rows, t.T, t.side, new_lo, new_hi, TOLERANCE, paths.beta, paths.h, paths.interval,
             paths.violation, paths.gap, paths.code,
         )  # fmt: skip
+    settle_all(
+        gram, new_lo, new_hi, TOLERANCE, paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code
+    )

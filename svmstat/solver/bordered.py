@@ -50,7 +50,7 @@ def _inverse(M: Floats, least: float) -> tuple[Rows, Floats]:
     return pivots[:rank] - 1, np.tril(A) + np.tril(A, -1).T
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"}, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _sweep(M, least):
     """Invert a symmetric M (m, m) in place by Gauss–Jordan steps on the largest diagonal entry left; which rows it was.
 

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from svmstat.solver.gram import combine
-from svmstat.solver.path import ARRIVED, BASIS_FULL, _exclude, move
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, certify
+from svmstat.solver.path import ARRIVED, BASIS_FULL, exclude, move
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, certify, doubtful, settle
 from svmstat.solver.tableau import correct, walk
 
 OVERRUN, NOT_TRIED = 5, 6
@@ -114,7 +114,8 @@ def follow_tableau(
             scalars[0] = b0
             code[q], events[q] = walk(T, T_b, side, diagonal, part, g, lo, hi, dlo, dhi, status, scalars, max_events)
             for a in range(w):
-                beta[q, near[a]] = min(max(part[a], lo1[near[a]]), hi1[near[a]])
+                beta[q, near[a]] = part[a]
+            settle(beta[q], lo1, hi1)
 
 
 @njit(cache=True, nogil=True)
@@ -173,17 +174,18 @@ def follow(
             if status[members0[a]] != FREE:
                 for c in range(m):
                     if members[c] == members0[a]:
-                        m = _exclude(members, m, inverse, c)
+                        m = exclude(members, m, inverse, c)
                         break
         scalars[0] = b0
         code[q], m, events[q] = move(
             K, part, g, lo, hi, dlo, dhi, np.zeros(size), status, members, m, inverse, scalars, max_events
         )
         for a in range(size):
-            beta[q, rows[a]] = min(max(part[a], lo1[rows[a]]), hi1[rows[a]])
+            beta[q, rows[a]] = part[a]
+        settle(beta[q], lo1, hi1)
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@njit(cache=True, nogil=True)
 def _combine_four(stored, rows, delta, h):
     """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time."""
     n, m = h.shape[1], rows.shape[0]
@@ -265,3 +267,22 @@ def correct_all(stored, near, T, side, new_lo, new_hi, tolerance, beta, h, inter
         ):
             interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], new_lo[q], new_hi[q])
             code[q] = OVERRUN if violation[q] > tolerance else ARRIVED
+
+
+@njit(cache=True, nogil=True)
+def settle_all(stored, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code):
+    """Put doubtful rows at their bound, where the certificate then still holds.
+
+    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
+    """
+    for q in range(beta.shape[0]):
+        if code[q] == ARRIVED:
+            rows, distance = doubtful(beta[q], new_lo[q], new_hi[q])
+            if rows.shape[0] > 0:
+                part, part_h = beta[q].copy(), h[q].copy()
+                part[rows] -= distance
+                combine(stored, rows, distance, part_h)
+                low, high, worst, total = certify(part_h, part, new_lo[q], new_hi[q])
+                if worst <= tolerance:
+                    beta[q], h[q] = part, part_h
+                    interval[q, 0], interval[q, 1], violation[q], gap[q] = low, high, worst, total

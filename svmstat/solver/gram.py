@@ -44,9 +44,13 @@ def _gather(stored, rows, columns, places, out):
             target[c] = source[columns[c]]
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@njit(cache=True, nogil=True)
 def combine(stored, rows, coefficients, out):
-    """out += Σ_a coefficients[a] · stored[rows[a], :n], four rows at a time; rows, coefficients (m,), out (n,)."""
+    """out += Σ_a coefficients[a] · stored[rows[a], :n], four rows at a time; rows, coefficients (m,), out (n,).
+
+    No sum is reassociated, here and in every loop whose digits reach a result: the last bit must not depend on which
+    process compiled the loop.
+    """
     n, m = out.shape[0], rows.shape[0]
     a = 0
     while a + 4 <= m:

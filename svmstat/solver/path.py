@@ -23,18 +23,18 @@ ARRIVED, TOO_MANY_EVENTS, NO_COMPENSATION, BASIS_FULL, UNSTABLE = 0, 1, 2, 3, 4
 DEPENDENT = 1e-10
 """A row whose Schur complement is below this share of its K_ii depends on the free rows."""
 
-_FAST = {"nnan", "nsz", "reassoc", "contract"}
+_FAST = {"nnan", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _apply(inverse, size, vector, out):
     """out = R · vector over the leading ``size`` entries."""
     for a in range(size):
-        row = inverse[a]
-        total = 0.0
-        for c in range(size):
-            total += row[c] * vector[c]
-        out[a] = total
+        out[a] = 0.0
+    for c in range(size):
+        row, factor = inverse[c], vector[c]
+        for a in range(size):
+            out[a] += factor * row[a]
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
@@ -47,6 +47,27 @@ def _schur(gram, members, m, inverse, j, border, z):
     _apply(inverse, m + 1, border, z)
     sigma = row[j]
     for a in range(m + 1):
+        sigma -= border[a] * z[a]
+    return sigma
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _schur_refined(gram, members, m, inverse, j, border, z):
+    """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
+    residual, step = np.empty(m + 1), np.empty(m + 1)
+    residual[0] = 1.0
+    for a in range(m):
+        residual[0] -= z[a + 1]
+    for a in range(m):
+        row = gram[members[a]]
+        total = border[a + 1] - z[0]
+        for c in range(m):
+            total -= row[members[c]] * z[c + 1]
+        residual[a + 1] = total
+    _apply(inverse, m + 1, residual, step)
+    sigma = gram[j, j]
+    for a in range(m + 1):
+        z[a] += step[a]
         sigma -= border[a] * z[a]
     return sigma
 
@@ -73,7 +94,7 @@ def _include(members, m, inverse, j, z, sigma, diagonal_j):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _exclude(members, m, inverse, position):
+def exclude(members, m, inverse, position):
     """Take the free row at ``position`` out of R; returns the new number of free rows."""
     if m > 1:
         size = m + 1
@@ -111,6 +132,8 @@ def _enter(gram, beta, lo, hi, status, members, m, inverse, j, inward, border, z
     scale = abs(gram[j, j])
     for a in range(m + 1):
         scale += abs(border[a] * z[a])
+    if sigma <= 1e-5 * scale:
+        sigma = _schur_refined(gram, members, m, inverse, j, border, z)
     if sigma > DEPENDENT * scale:
         status[j] = FREE
         return _include(members, m, inverse, j, z, sigma, gram[j, j]), -1
@@ -141,7 +164,7 @@ def _enter(gram, beta, lo, hi, status, members, m, inverse, j, inward, border, z
     up = -inward * z[blocking + 1] > 0
     status[leaver] = AT_UPPER if up else AT_LOWER
     beta[leaver] = hi[leaver] if up else lo[leaver]
-    m = _exclude(members, m, inverse, blocking)
+    m = exclude(members, m, inverse, blocking)
     if m > 0:
         sigma = _schur(gram, members, m, inverse, j, border, z)
     status[j] = FREE
@@ -349,7 +372,7 @@ def move(gram, beta, gradient, lo, hi, dlo, dhi, ds, status, members, m, inverse
             up = x[place + 1] - dhi[row] > 0.0 and abs(hi[row] - beta[row]) <= abs(beta[row] - lo[row])
             status[row] = AT_UPPER if up else AT_LOWER
             beta[row] = hi[row] if up else lo[row]
-            m = _exclude(members, m, inverse, place)
+            m = exclude(members, m, inverse, place)
             gone = row
         else:
             if m + 2 > width:

@@ -1,7 +1,7 @@
 """From a rough solution to an exact one, by the path.
 
-A rough β is the exact solution for a slightly wrong linear term: with g = Kβ + b − s, take s̃ = s + g on the free rows
-and on the bound rows whose g has the wrong sign. Moving s̃ → s along the path ends at the solution for s, to rounding.
+A rough β is the exact solution for a slightly wrong linear term s̃, for which g = Kβ + b − s̃ is zero on the free rows and
+has the right sign on the others. Moving s̃ → s along the path ends at the solution for s, to rounding.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,19 @@ import numpy as np
 
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.path import complete_basis, move
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, TOLERANCE, Basis, certify, middle, partition
+from svmstat.solver.path import complete_basis, exclude, move
+from svmstat.solver.solution import (
+    AT_LOWER,
+    AT_UPPER,
+    FIXED,
+    FREE,
+    TOLERANCE,
+    Basis,
+    certify,
+    middle,
+    partition,
+    settle,
+)
 
 _REACH = 0.1
 """Bound rows whose |g| is larger do not meet an event while a violation of 0.01 is removed, as a rule."""
@@ -64,6 +75,7 @@ def _round(
     gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
     violation: float, ridge: float, max_events: int, may_slide: bool,
 ) -> tuple[Basis, int]:  # fmt: skip
+    settle(beta, lo, hi)
     status = partition(beta, lo, hi)
     b_low, b_high, _, _ = certify(h, beta, lo, hi)
     b = middle(b_low, b_high)
@@ -78,18 +90,18 @@ def _round(
     if m < np.count_nonzero(status == FREE) and not may_slide:
         return _NO_BASIS, 0
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
-    part_g = b - h[near]
-    part_wrong = (
-        (part_status == FREE)
-        | ((part_status == AT_LOWER) & (part_g < 0.0))
-        | ((part_status == AT_UPPER) & (part_g > 0.0))
-    )
-    ds = np.where(part_wrong, -part_g, 0.0)
-    part_g[part_wrong] = 0.0
+    target = _right_signs(b - h[near], part_status, violation)
+    ds = target - (b - h[near])
     _, m, events = move(
-        K, part_beta, part_g, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
+        K, part_beta, target, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
         part_status, members, m, inverse, scalars, max_events,
     )  # fmt: skip
+    if not np.isfinite(part_beta).all():
+        return _NO_BASIS, int(events)
+    settle(part_beta, part_lo, part_hi)
+    for position in range(m - 1, -1, -1):
+        if not part_lo[members[position]] < part_beta[members[position]] < part_hi[members[position]]:
+            m = exclude(members, m, inverse, position)
     beta[near] = part_beta
     h[:] = linear
     support = np.flatnonzero(beta)
@@ -97,6 +109,15 @@ def _round(
     basis = Basis(near[members[:m]], inverse[: m + 1, : m + 1].copy())
     refine(gram, lo, hi, beta, h, float(scalars[0]), basis)
     return basis, int(events)
+
+
+def _right_signs(g: Floats, status: np.ndarray, violation: float) -> Floats:
+    """The g for which the rough β is exact: 0 for free rows; bound rows keep theirs or, if its sign is wrong, get one of
+    the size of the violation, so that they cross zero one after the other."""
+    target = np.where(status == FREE, 0.0, g)
+    target[(status == AT_LOWER) & (g < 0.0)] = violation
+    target[(status == AT_UPPER) & (g > 0.0)] = -violation
+    return target
 
 
 def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float) -> Rows:
@@ -134,7 +155,7 @@ def refine(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, b: float
         if len(rows) == 0:
             return
         residual = np.concatenate([[beta.sum()], b - h[rows]])
-        if np.abs(residual).max() <= 1e-13:
+        if abs(residual[0]) <= 1e-15 * np.abs(beta).sum() and np.abs(residual[1:]).max() <= 1e-13:
             return
         x = -(basis.inverse @ residual)
         corrected = beta[rows] + x[1:]

@@ -16,7 +16,7 @@ _FAR = 1e300
 @njit(
     cache=True,
     nogil=True,
-    fastmath={"nnan", "nsz", "arcp", "contract", "reassoc"},
+    fastmath={"nnan", "nsz", "reassoc"},
     error_model="numpy",
 )
 def smo(gram, lo, hi, beta, h, tolerance, max_steps):

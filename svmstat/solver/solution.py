@@ -42,6 +42,38 @@ class Road(IntEnum):
     RESCUE = 2
 
 
+@njit(cache=True, nogil=True)
+def settled(beta, lo, hi, margin):
+    """β, or the bound that is at most ``margin`` away from it."""
+    if beta - lo <= margin:
+        return lo
+    if hi - beta <= margin:
+        return hi
+    return beta
+
+
+@njit(cache=True, nogil=True)
+def settle(beta, lo, hi):
+    """Take rounding from β (n,), in place: rows at a bound to 1e-12 of their box, and to 1e-9 of the largest |β|."""
+    largest = np.abs(beta).max() if beta.shape[0] > 0 else 0.0
+    for i in range(beta.shape[0]):
+        beta[i] = settled(beta[i], lo[i], hi[i], min(1e-12 * (hi[i] - lo[i]), 1e-9 * largest))
+
+
+@njit(cache=True, nogil=True)
+def doubtful(beta, lo, hi):
+    """The rows (m,) that are free by less than 1e-10 of their box, and how far (m,) their β is above that bound."""
+    rows, distance = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0])
+    m = 0
+    for i in range(beta.shape[0]):
+        if lo[i] < beta[i] < hi[i]:
+            change = beta[i] - settled(beta[i], lo[i], hi[i], 1e-10 * (hi[i] - lo[i]))
+            if change != 0.0:
+                rows[m], distance[m] = i, change
+                m += 1
+    return rows[:m], distance[:m]
+
+
 def partition(beta: Floats, lo: Floats, hi: Floats) -> np.ndarray:
     """(n,) int8 partition codes."""
     status = np.full(len(beta), FREE, np.int8)
@@ -74,6 +106,8 @@ def certify(h, beta, lo, hi):
         g = b - h[i]
         gap += (beta[i] - lo[i]) * g if g > 0.0 else (beta[i] - hi[i]) * g
     unbalanced = abs(balance) / size if size > 0.0 else 0.0
+    if not np.isfinite(gap + size):
+        return np.nan, np.nan, np.inf, np.inf
     return b_low, b_high, max(b_low - b_high, unbalanced), gap
 
 

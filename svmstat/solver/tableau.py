@@ -41,7 +41,7 @@ NEAR = 0.5
 _MOST_CHANGES = 64
 _NEVER = 1e300
 
-_FAST = {"nnan", "nsz", "reassoc", "contract"}
+_FAST = {"nnan", "nsz"}
 
 
 @dataclass(frozen=True, slots=True)
