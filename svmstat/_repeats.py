@@ -32,8 +32,11 @@ def distinct_rows(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     (array([1, 0]), array([1, 0, 1]), array([1. , 1.5]))
     """
     order = np.lexsort(columns.T[::-1])  # stable, and −0 equals 0
+    if len(order) == 0:
+        return Distinct(order, order, weights)
     ordered = columns[order]
-    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    new = np.ones(len(order), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     of_row = np.empty(len(order), np.intp)
     of_row[order] = np.cumsum(new) - 1
     starts = np.flatnonzero(new)

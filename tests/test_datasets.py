@@ -6,9 +6,7 @@ from svmstat import datasets
 from svmstat.errors import ArgumentError
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"), [("mackerel", (634, 16)), ("liver", (218, 4)), ("forest", (2724, 55))]
-)
+@pytest.mark.parametrize(("name", "shape"), [("mackerel", (634, 16)), ("liver", (218, 4)), ("forest", (2724, 55))])
 def test_shapes(name, shape):
     data = datasets.load(name)
     assert data.shape == shape

@@ -337,9 +337,7 @@ def indefinite(X, Z):
 
 WARNINGS = [
     pytest.param("y ~ depth + flat", {}, DesignWarning, "The column is constant and dropped: 'flat'."),
-    pytest.param(
-        "y ~ depth + flat + even", {}, DesignWarning, "columns are constant and dropped: 'flat', 'even'."
-    ),
+    pytest.param("y ~ depth + flat + even", {}, DesignWarning, "columns are constant and dropped: 'flat', 'even'."),
     ("y ~ np.log(w)", {"subset": "w > 0"}, None, ""),
     pytest.param("y ~ np.log(depth) + w", {}, DesignWarning, "is not a number in"),
     ("y ~ depth + temperature", {"kernel": indefinite}, DesignWarning, "clearly negative eigenvalues"),

@@ -120,9 +120,7 @@ def test_constant_columns_may_stay(table):
     assert frame.X[:, 0].tolist() == [1.0] * 8
 
 
-@pytest.mark.parametrize(
-    ("right", "scale", "scaled"), [("x", True, True), ("x", False, False), ("a", True, False)]
-)
+@pytest.mark.parametrize(("right", "scale", "scaled"), [("x", True, True), ("x", False, False), ("a", True, False)])
 def test_scaled(right, scale, scaled, table):
     assert design(right, table, scale=scale).design.scaled is scaled
 
@@ -179,9 +177,7 @@ def test_without_scaling(table):
 @pytest.mark.parametrize("size", [1e-300, 1e-170, 1e170, 1e300])
 def test_scaling_of_extreme_numbers(size, table):
     expected = design("x", table).X
-    np.testing.assert_allclose(
-        design("x", table.assign(x=table.x * size)).X, expected, rtol=1e-13, atol=1e-14
-    )
+    np.testing.assert_allclose(design("x", table.assign(x=table.x * size)).X, expected, rtol=1e-13, atol=1e-14)
 
 
 def test_numbers_too_large_for_a_deviation():

@@ -43,9 +43,7 @@ def test_rows_of_the_fit_give_the_numbers_of_the_fit(frame, table):
 def test_one_row_at_a_time_in_any_order(frame, table):
     whole = frame.design.transform(table).X
     for k in (6, 0, 3):
-        np.testing.assert_allclose(
-            frame.design.transform(table.iloc[[k]]).X[0], whole[k], rtol=1e-14, atol=1e-14
-        )
+        np.testing.assert_allclose(frame.design.transform(table.iloc[[k]]).X[0], whole[k], rtol=1e-14, atol=1e-14)
 
 
 def test_pickle(frame, table):

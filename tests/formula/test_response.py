@@ -98,9 +98,7 @@ def test_find():
     ],
 )
 def test_event_that_is_no_level(y, event):
-    with pytest.raises(
-        ArgumentError, match=r"event=.* is not allowed: it must be a level of the response 'y': "
-    ):
+    with pytest.raises(ArgumentError, match=r"event=.* is not allowed: it must be a level of the response 'y': "):
         fitted(y, event=event)
 
 
@@ -172,9 +170,7 @@ def test_more_than_two_levels(formula, table):
 
 @pytest.mark.parametrize("y", [np.linspace(0, 1, 5), np.arange(30)])
 def test_measurements_are_no_classes(y):
-    with pytest.raises(
-        DataError, match=rf"number of {len(y)} distinct values.*by a comparison, as in \"y > "
-    ):
+    with pytest.raises(DataError, match=rf"number of {len(y)} distinct values.*by a comparison, as in \"y > "):
         fitted(y)
 
 

@@ -37,9 +37,7 @@ def test_missing_text_and_categories(table):
 
 def test_na_action_raise(table):
     data = table.assign(x=table.x.where(table.z > 3))
-    with pytest.raises(
-        DataError, match=r"3 of 8 rows have missing values, in column 'x' \(2\), column 'hole' \(2\)"
-    ):
+    with pytest.raises(DataError, match=r"3 of 8 rows have missing values, in column 'x' \(2\), column 'hole' \(2\)"):
         build_design("y ~ x + hole", data, na_action="raise")
     with pytest.raises(DataError, match=r"2 of 8 rows have missing values, in column 'hole' \(2\)"):
         build_design("y ~ center(hole)", data, na_action="raise")
@@ -203,9 +201,7 @@ def test_fractional_weights(table):
     frame = build_design("y ~ x", table, weights=w)
     mean = (w @ table.x) / w.sum()
     np.testing.assert_allclose(frame.design.center, mean, rtol=1e-14)
-    np.testing.assert_allclose(
-        frame.design.scale_, np.sqrt(w @ (table.x - mean) ** 2 / (w.sum() - 1)), rtol=1e-14
-    )
+    np.testing.assert_allclose(frame.design.scale_, np.sqrt(w @ (table.x - mean) ** 2 / (w.sum() - 1)), rtol=1e-14)
 
 
 def test_transforms_learn_from_rows_of_positive_weight_once_under_fractional_weights(table):
@@ -221,12 +217,8 @@ def test_huge_whole_weights(table):
 
 def test_zero_weight_rows_that_cannot_be_computed(table):
     w = np.array([1, 1, 1, 1, 1, 1, 1, 0])
-    outside = (
-        r"data, in a row of weight zero, term 'bs\(x, df=3\)' cannot be computed in row 'r7', where x=4.0"
-    )
+    outside = r"data, in a row of weight zero, term 'bs\(x, df=3\)' cannot be computed in row 'r7', where x=4.0"
     with pytest.raises(DataError, match=outside):
         build_design("y ~ bs(x, df=3)", table, weights=w)
-    with pytest.raises(
-        DataError, match=r"data column 'a', in rows of weight zero, has new level.* 'w'; the fit knows"
-    ):
+    with pytest.raises(DataError, match=r"data column 'a', in rows of weight zero, has new level.* 'w'; the fit knows"):
         build_design("y ~ a", table, weights=(table.a != "w").astype(float))
