@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
 
+_WORTH_WORKERS = 8
+"""With fewer tasks than this the first would be done before a second worker has started."""
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -60,7 +63,8 @@ def leave_one_out(machine: Machine, n_jobs: int | None = None) -> LeftOut:
     which, removed = distinct[:, 0].astype(np.intp), distinct[:, 1]
     pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
     anchor = anchor_at(machine.problem, machine.solution)
-    parts = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
+    workers = n_jobs if len(pieces) >= _WORTH_WORKERS else 1
+    parts = joblib.Parallel(n_jobs=workers, prefer="threads")(
         joblib.delayed(_without)(machine.problem, anchor, groups.weights, which[piece], removed[piece])
         for piece in pieces
     )
@@ -80,5 +84,5 @@ def _without(
     problem: BoxQP, start: Anchor, weights: Floats, rows: NDArray[np.intp], copies: Floats
 ) -> tuple[Floats, Floats, NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:
     batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=start)
-    at_rows = batch.decision[np.arange(len(rows)), rows]
+    at_rows = batch.field[np.arange(len(rows)), rows] + batch.intercept
     return at_rows, batch.violation, batch.status, batch.road, batch.events

@@ -6,7 +6,16 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.follow import NOT_TRIED, OVERRUN, certify_all, correct_all, follow, follow_tableau, settle_all
+from svmstat.solver.follow import (
+    NOT_TRIED,
+    OVERRUN,
+    certify_all,
+    correct_all,
+    follow,
+    follow_tableau,
+    settle_all,
+    two_classes,
+)
 from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
@@ -66,26 +75,24 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     B, n = uppers.shape
     anchor = start if isinstance(start, Anchor) else anchor_at(problem, start)
     origin = anchor.solution
-    lo, hi = problem.box(uppers)
-    two_classes = lo.any(axis=1) & hi.any(axis=1)
+    both = two_classes(problem.signs, uppers)
     paths = _Paths.empty(B, n)
     if origin.status is Status.CERTIFIED and problem.gram.fits:
-        _follow_all(problem, anchor, lo, hi, paths)
+        _follow_all(problem, anchor, uppers, paths)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
-    for q in np.flatnonzero(two_classes & (paths.code != ARRIVED)).tolist():
+    for q in np.flatnonzero(both & (paths.code != ARRIVED)).tolist():
         from_path = paths.code[q] == OVERRUN and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
-        single = solve_single(problem, uppers[q], feasible(beta, upper, lo[q], hi[q]), Road.RESCUE)
+        single = solve_single(problem, uppers[q], feasible(beta, upper, *problem.box(uppers[q])), Road.RESCUE)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         road[q], steps[q] = Road.RESCUE, single.steps
     status = np.where(paths.violation <= TOLERANCE, Status.CERTIFIED, Status.UNCERTIFIED).astype(np.int8)
-    status[~two_classes] = Status.ONE_CLASS
+    status[~both] = Status.ONE_CLASS
     for array in (paths.beta, paths.h, paths.interval, paths.violation, paths.gap):
-        array[~two_classes] = np.nan
-    return Batch(
-        problem.signs * paths.beta, problem.linear - paths.h, paths.interval, paths.violation, paths.gap,
-        status, road, steps, paths.events,
-    )  # fmt: skip
+        array[~both] = np.nan
+    alpha = np.multiply(paths.beta, problem.signs, out=paths.beta)
+    field = np.subtract(problem.linear, paths.h, out=paths.h)
+    return Batch(alpha, field, paths.interval, paths.violation, paths.gap, status, road, steps, paths.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,7 @@ class _Paths:
         self.events[q] += single.events
 
 
-def _follow_all(problem: BoxQP, anchor: Anchor, new_lo: Floats, new_hi: Floats, paths: _Paths) -> None:
+def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -> None:
     """By the tableau; where it does not lead to the end, by the path that keeps R."""
     origin = anchor.solution
     lo, hi = problem.box(origin.upper)
@@ -122,7 +129,7 @@ def _follow_all(problem: BoxQP, anchor: Anchor, new_lo: Floats, new_hi: Floats, 
     gram, t = problem.gram.complete(), anchor.tableau
     if t is not None:
         follow_tableau(
-            t.rows, t.T, t.T_b, t.side, t.diagonal, beta, h, b, status, lo, hi, new_lo, new_hi, _PATH_EVENTS,
+            t.rows, t.T, t.T_b, t.side, t.diagonal, beta, h, b, status, lo, hi, problem.signs, uppers, _PATH_EVENTS,
             paths.beta, paths.code, paths.events,
         )  # fmt: skip
     left = np.flatnonzero(paths.code != ARRIVED)
@@ -133,19 +140,12 @@ def _follow_all(problem: BoxQP, anchor: Anchor, new_lo: Floats, new_hi: Floats, 
         some = _Paths.empty(len(left), problem.n)
         follow(
             gram, problem.gram.block(near), near, _FURTHER_ROWS, place[origin.basis.rows], origin.basis.inverse,
-            beta, h, b, status, lo, hi, new_lo[left], new_hi[left], _PATH_EVENTS, some.beta, some.code, some.events,
+            beta, h, b, status, lo, hi, problem.signs, uppers[left], _PATH_EVENTS, some.beta, some.code, some.events,
         )  # fmt: skip
         paths.beta[left], paths.code[left] = some.beta, some.code
         paths.events[left] += some.events
-    certify_all(
-        gram, beta, h, new_lo, new_hi, TOLERANCE, paths.beta, paths.h, paths.interval, paths.violation, paths.gap,
-        paths.code,
-    )  # fmt: skip
+    results = (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code)
+    certify_all(gram, beta, h, problem.signs, uppers, TOLERANCE, *results)
     if t is not None:
-        correct_all(
-            gram, t.rows, t.T, t.side, new_lo, new_hi, TOLERANCE, paths.beta, paths.h, paths.interval,
-            paths.violation, paths.gap, paths.code,
-        )  # fmt: skip
-    settle_all(
-        gram, new_lo, new_hi, TOLERANCE, paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code
-    )
+        correct_all(gram, t.rows, t.T, t.side, problem.signs, uppers, TOLERANCE, *results)
+    settle_all(gram, problem.signs, uppers, TOLERANCE, *results)

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.smo import smo
-from svmstat.solver.solution import certify
+from svmstat.solver.solution import certify, middle
 
 _SMALL = 400
 """Up to so many rows a smaller block saves nothing."""
@@ -39,7 +39,8 @@ def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, toleran
         b_low, b_high, violation, _ = certify(h, beta, lo, hi)
         if violation <= tolerance:
             break
-        rows = _movable(h, beta, lo, hi, b_low, b_high, largest)
+        reach = 1.0 if violation <= 10.0 * tolerance else 0.0
+        rows = _movable(h, beta, lo, hi, b_low, b_high, reach, largest)
         inner = max(0.9 * tolerance, 0.1 * violation)
         done = _improve(gram, rows, lo, hi, beta, h, inner, min(20 * len(rows), max_steps - steps))
         if done == 0:
@@ -55,13 +56,19 @@ def _sample(lo: Floats, hi: Floats) -> Rows:
     return np.sort(picked)
 
 
-def _movable(h: Floats, beta: Floats, lo: Floats, hi: Floats, b_low: float, b_high: float, largest: int) -> Rows:
-    """The free rows and the violating bound rows, the worst of them if they are more than ``largest``."""
+def _movable(
+    h: Floats, beta: Floats, lo: Floats, hi: Floats, b_low: float, b_high: float, reach: float, largest: int
+) -> Rows:
+    """The free rows and the violating bound rows, the worst of them if they are more than ``largest``.
+
+    A bound row violates optimality for the middle b of the crossed interval (``reach`` 0) or for some b in it (1).
+    """
     may_rise, may_fall = beta < hi, beta > lo
-    rising, falling = may_rise & (h > b_high), may_fall & (h < b_low)
+    b, half = middle(b_low, b_high), 0.5 * reach * (b_low - b_high)
+    rising, falling = may_rise & (h > b - half), may_fall & (h < b + half)
     chosen = (may_rise & may_fall) | rising | falling
     if np.count_nonzero(chosen) > largest:
-        excess = np.maximum(np.where(rising, h - b_high, 0.0), np.where(falling, b_low - h, 0.0))
+        excess = np.maximum(np.where(rising, h - b + half, 0.0), np.where(falling, b + half - h, 0.0))
         worst = np.argpartition(np.where(chosen, -excess, 1.0), largest)[:largest]
         return np.sort(worst)
     return np.flatnonzero(chosen)

@@ -31,12 +31,32 @@ def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
 
 
 @njit(cache=True, nogil=True)
+def open_box(signs, upper, lo, hi):
+    """Write the bounds of β for upper bounds (n,) of α into lo, hi (n,)."""
+    for i in range(signs.shape[0]):
+        lo[i] = 0.0 if signs[i] > 0.0 else -upper[i]
+        hi[i] = upper[i] if signs[i] > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def two_classes(signs, uppers):
+    """Whether rows of both signs have an upper bound > 0, for each of (B, n)."""
+    both = np.empty(uppers.shape[0], np.bool_)
+    for q in range(uppers.shape[0]):
+        positive, negative = 0.0, 0.0
+        for i in range(signs.shape[0]):
+            positive = max(positive, signs[i] * uppers[q, i])
+            negative = min(negative, signs[i] * uppers[q, i])
+        both[q] = negative < 0.0 < positive
+    return both
+
+
+@njit(cache=True, nogil=True)
 def set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status):
-    """Load the first ``size`` of ``rows`` into the arrays of a path; returns whether any β has to move.
+    """Load the first ``size`` of ``rows`` into the arrays of a path.
 
     A free row that the new bounds cut off sits on a bound that moves from its β to the new one.
     """
-    moves = False
     for a in range(size):
         i = rows[a]
         beta[a], status[a], g[a] = beta0[i], status0[i], b0 - h0[i]
@@ -51,7 +71,6 @@ def set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, beta, g, lo,
             elif status0[i] == FIXED:
                 status[a] = AT_LOWER if g[a] >= 0.0 else AT_UPPER
             continue
-        moves = True
         if status0[i] == FREE:
             status[a] = AT_UPPER if beta0[i] > hi1[i] or beta0[i] > 0.0 else AT_LOWER
         elif status0[i] == FIXED:
@@ -60,35 +79,32 @@ def set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, beta, g, lo,
             hi[a], dhi[a] = beta0[i], hi1[i] - beta0[i]
         else:
             lo[a], dlo[a] = beta0[i], lo1[i] - beta0[i]
-    return moves
 
 
 @njit(cache=True, nogil=True)
-def _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows, size):
-    """Append rows without a place whose β has to move to ``rows``, as far as there is room; returns the new size."""
-    for i in range(place.shape[0]):
-        if (
-            place[i] < 0
-            and (lo1[i] != lo0[i] or hi1[i] != hi0[i])
-            and active_bound_moves(status0[i], beta0[i], b0 - h0[i], lo0[i], hi0[i], lo1[i], hi1[i])
+def _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows):
+    """Write the rows whose β has to move into ``rows`` (n,); returns their number."""
+    m = 0
+    for i in range(lo0.shape[0]):
+        if (lo1[i] != lo0[i] or hi1[i] != hi0[i]) and active_bound_moves(
+            status0[i], beta0[i], b0 - h0[i], lo0[i], hi0[i], lo1[i], hi1[i]
         ):
-            if size < rows.shape[0]:
-                rows[size] = i
-            size += 1
-    return size
+            rows[m] = i
+            m += 1
+    return m
 
 
 @njit(cache=True, nogil=True)
 def follow_tableau(
-    near, T, T_b, side, diagonal, beta0, h0, b0, status0, lo0, hi0, new_lo, new_hi, max_events, beta, code, events
+    near, T, T_b, side, diagonal, beta0, h0, b0, status0, lo0, hi0, signs, uppers, max_events, beta, code, events
 ):
-    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of (new_lo, new_hi) by its tableau.
+    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of ``uppers`` by its tableau.
 
     Parameters
     ----------
     near, T, T_b, side, diagonal : see `Tableau`
     beta0, h0, b0, status0, lo0, hi0 : (n,) and b a scalar: the exact solution to set off from
-    new_lo, new_hi : (B, n)
+    signs, uppers : (n,) and (B, n)
     max_events : of each path
     beta : (B, n) results
     code, events : (B,) results; code is NOT_TRIED if a row outside the tableau has to move
@@ -97,20 +113,23 @@ def follow_tableau(
     place = np.full(n, -1, np.int64)
     for a in range(w):
         place[near[a]] = a
-    nothing = np.empty(0, np.int64)
+    moved = np.empty(n, np.int64)
+    lo1, hi1 = np.empty(n), np.empty(n)
     part, g = np.empty(w), np.empty(w)
     lo, hi, dlo, dhi = np.empty(w), np.empty(w), np.empty(w), np.empty(w)
     status = np.empty(w, np.int8)
     scalars = np.empty(1)
-    for q in range(new_lo.shape[0]):
-        lo1, hi1 = new_lo[q], new_hi[q]
+    for q in range(uppers.shape[0]):
+        open_box(signs, uppers[q], lo1, hi1)
         beta[q] = beta0
         events[q] = 0
-        if _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, nothing, 0) > 0:
-            code[q] = NOT_TRIED
-            continue
         code[q] = ARRIVED
-        if set_off(near, w, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status):
+        m = _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, moved)
+        for a in range(m):
+            if place[moved[a]] < 0:
+                code[q] = NOT_TRIED
+        if m > 0 and code[q] == ARRIVED:
+            set_off(near, w, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status)
             scalars[0] = b0
             code[q], events[q] = walk(T, T_b, side, diagonal, part, g, lo, hi, dlo, dhi, status, scalars, max_events)
             for a in range(w):
@@ -120,10 +139,10 @@ def follow_tableau(
 
 @njit(cache=True, nogil=True)
 def follow(
-    stored, block, near, room, members0, inverse0, beta0, h0, b0, status0, lo0, hi0, new_lo, new_hi, max_events,
+    stored, block, near, room, members0, inverse0, beta0, h0, b0, status0, lo0, hi0, signs, uppers, max_events,
     beta, code, events,
 ):  # fmt: skip
-    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of (new_lo, new_hi), keeping R on the way.
+    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of ``uppers``, keeping R on the way.
 
     Parameters
     ----------
@@ -144,16 +163,24 @@ def follow(
     place = np.full(n, -1, np.int64)
     for a in range(w):
         place[near[a]] = a
+    moved = np.empty(n, np.int64)
+    lo1, hi1 = np.empty(n), np.empty(n)
     capacity = min(width, m0 + max(32, m0 // 8)) + 2
     inverse = np.empty((capacity, capacity))
     members = np.empty(capacity, np.int64)
     scalars = np.empty(1)
 
-    for q in range(new_lo.shape[0]):
-        lo1, hi1 = new_lo[q], new_hi[q]
+    for q in range(uppers.shape[0]):
+        open_box(signs, uppers[q], lo1, hi1)
         beta[q] = beta0
         events[q] = 0
-        size = _moves_outside(place, status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows, w)
+        m = _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, moved)
+        size = w
+        for a in range(m):
+            if place[moved[a]] < 0:
+                if size < width:
+                    rows[size] = moved[a]
+                size += 1
         if size > width:
             code[q] = BASIS_FULL
             continue
@@ -165,8 +192,9 @@ def follow(
         lo, hi, dlo, dhi = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
         status = np.empty(size, np.int8)
         code[q] = ARRIVED
-        if not set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status):
+        if m == 0:
             continue
+        set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status)
         m = m0
         members[:m] = members0
         inverse[: m + 1, : m + 1] = inverse0
@@ -214,7 +242,7 @@ def _combine_four(stored, rows, delta, h):
 
 
 @njit(cache=True, nogil=True)
-def certify_all(stored, beta0, h0, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code):
+def certify_all(stored, beta0, h0, signs, uppers, tolerance, beta, h, interval, violation, gap, code):
     """Bring h = s − Kβ up to date for every arrived β and check each certificate.
 
     Rows of β (B, n) are gathered four at a time, so that every kernel row is read once for four of them.
@@ -222,6 +250,7 @@ def certify_all(stored, beta0, h0, new_lo, new_hi, tolerance, beta, h, interval,
     n, B = beta0.shape[0], beta.shape[0]
     rows = np.empty(n, np.int64)
     queue = np.empty(_TOGETHER, np.int64)
+    lo, hi = np.empty(n), np.empty(n)
     waiting = 0
     for q in range(B):
         if code[q] == ARRIVED:
@@ -249,40 +278,41 @@ def certify_all(stored, beta0, h0, new_lo, new_hi, tolerance, beta, h, interval,
         for c in range(waiting):
             k = queue[c]
             h[k] = part[c]
-            interval[k, 0], interval[k, 1], violation[k], gap[k] = certify(h[k], beta[k], new_lo[k], new_hi[k])
+            open_box(signs, uppers[k], lo, hi)
+            interval[k, 0], interval[k, 1], violation[k], gap[k] = certify(h[k], beta[k], lo, hi)
             if violation[k] > tolerance:
                 code[k] = OVERRUN
         waiting = 0
 
 
 @njit(cache=True, nogil=True)
-def correct_all(stored, near, T, side, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code):
+def correct_all(stored, near, T, side, signs, uppers, tolerance, beta, h, interval, violation, gap, code):
     """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
+    lo, hi = np.empty(signs.shape[0]), np.empty(signs.shape[0])
     for q in range(beta.shape[0]):
-        arrived = code[q] == ARRIVED or code[q] == OVERRUN
-        if (
-            arrived
-            and violation[q] > 0.01 * tolerance
-            and correct(stored, near, T, side, new_lo[q], new_hi[q], beta[q], h[q])
-        ):
-            interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], new_lo[q], new_hi[q])
-            code[q] = OVERRUN if violation[q] > tolerance else ARRIVED
+        if (code[q] == ARRIVED or code[q] == OVERRUN) and violation[q] > 0.01 * tolerance:
+            open_box(signs, uppers[q], lo, hi)
+            if correct(stored, near, T, side, lo, hi, beta[q], h[q]):
+                interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], lo, hi)
+                code[q] = OVERRUN if violation[q] > tolerance else ARRIVED
 
 
 @njit(cache=True, nogil=True)
-def settle_all(stored, new_lo, new_hi, tolerance, beta, h, interval, violation, gap, code):
+def settle_all(stored, signs, uppers, tolerance, beta, h, interval, violation, gap, code):
     """Put doubtful rows at their bound, where the certificate then still holds.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
     """
+    lo, hi = np.empty(signs.shape[0]), np.empty(signs.shape[0])
     for q in range(beta.shape[0]):
         if code[q] == ARRIVED:
-            rows, distance = doubtful(beta[q], new_lo[q], new_hi[q])
+            open_box(signs, uppers[q], lo, hi)
+            rows, distance = doubtful(beta[q], lo, hi)
             if rows.shape[0] > 0:
                 part, part_h = beta[q].copy(), h[q].copy()
                 part[rows] -= distance
                 combine(stored, rows, distance, part_h)
-                low, high, worst, total = certify(part_h, part, new_lo[q], new_hi[q])
+                low, high, worst, total = certify(part_h, part, lo, hi)
                 if worst <= tolerance:
                     beta[q], h[q] = part, part_h
                     interval[q, 0], interval[q, 1], violation[q], gap[q] = low, high, worst, total

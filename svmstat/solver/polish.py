@@ -1,7 +1,7 @@
 """From a rough solution to an exact one, by the path.
 
-A rough β is the exact solution for a slightly wrong linear term s̃, for which g = Kβ + b − s̃ is zero on the free rows and
-has the right sign on the others. Moving s̃ → s along the path ends at the solution for s, to rounding.
+A rough β is the exact solution for a slightly wrong linear term s̃, with g = Kβ + b − s̃ equal to zero on the free rows
+and has the right sign on the others. Moving s̃ → s along the path ends at the solution for s, to rounding.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from svmstat.solver.solution import (
     settle,
 )
 
-_REACH = 0.1
-"""Bound rows whose |g| is larger do not meet an event while a violation of 0.01 is removed, as a rule."""
+_REACH = 0.02
+"""Bound rows whose |g| is larger, and larger than a few times the violation, meet no event, as a rule."""
 
 _LARGEST_NEAR_SET = 8000
 
@@ -112,8 +112,10 @@ def _round(
 
 
 def _right_signs(g: Floats, status: np.ndarray, violation: float) -> Floats:
-    """The g for which the rough β is exact: 0 for free rows; bound rows keep theirs or, if its sign is wrong, get one of
-    the size of the violation, so that they cross zero one after the other."""
+    """The g for which the rough β is exact: 0 for free rows, that of bound rows where its sign is right.
+
+    The others get a g of the size of the violation, so that they cross zero one after the other.
+    """
     target = np.where(status == FREE, 0.0, g)
     target[(status == AT_LOWER) & (g < 0.0)] = violation
     target[(status == AT_UPPER) & (g > 0.0)] = -violation

@@ -61,7 +61,7 @@ def _reach(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, 
 
 
 def _settled(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis) -> Basis:
-    """Put doubtful rows of (β, h) at their bound, in place, if the certificate still holds then; the basis without them.
+    """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
     """

@@ -17,6 +17,9 @@ AT_LOWER, AT_UPPER, FREE, FIXED = 0, 1, 2, 3
 """Partition codes of a row: β at its lower bound, at its upper bound, between them, or lower = upper."""
 
 
+_FAR = 1e300
+
+
 class Status(IntEnum):
     """Whether a solution can be relied on, and if not, why."""
 
@@ -83,6 +86,16 @@ def partition(beta: Floats, lo: Floats, hi: Floats) -> np.ndarray:
     return status
 
 
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _ends(h, beta, lo, hi):
+    """max{h_i: β_i < hi_i} and min{h_i: β_i > lo_i}, infinite where there is no such row."""
+    b_low, b_high = -_FAR, _FAR
+    for i in range(h.shape[0]):
+        b_low = max(b_low, h[i] if beta[i] < hi[i] else -_FAR)
+        b_high = min(b_high, h[i] if beta[i] > lo[i] else _FAR)
+    return -np.inf if b_low == -_FAR else b_low, np.inf if b_high == _FAR else b_high
+
+
 @njit(cache=True, nogil=True)
 def certify(h, beta, lo, hi):
     """The interval of b, the KKT violation and the duality gap.
@@ -91,20 +104,15 @@ def certify(h, beta, lo, hi):
     amount by which the two ends cross, or |Σβ| / Σ|β| if that is larger. With g = Kβ + b − s the gap is a sum of terms
     ≥ 0: (β − lo)·g where g ≥ 0 and (hi − β)·|g| where g < 0, which loses no digits, and |b Σβ|.
     """
-    b_low, b_high = -np.inf, np.inf
-    balance, size = 0.0, 0.0
-    for i in range(h.shape[0]):
-        balance += beta[i]
-        size += abs(beta[i])
-        if beta[i] < hi[i]:
-            b_low = max(b_low, h[i])
-        if beta[i] > lo[i]:
-            b_high = min(b_high, h[i])
+    b_low, b_high = _ends(h, beta, lo, hi)
     b = middle(b_low, b_high)
-    gap = abs(b * balance)
+    balance, size, gap = 0.0, 0.0, 0.0
     for i in range(h.shape[0]):
         g = b - h[i]
-        gap += (beta[i] - lo[i]) * g if g > 0.0 else (beta[i] - hi[i]) * g
+        balance += beta[i]
+        size += abs(beta[i])
+        gap += (beta[i] - lo[i]) * max(g, 0.0) + (hi[i] - beta[i]) * max(-g, 0.0)
+    gap += abs(b * balance)
     unbalanced = abs(balance) / size if size > 0.0 else 0.0
     if not np.isfinite(gap + size):
         return np.nan, np.nan, np.inf, np.inf
@@ -216,7 +224,8 @@ class Batch:
     @property
     def intercept(self) -> Floats:
         """(B,) intercepts."""
-        return np.array([middle(low, high) for low, high in self.intercept_interval])
+        low, high = self.intercept_interval.T
+        return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
 
     @property
     def decision(self) -> Floats:

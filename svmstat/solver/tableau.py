@@ -39,7 +39,7 @@ NEAR = 0.5
 """Beyond, rows that are no support vectors take part if their |g| is smaller."""
 
 _MOST_CHANGES = 64
-_NEVER = 1e300
+_BLOCK = 64
 
 _FAST = {"nnan", "nsz"}
 
@@ -79,18 +79,17 @@ def make_tableau(problem: BoxQP, start: Solution) -> Tableau | None:
     other = np.flatnonzero(takes_part)
     rows = np.concatenate([free, other])
     m, w = len(free), len(rows)
-    K = problem.gram.block(rows)
-    R = _fresh_inverse(K[:m, :m], start.basis.inverse)
-    border = np.vstack([np.ones(w - m), K[:m, m:]])
+    T = problem.gram.block(rows)  # K, in whose place the tableau is made
+    R = _fresh_inverse(T[:m, :m], start.basis.inverse)
+    border = np.vstack([np.ones(w - m), T[:m, m:]])
     Z = R @ border
-    T = np.empty((w, w))
     T[:m, :m] = R[1:, 1:]
     T[:m, m:] = -Z[1:]
     T[m:, :m] = Z[1:].T
-    T[m:, m:] = K[m:, m:] - border.T @ Z
+    T[m:, m:] -= border.T @ Z
     T_b = np.concatenate([R[0, 1:], -Z[0]])
     side = np.where(np.arange(w) < m, -1.0, 1.0)
-    return Tableau(rows, T, T_b, side, K.diagonal().copy())
+    return Tableau(rows, T, T_b, side, problem.gram.diagonal[rows])
 
 
 def _fresh_inverse(K: Floats, known: Floats) -> Floats:
@@ -174,18 +173,21 @@ def _first_bound_event(g, slope, outward, noise, when):
 
     ``outward`` (w,) is the sign of g that keeps a bound row where it is, 0 for rows that cannot enter.
     """
-    first = when
-    for i in range(g.shape[0]):
-        towards = -outward[i] * slope[i]
-        t = max(outward[i] * g[i], 0.0) / towards if towards > noise else _NEVER
-        first = min(first, t)
-    if first >= when:
-        return when, -1
-    for i in range(g.shape[0]):
-        towards = -outward[i] * slope[i]
-        if towards > noise and max(outward[i] * g[i], 0.0) / towards <= first:
-            return first, i
-    return when, -1
+    w = g.shape[0]
+    first, row = when, -1
+    for start in range(0, w, _BLOCK):
+        stop = min(start + _BLOCK, w)
+        ahead = 0.0
+        for i in range(start, stop):
+            towards = -outward[i] * slope[i]
+            ahead = max(ahead, towards * first - max(outward[i] * g[i], 0.0))
+        if ahead > 0.0:
+            for i in range(start, stop):
+                towards = -outward[i] * slope[i]
+                distance = max(outward[i] * g[i], 0.0)
+                if towards > noise and distance < towards * first:
+                    first, row = distance / towards, i
+    return first, row
 
 
 @njit(cache=True, nogil=True)
