@@ -153,18 +153,26 @@ def _answer(T, side, rows, coefficients, out):
 
 
 @njit(cache=True, nogil=True)
-def _change_side(i, changed, e, where):
-    """Row i enters or leaves E; returns the new size of E."""
+def _change_side(i, T, side, changed, e, where, block):
+    """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
+        row = T[i]
+        for a in range(e):
+            block[e, a] = row[changed[a]]
+            block[a, e] = side[i] * side[changed[a]] * row[changed[a]]
+        block[e, e] = row[i]
         changed[e] = i
         where[i] = e
         return e + 1
-    a = where[i]
-    last = changed[e - 1]
-    changed[a] = last
-    where[last] = a
+    a, last = where[i], e - 1
+    for c in range(e):
+        block[a, c] = block[last, c]
+    for c in range(e):
+        block[c, a] = block[c, last]
+    changed[a] = changed[last]
+    where[changed[a]] = a
     where[i] = -1
-    return e - 1
+    return last
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
@@ -210,6 +218,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
     w = beta.shape[0]
     changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
     small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
+    block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
     rate, answer, outward = np.empty(w), np.empty(w), np.zeros(w)
     free, speed = np.empty(w, np.int64), np.empty(w)
     e, n_free, n_moving = 0, 0, 0
@@ -224,7 +233,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
         elif side[i] < 0.0:
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
-            e = _change_side(i, changed, e, where)
+            e = _change_side(i, T, side, changed, e, where, block)
         if status[i] == AT_LOWER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
             outward[i] = 1.0
         elif status[i] == AT_UPPER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
@@ -241,7 +250,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             return NO_COMPENSATION, events
         for a in range(e):
             for c in range(e):
-                small[a, c] = T[changed[a], changed[c]]
+                small[a, c] = block[a, c]
         if not _factor(small, e, pivots):
             return UNSTABLE, events
 
@@ -258,7 +267,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
                 rows[size], coefficients[size] = i, pace
                 size += 1
                 for a in range(e):
-                    v[a] -= pace * T[changed[a], i]
+                    v[a] -= pace * side[i] * side[changed[a]] * T[i, changed[a]]
         _solve(small, e, pivots, v)
         for a in range(e):
             rows[size], coefficients[size] = changed[a], v[a]
@@ -315,7 +324,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             beta[row] = hi[row] if up else lo[row]
             g[row] = 0.0
             n_free = _drop(row, free, n_free)
-            e = _change_side(row, changed, e, where)
+            e = _change_side(row, T, side, changed, e, where, block)
             continue
 
         g[row] = 0.0
@@ -329,7 +338,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             scale = diagonal[row]
         else:
             for a in range(e):
-                v[a] = -T[changed[a], row]
+                v[a] = -side[row] * side[changed[a]] * T[row, changed[a]]
             _solve(small, e, pivots, v)
             sigma = T[row, row]
             scale = diagonal[row]
@@ -376,12 +385,12 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             beta[blocking] = hi[blocking] if up else lo[blocking]
             g[blocking] = 0.0
             n_free = _drop(blocking, free, n_free)
-            e = _change_side(blocking, changed, e, where)
+            e = _change_side(blocking, T, side, changed, e, where, block)
         status[row] = FREE
         outward[row] = 0.0
         free[n_free] = row
         n_free += 1
-        e = _change_side(row, changed, e, where)
+        e = _change_side(row, T, side, changed, e, where, block)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -392,6 +401,7 @@ def correct(stored, near, T, side, lo, hi, beta, h):
     """
     w = near.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
+    block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
     free = np.zeros(w, np.bool_)
     rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
     b, n_free, size, e = 0.0, 0, 0, 0
@@ -410,20 +420,18 @@ def correct(stored, near, T, side, lo, hi, beta, h):
         if free[a] != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
-            e = _change_side(a, changed, e, where)
+            e = _change_side(a, T, side, changed, e, where, block)
         elif free[a]:
             rows[size], v[size] = a, d[a]
             size += 1
-    small, pivots, x = np.empty((e, e)), np.empty(e, np.int64), np.empty(e)
+    pivots, x = np.empty(e, np.int64), np.empty(e)
     for a in range(e):
         x[a] = d[changed[a]]
-        for c in range(e):
-            small[a, c] = T[changed[a], changed[c]]
         for c in range(size):
             x[a] -= T[changed[a], rows[c]] * v[c]
-    if not _factor(small, e, pivots):
+    if not _factor(block, e, pivots):
         return False
-    _solve(small, e, pivots, x)
+    _solve(block, e, pivots, x)
     for a in range(e):
         rows[size], v[size] = changed[a], x[a]
         size += 1
