@@ -17,7 +17,7 @@ _LARGEST_BLOCK = 6000
 """Rows of the largest block (288 MB)."""
 
 _SAMPLE = 1200
-"""Rows of the first block when the matrix is not computed at once."""
+"""Rows of the first block where there are more than twice as many."""
 
 
 def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int) -> int:
@@ -29,13 +29,14 @@ def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, toleran
         steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)
         return int(steps)
     steps = 0
-    if gram.is_complete:
-        steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, min(gram.n // 2, max_steps))
-    elif not beta.any():
-        steps = _improve(gram, _sample(lo, hi), lo, hi, beta, h, tolerance, max_steps)
-    largest = _LARGEST_BLOCK if gram.is_complete else _SAMPLE
+    if not beta.any():
+        small = gram.is_complete and gram.n <= 2 * _SAMPLE
+        first, most = (np.arange(gram.n), gram.n // 2) if small else (_sample(lo, hi), max_steps)
+        steps = _improve(gram, first, lo, hi, beta, h, tolerance, min(most, max_steps))
+    largest = gram.n if gram.n <= 2 * _SAMPLE else _SAMPLE
     while steps < max_steps:
-        largest = min(2 * largest, _LARGEST_BLOCK)
+        n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
+        largest = min(int(1.2 * max(largest, n_free)), _LARGEST_BLOCK)
         b_low, b_high, violation, _ = certify(h, beta, lo, hi)
         if violation <= tolerance:
             break
