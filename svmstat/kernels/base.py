@@ -11,6 +11,7 @@ from svmstat.kernels.pairs import FloatArray, in_threads, plain
 
 Indices = NDArray[np.intp] | list[int] | slice
 
+WORTH_THREADS = 12  # tiles that take longer than starting threads
 TILE = 256  # rows and columns of a block of the gram matrix; 512 KiB stay in the second-level cache
 
 
@@ -114,7 +115,7 @@ class PointRows(Rows):
         return out
 
     def gram(self) -> FloatArray:
-        """The whole matrix: tiles on and below the diagonal, each written twice, on all cores."""
+        """The whole matrix: tiles on and below the diagonal, each written twice, on all cores if it is large."""
         n = len(self.points)
         out = np.empty((n, n))
         blocks = [slice(start, min(start + TILE, n)) for start in range(0, n, TILE)]
@@ -128,7 +129,8 @@ class PointRows(Rows):
             if below != left:
                 out[left, below] = values.T
 
-        for _ in in_threads(tile, [(i, j) for i in range(len(blocks)) for j in range(i + 1)]):
+        positions = [(i, j) for i in range(len(blocks)) for j in range(i + 1)]
+        for _ in in_threads(tile, positions) if len(positions) >= WORTH_THREADS else map(tile, positions):
             pass
         return out
 
