@@ -219,8 +219,12 @@ class SVMResults:
 
     @property
     def objective(self) -> float:
-        """½‖h‖² + Σ u_i [1 − y_i f(x_i)]₊ at the solution."""
-        return self.machine.solution.gap - self.machine.solution.objective
+        """The minimum of ½‖h‖² + Σ u_i [m_i − y_i f(x_i)]₊, as the dual gives it.
+
+        From below, and to second order in the violation: at a large C the primal value would carry C times the rounding
+        of f.
+        """
+        return -self.machine.solution.objective
 
     @property
     def kkt_violation(self) -> float:
@@ -229,7 +233,7 @@ class SVMResults:
 
     @property
     def duality_gap(self) -> float:
-        """`objective` minus the dual objective, ≥ 0; the objective is at most so far from its minimum."""
+        """The primal minus the dual objective, ≥ 0: neither is farther from the minimum."""
         return self.machine.solution.gap
 
     @property
