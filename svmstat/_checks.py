@@ -46,6 +46,13 @@ def finite(name: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+def between(name: str, value: object, low: float, high: float) -> float:
+    """A number inside an open interval."""
+    if not is_real(value) or not low < value < high:  # type: ignore[operator]
+        raise refuse(name, value, f"a number between {low:g} and {high:g}, both excluded")
+    return float(value)  # type: ignore[arg-type]
+
+
 def at_least(name: str, value: object, least: int) -> int:
     """An integer not below ``least``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:

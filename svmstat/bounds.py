@@ -51,3 +51,46 @@ def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp], copies: Fl
     left = (weights[rows] - copies) / weights[rows]
     uppers[np.arange(len(rows)), rows] = upper[rows] * left
     return uppers
+
+
+def counts(upper: Floats, weights: Floats, copies: Floats) -> Floats:
+    """Every row as often as ``copies`` says: u_i rises or falls by the share copies_i / w_i.
+
+    Parameters
+    ----------
+    upper : (n,) bounds of the full fit
+    weights : (n,) case weights w > 0 behind them
+    copies : (B, n) weights of the rows in each replicate, ≥ 0
+
+    Returns
+    -------
+    (B, n) upper bounds
+
+    Examples
+    --------
+    >>> counts(np.array([2.0, 6.0]), np.array([1.0, 3.0]), np.array([[0.0, 4.0]]))
+    array([[0., 8.]])
+    """
+    return copies * (upper / weights)
+
+
+def folds(upper: Floats, fold: NDArray[np.intp], k: int) -> Floats:
+    """Each of k folds in turn left out: u_i = 0 for the rows of the fold.
+
+    Parameters
+    ----------
+    upper : (n,) bounds of the full fit
+    fold : (n,) the fold of each row, 0 … k − 1
+    k : number of folds
+
+    Returns
+    -------
+    (k, n) upper bounds
+
+    Examples
+    --------
+    >>> folds(np.array([2.0, 6.0, 4.0]), np.array([0, 1, 0]), 2)
+    array([[0., 6., 0.],
+           [2., 0., 4.]])
+    """
+    return np.where(fold == np.arange(k)[:, None], 0.0, upper)

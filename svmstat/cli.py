@@ -1,7 +1,9 @@
-"""The command ``svmstat``: fit a formula to a file or a bundled data set and print the summary."""
+"""The command ``svmstat``: fit a formula to a file or a bundled data set; print the summary, or write a report."""
 
 import argparse
+import errno
 import os
+import shlex
 import sys
 import warnings
 import zlib
@@ -16,11 +18,13 @@ import pandas as pd
 from svmstat import datasets, svm
 from svmstat._checks import nearest
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.report import report
 
 _EXAMPLES = """\
 examples:
   svmstat datasets
   svmstat fit "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25
+  svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --out report.html
   svmstat fit "relapse ~ ." patients.csv --kernel linear --event yes --subset "age >= 18"
 """
 
@@ -37,6 +41,21 @@ examples:
 
 A level that begins with a minus sign is joined to its option: --class-weight=-1=2.
 """
+
+_REPORT = """\
+Fit a support vector machine and write a report: its summary, prediction error by leave-one-out, goodness of
+fit by bootstrap, influential rows and calibration, as one HTML page that needs nothing but itself. The fit
+has the options of "svmstat fit".
+"""
+
+_REPORT_EXAMPLES = """\
+examples:
+  svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --seed 1 --out report.html
+  svmstat report "sick ~ age + C(ward)" survey.csv.gz --method parametric -B 1999 --jobs 4 --out sick.html
+"""
+
+_SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")
+"""The arguments of a report; all others are those of a fit."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -70,7 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = vars(_parser().parse_args(argv))
     run, output = arguments.pop("run"), arguments.pop("output", None)
+    if run is _report:
+        arguments["call"] = " ".join(map(_quoted, ["svmstat", *(sys.argv[1:] if argv is None else argv)]))
     try:
+        _check_folder(output)
         _write(run(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -79,6 +101,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"svmstat: error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _quoted(argument: str) -> str:
+    """An argument as one would type it into a shell: in double quotes where these change nothing else."""
+    quoted = shlex.quote(argument)
+    return f'"{argument}"' if quoted != argument and not set(argument) & set('"$`\\!') else quoted
+
+
+def _check_folder(output: str | None) -> None:
+    """Refuse a file that cannot be written for want of a folder, before anything is computed."""
+    if output is not None and not Path(output).parent.is_dir():
+        raise SvmstatError(f"{output!r} cannot be written: {os.strerror(errno.ENOENT)}.")
 
 
 def _write(text: str, output: str | None) -> None:
@@ -102,7 +136,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="svmstat",
         description="Support vector machines as statistical models.",
-        epilog=_EXAMPLES + '\n"svmstat fit --help" describes the options of a fit.',
+        epilog=_EXAMPLES
+        + '\n"svmstat fit --help" describes the options of a fit, "svmstat report --help" those of a report.',
         **style,
     )
     parser.add_argument("--version", action="version", version=f"svmstat {version('svmstat')}")
@@ -116,7 +151,19 @@ def _parser() -> argparse.ArgumentParser:
         **style,
     )
     _fit_arguments(fit)
+    _summary_arguments(fit)
     fit.set_defaults(run=_fit, format="text")
+    page = commands.add_parser(
+        "report",
+        help="write an HTML page with the resampling statistics of a fit",
+        description=_REPORT,
+        epilog=_REPORT_EXAMPLES,
+        argument_default=argparse.SUPPRESS,  # the defaults are those of svm() and report()
+        **style,
+    )
+    _fit_arguments(page)
+    _report_arguments(page)
+    page.set_defaults(run=_report)
     listing = commands.add_parser("datasets", help="list the bundled data sets", **style)
     listing.set_defaults(run=_list)
     return parser
@@ -155,10 +202,24 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
     add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
 
+
+def _summary_arguments(parser: argparse.ArgumentParser) -> None:
     printing = parser.add_argument_group("output")
     add = printing.add_argument
     add("--format", choices=("text", "html", "latex"), help="of the summary (default: text)")
     add("--output", metavar="FILE", help="write the summary to a file")
+
+
+def _report_arguments(parser: argparse.ArgumentParser) -> None:
+    making = parser.add_argument_group("report")
+    add = making.add_argument
+    add("--out", dest="output", required=True, metavar="FILE", help="the page to write, such as report.html")
+    add("-B", type=int, metavar="INTEGER", help="bootstrap replicates of the goodness of fit (default 999)")
+    add("--method", metavar="NAME", help="what the bootstrap draws: pairs (default) or parametric")
+    add("--level", type=float, metavar="NUMBER", help="of the percentile and of the influence line (default 0.95)")
+    add("--seed", type=int, dest="rng", metavar="INTEGER", help="of the bootstrap (default: a new one, on the page)")
+    add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs; -1 for one on each core")
+    add("--progress", action="store_true", help="show progress bars on stderr")
 
 
 def _number_or_word(text: str) -> float | str:
@@ -183,12 +244,7 @@ def _list() -> str:
 
 
 def _fit(formula: str, data: str, format: str, **options: Any) -> str:
-    levels = [level for level, _ in options.get("class_weight", [])]
-    if twice := [level for level in levels if levels.count(level) > 1]:
-        raise ArgumentError(f"--class-weight is given twice for the level {twice[0]!r}.")
-    with _warnings_on_stderr():
-        frame = _read(data)
-    summary = _fit_with_levels(formula, frame, options).summary()
+    summary = _fitted(formula, data, options).summary()
     match format:
         case "html":
             return str(summary.as_html(document=True))
@@ -196,6 +252,22 @@ def _fit(formula: str, data: str, format: str, **options: Any) -> str:
             return str(summary.as_latex())
         case _:
             return str(summary.as_text())
+
+
+def _report(formula: str, data: str, **options: Any) -> str:
+    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
+    fit = _fitted(formula, data, options)
+    with _warnings_on_stderr():
+        return report(fit, **settings)
+
+
+def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:
+    levels = [level for level, _ in options.get("class_weight", [])]
+    if twice := [level for level in levels if levels.count(level) > 1]:
+        raise ArgumentError(f"--class-weight is given twice for the level {twice[0]!r}.")
+    with _warnings_on_stderr():
+        frame = _read(data)
+    return _fit_with_levels(formula, frame, options)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ given twice are the same fit, digit by digit, and no two rows of the problem are
 zero take no part and are predicted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ class Machine:
     X : (n, p) rows of the design on the scale of the fit; for a precomputed kernel its gram matrix (n, n)
     y : (n,) labels, −1 or +1
     weights : (n,) case weights
+    C, loss : cost, margins and class weights
     groups : the rows that are the same observation
     problem : the quadratic problem over the G groups
     solution : its solution
@@ -61,6 +62,8 @@ class Machine:
     X: Floats
     y: Floats
     weights: Floats
+    C: float
+    loss: Loss
     groups: Groups
     problem: BoxQP
     solution: Solution
@@ -80,7 +83,9 @@ class Machine:
         return (self.alpha * self.y) @ self.X
 
 
-def fit_machine(kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: float, loss: Loss) -> Machine:
+def fit_machine(
+    kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: float, loss: Loss, near: Machine | None = None
+) -> Machine:
     """Fit a machine.
 
     Parameters
@@ -91,18 +96,19 @@ def fit_machine(kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: flo
     weights : (n,) case weights ≥ 0
     C : cost, > 0
     loss : margins and class weights
+    near : a machine with the same kernel on the same rows, whose gram matrix is shared and whose solution is where the
+        solver sets off
 
     Returns
     -------
     Machine
     """
-    groups = group_rows(X, y, weights)
+    groups = group_rows(X, y, weights) if near is None else near.groups
     first = groups.first
-    source = _source(kernel, X, first)
     labels = y[first]
-    upper = weighted(C, groups.weights, loss.class_weight(labels))
-    problem = BoxQP(Gram(source), labels, loss.margin(labels), upper)
-    solution = solve(problem)
+    problem = pose(kernel, X, y, groups, C=C, loss=loss, gram=None if near is None else near.problem.gram)
+    upper = problem.upper
+    solution = solve(problem, start=None if near is None else carried(near.solution, upper))
 
     used = groups.of_row >= 0
     of_row = groups.of_row[used]
@@ -116,7 +122,25 @@ def fit_machine(kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: flo
         coefficients = (solution.alpha * labels)[support]
         unused = _expansion(kernel, X[~used], X, first[support], coefficients)
         values[~used] = unused + solution.intercept
-    return Machine(kernel, X, y, weights, groups, problem, solution, alpha, row_upper, values)
+    return Machine(kernel, X, y, weights, C, loss, groups, problem, solution, alpha, row_upper, values)
+
+
+def pose(
+    kernel: Kernel, X: Floats, y: Floats, groups: Groups, *, C: float, loss: Loss, gram: Gram | None = None
+) -> BoxQP:
+    """The quadratic problem over the G groups; X (n, p), y (n,) and the rest as in `fit_machine`."""
+    labels = y[groups.first]
+    upper = weighted(C, groups.weights, loss.class_weight(labels))
+    return BoxQP(Gram(_source(kernel, X, groups.first)) if gram is None else gram, labels, loss.margin(labels), upper)
+
+
+def carried(solution: Solution, upper: Floats) -> Solution:
+    """Where to set off for other upper bounds (n,): every α is the same share of its bound.
+
+    That is nearer than the same α where all bounds move together, as they do with the cost.
+    """
+    share = np.divide(upper, solution.upper, out=np.zeros(len(upper)), where=solution.upper > 0)
+    return replace(solution, alpha=solution.alpha * share, upper=solution.upper * share)
 
 
 def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
@@ -133,6 +157,14 @@ def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
     of_row = np.full(len(y), -1)
     of_row[used] = found.of_row
     return Groups(used[found.first], of_row, found.weights)
+
+
+def problem_on(
+    kernel: Kernel, X: Floats, rows: Indices, labels: Floats, weights: Floats, *, C: float, loss: Loss
+) -> BoxQP:
+    """The quadratic problem on chosen rows of X, each with a label and a weight: rows, labels, weights (m,)."""
+    upper = weighted(C, weights, loss.class_weight(labels))
+    return BoxQP(Gram(_source(kernel, X, rows)), labels, loss.margin(labels), upper)
 
 
 def _source(kernel: Kernel, X: Floats, first: Indices) -> Rows:

@@ -9,11 +9,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
+from svmstat._checks import at_least, between, one_of
+from svmstat._random import seed_sequence
 from svmstat.calibration import Platt
-from svmstat.errors import UnavailableError
+from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
+from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear, Precomputed
 from svmstat.machine import Machine
+from svmstat.plots import surface_plot
+from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance, leave_one_out
 from svmstat.solver import Status
 from svmstat.summary import Summary, abridged, summarize
 
@@ -34,6 +39,9 @@ class SVMResults:
         The kernel machine on these arrays, with its solution and certificate.
     calibration : Platt
         The map from decision values to probabilities: ``slope`` A, ``intercept`` B, ``converged``.
+    insample : Platt
+        The map fitted to the in-sample decision values, which deviance, leave-one-out and goodness of fit use;
+        ``calibration`` itself unless that was asked to be otherwise.
     loss : str
     C : float
     class_weight : dict or None
@@ -43,6 +51,7 @@ class SVMResults:
     frame: ModelFrame
     machine: Machine
     calibration: Platt
+    insample: Platt
     loss: str
     C: float
     class_weight: dict[Any, float] | None
@@ -246,7 +255,7 @@ class SVMResults:
     @cached_property
     def llf(self) -> float:
         """Log-likelihood Σ w_i log p_{y_i}(x_i) of the Platt probabilities."""
-        each = self.calibration.log_likelihoods(self.machine.decision_values, self.frame.y)
+        each = self.insample.log_likelihoods(self.machine.decision_values, self.frame.y)
         return measures.log_likelihood(each, self.frame.weights)
 
     @property
@@ -397,6 +406,134 @@ class SVMResults:
         p = self.calibration.probability(f.to_numpy())
         columns = [p if level == self.event else 1.0 - p for level in self.classes]
         return pd.DataFrame(np.column_stack(columns), index=f.index, columns=pd.Index(self.classes))
+
+    # Resampling
+
+    def loo(self, n_jobs: int | None = None, progress: bool = False) -> LooResult:
+        """Leave every row out in turn; computed once and kept.
+
+        Scaling, kernel width and factor coding are those of this fit. A row of weight w loses min(w, 1), one copy.
+
+        Parameters
+        ----------
+        n_jobs : int, optional
+            Number of workers, as in `joblib.Parallel`; ``joblib.parallel_config`` chooses the backend. The numbers do
+            not depend on it.
+        progress : bool
+            Whether to show a progress bar.
+
+        Returns
+        -------
+        LooResult
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> formula = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+        >>> loo = svm(formula, datasets.load("mackerel"), C=16, gamma=0.25).loo()
+        >>> round(loo.score, 1), round(loo.error_rate, 4), round(loo.excess_error, 4)
+        (488.2, 0.1625, 0.0284)
+        """
+        if "_loo" not in self.__dict__:
+            self.__dict__["_loo"] = leave_one_out(self.machine, self.insample, n_jobs=n_jobs, progress=progress)
+        arrays: LeaveOneOut = self.__dict__["_loo"]
+        frame = self.frame
+        return LooResult(arrays, frame.index, frame.y, frame.weights, self.machine.decision_values, self.deviance)
+
+    def get_influence(self, n_jobs: int | None = None, progress: bool = False) -> InfluenceResult:
+        """The deletion deviances ΔD_k = D − D_(k) [003], from the leave-one-out.
+
+        Parameters
+        ----------
+        n_jobs, progress
+            As in `loo`, if that has not been computed yet.
+
+        Returns
+        -------
+        InfluenceResult
+        """
+        return InfluenceResult(self.loo(n_jobs, progress))
+
+    def gof(
+        self,
+        B: int = 999,
+        method: str = "pairs",
+        level: float = 0.95,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> GofResult:
+        """Goodness of fit: the deviance against its bootstrap distribution [003: 2.3].
+
+        Scaling, kernel width and factor coding are those of this fit.
+
+        Parameters
+        ----------
+        B : int
+            Number of replicates, at least 1.
+        method : {"pairs", "parametric"}
+            "pairs" draws rows with replacement; "parametric" draws new labels from the fitted probabilities, which
+            gives the distribution of the deviance under the fitted model, and needs whole weights.
+        level : float
+            Between 0 and 1: the percentile of the replicates that D is compared with.
+        rng : int or Generator, optional
+            On which alone the replicates depend.
+        n_jobs, progress
+            As in `loo`.
+
+        Returns
+        -------
+        GofResult
+
+        Raises
+        ------
+        ArgumentError
+            For an argument outside what is allowed.
+        DataError
+            For fractional weights with method="parametric".
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", datasets.load("mackerel"))
+        >>> gof = fit.gof(B=19, method="parametric", rng=1)
+        >>> gof.B, gof.n_failed
+        (19, 0)
+        """
+        at_least("B", B, 1)
+        one_of("method", method, METHODS)
+        between("level", level, 0.0, 1.0)
+        weights = self.frame.weights
+        if method == "parametric" and (weights != np.round(weights)).any():
+            raise DataError(
+                "method='parametric' draws a label for every copy of a row: the weights must be whole numbers."
+            )
+        seed = seed_sequence("rng", rng)
+        replicates = bootstrap_deviance(
+            self.machine, self.insample, B=B, method=method, seed=seed, n_jobs=n_jobs, progress=progress
+        )
+        return GofResult(self.deviance, replicates.deviance, method, float(level))
+
+    def plot_surface(
+        self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
+    ) -> Any:
+        """The decision surface over two predictors, the others held; with the rows and their support vectors.
+
+        Parameters
+        ----------
+        data : DataFrame
+            The data of the fit.
+        x, y : column names, optional
+            By default the first two numeric predictors.
+        at : dict, optional
+            Values at which other predictors are held; by default their median or most frequent level.
+        ax : Axes, optional
+
+        Returns
+        -------
+        Axes
+        """
+        return surface_plot(self, data, x, y, at=at, ax=ax)
 
     def summary(self) -> Summary:
         """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``."""

@@ -92,6 +92,44 @@ def summarize(fit: Any) -> Summary:
     return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), _warnings(fit))
 
 
+def summarize_loo(loo: Any) -> Summary:
+    """The summary of a `LooResult`."""
+    block = Block(
+        left=(
+            Entry("CV score", loo.score),
+            Entry("  standard error", loo.score_se),
+            Entry("Rows left out", int((loo.weights > 0).sum()), "count"),
+        ),
+        right=(
+            Entry("Leave-one-out error", loo.error_rate, "share"),
+            Entry("Apparent error", loo.apparent_error, "share"),
+            Entry("Excess error", loo.excess_error, "share"),
+        ),
+    )
+    lost = "rows could not be left out: a class lost, no certificate, or no converged Platt map."
+    warnings = (f"{loo.n_failed} {lost}",) if loo.n_failed else ()
+    notes = ("The CV score is -2 times the log-likelihood of the rows by the fits without them.",)
+    return Summary("Leave-one-out", (block,), notes, warnings)
+
+
+def summarize_gof(gof: Any) -> Summary:
+    """The summary of a `GofResult`."""
+    block = Block(
+        left=(
+            Entry("Deviance", gof.statistic),
+            Entry(f"{100 * gof.level:g} % of replicates below", gof.critical_value),
+            Entry("p-value", gof.pvalue, "share"),
+            Entry("Reject the fit", gof.reject),
+        ),
+        right=(
+            Entry("Method", gof.method),
+            Entry("Replicates", gof.B, "count"),
+            Entry("  failed", gof.n_failed, "count"),
+        ),
+    )
+    return Summary("Goodness of fit by the bootstrapped deviance", (block,))
+
+
 def abridged(formula: str, most: int) -> str:
     """The formula, its middle terms left out if it has more characters than ``most``.
 

@@ -1,6 +1,8 @@
 """The command: what it passes on, what it prints, and how it fails."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -365,3 +367,102 @@ def test_mistakes(capsys, arguments, part):
     assert captured.err.startswith("svmstat: error: ")
     assert part in captured.err
     assert "Traceback" not in captured.err
+
+
+# The report
+
+
+@pytest.mark.parametrize("argument", ["a", "y ~ x", "it's", "a == 'b'", 'a == "b"', "$x", "`x`", "a\\b", "!", "", "-1"])
+def test_the_shell_reads_the_call_that_is_printed(argument):
+    assert shlex.split(cli._quoted(argument)) == [argument]
+
+
+@pytest.fixture
+def reports(calls, monkeypatch):
+    """The settings of the calls of report(), which is replaced as svm() is."""
+    reports = []
+
+    def report(fit, **settings):
+        reports.append(settings)
+        return "<p>π</p>"
+
+    monkeypatch.setattr(cli, "report", report)
+    return reports
+
+
+def test_a_report_is_written(calls, reports, tmp_path, capsys):
+    out = str(tmp_path / "r.html")
+    assert cli.main(["report", "y ~ x", "mackerel", "--C", "16", "--event", "b", "--out", out]) == 0
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == "<p>π</p>\n"
+    assert calls[0].options == {"C": 16.0, "event": "b"}
+    assert reports == [{"call": f'svmstat report "y ~ x" mackerel --C 16 --event b --out {out}'}]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        (["-B", "99", "--method", "parametric"], {"B": 99, "method": "parametric"}),
+        (["--level", "0.9", "--seed", "7"], {"level": 0.9, "rng": 7}),
+        (["--jobs", "-1", "--progress"], {"n_jobs": -1, "progress": True}),
+    ],
+)
+def test_settings_of_a_report(calls, reports, tmp_path, arguments, settings):
+    command = ["report", "y ~ x", "liver", *arguments, "--no-scale", "--out", str(tmp_path / "r.html")]
+    assert cli.main(command) == 0
+    assert calls[0].options == {"scale": False}
+    del reports[0]["call"]
+    assert reports == [settings]
+
+
+def test_a_report_has_the_options_of_a_fit(capsys):
+    fit, page = (options_of(command, capsys) for command in ("fit", "report"))
+    assert fit - page == {"--format", "--output"}
+    assert page - fit == {"--out", "-B", "--method", "--level", "--seed", "--jobs", "--progress"}
+
+
+def options_of(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    return set(re.findall(r"(?m)^  (--?[\w-]+)", capsys.readouterr().out))
+
+
+def test_a_report_needs_a_file(reports, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["report", "y ~ x", "liver"])
+    assert "--out" in capsys.readouterr().err
+
+
+def test_a_folder_that_does_not_exist_is_told_before_the_work(calls, reports, tmp_path, capsys):
+    assert cli.main(["report", "y ~ x", "liver", "--out", str(tmp_path / "none" / "r.html")]) == 2
+    assert "r.html' cannot be written: No such file or directory." in capsys.readouterr().err
+    assert calls == reports == []
+
+
+def test_warnings_of_a_report_are_lines(calls, tmp_path, monkeypatch, capsys):
+    def report(fit, **settings):
+        warnings.warn("something", CertificateWarning, stacklevel=2)
+        return ""
+
+    monkeypatch.setattr(cli, "report", report)
+    assert cli.main(["report", "y ~ x", "liver", "--out", str(tmp_path / "r.html")]) == 0
+    assert capsys.readouterr().err == "svmstat: warning: something\n"
+
+
+def test_a_report_on_mackerel(tmp_path):
+    out = tmp_path / "r.html"
+    command = ["report", MACKEREL, "mackerel", "--C", "16", "--gamma", "0.25", "-B", "19", "--seed", "1"]
+    assert cli.main([*command, "--out", str(out)]) == 0
+    page = out.read_text(encoding="utf-8")
+    assert all(number in page for number in ("418.10", "0.1625", "0.1341", "8.50", "-B 19 --seed 1"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [(["-B", "0"], "B=0 is not allowed"), (["--method", "rows"], "method='rows'"), (["--level", "2"], "level=2.0")],
+)
+def test_mistakes_in_a_report(tmp_path, capsys, arguments, part):
+    out = tmp_path / "r.html"
+    assert cli.main(["report", "egg_count > 0 ~ lon + lat", "mackerel", *arguments, "--out", str(out)]) == 2
+    assert part in capsys.readouterr().err
+    assert not out.exists()

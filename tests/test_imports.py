@@ -11,15 +11,19 @@ ROOT = Path(svmstat.__file__).parent
 FLOORS = (
     {"errors"},
     {"_checks", "_repeats", "_warn"},
+    {"_random"},
     {"solver"},
     {"kernels", "losses", "bounds", "formula"},
     {"machine"},
-    {"calibration", "resampling"},
+    {"calibration"},
+    {"resampling"},
     {"measures"},
-    {"rendering", "datasets"},
+    {"rendering", "datasets", "plots"},
     {"summary"},
+    {"diagnostics"},
     {"results"},
     {"model"},
+    {"tuning", "report"},
     {""},  # svmstat/__init__.py
     {"cli"},
 )

@@ -1,5 +1,5 @@
 """From decision values to probabilities."""
 
-from svmstat.calibration.platt import Platt, fit_platt
+from svmstat.calibration.platt import Platt, deviance, fit_map, fit_platt
 
-__all__ = ["Platt", "fit_platt"]
+__all__ = ["Platt", "deviance", "fit_map", "fit_platt"]

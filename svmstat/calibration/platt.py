@@ -65,17 +65,55 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample") -> 
     >>> platt.converged, bool(platt.slope < 0)
     (True, True)
     """
-    total = weights.sum()
-    center = (weights @ f) / total
-    scale = np.sqrt((weights @ (f - center) ** 2) / total)
-    n_event, n_other = weights[y > 0].sum(), weights[y < 0].sum()
-    targets = np.where(y > 0, (n_event + 1.0) / (n_event + 2.0), 1.0 / (n_other + 2.0))
-    start = np.log((n_other + 1.0) / (n_event + 1.0))
+    slope, intercept, converged = fit_map(f, y, weights, np.nan, np.nan)
+    return Platt(float(slope), float(intercept), bool(converged), kind)
+
+
+@njit(cache=True, nogil=True)
+def fit_map(f, y, weights, slope, intercept):
+    """A, B and whether Newton's method reached the minimum; f, y, weights (n,).
+
+    It sets off from (slope, intercept), the map of a similar sample, or if these are NaN from the class frequencies.
+    """
+    n = f.shape[0]
+    n_event, n_other, center = 0.0, 0.0, 0.0
+    for i in range(n):
+        center += weights[i] * f[i]
+        if y[i] > 0.0:
+            n_event += weights[i]
+        else:
+            n_other += weights[i]
+    center /= n_event + n_other
+    scale = 0.0
+    for i in range(n):
+        scale += weights[i] * (f[i] - center) ** 2
+    scale = np.sqrt(scale / (n_event + n_other))
     constant = scale <= 1e-12 * max(1.0, abs(center))
-    x = np.zeros(len(f)) if constant else (f - center) / scale
-    a, b, converged = _newton(x, targets, weights, start)
-    slope = 0.0 if constant else a / scale
-    return Platt(float(slope), float(b - slope * center), bool(converged), kind)
+
+    targets, x = np.empty(n), np.zeros(n)
+    for i in range(n):
+        targets[i] = (n_event + 1.0) / (n_event + 2.0) if y[i] > 0.0 else 1.0 / (n_other + 2.0)
+        if not constant:
+            x[i] = (f[i] - center) / scale
+    a, b, converged = 0.0, 0.0, False
+    if not (constant or np.isnan(slope + intercept)):
+        a, b, converged = _newton(x, targets, weights, slope * scale, intercept + slope * center)
+    if not converged:
+        a, b, converged = _newton(x, targets, weights, 0.0, np.log((n_other + 1.0) / (n_event + 1.0)))
+    if constant:
+        return 0.0, b, converged
+    return a / scale, b - a / scale * center, converged
+
+
+@njit(cache=True, nogil=True)
+def deviance(f, y, weights, slope, intercept):
+    """−2 Σ w log p of the labels y under the map, without loss of digits near p = 1; f, y, weights (n,)."""
+    total = 0.0
+    for i in range(f.shape[0]):
+        if weights[i] > 0.0:
+            z = y[i] * (slope * f[i] + intercept)
+            total += weights[i] * (max(z, 0.0) + np.log1p(np.exp(-abs(z))))
+    return 2.0 * total
 
 
 @njit(cache=True, nogil=True)
@@ -92,17 +130,16 @@ def _cross_entropy(x, targets, weights, a, b):
 
 
 @njit(cache=True, nogil=True)
-def _newton(x, targets, weights, b):
-    """Newton's method with backtracking from a = 0 and the given b; returns (a, b, converged)."""
-    a = 0.0
-    value = _cross_entropy(x, targets, weights, a, b)
+def _newton(x, targets, weights, a, b):
+    """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged)."""
     mass = weights.sum()
+    previous = np.inf
     for _ in range(_MOST_STEPS):
         g_a, g_b, h_aa, h_ab, h_bb = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(x.shape[0]):
             z = a * x[i] + b
             small = np.exp(-abs(z))
-            p = small / (1.0 + small) if z >= 0.0 else 1.0 / (1.0 + small)
+            p = (small if z >= 0.0 else 1.0) / (1.0 + small)
             slope = weights[i] * (targets[i] - p)
             curvature = weights[i] * small / ((1.0 + small) * (1.0 + small))
             g_a += slope * x[i]
@@ -119,17 +156,28 @@ def _newton(x, targets, weights, b):
         decrement = -(g_a * step_a + g_b * step_b)
         if decrement <= _DECREMENT * mass:
             return a, b, True
-        length = 1.0
-        while True:
-            candidate = _cross_entropy(x, targets, weights, a + length * step_a, b + length * step_b)
-            if candidate < value - 1e-4 * length * decrement:
-                break
-            if decrement <= 1e-12 * mass and candidate <= value + 1e-13 * abs(value):
-                break  # near the minimum rounding hides the decrease, and Newton's step is right
-            length *= 0.5
-            if length < 1e-12:
+        if decrement <= 1e-3 * mass and decrement < previous:
+            length = 1.0  # Newton's steps shrink quadratically from here on
+        else:
+            length = _backtracked(x, targets, weights, a, b, step_a, step_b, decrement)
+            if length == 0.0:
                 return a, b, False
+        previous = decrement
         a += length * step_a
         b += length * step_b
-        value = candidate
     return a, b, False
+
+
+@njit(cache=True, nogil=True)
+def _backtracked(x, targets, weights, a, b, step_a, step_b, decrement):
+    """The first of 1, ½, ¼, … by which the step lowers the cross-entropy enough, 0 if none does."""
+    value = _cross_entropy(x, targets, weights, a, b)
+    length = 1.0
+    while length >= 1e-12:
+        candidate = _cross_entropy(x, targets, weights, a + length * step_a, b + length * step_b)
+        if candidate < value - 1e-4 * length * decrement:
+            return length
+        if decrement <= 1e-12 * weights.sum() and candidate <= value + 1e-13 * abs(value):
+            return length  # near the minimum rounding hides the decrease, and Newton's step is right
+        length *= 0.5
+    return 0.0

@@ -24,7 +24,7 @@ _STYLE = """
 .svmstat tbody tr:nth-child(n) {background: none}
 .svmstat th, .svmstat td {border: 0; padding: .1em 0; text-align: left; vertical-align: baseline;
  font-weight: normal; overflow-wrap: anywhere}
-.svmstat .wide th {width: 7em}
+.svmstat .wide th {width: 7em; padding-right: 1em}
 .svmstat .half td, .svmstat .number {text-align: right}
 .svmstat thead th {border-bottom: 1px solid #8888}
 .svmstat .cells td, .svmstat thead th + th {padding-left: 1.5em; overflow-wrap: normal}

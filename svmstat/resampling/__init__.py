@@ -1,5 +1,6 @@
-"""Fits on altered data: rows left out."""
+"""Fits on altered data: rows left out, rows drawn again, labels drawn again."""
 
-from svmstat.resampling.leave_one_out import LeftOut, leave_one_out
+from svmstat.resampling.bootstrap import METHODS, Replicates, bootstrap_deviance
+from svmstat.resampling.leave_one_out import LeaveOneOut, leave_one_out
 
-__all__ = ["LeftOut", "leave_one_out"]
+__all__ = ["METHODS", "LeaveOneOut", "Replicates", "bootstrap_deviance", "leave_one_out"]

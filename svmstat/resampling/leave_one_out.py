@@ -1,16 +1,18 @@
-"""Leave-one-out on the engine: every row deleted in turn, each fit exact, with the kernel matrix shared.
+"""Leave-one-out [003]: every row deleted in turn, each fit exact, with the kernel matrix shared.
 
 Scaling, kernel width and factor coding are those of the fit to all rows.
 """
 
 from dataclasses import dataclass
 
-import joblib
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from svmstat.bounds import deletions
+from svmstat.calibration import Platt, deviance, fit_map
 from svmstat.machine import Machine
+from svmstat.resampling.loops import run_pieces
 from svmstat.solver import Anchor, BoxQP, Road, Status, anchor_at, solve
 
 Floats = NDArray[np.float64]
@@ -21,28 +23,52 @@ _CHUNK = 128
 _WORTH_WORKERS = 8
 """With fewer tasks than this the first would be done before a second worker has started."""
 
+_COLUMNS = (
+    "decision_values", "slope", "intercept", "log_likelihood", "deviance_deleted", "max_change", "rms_change",
+    "violation",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Decision values of rows on which the machine was not trained.
+class LeaveOneOut:
+    """What each of n rows says when it is left out. f^{[−k]}, A, B: the reduced fit and its Platt map.
 
     Attributes
     ----------
-    decision_values : (n,) f^{[−k]}(x_k), the fit without one copy of row k at x_k; NaN if its class vanishes
-    violation : (n,) KKT violation of each of these fits
+    decision_values : (n,) f^{[−k]}(x_k); NaN if the class of k vanishes with it
+    slope, intercept : (n,) A and B from the remaining rows
+    log_likelihood : (n,) log p^{[−k]}_{y_k}(x_k)
+    deviance_deleted : (n,) D_(k), the deviance of the reduced fit over the remaining rows
+    max_change, rms_change : (n,) largest and root mean square |f^{[−k]} − f| over the rows
+    violation : (n,) KKT violation of the reduced fit
+    calibrated : (n,) whether the Platt map converged
     n_rescued : how many left the exact path and were solved anew
     n_events : path events in all
-    n_failed : how many are NaN or not certified
+    n_failed : how many rows are NaN, not certified or not calibrated
     """
 
     decision_values: Floats
+    slope: Floats
+    intercept: Floats
+    log_likelihood: Floats
+    deviance_deleted: Floats
+    max_change: Floats
+    rms_change: Floats
     violation: Floats
+    calibrated: NDArray[np.bool_]
     n_rescued: int
     n_events: int
     n_failed: int
 
+    @property
+    def probability(self) -> Floats:
+        """(n,) P(event | x_k) by the fit without row k."""
+        z = self.slope * self.decision_values + self.intercept
+        small = np.exp(-np.abs(z))
+        return np.where(z >= 0, small, 1.0) / (1.0 + small)
 
-def leave_one_out(machine: Machine, n_jobs: int | None = None) -> LeftOut:
+
+def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, progress: bool = False) -> LeaveOneOut:
     """Leave each row out in turn.
 
     A row of weight w loses min(w, 1), that is one copy; a row of weight zero loses nothing.
@@ -50,39 +76,97 @@ def leave_one_out(machine: Machine, n_jobs: int | None = None) -> LeftOut:
     Parameters
     ----------
     machine : the fit to all n rows
+    platt : its Platt map
     n_jobs : number of workers, as in `joblib.Parallel`; the backend is chosen by ``joblib.parallel_config``
+    progress : whether to show a progress bar
 
     Returns
     -------
-    LeftOut
+    LeaveOneOut
     """
     groups = machine.groups
+    group = np.where(groups.of_row >= 0, groups.of_row, 0)
+    copies = np.minimum(machine.weights, 1.0)
     used = np.flatnonzero(machine.weights > 0)
-    group, copies = groups.of_row[used], np.minimum(machine.weights[used], 1.0)
-    distinct, inverse = np.unique(np.column_stack([group, copies]), axis=0, return_inverse=True)
+    distinct, inverse = np.unique(np.column_stack([group[used], copies[used]]), axis=0, return_inverse=True)
     which, removed = distinct[:, 0].astype(np.intp), distinct[:, 1]
-    pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
     anchor = anchor_at(machine.problem, machine.solution)
-    workers = n_jobs if len(pieces) >= _WORTH_WORKERS else 1
-    parts = joblib.Parallel(n_jobs=workers, prefer="threads")(
-        joblib.delayed(_without)(machine.problem, anchor, groups.weights, which[piece], removed[piece])
-        for piece in pieces
+    pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
+    parts = run_pieces(
+        _without,
+        [(machine.problem, anchor, groups.weights, which[p], removed[p], platt.slope, platt.intercept) for p in pieces],
+        n_jobs=n_jobs if len(pieces) >= _WORTH_WORKERS else 1,
+        progress=progress,
+        what="leave-one-out",
     )
-    values, violation, status, road, events = (np.concatenate(column) for column in zip(*parts, strict=True))
-    decision_values, all_violations = machine.decision_values.copy(), np.zeros(len(machine.y))
-    decision_values[used], all_violations[used] = values[inverse], violation[inverse]
-    return LeftOut(
-        decision_values=decision_values,
-        violation=all_violations,
+    numbers = np.concatenate([part[0] for part in parts], axis=1)
+    calibrated, status, road, events = (np.concatenate([part[k] for part in parts]) for k in range(1, 5))
+    columns = {name: np.zeros(len(machine.y)) for name in _COLUMNS}
+    for name, values in zip(_COLUMNS, numbers, strict=True):
+        columns[name][used] = values[inverse.ravel()]
+    _full_fit(machine, platt, columns)
+    good = np.ones(len(machine.y), bool)
+    good[used] = ((status == Status.CERTIFIED) & calibrated)[inverse.ravel()]
+    mapped = np.ones(len(machine.y), bool)
+    mapped[used] = calibrated[inverse.ravel()]
+    return LeaveOneOut(
+        **columns,
+        calibrated=mapped,
         n_rescued=int(np.count_nonzero(road == Road.RESCUE)),
         n_events=int(events.sum()),
-        n_failed=int(np.count_nonzero(status[inverse] != Status.CERTIFIED)),
+        n_failed=int(np.count_nonzero(~good)),
     )
+
+
+def _full_fit(machine: Machine, platt: Platt, columns: dict[str, Floats]) -> None:
+    """Fill in the rows of weight zero, without which the fit is the full fit."""
+    rows = np.flatnonzero(machine.weights == 0)
+    if len(rows) == 0:
+        return
+    f = machine.decision_values[rows]
+    columns["decision_values"][rows] = f
+    columns["slope"][rows], columns["intercept"][rows] = platt.slope, platt.intercept
+    columns["log_likelihood"][rows] = platt.log_likelihoods(f, machine.y[rows])
+    full = deviance(machine.decision_values, machine.y, machine.weights, platt.slope, platt.intercept)
+    columns["deviance_deleted"][rows] = full
 
 
 def _without(
-    problem: BoxQP, start: Anchor, weights: Floats, rows: NDArray[np.intp], copies: Floats
-) -> tuple[Floats, Floats, NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:
-    batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=start)
-    at_rows = batch.field[np.arange(len(rows)), rows] + batch.intercept
-    return at_rows, batch.violation, batch.status, batch.road, batch.events
+    problem: BoxQP, anchor: Anchor, weights: Floats, rows: NDArray[np.intp], copies: Floats, slope: float,
+    intercept: float,
+) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:  # fmt: skip
+    """The numbers of `_COLUMNS` (8, B) and four flags (B,) for the deletion of ``copies`` of each of ``rows`` (B,)."""
+    batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=anchor)
+    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+    numbers, calibrated = np.empty((len(_COLUMNS), len(rows))), np.zeros(len(rows), bool)
+    _diagnose(f, problem.signs, weights, anchor.solution.decision, rows, copies, slope, intercept, numbers, calibrated)
+    numbers[-1] = batch.violation
+    return numbers, calibrated, batch.status, batch.road, batch.events
+
+
+@njit(cache=True, nogil=True)
+def _diagnose(f, y, weights, full, rows, copies, slope, intercept, numbers, calibrated):
+    """Fill ``numbers`` (8, B) but its last row, and ``calibrated`` (B,).
+
+    f (B, n) decision values of the reduced fits, full (n,) those of the full fit; y, weights (n,); rows, copies (B,).
+    """
+    reduced = weights.copy()
+    for q in range(f.shape[0]):
+        k = rows[q]
+        if np.isnan(f[q, k]):
+            numbers[:, q] = np.nan
+            continue
+        reduced[k] = weights[k] - copies[q]
+        a, b, calibrated[q] = fit_map(f[q], y, reduced, slope, intercept)
+        z = y[k] * (a * f[q, k] + b)
+        largest, squares, total = 0.0, 0.0, 0.0
+        for i in range(full.shape[0]):
+            change = abs(f[q, i] - full[i])
+            largest = max(largest, change)
+            squares += weights[i] * change * change
+            total += weights[i]
+        numbers[0, q], numbers[1, q], numbers[2, q] = f[q, k], a, b
+        numbers[3, q] = -(max(z, 0.0) + np.log1p(np.exp(-abs(z))))
+        numbers[4, q] = deviance(f[q], y, reduced, a, b)
+        numbers[5, q], numbers[6, q] = largest, np.sqrt(squares / total)
+        reduced[k] = weights[k]

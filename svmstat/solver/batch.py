@@ -1,11 +1,12 @@
 """The one entry to the solver: one or many bound vectors on one kernel matrix, every solution with its certificate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.solver.compact import compact_all
 from svmstat.solver.follow import (
     NOT_TRIED,
     OVERRUN,
@@ -24,6 +25,12 @@ from svmstat.solver.solution import FREE, TOLERANCE, Batch, Road, Solution, Stat
 from svmstat.solver.tableau import ALL_NEAR, NEAR, Tableau, make_tableau
 
 _PATH_EVENTS = 5000
+
+_FEW = 20
+"""Bounds that may change before a path from the start is given up for a new descent; above 400 rows 5 %."""
+
+_LARGEST_COMPACT = 4000
+"""Rows of the largest problem whose open rows are gathered for each bound vector (128 MB)."""
 _FURTHER_ROWS = 16
 """Rows outside the near set whose bounds may move in one path; more make a restart cheaper."""
 
@@ -77,15 +84,26 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     origin = anchor.solution
     both = two_classes(problem.signs, uppers)
     paths = _Paths.empty(B, n)
-    if origin.status is Status.CERTIFIED and problem.gram.fits:
-        _follow_all(problem, anchor, uppers, paths)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
+    if origin.status is Status.CERTIFIED and problem.gram.fits:
+        distant = _distant(uppers, origin.upper) if n <= _LARGEST_COMPACT else np.zeros(B, bool)
+        road[distant] = Road.COLD
+        if distant.any():
+            _solve_compactly(problem, origin, uppers, both & distant, paths, steps)
+        near = np.flatnonzero(~distant)
+        if len(near) == B:
+            _follow_all(problem, anchor, uppers, paths)
+        elif len(near):
+            some = _Paths.empty(len(near), n)
+            _follow_all(problem, anchor, uppers[near], some)
+            paths.put_many(near, some)
     for q in np.flatnonzero(both & (paths.code != ARRIVED)).tolist():
         from_path = paths.code[q] == OVERRUN and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = solve_single(problem, uppers[q], feasible(beta, upper, *problem.box(uppers[q])), Road.RESCUE)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
-        road[q], steps[q] = Road.RESCUE, single.steps
+        road[q] = Road.RESCUE
+        steps[q] += single.steps
     status = np.where(paths.violation <= TOLERANCE, Status.CERTIFIED, Status.UNCERTIFIED).astype(np.int8)
     status[~both] = Status.ONE_CLASS
     for array in (paths.beta, paths.h, paths.interval, paths.violation, paths.gap):
@@ -118,6 +136,27 @@ class _Paths:
         self.beta[q], self.h[q] = beta, h
         self.interval[q], self.violation[q], self.gap[q] = single.intercept_interval, single.violation, single.gap
         self.events[q] += single.events
+
+    def put_many(self, rows: NDArray[np.intp], some: "_Paths") -> None:
+        for field in fields(self):
+            getattr(self, field.name)[rows] = getattr(some, field.name)
+
+
+def _distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
+    """Where so many bounds (B, n) differ from the start's that the path from there would be long."""
+    return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(_FEW, 0.05 * len(upper)))
+
+
+def _solve_compactly(
+    problem: BoxQP, origin: Solution, uppers: Floats, wanted: NDArray[np.bool_], paths: _Paths, steps: NDArray[np.int64]
+) -> None:
+    gram, signs = problem.gram.complete(), problem.signs
+    results = (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code)
+    beta = signs * origin.alpha
+    compact_all(
+        gram, signs, problem.linear, beta, origin.upper, uppers, wanted, TOLERANCE, *results, steps, paths.events
+    )
+    settle_all(gram, signs, uppers, TOLERANCE, *results)
 
 
 def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -> None:

@@ -79,3 +79,32 @@ def _sweep(M, least):
                 for j in range(m):
                     target[j] -= factor * row[j]
     return done
+
+
+@njit(cache=True, nogil=True)
+def bordered_block(K, rows, R):
+    """Write the inverse of [[0, 1'], [1, K_rr]] for ``rows`` (m,) into R[: m + 1, : m + 1]; whether it is regular."""
+    m = rows.shape[0]
+    if m == 0:
+        return True
+    M = np.empty((m, m))
+    c, largest = 0.0, 0.0
+    for a in range(m):
+        size = abs(K[rows[a], rows[a]])
+        c += size / m
+        largest = max(largest, size)
+    for a in range(m):
+        for j in range(m):
+            M[a, j] = K[rows[a], rows[j]] + c
+    if not _sweep(M, _LEAST_PIVOT * (c + largest)).all():
+        return False
+    v = np.zeros(m)
+    for a in range(m):
+        v += M[a]
+    q = v.sum()
+    R[0, 0] = c - 1.0 / q
+    for a in range(m):
+        R[0, a + 1] = R[a + 1, 0] = v[a] / q
+        for j in range(m):
+            R[a + 1, j + 1] = M[a, j] - v[a] * (v[j] / q)
+    return True

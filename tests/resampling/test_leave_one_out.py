@@ -5,11 +5,17 @@ import numpy as np
 import pytest
 
 from svmstat import datasets
+from svmstat.calibration import fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline, gram
 from svmstat.losses import Loss, hinge
 from svmstat.machine import fit_machine
-from svmstat.resampling.leave_one_out import leave_one_out
+from svmstat.resampling import leave_one_out
 from svmstat.solver import TOLERANCE
+
+
+def left_out(machine, **options):
+    return leave_one_out(machine, fit_platt(machine.decision_values, machine.y, machine.weights), **options)
+
 
 TOL_REFIT = 1e-6  # decision values of two certified fits, relative to max(1, |f|)
 TOL_ROUNDING = 1e-12  # the same sums of some hundred terms of size 1 in another order
@@ -37,7 +43,7 @@ def check(kernel, X, y, weights=None, C=1.0, loss=None, rows=None):
     weights = np.ones(len(y)) if weights is None else weights
     loss = loss or hinge()
     machine = fit_machine(kernel, X, y, weights, C=C, loss=loss)
-    out = leave_one_out(machine)
+    out = left_out(machine)
     rows = np.arange(len(y)) if rows is None else rows
     expected = refits(kernel, X, y, weights, C, loss, rows)
     scale = max(1.0, np.abs(expected).max())
@@ -59,7 +65,7 @@ def mackerel():
 def test_mackerel(mackerel):
     """All 634 refits on the kernel matrix of the other 633 rows."""
     K, y, rows = gram(RBF(0.25), mackerel.X), mackerel.y, np.arange(634)
-    out = leave_one_out(mackerel)
+    out = left_out(mackerel)
     expected = np.empty(634)
     for k in rows:
         others = np.delete(rows, k)
@@ -75,7 +81,7 @@ def test_mackerel(mackerel):
 
 
 def test_rows_that_are_no_support_vectors_keep_their_value(mackerel):
-    out = leave_one_out(mackerel)
+    out = left_out(mackerel)
     idle = mackerel.alpha == 0
     assert idle.any()
     np.testing.assert_allclose(out.decision_values[idle], mackerel.decision_values[idle], rtol=1e-12)
@@ -83,7 +89,7 @@ def test_rows_that_are_no_support_vectors_keep_their_value(mackerel):
 
 def test_leaving_a_row_out_never_helps_it(mackerel):
     """y f^{[−k]}(x_k) ≤ y f(x_k): its own loss no longer counts."""
-    out = leave_one_out(mackerel)
+    out = left_out(mackerel)
     assert (mackerel.y * (out.decision_values - mackerel.decision_values) <= 1e-6).all()
 
 
@@ -91,8 +97,8 @@ def test_leaving_a_row_out_never_helps_it(mackerel):
 @pytest.mark.parametrize("backend", ["threading", "sequential"])
 def test_workers_make_no_difference(mackerel, n_jobs, backend):
     with joblib.parallel_config(backend=backend):
-        out = leave_one_out(mackerel, n_jobs=n_jobs)
-    alone = leave_one_out(mackerel)
+        out = left_out(mackerel, n_jobs=n_jobs)
+    alone = left_out(mackerel)
     np.testing.assert_array_equal(out.decision_values, alone.decision_values)
     np.testing.assert_array_equal(out.violation, alone.violation)
     assert (out.n_events, out.n_rescued, out.n_failed) == (alone.n_events, alone.n_rescued, alone.n_failed)
@@ -103,8 +109,8 @@ def test_processes_make_no_difference():
     X, y = clouds(150)
     machine = fit_machine(RBF(0.5), X, y, np.ones(150), C=1.0, loss=hinge())
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        out = leave_one_out(machine, n_jobs=2)
-    alone = leave_one_out(machine)
+        out = left_out(machine, n_jobs=2)
+    alone = left_out(machine)
     np.testing.assert_allclose(out.decision_values, alone.decision_values, rtol=0, atol=TOL_ROUNDING)
     assert (out.n_events, out.n_rescued, out.n_failed) == (alone.n_events, alone.n_rescued, alone.n_failed)
 
@@ -131,7 +137,7 @@ def test_a_class_of_one_row_is_lost():
     y[:] = -1.0
     y[7] = 1.0
     machine = fit_machine(RBF(0.5), X, y, np.ones(30), C=1.0, loss=hinge())
-    out = leave_one_out(machine)
+    out = left_out(machine)
     assert out.n_failed == 1
     np.testing.assert_array_equal(np.isnan(out.decision_values), y > 0)
     others = np.flatnonzero(y < 0)
@@ -156,8 +162,8 @@ def test_weights_are_repeats():
     X, y = clouds(60, seed=4)
     counts = np.random.default_rng(5).integers(1, 4, 60)
     rows = np.repeat(np.arange(60), counts)
-    weighted = leave_one_out(fit_machine(RBF(0.5), X, y, counts.astype(float), C=1.0, loss=hinge()))
-    repeated = leave_one_out(fit_machine(RBF(0.5), X[rows], y[rows], np.ones(len(rows)), C=1.0, loss=hinge()))
+    weighted = left_out(fit_machine(RBF(0.5), X, y, counts.astype(float), C=1.0, loss=hinge()))
+    repeated = left_out(fit_machine(RBF(0.5), X[rows], y[rows], np.ones(len(rows)), C=1.0, loss=hinge()))
     np.testing.assert_array_equal(repeated.decision_values, weighted.decision_values[rows])
 
 
@@ -204,23 +210,23 @@ def test_spline_kernel():
 
 def test_precomputed_is_the_kernel():
     X, y = clouds(70, seed=12)
-    by_rows = leave_one_out(fit_machine(RBF(0.5), X, y, np.ones(70), C=1.0, loss=hinge()))
+    by_rows = left_out(fit_machine(RBF(0.5), X, y, np.ones(70), C=1.0, loss=hinge()))
     K = gram(RBF(0.5), X)
-    by_gram = leave_one_out(fit_machine(Precomputed(), K, y, np.ones(70), C=1.0, loss=hinge()))
+    by_gram = left_out(fit_machine(Precomputed(), K, y, np.ones(70), C=1.0, loss=hinge()))
     np.testing.assert_allclose(by_gram.decision_values, by_rows.decision_values, rtol=0, atol=1e-9)
 
 
 def test_two_rows():
     """Nothing is left after either deletion."""
     machine = fit_machine(Linear(), np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), np.ones(2), C=1.0, loss=hinge())
-    out = leave_one_out(machine)
+    out = left_out(machine)
     assert np.isnan(out.decision_values).all()
     assert out.n_failed == 2
 
 
 def test_the_machine_is_not_changed(mackerel):
     before = mackerel.solution.alpha.copy(), mackerel.decision_values.copy(), mackerel.problem.upper.copy()
-    leave_one_out(mackerel)
+    left_out(mackerel)
     np.testing.assert_array_equal(mackerel.solution.alpha, before[0])
     np.testing.assert_array_equal(mackerel.decision_values, before[1])
     np.testing.assert_array_equal(mackerel.problem.upper, before[2])

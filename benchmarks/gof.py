@@ -1,0 +1,43 @@
+"""Bootstrapped deviances against the same work by scikit-learn and joblib, with equal cores."""
+
+import time
+
+import joblib
+import numpy as np
+from sklearn.calibration import _SigmoidCalibration
+from sklearn.svm import SVC
+
+from benchmarks.problems import MACKEREL
+from svmstat import datasets, svm
+
+B = 199
+
+
+def replicate(X, y, C, gamma, seed):
+    rows = np.random.default_rng(seed).integers(0, len(y), len(y))
+    X, y = X[rows], y[rows]
+    f = SVC(C=C, gamma=gamma).fit(X, y).decision_function(X)
+    p = _SigmoidCalibration().fit(f, y).predict(f)
+    return -2.0 * np.log(np.where(y > 0, p, 1.0 - p)).sum()
+
+
+def main():
+    print(f"Bootstrapped deviance of mackerel, {B} pairs replicates; scikit-learn: fit, decision function, Platt map")
+    print(f"{'C':>4}{'gamma':>7}{'cores':>6}{'svmstat s':>11}{'sklearn s':>11}{'ratio':>7}  median D*")
+    data = datasets.load("mackerel")
+    for C, gamma in ((1.0, 0.25), (16.0, 0.25), (100.0, 1.0)):
+        fit = svm(MACKEREL, data, C=C, gamma=gamma)
+        fit.gof(B=16, rng=0)
+        for cores in (1, 2):
+            start = time.perf_counter()
+            gof = fit.gof(B=B, rng=1, n_jobs=cores)
+            ours = time.perf_counter() - start
+            start = time.perf_counter()
+            theirs = joblib.Parallel(n_jobs=cores)(
+                joblib.delayed(replicate)(fit.frame.X, fit.frame.y, C, gamma, seed) for seed in range(B)
+            )
+            other = time.perf_counter() - start
+            print(
+                f"{C:4.0f}{gamma:7.2f}{cores:6d}{ours:11.2f}{other:11.2f}{other / ours:7.1f}"
+                f"  {np.median(gof.replicates):.1f} and {np.median(theirs):.1f}"
+            )

@@ -1,0 +1,9 @@
+"""Figures: plain arrays in, axes out; matplotlib is loaded when the first one is drawn."""
+
+from svmstat.plots.calibration import calibration_plot
+from svmstat.plots.histogram import replicates_plot
+from svmstat.plots.index import index_plot
+from svmstat.plots.style import svg
+from svmstat.plots.surface import surface_plot
+
+__all__ = ["calibration_plot", "index_plot", "replicates_plot", "surface_plot", "svg"]

@@ -1,0 +1,104 @@
+"""The common style of all figures, and the one place where matplotlib is loaded."""
+
+import importlib
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Axes = Any
+"""A `matplotlib.axes.Axes`; its class is not there before the first figure."""
+
+INK = "#1a1a1a"
+GREY = "#8c8c8c"
+PALE = "#d4d4d4"
+ACCENT = "#1f5a91"  # as dark in grey as it is in colour
+SMALL = 8.5
+"""The size in points of labels inside a figure."""
+
+STYLE: dict[str, Any] = {
+    "font.size": 9.5,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": SMALL,
+    "lines.linewidth": 1.2,
+    "text.parse_math": False,  # names of rows and columns are shown as they are
+    "svg.hashsalt": "svmstat",  # the same figure is the same file
+}
+
+
+def pyplot() -> Any:
+    """The module matplotlib.pyplot, imported at the first call."""
+    return importlib.import_module("matplotlib.pyplot")
+
+
+@contextmanager
+def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator[Axes]:
+    """The axes to draw into, in the common style: those that are given, else those of a new figure.
+
+    Parameters
+    ----------
+    ax : Axes or None
+    size : tuple of float
+        Width and height in inches of a new figure.
+
+    Yields
+    ------
+    Axes
+    """
+    plt = pyplot()
+    with plt.rc_context(STYLE):
+        yield plt.figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+
+
+def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) -> str:
+    """What a function draws into axes, as the text of an SVG file.
+
+    pyplot does not know of the figure: no window opens, and nothing has to be closed.
+
+    Parameters
+    ----------
+    draw : callable
+        It is given the axes.
+    size : tuple of float
+        Width and height in inches.
+
+    Returns
+    -------
+    str
+    """
+    figures, file = importlib.import_module("matplotlib.figure"), io.StringIO()
+    with pyplot().rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # shown as boxes
+        figure = figures.Figure(figsize=size, layout="constrained")
+        draw(figure.add_subplot())
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def settle(ax: Axes) -> None:
+    """Lay the figure out, for positions on the screen to be those of the final drawing."""
+    ax.figure.canvas.figure.draw_without_rendering()  # of the whole figure, if the axes are in a part of it
+
+
+def percent(level: float) -> str:
+    """A share in per cent, with the decimals that it needs.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975)
+    ('95 %', '97.5 %')
+    """
+    return f"{100 * level:.6g} %"

@@ -1,0 +1,212 @@
+"""The decision surface of a fit over two predictors."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from svmstat._checks import at_least, nearest
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.plots.style import INK, SMALL, Axes, drawing, pyplot
+
+_BANDS = ("#faf0da", "#6496c5")  # from f < 0 to f > 0, light to dark also in grey
+_BELOW = 32.0
+"""Points from the axis down to the legend, past the label."""
+
+
+def surface_plot(
+    fit: Any,
+    data: pd.DataFrame,
+    x: Hashable | None = None,
+    y: Hashable | None = None,
+    *,
+    at: Mapping[Hashable, object] | None = None,
+    ax: Axes | None = None,
+    grid: int = 120,
+) -> Axes:
+    """Contours of f over two columns of the data, with the data, their classes and the support vectors.
+
+    The surface ends where the data end. The points are projected onto it: a point may lie on the wrong side only
+    because its other predictors differ from those held.
+
+    Parameters
+    ----------
+    fit : SVMResults
+    data : DataFrame
+        The data of the fit.
+    x, y : column name, optional
+        Two numeric predictors; by default the first two.
+    at : mapping, optional
+        Values of other predictors; by default the weighted median of a number, the most frequent value of
+        anything else.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+    grid : int
+        Points on each axis.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If x, y or a name in ``at`` is not a suitable predictor, or the data are not those of the fit.
+    """
+    grid = at_least("grid", grid, 2)
+    used = _rows(fit, data)
+    x, y = _two(fit, used, x, y)
+    weights = np.asarray(fit.frame.weights, dtype=float)
+    held = _held(fit, used, weights, {x, y}, at or {})
+    xs, ys = (_steps(used[name], grid) for name in (x, y))
+    columns: dict[Hashable, Any] = {name: np.full(grid * grid, value) for name, value in held.items()}
+    columns[x], columns[y] = np.tile(xs, grid), np.repeat(ys, grid)
+    f = fit.decision_function(pd.DataFrame(columns)).to_numpy().reshape(grid, grid)
+    with drawing(ax, (6.2, 5.0)) as ax:
+        _contours(ax, xs, ys, f)
+        _points(ax, fit, used[x].to_numpy(dtype=float), used[y].to_numpy(dtype=float))
+        ax.set_xlim(*_widened(xs))
+        ax.set_ylim(*_widened(ys))
+        ax.set_xlabel(str(x), parse_math=False)
+        ax.set_ylabel(str(y), parse_math=False)
+        if held:
+            ax.set_title(_where(held), fontsize=SMALL, parse_math=False)
+    return ax
+
+
+def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the data that the fit used."""
+    if not isinstance(data, pd.DataFrame):
+        raise ArgumentTypeError(f"data is of type {type(data).__name__}: it must be the DataFrame of the fit.")
+    rows = np.asarray(fit.frame.rows)
+    if rows.max() >= len(data) or not data.index[rows].equals(fit.frame.index):
+        raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")
+    lost = [name for name in fit.frame.design.predictors if name not in data.columns]
+    if lost:
+        raise DataError(f"data has no column {lost[0]!r}{nearest(str(lost[0]), map(str, data.columns))}.")
+    return data.iloc[rows]
+
+
+def _two(fit: Any, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) -> tuple[Hashable, Hashable]:
+    predictors = fit.frame.design.predictors
+    numeric = [name for name in predictors if _numeric(used[name]) and used[name].min() < used[name].max()]
+    for name, given in (("x", x), ("y", y)):
+        if given is not None and given not in numeric:
+            listed = ", ".join(map(repr, numeric)) or "none"
+            hint = nearest(str(given), map(str, numeric))
+            raise ArgumentError(
+                f"{name}={given!r} is not allowed: it must be a numeric predictor that varies ({listed}){hint}."
+            )
+    free = [name for name in numeric if name not in (x, y)]
+    first = x if x is not None else (free.pop(0) if free else None)
+    second = y if y is not None else (free.pop(0) if free else None)
+    if first is None or second is None:
+        raise ArgumentError(f"a surface needs two numeric predictors; the fit has {len(numeric)}.")
+    if first == second:
+        raise ArgumentError(f"x and y are both {first!r}: they must be different predictors.")
+    return first, second
+
+
+def _numeric(values: pd.Series) -> bool:
+    return types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype)
+
+
+def _held(
+    fit: Any, used: pd.DataFrame, weights: Any, shown: set[Hashable], at: Mapping[Hashable, object]
+) -> dict[Hashable, Any]:
+    others = [name for name in fit.frame.design.predictors if name not in shown]
+    for name in at:
+        if name not in others:
+            listed = ", ".join(map(repr, others)) or "there is none"
+            raise ArgumentError(
+                f"at={dict(at)!r} is not allowed: {name!r} is not among the predictors held ({listed})."
+            )
+    return {name: at[name] if name in at else _typical(used[name], weights) for name in others}
+
+
+def _typical(values: pd.Series, weights: Any) -> Any:
+    """The weighted median of numbers, the lower of two; else the value of the largest weight."""
+    if not _numeric(values):
+        return pd.Series(weights).groupby(values.astype(object).to_numpy()).sum().idxmax()
+    ordered = values.to_numpy().argsort(kind="stable")
+    reached = np.cumsum(weights[ordered])
+    return values.iloc[int(ordered[np.searchsorted(reached, reached[-1] / 2)])]
+
+
+def _steps(values: pd.Series, grid: int) -> Any:
+    return np.linspace(float(values.min()), float(values.max()), grid)
+
+
+def _widened(steps: Any) -> tuple[float, float]:
+    margin = 0.03 * (steps[-1] - steps[0])
+    return steps[0] - margin, steps[-1] + margin
+
+
+def _contours(ax: Axes, xs: Any, ys: Any, f: Any) -> None:
+    plt = pyplot()
+    blend = plt.matplotlib.colors.LinearSegmentedColormap.from_list("svmstat", _BANDS)
+    reach = float(np.nanmax(np.abs(f), initial=1.0))
+    levels = plt.MaxNLocator(10, symmetric=True).tick_values(-reach, reach)
+    shape = ax.contourf(xs, ys, np.ma.masked_invalid(f), levels=levels, cmap=blend)
+    bar = ax.figure.colorbar(shape, ax=ax, shrink=0.7, aspect=28, pad=0.02, drawedges=False)
+    bar.outline.set_visible(False)
+    bar.set_label("decision value f")
+    low, high = np.nanmin(f), np.nanmax(f)
+    for level, width, style in ((0.0, 1.8, "solid"), (-1.0, 0.9, "dashed"), (1.0, 0.9, "dashed")):
+        if low < level < high:
+            ax.contour(xs, ys, np.ma.masked_invalid(f), levels=[level], colors=INK, linewidths=width, linestyles=style)
+
+
+def _points(ax: Axes, fit: Any, x: Any, y: Any) -> None:
+    event, support = np.asarray(fit.frame.y) > 0, fit.alpha.to_numpy() > 0
+    other_level = next(level for level in fit.classes if level != fit.event)
+    looks = ((False, other_level, "white"), (True, fit.event, INK))
+    for is_event, level, colour in looks:
+        for is_support in (False, True):
+            which = (event == is_event) & (support == is_support)
+            ax.scatter(
+                x[which],
+                y[which],
+                s=20 if is_support else 7,
+                marker="o",
+                facecolor=colour,
+                edgecolor=INK,
+                linewidths=0.6,
+                zorder=3 + is_support,
+                label=f"{' ' * str(level).startswith('_')}{level}{', support vector' if is_support else ''}",
+            )
+    plt = pyplot()
+    line, translation = plt.Line2D, plt.matplotlib.transforms.ScaledTranslation
+    below = translation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
+    handles, _ = ax.get_legend_handles_labels()
+    handles += [
+        line([], [], color=INK, lw=1.8, label="f = 0"),
+        line([], [], color=INK, lw=0.9, ls="--", label="f = ±1"),
+    ]
+    ax.legend(
+        handles=handles,
+        title=f"{fit.response_name}:",
+        title_fontsize=SMALL,
+        alignment="left",
+        loc="upper left",
+        bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=ax.transAxes + below,
+        borderaxespad=0.0,
+        ncols=3,
+        columnspacing=1.2,
+        handletextpad=0.5,
+    )
+
+
+def _where(held: Mapping[Hashable, Any]) -> str:
+    shown = [f"{name} = {value:.4g}" if types.is_number(value) else f"{name} = {value}" for name, value in held.items()]
+    lines, line = [], "at "
+    for k, each in enumerate(shown):
+        piece = each + (", " if k + 1 < len(shown) else "")
+        if len(line) + len(piece) > 80:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return "\n".join([*lines, line])

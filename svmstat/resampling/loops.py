@@ -1,0 +1,54 @@
+"""Loops over independent pieces of work, by joblib."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+from tqdm import tqdm
+
+Result = TypeVar("Result")
+
+
+class _Counted(joblib.Parallel):
+    """A loop whose bar advances whenever a task is done, with any backend."""
+
+    bar: tqdm
+
+    def print_progress(self) -> None:
+        """Called by joblib in the calling process."""
+        self.bar.update(self.n_completed_tasks - self.bar.n)
+
+
+def run_pieces(
+    function: Callable[..., Result],
+    pieces: Sequence[tuple[Any, ...]],
+    *,
+    n_jobs: int | None,
+    progress: bool,
+    what: str,
+) -> list[Result]:
+    """``[function(*piece) for piece in pieces]``, in that order.
+
+    Threads are preferred, because the kernels release the interpreter's lock; ``joblib.parallel_config`` chooses any
+    other backend. What a piece gives must not depend on the others: then neither does it on the number of workers.
+
+    Parameters
+    ----------
+    n_jobs : number of workers, as in `joblib.Parallel`
+    progress : whether to show a bar on stderr
+    what : its label
+    """
+    loop = _Counted(n_jobs=n_jobs, prefer="threads")
+    with (
+        _blas().limit(limits=1, user_api="blas"),
+        tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar,
+    ):
+        return list(loop(joblib.delayed(function)(*piece) for piece in pieces))
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Holds the linear algebra of every piece to one thread: several callers of a threaded BLAS wait for each other."""
+    return ThreadpoolController()
