@@ -3,6 +3,7 @@
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from svmstat.errors import CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, Response, build_design
 from svmstat.kernels import (
     CustomKernel,
+    Kernel,
     Polynomial,
     Precomputed,
     check_gram,
@@ -24,6 +26,7 @@ from svmstat.kernels import (
     warn_if_indefinite,
 )
 from svmstat.machine import fit_machine
+from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
 from svmstat.solver import Status
 
@@ -90,8 +93,10 @@ def svm(
     scale : bool
         Standardise the columns that are not 0/1 indicators, by weighted mean and standard deviation (ddof 1).
         A gram matrix is not scaled.
-    calibration : {"insample"}
-        The decision values to which the Platt map is fitted.
+    calibration : {"insample", "loo"}
+        The decision values to which the Platt map of the probabilities is fitted: those of the fit, or those of each
+        row by the fit without it, which are better calibrated for flexible kernels. Deviance, leave-one-out and
+        goodness of fit always use the map of the former [003].
 
     Returns
     -------
@@ -119,26 +124,94 @@ def svm(
     >>> fit.predict(mackerel.head(2)).tolist()
     [False, False]
     """
-    one_of("loss", loss, losses.NAMES)
     positive("C", C)
-    one_of("calibration", calibration, ("insample",))
+    caller = sys._getframe(1)
+    prepared = prepare(
+        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, event=event,
+        subset=subset, na_action=na_action, scale=scale, calibration=calibration,
+        env=ChainMap(caller.f_locals, caller.f_globals),
+    )  # fmt: skip
+    frame, X = prepared.frame, prepared.X
+    chosen = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=frame.weights)
+    return fit(prepared, chosen, float(C))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What is the same for every cost and every kernel parameter.
+
+    Attributes
+    ----------
+    frame : ModelFrame
+        The arrays that the formula gave.
+    X : ndarray (n, p)
+        The design, or the gram matrix (n, n) of the rows that are used.
+    loss : str
+        The name of the loss.
+    class_weight : dict or None
+        L for each level, None if it was not given.
+    weighted_loss : Loss
+        Margins and class weights.
+    calibration : str
+        The decision values to which the Platt map is fitted.
+    """
+
+    frame: ModelFrame
+    X: Floats
+    loss: str
+    class_weight: dict[Any, float] | None
+    weighted_loss: losses.Loss
+    calibration: str
+
+
+def prepare(
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    loss: str,
+    kernel: object,
+    weights: Hashable | ArrayLike | None,
+    class_weight: Mapping[Any, float] | str | None,
+    event: object,
+    subset: str | ArrayLike | None,
+    na_action: str,
+    scale: bool,
+    calibration: str,
+    env: Mapping[str, Any],
+) -> Prepared:
+    """Check the arguments of `svm` that are no numbers of the machine, and read the formula; ``env`` are the caller's
+    names.
+    """
+    one_of("loss", loss, losses.NAMES)
+    one_of("calibration", calibration, ("insample", "loo"))
     scale = flag("scale", scale)
     given = isinstance(kernel, str) and kernel == "precomputed"
-    caller = sys._getframe(1)
     frame = build_design(
         formula, data, weights=weights, subset=subset, event=event, na_action=na_action,
-        scale=scale and not given, drop_constant=not given, env=ChainMap(caller.f_locals, caller.f_globals),
+        scale=scale and not given, drop_constant=not given, env=env,
     )  # fmt: skip
     level_weights = _class_weights(class_weight, frame)
     X = _gram_columns(frame, len(data)) if given else frame.X
-    chosen = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=frame.weights)
     event_weight, other_weight = _by_label(level_weights, frame.response)
-    weighted_hinge = losses.hinge(event_weight, other_weight)
-    machine = fit_machine(chosen, X, frame.y, frame.weights, C=float(C), loss=weighted_hinge)
-    platt = fit_platt(machine.decision_values, frame.y, frame.weights, kind=calibration)
-    fit = SVMResults(frame, machine, platt, loss, float(C), None if class_weight is None else level_weights)
-    _warn_of(fit)
-    return fit
+    return Prepared(
+        frame, X, loss, None if class_weight is None else level_weights, losses.hinge(event_weight, other_weight),
+        calibration,
+    )  # fmt: skip
+
+
+def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
+    """The machine on the data that were prepared, its Platt map, and warnings of what the user should know."""
+    frame = prepared.frame
+    machine = fit_machine(kernel, prepared.X, frame.y, frame.weights, C=C, loss=prepared.weighted_loss)
+    insample = fit_platt(machine.decision_values, frame.y, frame.weights, kind="insample")
+    platt = insample
+    if prepared.calibration == "loo":
+        f = leave_one_out(machine, insample).decision_values
+        known = ~np.isnan(f)  # where a class does not vanish with the row
+        platt = fit_platt(f[known], frame.y[known], frame.weights[known], kind="loo")
+    results = SVMResults(frame, machine, platt, insample, prepared.loss, C, prepared.class_weight)
+    _warn_of(results)
+    return results
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:
