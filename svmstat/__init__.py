@@ -1,6 +1,8 @@
-"""Support vector machines as statistical models: formulas, summaries, certificates."""
+"""Support vector machines as statistical models: formulas, summaries, certificates, resampling diagnostics."""
 
 from svmstat import datasets
-from svmstat.model import SVMResults, svm
+from svmstat.model import svm
+from svmstat.results import SVMResults
+from svmstat.tuning import TuneResult, tune
 
-__all__ = ["SVMResults", "datasets", "svm"]
+__all__ = ["SVMResults", "TuneResult", "datasets", "svm", "tune"]

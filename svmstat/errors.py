@@ -39,3 +39,7 @@ class DesignWarning(SvmstatWarning):
 
 class CalibrationWarning(SvmstatWarning):
     """A probability calibration that did not converge."""
+
+
+class GridWarning(SvmstatWarning):
+    """A grid whose best point lies on its edge, or that could not be scored everywhere."""

@@ -1,0 +1,90 @@
+"""How good the predictions for held-out rows are: one number for a grid point, its standard error, the error rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MEASURES = ("deviance", "error", "weighted_error")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is known of a grid point.
+
+    Attributes
+    ----------
+    score : the criterion, the smaller the better; NaN if it could not be computed
+    score_se : its standard error
+    error : weighted share of held-out rows that are predicted wrongly
+    n_support : sum of the weights of the support vectors, a mean over the folds
+    reason : why the score is NaN, else empty
+    """
+
+    score: float
+    score_se: float
+    error: float
+    n_support: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The n rows, each of positive weight, with which the predictions are compared.
+
+    Attributes
+    ----------
+    y : (n,) labels, −1 or +1
+    weights : (n,) case weights
+    class_weight : (n,) L(y_i)
+    """
+
+    y: Floats
+    weights: Floats
+    class_weight: Floats
+
+
+def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_support: float) -> Point:
+    """Score held-out predictions.
+
+    deviance         −2 Σ w log p, ± 2 √(Σw · var log p)
+    error            Σ w [wrong] / Σ w
+    weighted_error   Σ w L [wrong] / Σ w L
+
+    Parameters
+    ----------
+    f : (n,) decision values of fits that have not seen the row
+    log_likelihood : (n,) log p_{y_i}(x_i) by these fits and their Platt maps
+    observed : the rows
+    measure : one of `MEASURES`
+    n_support : to be passed on
+
+    Examples
+    --------
+    >>> seen = Observed(np.array([1.0, -1.0]), np.array([3.0, 1.0]), np.ones(2))
+    >>> point = rate(np.array([0.5, 0.1]), np.log([0.5, 0.25]), seen, "error", 2.0)
+    >>> point.score, point.score_se, point.error
+    (0.25, 0.25, 0.25)
+    """
+    y, w, L = observed.y, observed.weights, observed.class_weight
+    total = w.sum()
+    wrong = ((f > 0) != (y > 0)).astype(float)
+    error = float(w @ wrong / total)
+    correction = total / (total - 1.0) if total > 1.0 else np.nan
+    if measure == "deviance":
+        mean = w @ log_likelihood / total
+        variance = correction * (w @ (log_likelihood - mean) ** 2) / total
+        return Point(float(-2.0 * w @ log_likelihood), float(2.0 * np.sqrt(total * variance)), error, n_support)
+    if measure == "error":
+        L = np.ones(len(y))
+    mass = w @ L
+    score = w @ (L * wrong) / mass
+    se = np.sqrt(correction * (w @ (L * (wrong - score)) ** 2)) / mass
+    return Point(float(score), float(se), error, n_support)
+
+
+def failed(reason: str, n_support: float = np.nan) -> Point:
+    """A grid point without a score."""
+    return Point(np.nan, np.nan, np.nan, n_support, reason)

@@ -1,0 +1,167 @@
+"""Every point of a grid: for each kernel one gram matrix, on it a warm path along the costs, kernels side by side.
+
+The workers keep all cores busy, so BLAS gets one thread: with more they wait for each other, five times as long in all.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.bounds import folds
+from svmstat.calibration import fit_platt
+from svmstat.kernels import Kernel
+from svmstat.losses import Loss
+from svmstat.machine import Groups, Machine, fit_machine, pose
+from svmstat.resampling.folds import HeldOut, hold_out
+from svmstat.resampling.leave_one_out import leave_one_out
+from svmstat.resampling.loops import run_pieces
+from svmstat.solver import TOLERANCE, Status
+from svmstat.tuning.criteria import Observed, Point, failed, rate
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The rows of a fit.
+
+    Attributes
+    ----------
+    X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
+    y : (n,) labels, −1 or +1
+    weights : (n,) case weights ≥ 0
+    loss : margins and class weights
+    """
+
+    X: Floats
+    y: Floats
+    weights: Floats
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Workers, as in `joblib.Parallel`, and whether there is a progress bar."""
+
+    n_jobs: int | None = None
+    progress: bool = False
+
+
+def search_loo(
+    sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
+) -> list[list[Point]]:
+    """Leave-one-out at each kernel and each of the rising costs: a list of points for every kernel."""
+    side_by_side = len(kernels) > 1
+    pieces = [(sample, kernel, costs, measure, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
+    scored = run_pieces(
+        _loo_along,
+        pieces[::-1],  # gamma rises, and with it the work: the longest piece first
+        n_jobs=effort.n_jobs if side_by_side else 1,
+        progress=effort.progress,
+        what="tune",
+    )
+    return scored[::-1]
+
+
+def _loo_along(sample: Sample, kernel: Kernel, costs: Sequence[float], measure: str, n_jobs: int | None) -> list[Point]:
+    points: list[Point] = []
+    machine: Machine | None = None
+    for cost in costs:
+        machine = fit_machine(kernel, sample.X, sample.y, sample.weights, C=cost, loss=sample.loss, near=machine)
+        points.append(loo_point(machine, sample.loss, measure, n_jobs))
+    return points
+
+
+def loo_point(machine: Machine, loss: Loss, measure: str, n_jobs: int | None = None) -> Point:
+    """Score a machine by leaving each of its rows out in turn."""
+    n_support = float(machine.groups.weights[machine.solution.alpha > 0].sum())
+    if machine.solution.status is not Status.CERTIFIED:
+        return failed(f"the fit is not certified, its KKT violation is {machine.solution.violation:.2g}", n_support)
+    platt = fit_platt(machine.decision_values, machine.y, machine.weights)
+    left = leave_one_out(machine, platt, n_jobs=n_jobs)
+    used = machine.weights > 0
+    lost = np.isnan(left.decision_values[used])
+    troubles = [
+        (lost, "left without a class"),
+        (~lost & (left.violation[used] > TOLERANCE), "not certified"),
+        (~lost & ~left.calibrated[used] & (measure == "deviance"), "without a converged Platt map"),
+    ]
+    reasons = [f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()]
+    if reasons:
+        return failed("; ".join(reasons), n_support)
+    y = machine.y[used]
+    observed = Observed(y, machine.weights[used], loss.class_weight(y))
+    return rate(left.decision_values[used], left.log_likelihood[used], observed, measure, n_support)
+
+
+def search_folds(
+    sample: Sample, groups: Groups, fold: NDArray[np.intp], kernels: Sequence[Kernel], costs: Sequence[float],
+    measure: str, effort: Effort,
+) -> list[list[Point]]:  # fmt: skip
+    """k-fold at each kernel and each of the rising costs; ``fold`` (G,) is that of each group of equal rows."""
+    k = int(fold.max()) + 1
+    pieces = _FoldPieces(sample, groups, fold, kernels[::-1], costs, k, measure == "deviance")
+    parts = run_pieces(hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune")
+    y = sample.y[groups.first]
+    observed = Observed(y, groups.weights, sample.loss.class_weight(y))
+    scored = [_fold_points(parts[k * i : k * i + k], fold, observed, measure) for i in range(len(kernels))]
+    return scored[::-1]
+
+
+class _FoldPieces(Sequence[tuple[Any, ...]]):
+    """The arguments of `hold_out`, kernel by kernel and fold by fold; a gram matrix is made when it is asked for."""
+
+    def __init__(
+        self, sample: Sample, groups: Groups, fold: NDArray[np.intp], kernels: Sequence[Kernel],
+        costs: Sequence[float], k: int, with_map: bool,
+    ) -> None:  # fmt: skip
+        self._sample, self._groups, self._fold = sample, groups, fold
+        self._kernels, self._costs, self._k, self._with_map = kernels, costs, k, with_map
+
+    def __len__(self) -> int:
+        return len(self._kernels) * self._k
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        sample, groups = self._sample, self._groups
+        for kernel in self._kernels:
+            problem = pose(kernel, sample.X, sample.y, groups, C=1.0, loss=sample.loss)
+            if problem.gram.fits:
+                problem.gram.complete()  # workers may not add rows to the same matrix
+            for upper in folds(problem.upper, self._fold, self._k):
+                yield problem, upper, groups.weights, self._costs, self._with_map
+
+
+def _fold_points(parts: list[HeldOut], fold: NDArray[np.intp], observed: Observed, measure: str) -> list[Point]:
+    """The points of one kernel from its folds."""
+    n_costs = len(parts[0].n_support)
+    f, log_likelihood = np.empty((n_costs, len(fold))), np.empty((n_costs, len(fold)))
+    for which, part in enumerate(parts):
+        f[:, fold == which], log_likelihood[:, fold == which] = part.decision_values, part.log_likelihood
+    points = []
+    for j in range(n_costs):
+        n_support = float(np.mean([part.n_support[j] for part in parts]))
+        reasons = [
+            f"fold {which + 1}: {_trouble(part, j, measure)}"
+            for which, part in enumerate(parts)
+            if _trouble(part, j, measure)
+        ]
+        points.append(
+            failed("; ".join(reasons), n_support)
+            if reasons
+            else rate(f[j], log_likelihood[j], observed, measure, n_support)
+        )
+    return points
+
+
+def _trouble(part: HeldOut, j: int, measure: str) -> str:
+    if np.isnan(part.n_support[j]):
+        return "left without a class"
+    if not part.certified[j]:
+        return "not certified"
+    return "no converged Platt map" if measure == "deviance" and not part.calibrated[j] else ""
