@@ -1,10 +1,17 @@
-"""Run one benchmark: ``python -m benchmarks fit | loo-engine | first-call | large``."""
+"""Run one benchmark: ``python -m benchmarks fit | loo-engine | gof | tune | first-call | large``."""
 
 import sys
 
-from benchmarks import first_call, fit, large, loo_engine
+from benchmarks import first_call, fit, gof, large, loo_engine, tune
 
-BENCHMARKS = {"fit": fit.main, "loo-engine": loo_engine.main, "first-call": first_call.main, "large": large.main}
+BENCHMARKS = {
+    "fit": fit.main,
+    "loo-engine": loo_engine.main,
+    "gof": gof.main,
+    "tune": tune.main,
+    "first-call": first_call.main,
+    "large": large.main,
+}
 
 if len(sys.argv) != 2 or sys.argv[1] not in BENCHMARKS:
     sys.exit(f"usage: python -m benchmarks {'|'.join(BENCHMARKS)}")
