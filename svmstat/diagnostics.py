@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtrc, chdtri
 
 from svmstat._checks import between
 from svmstat.plots import index_plot, replicates_plot
@@ -154,7 +154,7 @@ class InfluenceResult:
 
     def critical_value(self, level: float = 0.95) -> float:
         """The ``level`` quantile of χ²(1), to which ΔD_k is referred."""
-        return float(chi2.ppf(between("level", level, 0.0, 1.0), 1))
+        return float(chdtri(1, 1.0 - between("level", level, 0.0, 1.0)))
 
     def summary_frame(self) -> pd.DataFrame:
         """One row for each row of the fit: ΔD, its χ²(1) p-value, largest and root mean square change of f."""
@@ -162,7 +162,7 @@ class InfluenceResult:
         return pd.DataFrame(
             {
                 "delta_deviance": delta,
-                "pvalue": chi2.sf(np.maximum(delta, 0.0), 1),
+                "pvalue": chdtrc(1, np.maximum(delta, 0.0)),
                 "max_change": self.loo.arrays.max_change,
                 "rms_change": self.loo.arrays.rms_change,
             },
