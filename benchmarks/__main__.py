@@ -1,14 +1,15 @@
-"""Run one benchmark: ``python -m benchmarks fit | loo-engine | gof | tune | first-call | large``."""
+"""Run one benchmark: ``python -m benchmarks fit | loo-engine | gof | tune | simulation | first-call | large``."""
 
 import sys
 
-from benchmarks import first_call, fit, gof, large, loo_engine, tune
+from benchmarks import first_call, fit, gof, large, loo_engine, simulation, tune
 
 BENCHMARKS = {
     "fit": fit.main,
     "loo-engine": loo_engine.main,
     "gof": gof.main,
     "tune": tune.main,
+    "simulation": simulation.main,
     "first-call": first_call.main,
     "large": large.main,
 }
