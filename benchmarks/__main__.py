@@ -1,13 +1,14 @@
-"""Run one benchmark: ``python -m benchmarks fit | loo-engine | gof | tune | simulation | first-call | large``."""
+"""Run one benchmark: ``python -m benchmarks NAME``; without a name the names are listed."""
 
 import sys
 
-from benchmarks import first_call, fit, gof, large, loo_engine, simulation, tune
+from benchmarks import first_call, fit, gof, growth, large, loo_engine, simulation, tune
 
 BENCHMARKS = {
     "fit": fit.main,
     "loo-engine": loo_engine.main,
     "gof": gof.main,
+    "growth": growth.main,
     "tune": tune.main,
     "simulation": simulation.main,
     "first-call": first_call.main,

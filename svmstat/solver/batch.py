@@ -21,8 +21,8 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import feasible, solve_single
-from svmstat.solver.solution import FREE, TOLERANCE, Batch, Road, Solution, Status, partition
-from svmstat.solver.tableau import ALL_NEAR, NEAR, Tableau, make_tableau
+from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status, partition
+from svmstat.solver.tableau import Tableau, make_tableau, near_rows
 
 _PATH_EVENTS = 5000
 
@@ -173,7 +173,7 @@ def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -
         )  # fmt: skip
     left = np.flatnonzero(paths.code != ARRIVED)
     if len(left):
-        near = np.flatnonzero((status == FREE) | (np.abs(b - h) <= NEAR) | (problem.n <= ALL_NEAR))
+        near = near_rows(beta, b - h, hi > lo)
         place = np.full(problem.n, -1)
         place[near] = np.arange(len(near))
         some = _Paths.empty(len(left), problem.n)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Rows, combine
@@ -32,11 +33,11 @@ from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Solution
 LARGEST = 5000
 """Rows of the largest tableau (200 MB)."""
 
-ALL_NEAR = 1000
+_ALL = 1000
 """Up to so many rows all take part."""
 
-NEAR = 0.5
-"""Beyond, rows that are no support vectors take part if their |g| is smaller."""
+_NEAR = 0.5
+"""Beyond, rows that are no support vectors take part if their |g| is smaller, the nearest of them if they are many."""
 
 _MOST_CHANGES = 64
 _BLOCK = 64
@@ -71,13 +72,10 @@ def make_tableau(problem: BoxQP, start: Solution) -> Tableau | None:
     lo, hi = problem.box(start.upper)
     beta = problem.signs * start.alpha
     g = start.field + start.intercept - problem.linear
-    takes_part = (beta != 0.0) | (((np.abs(g) <= NEAR) | (problem.n <= ALL_NEAR)) & (hi > lo))
-    if np.count_nonzero(takes_part) > LARGEST:
+    if np.count_nonzero(beta) > LARGEST:
         return None
     free = start.basis.rows
-    takes_part[free] = False
-    other = np.flatnonzero(takes_part)
-    rows = np.concatenate([free, other])
+    rows = np.concatenate([free, np.setdiff1d(near_rows(beta, g, hi > lo), free)])
     m, w = len(free), len(rows)
     T = problem.gram.block(rows)  # K, in whose place the tableau is made
     R = _fresh_inverse(T[:m, :m], start.basis.inverse)
@@ -90,6 +88,18 @@ def make_tableau(problem: BoxQP, start: Solution) -> Tableau | None:
     T_b = np.concatenate([R[0, 1:], -Z[0]])
     side = np.where(np.arange(w) < m, -1.0, 1.0)
     return Tableau(rows, T, T_b, side, problem.gram.diagonal[rows])
+
+
+def near_rows(beta: Floats, g: Floats, opened: NDArray[np.bool_]) -> Rows:
+    """The support vectors and the ``opened`` rows (n,) near an event, at most twice as many as there are vectors."""
+    support, reach = beta != 0.0, np.abs(g)
+    if len(beta) <= _ALL:
+        return np.flatnonzero(support | opened)
+    candidates = np.flatnonzero(~support & opened & (reach <= _NEAR))
+    most = max(2 * int(np.count_nonzero(support)), _ALL)
+    if len(candidates) > most:
+        candidates = candidates[np.argpartition(reach[candidates], most)[:most]]
+    return np.sort(np.concatenate([np.flatnonzero(support), candidates]))
 
 
 def _fresh_inverse(K: Floats, known: Floats) -> Floats:
