@@ -6,7 +6,7 @@ their block of the kernel matrix contiguously, improves them, and brings the oth
 
 import numpy as np
 
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.gram import Floats, Gram, Room, Rows
 from svmstat.solver.smo import smo
 from svmstat.solver.solution import certify, middle
 
@@ -28,11 +28,11 @@ def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, toleran
     if gram.is_complete and gram.n <= _SMALL:
         steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)
         return int(steps)
-    steps = 0
+    steps, room = 0, Room()
     if not beta.any():
         small = gram.is_complete and gram.n <= 2 * _SAMPLE
         first, most = (np.arange(gram.n), gram.n // 2) if small else (_sample(lo, hi), max_steps)
-        steps = _improve(gram, first, lo, hi, beta, h, tolerance, min(most, max_steps))
+        steps = _improve(gram, first, lo, hi, beta, h, tolerance, min(most, max_steps), room)
     largest = gram.n if gram.n <= 2 * _SAMPLE else _SAMPLE
     while steps < max_steps:
         n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
@@ -43,7 +43,7 @@ def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, toleran
         reach = 1.0 if violation <= 10.0 * tolerance else 0.0
         rows = _movable(h, beta, lo, hi, b_low, b_high, reach, largest)
         inner = max(0.9 * tolerance, 0.1 * violation)
-        done = _improve(gram, rows, lo, hi, beta, h, inner, min(20 * len(rows), max_steps - steps))
+        done = _improve(gram, rows, lo, hi, beta, h, inner, min(20 * len(rows), max_steps - steps), room)
         if done == 0:
             break
         steps += done
@@ -76,12 +76,13 @@ def _movable(
 
 
 def _improve(
-    gram: Gram, rows: Rows, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int
-) -> int:
+    gram: Gram, rows: Rows, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int,
+    room: Room,
+) -> int:  # fmt: skip
     if gram.is_complete and len(rows) > 0.8 * gram.n:
         return int(smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)[0])
     some_beta, some_h = beta[rows], h[rows]
-    steps, _ = smo(gram.block(rows), lo[rows], hi[rows], some_beta, some_h, tolerance, max_steps)
+    steps, _ = smo(gram.block(rows, room), lo[rows], hi[rows], some_beta, some_h, tolerance, max_steps)
     change = beta[rows] - some_beta
     moved = change != 0.0
     gram.add(rows[moved], change[moved], h)

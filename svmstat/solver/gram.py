@@ -66,6 +66,21 @@ def combine(stored, rows, coefficients, out):
         a += 1
 
 
+class Room:
+    """Memory for one matrix after another: fresh memory costs more than filling it."""
+
+    __slots__ = ("_flat",)
+
+    def __init__(self) -> None:
+        self._flat = np.empty(0)
+
+    def square(self, m: int) -> Floats:
+        """An (m, m) matrix, in the place of the one before."""
+        if len(self._flat) < m * m:
+            self._flat = np.empty(m * m)
+        return self._flat[: m * m].reshape(m, m)
+
+
 class Gram:
     """A symmetric kernel matrix, whole in memory or computed as it is asked for.
 
@@ -114,9 +129,9 @@ class Gram:
             self._known[:] = True
         return self._stored
 
-    def block(self, rows: Rows) -> Floats:
-        """K[rows][:, rows], (m, m)."""
-        out = np.empty((len(rows), len(rows)))
+    def block(self, rows: Rows, room: Room | None = None) -> Floats:
+        """K[rows][:, rows], (m, m); in ``room``, if given, until that is used again."""
+        out = np.empty((len(rows), len(rows))) if room is None else room.square(len(rows))
         known = self._known[rows]
         if known.any():
             _gather(self._stored, rows, rows, np.flatnonzero(known), out)
