@@ -1,6 +1,6 @@
 """The one entry to the solver: one or many bound vectors on one kernel matrix, every solution with its certificate."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import overload
 
 import numpy as np
@@ -20,7 +20,7 @@ from svmstat.solver.follow import (
 from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import feasible, solve_single
+from svmstat.solver.single import basis_of, feasible, solve_single
 from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status, partition
 from svmstat.solver.tableau import Tableau, make_tableau, near_rows
 
@@ -45,7 +45,10 @@ class Anchor:
 
 def anchor_at(problem: BoxQP, solution: Solution) -> Anchor:
     """Prepare a solution of the problem, for any bounds, as the start of many batches."""
-    return Anchor(solution, make_tableau(problem, solution) if solution.status is Status.CERTIFIED else None)
+    if solution.status is not Status.CERTIFIED:
+        return Anchor(solution, None)
+    basis = basis_of(problem, solution)
+    return Anchor(replace(solution, basis=basis), make_tableau(problem, solution, basis))
 
 
 @overload
@@ -173,12 +176,13 @@ def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -
         )  # fmt: skip
     left = np.flatnonzero(paths.code != ARRIVED)
     if len(left):
+        basis = basis_of(problem, origin)
         near = near_rows(beta, b - h, hi > lo)
         place = np.full(problem.n, -1)
         place[near] = np.arange(len(near))
         some = _Paths.empty(len(left), problem.n)
         follow(
-            gram, problem.gram.block(near), near, _FURTHER_ROWS, place[origin.basis.rows], origin.basis.inverse,
+            gram, problem.gram.block(near), near, _FURTHER_ROWS, place[basis.rows], basis.inverse,
             beta, h, b, status, lo, hi, problem.signs, uppers[left], _PATH_EVENTS, some.beta, some.code, some.events,
         )  # fmt: skip
         paths.beta[left], paths.code[left] = some.beta, some.code

@@ -52,12 +52,14 @@ def _inverse(M: Floats, least: float) -> tuple[Rows, Floats]:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sweep(M, least):
-    """Invert a symmetric M (m, m) in place by Gauss–Jordan steps on the largest diagonal entry left; which rows it was.
+    """Invert a symmetric M (m, m) in place by sweeps on the largest diagonal entry left; which rows it was.
 
     Where a step is refused because the entry is ≤ ``least`` the rows done so far hold the inverse of their block.
+    Only the lower triangle is worked on, which holds −M⁻¹ at the end.
     """
     m = M.shape[0]
     done = np.zeros(m, np.bool_)
+    column = np.empty(m)
     for _ in range(m):
         k = -1
         for i in range(m):
@@ -67,17 +69,19 @@ def _sweep(M, least):
         if pivot <= least:
             break
         done[k] = True
-        M[k, k] = 1.0
-        row = M[k]
-        for j in range(m):
-            row[j] /= pivot
+        column[:k] = M[k, :k]
+        column[k:] = M[k:, k]
         for i in range(m):
-            if i != k:
-                factor = M[i, k]
-                target = M[i]
-                target[k] = 0.0
-                for j in range(m):
-                    target[j] -= factor * row[j]
+            factor = column[i] / pivot
+            target = M[i, : i + 1]
+            for j in range(i + 1):
+                target[j] -= factor * column[j]
+        M[k, :k] = column[:k] / pivot
+        M[k:, k] = column[k:] / pivot
+        M[k, k] = -1.0 / pivot
+    for i in range(m):
+        for j in range(i + 1):
+            M[i, j] = M[j, i] = -M[i, j]
     return done
 
 

@@ -10,12 +10,12 @@ from numba import njit
 
 from svmstat.solver.bordered import bordered_block
 from svmstat.solver.follow import OVERRUN, open_box
-from svmstat.solver.gram import combine
+from svmstat.solver.gram import combine, gather
 from svmstat.solver.path import ARRIVED, UNSTABLE, exclude, move
 from svmstat.solver.smo import smo
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, certify, middle, settle
 
-_HANDOVERS = np.array([1e-2, 1e-3, 1e-4, 1e-6])
+_HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
 
 @njit(cache=True, nogil=True)
@@ -153,16 +153,16 @@ def compact_all(
     """Solve for the rows of ``uppers`` (B, n) that are ``wanted`` (B,); results as in `certify_all`."""
     n = signs.shape[0]
     full_lo, full_hi = np.empty(n), np.empty(n)
+    room = np.empty(0)
     for q in range(uppers.shape[0]):
         if not wanted[q]:
             continue
         rows = np.flatnonzero(uppers[q] > 0.0)
         m = rows.shape[0]
-        K = np.empty((m, m))
-        for a in range(m):
-            source, target = stored[rows[a]], K[a]
-            for c in range(m):
-                target[c] = source[rows[c]]
+        if room.shape[0] < m * m:
+            room = np.empty(m * m)
+        K = room[: m * m].reshape(m, m)
+        gather(stored, rows, rows, np.arange(m), K)
         open_box(signs, uppers[q], full_lo, full_hi)
         lo, hi, s = full_lo[rows], full_hi[rows], linear[rows]
         part, part_h = np.empty(m), np.empty(m)

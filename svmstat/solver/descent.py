@@ -13,6 +13,9 @@ from svmstat.solver.solution import certify, middle
 _SMALL = 400
 """Up to so many rows a smaller block saves nothing."""
 
+_ALMOST_ALL = 0.5
+"""With a larger share of the rows the whole matrix is used in place."""
+
 _LARGEST_BLOCK = 6000
 """Rows of the largest block (288 MB)."""
 
@@ -20,15 +23,18 @@ _SAMPLE = 1200
 """Rows of the first block where there are more than twice as many."""
 
 
-def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int) -> int:
+def descend(
+    gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room
+) -> int:
     """Improve a feasible (β, h = s − Kβ), all (n,), in place; returns the number of SMO steps.
 
-    Ends when the KKT violation is ≤ ``tolerance``, after ``max_steps`` steps, or when rounding stops all progress.
+    Ends when the KKT violation is ≤ ``tolerance``, after ``max_steps`` steps, or when rounding stops all progress;
+    ``room`` is memory for its blocks of the kernel matrix.
     """
     if gram.is_complete and gram.n <= _SMALL:
         steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)
         return int(steps)
-    steps, room = 0, Room()
+    steps = 0
     if not beta.any():
         small = gram.is_complete and gram.n <= 2 * _SAMPLE
         first, most = (np.arange(gram.n), gram.n // 2) if small else (_sample(lo, hi), max_steps)
@@ -42,7 +48,7 @@ def descend(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, toleran
             break
         reach = 1.0 if violation <= 10.0 * tolerance else 0.0
         rows = _movable(h, beta, lo, hi, b_low, b_high, reach, largest)
-        inner = max(0.9 * tolerance, 0.1 * violation)
+        inner = max(0.9 * tolerance, 0.03 * violation)
         done = _improve(gram, rows, lo, hi, beta, h, inner, min(20 * len(rows), max_steps - steps), room)
         if done == 0:
             break
@@ -79,7 +85,7 @@ def _improve(
     gram: Gram, rows: Rows, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int,
     room: Room,
 ) -> int:  # fmt: skip
-    if gram.is_complete and len(rows) > 0.8 * gram.n:
+    if gram.is_complete and len(rows) > _ALMOST_ALL * gram.n:
         return int(smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)[0])
     some_beta, some_h = beta[rows], h[rows]
     steps, _ = smo(gram.block(rows, room), lo[rows], hi[rows], some_beta, some_h, tolerance, max_steps)

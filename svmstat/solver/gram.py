@@ -37,11 +37,13 @@ class RowSource(Protocol):
 
 
 @njit(cache=True, nogil=True)
-def _gather(stored, rows, columns, places, out):
+def gather(stored, rows, columns, places, out):
+    """out[a] = stored[rows[a], columns] for each a of ``places``."""
+    unsigned = columns.astype(np.uint64)  # no index from the end: the loop is a third faster
     for a in places:
         source, target = stored[rows[a]], out[a]
-        for c in range(columns.shape[0]):
-            target[c] = source[columns[c]]
+        for c in range(unsigned.shape[0]):
+            target[c] = source[unsigned[c]]
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +136,7 @@ class Gram:
         out = np.empty((len(rows), len(rows))) if room is None else room.square(len(rows))
         known = self._known[rows]
         if known.any():
-            _gather(self._stored, rows, rows, np.flatnonzero(known), out)
+            gather(self._stored, rows, rows, np.flatnonzero(known), out)
 
         def compute(part: Rows) -> None:
             out[part] = self._source.block(rows[part], rows)

@@ -4,7 +4,8 @@ import numpy as np
 
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.descent import descend
-from svmstat.solver.gram import Floats
+from svmstat.solver.gram import Floats, Room
+from svmstat.solver.newton import MANY, Outcome, newton
 from svmstat.solver.polish import polish
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import TOLERANCE, Basis, Road, Solution, Status, certify, doubtful, middle
@@ -42,25 +43,37 @@ def _reach(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, 
     support = np.flatnonzero(beta)
     if len(support):
         problem.gram.add(support, -beta[support], h)
-    steps, events = 0, 0
+    steps, events, room = 0, 0, Room()
+    basis: Basis | None = None
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
-        spent = descend(problem.gram, lo, hi, beta, h, tolerance, most)
+        spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room)
         steps += spent
         n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
-        if tolerance > 1e-5 and spent < most and _expected_events(h, beta, lo, hi) * n_free > 0.7 * steps:
+        may_go_on = tolerance > 1e-5 and spent < most
+        many = n_free >= MANY
+        expected = _expected_events(h, beta, lo, hi) if may_go_on else 0
+        if expected * n_free > (0.3 if many else 0.7) * steps:
             continue
+        if many:
+            outcome = newton(problem.gram, lo, hi, beta, h, room)
+            if outcome is Outcome.EXACT:
+                basis = None
+                break
+            if outcome is Outcome.BLOCKED and may_go_on:
+                continue
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
         polished = polish(problem.gram, linear, lo, hi, beta, h, patience)
         events += polished.events
+        basis = polished.basis
         if polished.exact:
             break
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
-    basis = _settled(problem, lo, hi, beta, h, polished.basis)
+    basis = _settled(problem, lo, hi, beta, h, basis)
     return _certified(problem, upper, lo, hi, beta, h, basis, reached, steps, events)
 
 
-def _settled(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis) -> Basis:
+def _settled(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None) -> Basis | None:
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
@@ -74,7 +87,14 @@ def _settled(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, ba
     if certify(part_h, part, lo, hi)[2] > TOLERANCE:
         return basis
     beta[:], h[:] = part, part_h
-    free = np.flatnonzero((beta > lo) & (beta < hi))
+    return None
+
+
+def basis_of(problem: BoxQP, solution: Solution) -> Basis:
+    """The basis of a solution, computed if it was found without one."""
+    if solution.basis is not None:
+        return solution.basis
+    free = np.flatnonzero(solution.free)
     independent, inverse = bordered_inverse(problem.gram.block(free))
     return Basis(free[independent], inverse)
 
@@ -111,7 +131,7 @@ def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
 
 def _certified(
     problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
-    basis: Basis, road: Road, steps: int, events: int,
+    basis: Basis | None, road: Road, steps: int, events: int,
 ) -> Solution:  # fmt: skip
     b_low, b_high, violation, gap = certify(h, beta, lo, hi)
     alpha = problem.signs * beta

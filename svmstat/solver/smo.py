@@ -9,70 +9,42 @@ Reference: Fan, Chen & Lin (2005), Working set selection using second order info
 import numpy as np
 from numba import njit
 
-_BLOCK = 64
+from svmstat.solver.extremes import larger, smaller
+
 _FAR = 1e300
+_FLAT = 1e-12
+"""The least curvature of a pair."""
 
 
-@njit(
-    cache=True,
-    nogil=True,
-    fastmath={"nnan", "nsz", "reassoc"},
-    error_model="numpy",
-)
+_FAST = {"nnan", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def smo(gram, lo, hi, beta, h, tolerance, max_steps):
     """Improve (β, h) in place until the KKT violation is ≤ tolerance; returns (steps, violation).
 
-    gram (n, n); lo, hi, beta, h (n,). Maxima are kept for blocks of rows, so that every pass over the rows is a plain
-    vectorisable reduction and a row is looked for only within its block.
+    gram (n, n); lo, hi, beta, h (n,). Every pass over the rows is a plain vectorisable loop.
     """
     n = h.shape[0]
-    n_blocks = (n + _BLOCK - 1) // _BLOCK
-    block_top = np.empty(n_blocks)
-    diagonal = np.empty(n)
-    cannot_rise = np.empty(n)
-    cannot_fall = np.empty(n)
-    top, bottom = -_FAR, _FAR
+    diagonal, places = np.empty(n), np.empty(n)
+    cannot_rise, cannot_fall = np.empty(n), np.empty(n)
+    rising, gains = np.empty(n), np.empty(n)
     for i in range(n):
         diagonal[i] = gram[i, i]
+        places[i] = i
         cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
         cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
-    for c in range(n_blocks):
-        highest = -_FAR
-        for i in range(c * _BLOCK, min(n, (c + 1) * _BLOCK)):
-            highest = max(highest, h[i] + cannot_rise[i])
-            bottom = min(bottom, h[i] + cannot_fall[i])
-        block_top[c] = highest
-        top = max(top, highest)
+    top, bottom = _move_h(h, diagonal, diagonal, 0.0, cannot_rise, cannot_fall, rising)
 
     steps = 0
     while top - bottom > tolerance and steps < max_steps:
-        c = 0
-        while block_top[c] != top:
-            c += 1
-        i = c * _BLOCK
-        while h[i] + cannot_rise[i] != top:
-            i += 1
+        i = _place(rising, top, places)
         row_i = gram[i]
-        diagonal_i = diagonal[i]
-
-        best, best_block = -1.0, 0
-        for c in range(n_blocks):
-            gain = 0.0
-            for k in range(c * _BLOCK, min(n, (c + 1) * _BLOCK)):
-                slack = max(top - (h[k] + cannot_fall[k]), 0.0)
-                curvature = max(diagonal_i + diagonal[k] - 2.0 * row_i[k], 1e-12)
-                gain = max(gain, slack * slack / curvature)
-            if gain > best:
-                best, best_block = gain, c
-        best, j = -1.0, 0
-        for k in range(best_block * _BLOCK, min(n, (best_block + 1) * _BLOCK)):
-            slack = max(top - (h[k] + cannot_fall[k]), 0.0)
-            curvature = max(diagonal_i + diagonal[k] - 2.0 * row_i[k], 1e-12)
-            if slack * slack / curvature > best:
-                best, j = slack * slack / curvature, k
+        most = _promises(top, h, cannot_fall, diagonal[i], diagonal, row_i, gains)
+        j = _place(gains, most, places)
         row_j = gram[j]
 
-        step = (top - h[j]) / max(diagonal_i + diagonal[j] - 2.0 * row_i[j], 1e-12)
+        step = (top - h[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
         beta[i] = hi[i] if step == room_i else beta[i] + step
@@ -81,16 +53,40 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
         cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
         cannot_rise[j] = 0.0 if beta[j] < hi[j] else -_FAR
         cannot_fall[j] = 0.0 if beta[j] > lo[j] else _FAR
-
-        top, bottom = -_FAR, _FAR
-        for c in range(n_blocks):
-            highest = -_FAR
-            for k in range(c * _BLOCK, min(n, (c + 1) * _BLOCK)):
-                value = h[k] - step * (row_i[k] - row_j[k])
-                h[k] = value
-                highest = max(highest, value + cannot_rise[k])
-                bottom = min(bottom, value + cannot_fall[k])
-            block_top[c] = highest
-            top = max(top, highest)
+        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising)
         steps += 1
     return steps, top - bottom
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains):
+    """Twice the decrease of the objective with each row as the partner of i, into ``gains`` (n,); the largest."""
+    most = 0.0
+    for k in range(h.shape[0]):
+        slack = larger(top - (h[k] + cannot_fall[k]), 0.0)
+        curvature = larger(diagonal_i + diagonal[k] - 2.0 * row_i[k], _FLAT)
+        gains[k] = slack * slack / curvature
+        most = larger(most, gains[k])
+    return most
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising):
+    """h after a step, in place, and over the rows that may rise, into ``rising`` (n,); its two ends."""
+    top, bottom = -_FAR, _FAR
+    for k in range(h.shape[0]):
+        value = h[k] - step * (row_i[k] - row_j[k])
+        h[k] = value
+        rising[k] = value + cannot_rise[k]
+        top = larger(top, rising[k])
+        bottom = smaller(bottom, value + cannot_fall[k])
+    return top, bottom
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _place(values, value, places):
+    """The first place where ``values`` (n,) has the value, which it has."""
+    first = _FAR
+    for k in range(values.shape[0]):
+        first = smaller(first, places[k] if values[k] == value else _FAR)
+    return int(first)

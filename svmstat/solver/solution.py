@@ -159,7 +159,7 @@ class Solution:
     objective : value of the dual objective ½‖h‖² − m'α (minimised)
     status, road : see `Status`, `Road`
     steps, events : SMO steps and path events that were spent
-    basis : where a path sets off from here
+    basis : where a path sets off from here; None where it was not needed: `single.basis_of` computes it
     """
 
     alpha: Floats
@@ -174,7 +174,7 @@ class Solution:
     road: Road
     steps: int
     events: int
-    basis: Basis
+    basis: Basis | None
 
     @property
     def intercept(self) -> float:

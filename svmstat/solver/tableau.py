@@ -28,7 +28,7 @@ from svmstat.solver.path import (
     UNSTABLE,
 )
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Solution
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Solution
 
 LARGEST = 5000
 """Rows of the largest tableau (200 MB)."""
@@ -65,20 +65,20 @@ class Tableau:
     diagonal: Floats
 
 
-def make_tableau(problem: BoxQP, start: Solution) -> Tableau | None:
-    """The tableau of a solution, None where it has no free row or too many support vectors."""
-    if not problem.gram.fits or len(start.basis.rows) == 0:
+def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | None:
+    """The tableau of a solution and its basis, None where it has no free row or too many support vectors."""
+    if not problem.gram.fits or len(basis.rows) == 0:
         return None
     lo, hi = problem.box(start.upper)
     beta = problem.signs * start.alpha
     g = start.field + start.intercept - problem.linear
     if np.count_nonzero(beta) > LARGEST:
         return None
-    free = start.basis.rows
+    free = basis.rows
     rows = np.concatenate([free, np.setdiff1d(near_rows(beta, g, hi > lo), free)])
     m, w = len(free), len(rows)
     T = problem.gram.block(rows)  # K, in whose place the tableau is made
-    R = _fresh_inverse(T[:m, :m], start.basis.inverse)
+    R = _fresh_inverse(T[:m, :m], basis.inverse)
     border = np.vstack([np.ones(w - m), T[:m, m:]])
     Z = R @ border
     T[:m, :m] = R[1:, 1:]

@@ -7,6 +7,7 @@ from svmstat.kernels import RBF, Linear
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, descent, solve
 from svmstat.solver import gram as gram_module
 from svmstat.solver.descent import descend
+from svmstat.solver.gram import Room
 from svmstat.solver.solution import certify
 
 TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)
@@ -59,7 +60,7 @@ def test_ends_within_the_tolerance(make, C, tolerance):
     K = RBF(0.5).bind(X).gram()
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(700), qp.linear.copy()
-    steps = descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000)
+    steps = descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000, Room())
     assert isinstance(steps, int) and steps > 0
     assert (beta >= lo).all() and (beta <= hi).all()
     assert abs(beta.sum()) <= TOL_H * np.abs(beta).sum()
@@ -72,7 +73,7 @@ def test_stops_after_the_steps_allowed(make):
     qp = make(X, y, 50.0)
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(700), qp.linear.copy()
-    assert descend(qp.gram, lo, hi, beta, h, 1e-6, 37) <= 37
+    assert descend(qp.gram, lo, hi, beta, h, 1e-6, 37, Room()) <= 37
     assert abs(beta.sum()) <= TOL_H * np.abs(beta).sum()
     np.testing.assert_allclose(h, qp.linear - RBF(0.5).bind(X).gram() @ beta, rtol=0, atol=1e-9)
 
@@ -82,10 +83,10 @@ def test_goes_on_from_where_it_was(make):
     qp = make(X, y, 1.0)
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(700), qp.linear.copy()
-    descend(qp.gram, lo, hi, beta, h, 1e-1, 1_000_000)
-    descend(qp.gram, lo, hi, beta, h, 1e-5, 1_000_000)
+    descend(qp.gram, lo, hi, beta, h, 1e-1, 1_000_000, Room())
+    descend(qp.gram, lo, hi, beta, h, 1e-5, 1_000_000, Room())
     assert certify(h, beta, lo, hi)[2] <= 1e-5
-    assert descend(qp.gram, lo, hi, beta, h, 1e-5, 1_000_000) == 0
+    assert descend(qp.gram, lo, hi, beta, h, 1e-5, 1_000_000, Room()) == 0
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])

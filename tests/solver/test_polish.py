@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, solve
 from svmstat.solver.descent import descend
+from svmstat.solver.gram import Room
 from svmstat.solver.polish import make_basis, polish
 from svmstat.solver.solution import FREE, certify, partition
 
@@ -20,7 +21,7 @@ seeds = st.integers(0, 2**32 - 1)
 def rough(qp, tolerance):
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(qp.n), qp.linear.copy()
-    descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000)
+    descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000, Room())
     return lo, hi, beta, h
 
 
