@@ -45,7 +45,13 @@ def run_pieces(
         _blas().limit(limits=1, user_api="blas"),
         tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar,
     ):
-        return list(loop(joblib.delayed(function)(*piece) for piece in pieces))
+        return list(loop(joblib.delayed(_alone)(function, piece) for piece in pieces))
+
+
+def _alone(function: Callable[..., Result], piece: tuple[Any, ...]) -> Result:
+    """A piece in a worker, which may be a process with a BLAS of its own: the last bits depend on its threads."""
+    with _blas().limit(limits=1, user_api="blas"):
+        return function(*piece)
 
 
 @cache
