@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from benchmarks.problems import MACKEREL
 from svmstat import datasets, svm
 
-B = 199
+B = 999
 
 
 def replicate(X, y, C, gamma, seed):

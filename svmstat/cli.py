@@ -44,8 +44,8 @@ A level that begins with a minus sign is joined to its option: --class-weight=-1
 
 _REPORT = """\
 Fit a support vector machine and write a report: its summary, prediction error by leave-one-out, goodness of
-fit by bootstrap, influential rows and calibration, as one HTML page that needs nothing but itself. The fit
-has the options of "svmstat fit".
+fit by bootstrap, influential rows and calibration, as one HTML page that needs nothing but itself. Summary
+and prediction error are also printed. The fit has the options of "svmstat fit".
 """
 
 _REPORT_EXAMPLES = """\
@@ -90,9 +90,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = vars(_parser().parse_args(argv))
     run, output = arguments.pop("run"), arguments.pop("output", None)
     if run is _report:
+        arguments["page"], output = output, None
         arguments["call"] = " ".join(map(_quoted, ["svmstat", *(sys.argv[1:] if argv is None else argv)]))
     try:
-        _check_folder(output)
+        _check_folder(output or arguments.get("page"))
         _write(run(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -254,11 +255,13 @@ def _fit(formula: str, data: str, format: str, **options: Any) -> str:
             return str(summary.as_text())
 
 
-def _report(formula: str, data: str, **options: Any) -> str:
+def _report(formula: str, data: str, page: str, **options: Any) -> str:
+    """Write the report to the file ``page``; what it begins with is also printed."""
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
     fit = _fitted(formula, data, options)
     with _warnings_on_stderr():
-        return report(fit, **settings)
+        _write(report(fit, **settings) + "\n", page)
+        return f"{fit.summary()}\n{fit.loo().summary()}\nWritten: {page}"
 
 
 def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri
 
 from svmstat._checks import between
-from svmstat.plots import index_plot, replicates_plot
+from svmstat.plots import calibration_plot, index_plot, replicates_plot
 from svmstat.resampling import LeaveOneOut
 from svmstat.summary import Summary, summarize_gof, summarize_loo
 
@@ -123,6 +123,10 @@ class LooResult:
             },
             index=self.index,
         )
+
+    def plot_calibration(self, ax: Any = None) -> Any:
+        """Leave-one-out probabilities against how often the event was observed. Returns the Axes."""
+        return calibration_plot(self.prob, self.y > 0, self.weights, ax=ax)
 
     def summary(self) -> Summary:
         """Score, errors and what went wrong."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat.plots import calibration_plot, svg
+from svmstat.plots import svg
 from svmstat.plots.style import Axes, percent
 from svmstat.rendering.parts import Block, Entry, Table
 from svmstat.rendering.values import one_line, show
@@ -230,7 +230,7 @@ def _observed(fit: Any) -> Any:
 
 def _calibration(fit: Any, loo: Any) -> Iterator[str]:
     yield _figure(
-        lambda ax: calibration_plot(loo.prob, fit.frame.y > 0, fit.frame.weights, ax=ax),
+        lambda ax: loo.plot_calibration(ax=ax),
         _SQUARE,
         "Calibration plot of the leave-one-out probabilities",
         f"Leave-one-out probabilities of {fit.response_name} = {fit.event} against how often it was observed. "

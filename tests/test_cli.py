@@ -26,7 +26,8 @@ def calls(monkeypatch):
 
     def svm(formula, data, **options):
         calls.append(SimpleNamespace(formula=formula, data=data, options=options))
-        return SimpleNamespace(summary=lambda: Summary("A fit of π²", ()))
+        left_out = SimpleNamespace(summary=lambda: Summary("Left out", ()))
+        return SimpleNamespace(summary=lambda: Summary("A fit of π²", ()), loo=lambda: left_out)
 
     monkeypatch.setattr(cli, "svm", svm)
     return calls
@@ -396,7 +397,9 @@ def test_a_report_is_written(calls, reports, tmp_path, capsys):
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == "<p>π</p>\n"
     assert calls[0].options == {"C": 16.0, "event": "b"}
     assert reports == [{"call": f'svmstat report "y ~ x" mackerel --C 16 --event b --out {out}'}]
-    assert capsys.readouterr() == ("", "")
+    printed, errors = capsys.readouterr()
+    assert printed == f"{Summary('A fit of π²', ())}\n{Summary('Left out', ())}\nWritten: {out}\n"
+    assert errors == ""
 
 
 @pytest.mark.parametrize(

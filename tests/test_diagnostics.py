@@ -1,6 +1,9 @@
 """Leave-one-out, influence and goodness of fit against loops of independent fits by scikit-learn."""
 
+from importlib import import_module
+
 import joblib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -193,13 +196,15 @@ def test_replicates_depend_on_the_seed_alone():
     assert (fit.gof(B=5, rng=generator).replicates != fit.gof(B=5, rng=generator).replicates).any()
 
 
-def test_every_backend_gives_the_same_bits(mackerel):
+@pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 2), ("threading", 3), ("loky", 2), ("loky", 3)])
+def test_every_backend_gives_the_same_bits(backend, n_jobs):
     fit = svm("y ~ x + z", sample(300, seed=9), C=5.0)
-    alone, replicates = fit.loo(), fit.gof(B=40, rng=1).replicates
-    for backend in ("threading", "loky"):
+    alone = fit.loo(n_jobs=1)
+    for method in ("pairs", "parametric"):
+        replicates = fit.gof(B=40, method=method, rng=1, n_jobs=1).replicates
         other = svm("y ~ x + z", sample(300, seed=9), C=5.0)
-        with joblib.parallel_config(backend, n_jobs=2):
-            loo, again = other.loo(n_jobs=2), other.gof(B=40, rng=1, n_jobs=2).replicates
+        with joblib.parallel_config(backend):
+            loo, again = other.loo(n_jobs=n_jobs), other.gof(B=40, method=method, rng=1, n_jobs=n_jobs).replicates
         np.testing.assert_array_equal(again, replicates)
         for name in ("decision_values", "slope", "deviance_deleted", "log_likelihood"):
             np.testing.assert_array_equal(getattr(loo.arrays, name), getattr(alone.arrays, name))
@@ -216,6 +221,29 @@ def test_dask_gives_the_same_bits(mackerel):
         loo = leave_one_out(other.machine, other.insample, n_jobs=2)
     np.testing.assert_array_equal(again, mackerel.gof(B=20, rng=1).replicates)
     np.testing.assert_array_equal(loo.deviance_deleted, mackerel.loo().arrays.deviance_deleted)
+
+
+def test_an_interrupted_loop_leaves_the_fit_as_it_was(monkeypatch):
+    fit = svm("y ~ x + z", sample(60, seed=8))
+    before = fit.gof(B=20, rng=5).replicates
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(import_module("svmstat.resampling.bootstrap"), "_replicates", interrupted)
+        patch.setattr(import_module("svmstat.resampling.leave_one_out"), "_without", interrupted)
+        for loop in (lambda: fit.gof(B=20, rng=5), fit.loo, fit.get_influence):
+            with pytest.raises(KeyboardInterrupt):
+                loop()
+    np.testing.assert_array_equal(fit.gof(B=20, rng=5).replicates, before)
+    assert np.isfinite(fit.loo().score)
+
+
+def test_calibration_plot_of_a_leave_one_out():
+    axes = svm("y ~ x + z", sample(60, seed=8)).loo().plot_calibration()
+    assert "observed" in axes.get_ylabel().lower()
+    plt.close(axes.figure)
 
 
 def test_progress_goes_to_stderr(capsys):

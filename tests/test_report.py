@@ -2,12 +2,11 @@
 
 import base64
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from svmstat import datasets, svm
@@ -215,8 +214,9 @@ def test_no_replicate_and_no_prediction(fit):
         result.replicates[:] = np.nan
         return result
 
-    lost = pd.Series(np.nan, index=fit.frame.index)
-    loo = SimpleNamespace(prob=lost, summary=fit.loo().summary)
+    full = fit.loo()
+    nothing = np.full(fit.n_rows, np.nan)
+    loo = replace(full, arrays=replace(full.arrays, decision_values=nothing))
     shown = text(report(Changed(fit, gof=gof, loo=lambda **options: loo), B=9, rng=1))
     assert "No replicate could be fitted" in shown
 
