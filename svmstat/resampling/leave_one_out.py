@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from svmstat.bounds import deletions
 from svmstat.calibration import Platt, deviance, fit_map
 from svmstat.machine import Machine
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import one_blas_thread, run_pieces
 from svmstat.solver import Anchor, BoxQP, Road, Status, anchor_at, solve
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,8 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     used = np.flatnonzero(machine.weights > 0)
     distinct, inverse = np.unique(np.column_stack([group[used], copies[used]]), axis=0, return_inverse=True)
     which, removed = distinct[:, 0].astype(np.intp), distinct[:, 1]
-    anchor = anchor_at(machine.problem, machine.solution)
+    with one_blas_thread():
+        anchor = anchor_at(machine.problem, machine.solution)
     pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
     parts = run_pieces(
         _without,

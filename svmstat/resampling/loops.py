@@ -1,6 +1,7 @@
 """Loops over independent pieces of work, by joblib."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -40,21 +41,26 @@ def run_pieces(
     progress : whether to show a bar on stderr
     what : its label
     """
-    loop = _Counted(n_jobs=n_jobs, prefer="threads")
-    with (
-        _blas().limit(limits=1, user_api="blas"),
-        tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar,
-    ):
+    loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
+    with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
         return list(loop(joblib.delayed(_alone)(function, piece) for piece in pieces))
 
 
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Hold linear algebra to one thread.
+
+    Several callers of a threaded BLAS wait for each other, its threads go on spinning for tens of milliseconds after a
+    call, and the last bits depend on their number.
+    """
+    return _blas().limit(limits=1, user_api="blas")
+
+
 def _alone(function: Callable[..., Result], piece: tuple[Any, ...]) -> Result:
-    """A piece in a worker, which may be a process with a BLAS of its own: the last bits depend on its threads."""
-    with _blas().limit(limits=1, user_api="blas"):
+    """A piece in a worker, which may be a process with a BLAS of its own."""
+    with one_blas_thread():
         return function(*piece)
 
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Holds the linear algebra of every piece to one thread: several callers of a threaded BLAS wait for each other."""
     return ThreadpoolController()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from svmstat.calibration.platt import Platt, fit_platt
+from svmstat.calibration.platt import Platt, deviance, fit_platt
 
 TOL_GRADIENT = 1e-9  # gradient of the cross-entropy in standardised f, per unit of weight
 TOL_PROBABILITY = 1e-6  # BFGS stops where the cross-entropy is flat to rounding: 1e-8 in A and B, at best
@@ -196,6 +196,20 @@ def test_log_likelihoods_are_logs(seed):
     p = platt.probability(f)
     expected = np.log(np.where(y > 0, p, 1.0 - p))
     np.testing.assert_allclose(platt.log_likelihoods(f, y), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("gain", [1e-3, 1.0, 60.0])
+def test_deviance_is_minus_twice_the_log_likelihood(weighted, gain):
+    f, y, weights = (np.tile(part, 30) for part in sample(5, weighted=weighted))
+    weights[3] = 0.0
+    platt = fit_platt(f, y, weights)
+    expected = -2 * weights @ platt.log_likelihoods(gain * f, y)
+    assert deviance(gain * f, y, weights, platt.slope, platt.intercept) == pytest.approx(expected, rel=1e-13)
+
+
+def test_deviance_keeps_the_digits_of_sure_rows():
+    assert deviance(np.full(9, 200.0), np.ones(9), np.ones(9), -1.0, 0.0) == pytest.approx(18 * np.exp(-200), rel=1e-14)
 
 
 def test_probability_of_any_shape_and_of_nan():
