@@ -53,6 +53,13 @@ def between(name: str, value: object, low: float, high: float) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+def fraction(name: str, value: object) -> float:
+    """A number above 0 and not above 1."""
+    if not is_real(value) or not 0 < value <= 1:  # type: ignore[operator]
+        raise refuse(name, value, "a number in (0, 1]")
+    return float(value)  # type: ignore[arg-type]
+
+
 def at_least(name: str, value: object, least: int) -> int:
     """An integer not below ``least``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:

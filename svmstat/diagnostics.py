@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri
 
 from svmstat._checks import between
+from svmstat.gacv import observed_loss
+from svmstat.losses import Loss
 from svmstat.plots import calibration_plot, index_plot, replicates_plot
 from svmstat.resampling import LeaveOneOut
 from svmstat.summary import Summary, summarize_gof, summarize_loo
@@ -31,6 +33,8 @@ class LooResult:
         f(x_k) of the fit to all rows.
     deviance : float
         D of the fit to all rows.
+    loss : Loss
+        Margins and class weights.
     """
 
     arrays: LeaveOneOut
@@ -39,6 +43,7 @@ class LooResult:
     weights: Floats
     full_decision_values: Floats
     deviance: float
+    loss: Loss
 
     def _by_row(self, values: NDArray[Any], name: str) -> pd.Series:
         return pd.Series(values, index=self.index, name=name)
@@ -77,6 +82,11 @@ class LooResult:
         total = w.sum()
         variance = w @ (values - w @ values / total) ** 2 / (total - 1.0)
         return float(2.0 * np.sqrt(total * variance))
+
+    @property
+    def mean_loss(self) -> float:
+        """V₀ = (1/Σw) Σ w L [m − y f^{[−k]}(x_k)]₊ [000: 11]; NaN if a row could not be left out."""
+        return observed_loss(self.arrays.decision_values, self.y, self.weights, self.loss)
 
     @property
     def error_rate(self) -> float:

@@ -1,5 +1,6 @@
 """Loss functions as what they change in the one problem: margins m and class weights L."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-NAMES = ("hinge",)
+NAMES = ("hinge", "p0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,15 @@ class Loss:
         """(n,) L(y_i) for labels y in {−1, +1}."""
         return np.where(y > 0, self.weight_event, self.weight_other)
 
+    def values(self, f: Floats, y: Floats) -> Floats:
+        """(n,) L(y_i) [m_i − y_i f_i]₊ for decision values f (n,) and labels y (n,)."""
+        return self.class_weight(y) * np.maximum(self.margin(y) - y * f, 0.0)
+
+    @property
+    def threshold(self) -> float:
+        """P0 = L(−1) / (L(−1) + L(+1)): the Bayes rule predicts the event where P(event | x) exceeds it [000: 17]."""
+        return self.weight_other / (self.weight_event + self.weight_other)
+
 
 def hinge(weight_event: float = 1.0, weight_other: float = 1.0) -> Loss:
     """The hinge loss L(y) [1 − y f]₊ [000: 20], [002: 10].
@@ -45,3 +55,48 @@ def hinge(weight_event: float = 1.0, weight_other: float = 1.0) -> Loss:
     array([1., 2.])
     """
     return Loss("hinge", 1.0, 1.0, weight_event, weight_other)
+
+
+def p0(weight_event: float = 1.0, weight_other: float = 1.0) -> Loss:
+    """The loss of [002: 11], tangent at f = 0 to a negative log-likelihood with P(event | x) = P0 there.
+
+    With L(+1) = 2(1 − P0) and L(−1) = 2 P0 an event costs 2[−log P0 − (1 − P0) f]₊ and another row
+    2[−log(1 − P0) + P0 f]₊.
+
+    Examples
+    --------
+    >>> loss = p0(weight_event=1.5, weight_other=0.5)
+    >>> loss.threshold, round(loss.margin_event, 4), round(loss.margin_other, 4)
+    (0.25, 1.8484, 1.1507)
+    """
+    share_event = weight_event / (weight_event + weight_other)
+    share_other = weight_other / (weight_event + weight_other)
+    return Loss(
+        "p0", -math.log(share_other) / share_event, -math.log(share_event) / share_other, weight_event, weight_other
+    )
+
+
+def make_loss(name: str, weight_event: float, weight_other: float) -> Loss:
+    """The loss of that name, one of `NAMES`, with the class weights."""
+    return {"hinge": hinge, "p0": p0}[name](weight_event, weight_other)
+
+
+def bayes_weights(cost_fp: float, cost_fn: float, sample_event: float, target_event: float) -> tuple[float, float]:
+    """L(+1) and L(−1), with mean one, for which the Bayes rule costs least in the target population [000: 18].
+
+    Parameters
+    ----------
+    cost_fp, cost_fn : costs of a false positive and of a false negative, > 0
+    sample_event, target_event : shares of the event in the sample and in the target population, in (0, 1)
+
+    Examples
+    --------
+    Costs 1 and 2, 40 % events in the sample and 10 % in the population [000: section 5]:
+
+    >>> event, other = bayes_weights(1.0, 2.0, 0.4, 0.1)
+    >>> round(event, 6), round(other, 6)  # in the proportion 0.12 : 0.36
+    (0.5, 1.5)
+    """
+    event = cost_fn * (1.0 - sample_event) * target_event
+    other = cost_fp * sample_event * (1.0 - target_event)
+    return 2.0 * event / (event + other), 2.0 * other / (event + other)

@@ -5,6 +5,7 @@ given twice are the same fit, digit by digit, and no two rows of the problem are
 zero take no part and are predicted.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,25 +105,41 @@ def fit_machine(
     Machine
     """
     groups = group_rows(X, y, weights) if near is None else near.groups
-    first = groups.first
-    labels = y[first]
     problem = pose(kernel, X, y, groups, C=C, loss=loss, gram=None if near is None else near.problem.gram)
-    upper = problem.upper
-    solution = solve(problem, start=None if near is None else carried(near.solution, upper))
+    solution = solve(problem, start=None if near is None else carried(near.solution, problem.upper))
+    return _machine(kernel, X, y, weights, C, loss, groups, problem, solution)
 
+
+def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
+    """The machines for other costs (B,), one after the other along the exact path; near costs in a row are fast."""
+    unit = machine.problem.upper / machine.C
+    uppers = np.outer(costs, unit)
+    solutions = solve(machine.problem, uppers, start=machine.solution, in_turn=True)
+    for cost, upper, solution in zip(costs.tolist(), uppers, solutions, strict=True):
+        problem = replace(machine.problem, upper=upper)
+        yield _machine(
+            machine.kernel, machine.X, machine.y, machine.weights, cost, machine.loss, machine.groups, problem, solution
+        )
+
+
+def _machine(
+    kernel: Kernel, X: Floats, y: Floats, weights: Floats, C: float, loss: Loss, groups: Groups, problem: BoxQP,
+    solution: Solution,
+) -> Machine:  # fmt: skip
+    """The machine whose groups have this solution: what it says of every row."""
     used = groups.of_row >= 0
     of_row = groups.of_row[used]
     share = weights[used] / groups.weights[of_row]
-    alpha, row_upper, values = np.zeros(len(y)), np.zeros(len(y)), np.empty(len(y))
+    alpha, upper, values = np.zeros(len(y)), np.zeros(len(y)), np.empty(len(y))
     alpha[used] = solution.alpha[of_row] * share
-    row_upper[used] = upper[of_row] * share
+    upper[used] = problem.upper[of_row] * share
     values[used] = solution.decision[of_row]
     if not used.all():
         support = np.flatnonzero(solution.alpha)
-        coefficients = (solution.alpha * labels)[support]
-        unused = _expansion(kernel, X[~used], X, first[support], coefficients)
+        coefficients = (solution.alpha * problem.signs)[support]
+        unused = _expansion(kernel, X[~used], X, groups.first[support], coefficients)
         values[~used] = unused + solution.intercept
-    return Machine(kernel, X, y, weights, C, loss, groups, problem, solution, alpha, row_upper, values)
+    return Machine(kernel, X, y, weights, C, loss, groups, problem, solution, alpha, upper, values)
 
 
 def pose(

@@ -55,6 +55,53 @@ def share(which: Booleans, weights: Floats) -> float:
     return float(weights[which].sum() / weights.sum())
 
 
+def mean_cost(predicted: Booleans, observed: Booleans, weights: Floats, cost_fp: float, cost_fn: float) -> float:
+    """(N_fn c_fn + N_fp c_fp) / n with weighted counts of false negatives and false positives.
+
+    Examples
+    --------
+    >>> mean_cost(np.array([True, False]), np.array([False, True]), np.array([3.0, 1.0]), 1.0, 10.0)
+    3.25
+    """
+    costs = np.where(observed, cost_fn, cost_fp)
+    return float(weights @ (costs * (predicted != observed)) / weights.sum())
+
+
+def best_shift(f: Floats, observed: Booleans, weights: Floats, cost_fp: float, cost_fn: float) -> tuple[float, float]:
+    """The shift with which f + shift > 0 costs least, and that mean cost.
+
+    Every shift between two neighbouring values of −f is the same rule. Of the best the one nearest to zero is taken:
+    zero itself, or the middle of the gap.
+
+    Parameters
+    ----------
+    f : (m,) decision values
+    observed : (m,) whether the row is an event
+    weights : (m,) case weights
+    cost_fp, cost_fn : costs of a false positive and a false negative
+
+    Examples
+    --------
+    >>> best_shift(np.array([-3.0, -2.0, -1.0]), np.array([False, True, True]), np.ones(3), 1.0, 1.0)
+    (2.5, 0.0)
+    """
+    order = np.argsort(f, kind="stable")
+    values, events = f[order], observed[order]
+    w = weights[order] / weights.sum()
+    missed = np.concatenate([[0.0], np.cumsum(np.where(events, cost_fn * w, 0.0))])
+    alarms = np.concatenate([np.cumsum(np.where(events, 0.0, cost_fp * w)[::-1])[::-1], [0.0]])
+    cost = missed + alarms  # of the rule that calls the lowest k rows no events
+    apart = np.concatenate([[True], values[1:] > values[:-1], [True]])
+    cuts = np.concatenate([[values[0] - 1.0], 0.5 * (values[1:] + values[:-1]), [values[-1] + 1.0]])
+    low = np.concatenate([[-np.inf], values])
+    high = np.concatenate([values, [np.inf]])
+    shifts = np.where((low <= 0.0) & (high > 0.0), 0.0, -cuts)
+    least = cost[apart].min()
+    good = np.flatnonzero(apart & (cost <= least + 1e-12 * (cost_fp + cost_fn)))
+    chosen = good[np.argmin(np.abs(shifts[good]))]
+    return float(shifts[chosen]), float(cost[chosen])
+
+
 def support_counts(is_event: Booleans, free: Booleans, bounded: Booleans, weights: Floats) -> Floats:
     """Sums of weights (2, 4), the other class before the event: all rows, free, bounded, free or bounded.
 

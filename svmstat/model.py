@@ -2,7 +2,7 @@
 
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from svmstat import losses
-from svmstat._checks import flag, is_real, one_of, positive, refuse
+from svmstat._checks import flag, one_of, positive
 from svmstat._warn import warn
 from svmstat.calibration import fit_platt
+from svmstat.decision import Decision, decide
 from svmstat.errors import CalibrationWarning, CertificateWarning, DataError
-from svmstat.formula import ModelFrame, Response, build_design
+from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import (
     CustomKernel,
     Kernel,
@@ -45,6 +46,8 @@ def svm(
     coef0: float = 0.0,
     weights: Hashable | ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
+    costs: Mapping[str, float] | None = None,
+    priors: Mapping[Any, float] | None = None,
     event: object = None,
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
@@ -53,8 +56,8 @@ def svm(
 ) -> SVMResults:
     """Fit a two-class support vector machine.
 
-    Minimises ½‖h‖² + Σ_i u_i [1 − y_i f(x_i)]₊ over f(x) = h(x) + b with u_i = C · w_i · L(y_i), y_i = +1
-    for the event and −1 otherwise, to a KKT violation ≤ 1e-8.
+    Minimises ½‖h‖² + Σ_i u_i [m_i − y_i f(x_i)]₊ over f(x) = h(x) + b with u_i = C · w_i · L(y_i), y_i = +1
+    for the event and −1 otherwise, to a KKT violation ≤ 1e-8; the margins m_i are 1 for the hinge loss.
 
     Parameters
     ----------
@@ -64,8 +67,10 @@ def svm(
         up where ``svm`` is called.
     data : DataFrame
         One row per observation.
-    loss : {"hinge"}
-        The loss function.
+    loss : {"hinge", "p0"}
+        The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
+        P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
+        2[−log(1 − P0) + P0 f]₊. At P0 = ½ the two are the same up to the scale of f.
     kernel : {"rbf", "linear", "poly", "spline", "precomputed"} or callable
         The kernel: see `svmstat.kernels` for the formulas. With "precomputed" the columns of the design are
         those of the gram matrix, in the order of the rows of ``data``:
@@ -84,6 +89,13 @@ def svm(
     class_weight : mapping or "balanced", optional
         L for each level of the response, > 0; levels that are not named have 1. "balanced" is
         Σw / (2 Σw of the class).
+    costs : mapping, optional
+        ``{"fp": cost of a false positive, "fn": cost of a false negative}``, > 0; one that is not named is 1.
+    priors : mapping, optional
+        The share of every level in the population that the rule is for, where the sample has other shares.
+        Costs and priors give the class weights L(−1) ∝ c_fp π⁺ π_t⁻ and L(+1) ∝ c_fn π⁻ π_t⁺ with mean one, π
+        being the weighted shares of the sample and π_t the priors, by default the same [000: 18]. The sign of f
+        then estimates whether P(event | x), in the sample, exceeds P0. Resampling keeps L.
     event : optional
         The level called positive; by default the last level, True, or the larger number.
     subset : str or array_like of bool, optional
@@ -127,8 +139,8 @@ def svm(
     positive("C", C)
     caller = sys._getframe(1)
     prepared = prepare(
-        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, event=event,
-        subset=subset, na_action=na_action, scale=scale, calibration=calibration,
+        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
+        priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
         env=ChainMap(caller.f_locals, caller.f_globals),
     )  # fmt: skip
     frame, X = prepared.frame, prepared.X
@@ -148,8 +160,8 @@ class Prepared:
         The design, or the gram matrix (n, n) of the rows that are used.
     loss : str
         The name of the loss.
-    class_weight : dict or None
-        L for each level, None if it was not given.
+    decision : Decision
+        Costs, priors and class weights.
     weighted_loss : Loss
         Margins and class weights.
     calibration : str
@@ -159,7 +171,7 @@ class Prepared:
     frame: ModelFrame
     X: Floats
     loss: str
-    class_weight: dict[Any, float] | None
+    decision: Decision
     weighted_loss: losses.Loss
     calibration: str
 
@@ -172,12 +184,15 @@ def prepare(
     kernel: object,
     weights: Hashable | ArrayLike | None,
     class_weight: Mapping[Any, float] | str | None,
+    costs: Mapping[str, float] | None,
+    priors: Mapping[Any, float] | None,
     event: object,
     subset: str | ArrayLike | None,
     na_action: str,
     scale: bool,
     calibration: str,
     env: Mapping[str, Any],
+    ignored: Collection[Hashable] = (),
 ) -> Prepared:
     """Check the arguments of `svm` that are no numbers of the machine, and read the formula; ``env`` are the caller's
     names.
@@ -188,15 +203,15 @@ def prepare(
     given = isinstance(kernel, str) and kernel == "precomputed"
     frame = build_design(
         formula, data, weights=weights, subset=subset, event=event, na_action=na_action,
-        scale=scale and not given, drop_constant=not given, env=env,
+        scale=scale and not given, drop_constant=not given, env=env, ignored=ignored,
     )  # fmt: skip
-    level_weights = _class_weights(class_weight, frame)
+    decision = decide(frame, class_weight, costs, priors)
     X = _gram_columns(frame, len(data)) if given else frame.X
-    event_weight, other_weight = _by_label(level_weights, frame.response)
-    return Prepared(
-        frame, X, loss, None if class_weight is None else level_weights, losses.hinge(event_weight, other_weight),
-        calibration,
-    )  # fmt: skip
+    response = frame.response
+    event_weight = decision.class_weight[response.event]
+    other_weight = decision.class_weight[response.levels[1 - response.event_code]]
+    weighted_loss = losses.make_loss(loss, event_weight, other_weight)
+    return Prepared(frame, X, loss, decision, weighted_loss, calibration)
 
 
 def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
@@ -209,7 +224,7 @@ def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
         f = leave_one_out(machine, insample).decision_values
         known = ~np.isnan(f)  # where a class does not vanish with the row
         platt = fit_platt(f[known], frame.y[known], frame.weights[known], kind="loo")
-    results = SVMResults(frame, machine, platt, insample, prepared.loss, C, prepared.class_weight)
+    results = SVMResults(frame, machine, platt, insample, prepared.loss, C, prepared.decision)
     _warn_of(results)
     return results
 
@@ -223,35 +238,6 @@ def _gram_columns(frame: ModelFrame, n: int) -> Floats:
             f"the design has {columns} column{'s'[: columns != 1]} for {n} rows of data."
         )
     return check_gram(frame.X[:, frame.rows], "the design of kernel='precomputed'")
-
-
-def _by_label(level_weights: dict[Any, float], response: Response) -> tuple[float, float]:
-    """L of the event and of the other level."""
-    other = response.levels[1 - response.event_code]
-    return level_weights[response.event], level_weights[other]
-
-
-def _class_weights(class_weight: object, frame: ModelFrame) -> dict[Any, float]:
-    """L for each level."""
-    levels = frame.response.levels
-    if class_weight is None:
-        return dict.fromkeys(levels, 1.0)
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        event = frame.response.event
-        totals = {level: frame.weights[(frame.y > 0) == (level == event)].sum() for level in levels}
-        return {level: float(frame.weights.sum() / (2.0 * total)) for level, total in totals.items()}
-    if not isinstance(class_weight, Mapping):
-        raise refuse("class_weight", class_weight, "'balanced' or a mapping of levels to numbers > 0")
-    weights = dict.fromkeys(levels, 1.0)
-    for level, value in class_weight.items():
-        known = frame.response.find(level)
-        if known is None:
-            named = ", ".join(map(repr, levels))
-            raise refuse("class_weight", class_weight, f"a mapping of levels, which are {named}")
-        if not is_real(value) or not 0 < value < np.inf:
-            raise refuse(f"class_weight[{level!r}]", value, "a finite number > 0")
-        weights[known] = float(value)
-    return weights
 
 
 def _warn_of(fit: SVMResults) -> None:

@@ -9,15 +9,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
-from svmstat._checks import at_least, between, one_of
+from svmstat._checks import at_least, between, flag, fraction, one_of
 from svmstat._random import seed_sequence
-from svmstat.calibration import Platt
+from svmstat.calibration import POINTWISE, Platt, pointwise, probability_interval
+from svmstat.cost_path import PathResult, check_costs_along, follow_costs
+from svmstat.decision import Decision
 from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
 from svmstat.errors import DataError, UnavailableError
-from svmstat.formula import ModelFrame, Response
+from svmstat.formula import ModelFrame, Response, case_weights, true_probabilities
+from svmstat.gacv import machine_gacv
 from svmstat.kernels import Kernel, Linear, Precomputed
 from svmstat.machine import Machine
-from svmstat.plots import surface_plot
+from svmstat.plots import probability_plot, surface_plot
 from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance, leave_one_out
 from svmstat.solver import Status
 from svmstat.summary import Summary, abridged, summarize
@@ -44,8 +47,8 @@ class SVMResults:
         ``calibration`` itself unless that was asked to be otherwise.
     loss : str
     C : float
-    class_weight : dict or None
-        L for each level, None if it was not given.
+    decision : Decision
+        Costs, priors and class weights.
     """
 
     frame: ModelFrame
@@ -54,7 +57,7 @@ class SVMResults:
     insample: Platt
     loss: str
     C: float
-    class_weight: dict[Any, float] | None
+    decision: Decision
 
     def __repr__(self) -> str:
         return (
@@ -121,6 +124,26 @@ class SVMResults:
     def weights_given(self) -> bool:
         """Whether there were case weights."""
         return self.frame.weights_given
+
+    @property
+    def class_weight(self) -> dict[Any, float] | None:
+        """L for each level; None if there were neither class weights nor costs nor priors."""
+        return self.decision.class_weight if self.decision.given else None
+
+    @property
+    def costs(self) -> dict[str, float] | None:
+        """The costs of a false positive "fp" and of a false negative "fn", None if they were not given."""
+        return self.decision.costs
+
+    @property
+    def priors(self) -> dict[Any, float] | None:
+        """The shares of the levels in the target population, None if they were not given."""
+        return self.decision.priors
+
+    @property
+    def threshold(self) -> float:
+        """P0 = L(−1) / (L(−1) + L(+1)): what f > 0 estimates is whether P(event | x) exceeds it."""
+        return self.machine.loss.threshold
 
     @property
     def kernel(self) -> Kernel:
@@ -292,8 +315,8 @@ class SVMResults:
 
     @cached_property
     def disagreement(self) -> float:
-        """Weighted share of rows where f > 0 and P(event) > ½ disagree."""
-        differ = (self.machine.decision_values > 0) != (self.fittedvalues.to_numpy() > 0.5)
+        """Weighted share of rows where f > 0 and P(event) > P0 disagree; P0 is ½ without costs and weights."""
+        differ = (self.machine.decision_values > 0) != (self.fittedvalues.to_numpy() > self.threshold)
         return measures.share(differ, self.frame.weights)
 
     # Coefficients
@@ -383,29 +406,186 @@ class SVMResults:
         Series (m,)
             Levels of the response's own type; missing where a predictor is missing.
         """
-        f = self.decision_function(newdata)
-        event_code = self.response.event_code
-        codes = np.where(f > 0, event_code, 1 - event_code)
-        codes[f.isna()] = -1
-        return self.response.labels(codes, f.index)
+        return labels_of(self.response, self.decision_function(newdata))
 
-    def predict_proba(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Platt probabilities 1/(1 + exp(A f + B)) of the two levels.
+    def predict_proba(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        kind: str = "platt",
+        interval: bool = False,
+        tightness: float = 1.0,
+    ) -> pd.DataFrame:
+        """Probabilities of the two levels, or the interval that the loss allows for that of the event.
+
+        They are those of the population that the sample comes from, also where priors or costs were given.
 
         Parameters
         ----------
         newdata : DataFrame (m, …), optional
             New rows; by default the n rows of the fit.
+        kind : {"platt", "sollich", "semiparametric"}
+            The map from decision values: Platt's 1/(1 + exp(A f + B)), or a map that follows from the loss alone
+            and lies in the interval [002: 8, 9].
+        interval : bool
+            Whether to give the lower and upper probability of the event [002: 7] instead; ``kind`` is not used.
+        tightness : float
+            In (0, 1]: 1 gives the narrowest interval that the loss allows, smaller values wider ones around it.
 
         Returns
         -------
         DataFrame (m, 2)
-            One column per level, in the order of `classes`; NaN where a predictor is missing.
+            One column per level, in the order of `classes`; with ``interval`` the columns ``p_low`` and ``p_high``. NaN
+            where a predictor is missing.
+
+        Raises
+        ------
+        ArgumentError
+            For an argument outside what is allowed.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> mackerel = datasets.load("mackerel")
+        >>> fit = svm("egg_count > 0 ~ lon + lat", mackerel, costs={"fp": 1, "fn": 3}, loss="p0")
+        >>> fit.threshold
+        0.25
+        >>> fit.predict_proba(mackerel.head(2), interval=True).round(3)
+           p_low  p_high
+        0  0.609     1.0
+        1  0.598     1.0
         """
-        f = self.decision_function(newdata)
-        p = self.calibration.probability(f.to_numpy())
+        one_of("kind", kind, ("platt", *POINTWISE))
+        fraction("tightness", tightness)
+        between_ends = flag("interval", interval)
+        values = self.decision_function(newdata)
+        f, loss = values.to_numpy(), self.machine.loss
+        if between_ends:
+            ends = probability_interval(f, loss, float(tightness))
+            return pd.DataFrame(np.column_stack(ends), index=values.index, columns=pd.Index(["p_low", "p_high"]))
+        p = self.calibration.probability(f) if kind == "platt" else pointwise(f, loss, kind)
         columns = [p if level == self.event else 1.0 - p for level in self.classes]
-        return pd.DataFrame(np.column_stack(columns), index=f.index, columns=pd.Index(self.classes))
+        return pd.DataFrame(np.column_stack(columns), index=values.index, columns=pd.Index(self.classes))
+
+    # Costs
+
+    def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
+        """What a decision costs in the mean: (N_fn c_fn + N_fp c_fp) / n.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            Rows with the response and the predictors; by default the n rows of the fit with their weights.
+        weights : column name or array_like (m,), optional
+            Case weights of the new rows.
+
+        Returns
+        -------
+        float
+            With costs 1, the default of `svm`, the error rate.
+
+        Raises
+        ------
+        DataError
+            If no new row has both the response and the predictors, or a column cannot be used.
+        """
+        f, y, w = self._observed(newdata, weights)
+        return measures.mean_cost(f > 0, y > 0, w, self.decision.cost_fp, self.decision.cost_fn)
+
+    def tune_bias(self, validation: pd.DataFrame, *, weights: Any = None) -> "BiasTuned":
+        """The rule f + shift > 0 whose risk on a validation sample is smallest.
+
+        Parameters
+        ----------
+        validation : DataFrame (m, …)
+            Rows with the response and the predictors that the fit has not seen.
+        weights : column name or array_like (m,), optional
+            Their case weights.
+
+        Returns
+        -------
+        BiasTuned
+            With ``shift``, and ``predict`` and ``risk`` of the shifted rule.
+        """
+        f, y, w = self._observed(validation, weights)
+        shift, risk = measures.best_shift(f, y > 0, w, self.decision.cost_fp, self.decision.cost_fn)
+        return BiasTuned(self, shift, risk)
+
+    def _observed(self, newdata: pd.DataFrame | None, weights: Any) -> tuple[Floats, Floats, Floats]:
+        """Decision values, labels and weights (m,) of the rows that have both response and predictors."""
+        if newdata is None:
+            return self.machine.decision_values, self.frame.y, self.frame.weights
+        f, y = self.decision_function(newdata).to_numpy(), self.frame.observed(newdata)
+        known = ~(np.isnan(f) | np.isnan(y))
+        if not known.any():
+            raise DataError("newdata has no row with the response and all predictors.")
+        w = case_weights(weights, newdata, known)
+        return f[known], y[known], w[known]
+
+    # GACV and the path in C
+
+    def gacv(self) -> float:
+        """The generalized approximate cross validation, an estimate of `LooResult.mean_loss` without refits [000: 12].
+
+        Returns
+        -------
+        float
+            (1/Σw) Σ w L [1 − y f]₊ + D̂: see `svmstat.gacv`.
+
+        Raises
+        ------
+        UnavailableError
+            For another loss than the hinge loss.
+        """
+        if self.loss != "hinge":
+            raise UnavailableError(f"gacv exists for loss='hinge' only; this fit has loss={self.loss!r}.")
+        return machine_gacv(self.machine)
+
+    def path(
+        self,
+        C: Any = None,
+        *,
+        data: pd.DataFrame | None = None,
+        truth: Any = None,
+        loo: bool = False,
+        n_jobs: int | None = None,
+    ) -> PathResult:
+        """The fits for other values of C, by following the solution from one to the next, exactly.
+
+        Parameters
+        ----------
+        C : sequence of float, optional
+            Values > 0; by default 200 between C/64 and 64 C of this fit, evenly on the logarithmic scale.
+        data : DataFrame, optional
+            The data of the fit, for ``truth``.
+        truth : column name of ``data`` or array_like of one probability per row of ``data``, optional
+            The true P(event | x), in a simulation, from which GCKL is computed. Without ``data`` one probability
+            for each of the n rows of the fit.
+        loo : bool
+            Whether to compute the leave-one-out loss V₀ at every C.
+        n_jobs
+            As in `loo`.
+
+        Returns
+        -------
+        PathResult
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth", datasets.load("mackerel"))
+        >>> path = fit.path([0.5, 1.0, 2.0])
+        >>> bool(abs(path.decision_values.loc[1.0] - fit.decision_values).max() < 1e-8)
+        True
+        """
+        costs = check_costs_along(C, self.C)
+        with_loo = flag("loo", loo)
+        known = None
+        if truth is not None:
+            source = pd.DataFrame(index=self.frame.index) if data is None else data
+            rows = np.arange(self.n_rows) if data is None else self.frame.rows
+            known = true_probabilities(truth, source, rows)
+        return follow_costs(self.machine, self.frame.index, costs, known, with_loo, n_jobs)
 
     # Resampling
 
@@ -438,7 +618,9 @@ class SVMResults:
             self.__dict__["_loo"] = leave_one_out(self.machine, self.insample, n_jobs=n_jobs, progress=progress)
         arrays: LeaveOneOut = self.__dict__["_loo"]
         frame = self.frame
-        return LooResult(arrays, frame.index, frame.y, frame.weights, self.machine.decision_values, self.deviance)
+        return LooResult(
+            arrays, frame.index, frame.y, frame.weights, self.machine.decision_values, self.deviance, self.machine.loss
+        )
 
     def get_influence(self, n_jobs: int | None = None, progress: bool = False) -> InfluenceResult:
         """The deletion deviances ΔD_k = D − D_(k) [003], from the leave-one-out.
@@ -520,6 +702,28 @@ class SVMResults:
         )
         return GofResult(self.deviance, replicates.deviance, method, float(level))
 
+    def plot_probability(self, ax: Any = None) -> Any:
+        """Probabilities against decision values: Platt's map, the two that follow from the loss, and its interval.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Drawn into; by default a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        f, loss = self.machine.decision_values, self.machine.loss
+        reach = 1.25 * max(loss.margin_event, loss.margin_other, float(np.quantile(np.abs(f), 0.98)))
+        grid = np.linspace(-reach, reach, 801)
+        maps = {"Platt": self.calibration.probability(grid)}
+        maps |= {kind: pointwise(grid, loss, kind) for kind in POINTWISE}
+        shown = np.abs(f) <= reach
+        return probability_plot(
+            grid, *probability_interval(grid, loss), maps, f[shown], self.frame.y[shown] > 0, self.threshold, ax=ax
+        )
+
     def plot_surface(
         self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
     ) -> Any:
@@ -544,3 +748,47 @@ class SVMResults:
     def summary(self) -> Summary:
         """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``."""
         return summarize(self)
+
+
+def labels_of(response: Response, f: pd.Series) -> pd.Series:
+    """The event where f > 0, missing where f is."""
+    codes = np.where(f > 0, response.event_code, 1 - response.event_code)
+    codes[f.isna()] = -1
+    return response.labels(codes, f.index)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class BiasTuned:
+    """The rule f(x) + shift > 0 with a shift chosen on a validation sample; made by `SVMResults.tune_bias`.
+
+    Attributes
+    ----------
+    fit : SVMResults
+        The fit whose decision function it shifts.
+    shift : float
+        What is added to f; of all that do equally well the one nearest to zero.
+    validation_risk : float
+        The risk on the validation sample, the smallest that a shift can reach there.
+    """
+
+    fit: SVMResults
+    shift: float
+    validation_risk: float
+
+    @property
+    def intercept(self) -> float:
+        """The intercept of the shifted rule."""
+        return self.fit.intercept + self.shift
+
+    def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
+        """The predicted level, as `SVMResults.predict` for the shifted rule."""
+        return labels_of(self.fit.response, self.fit.decision_function(newdata) + self.shift)
+
+    def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
+        """What a decision costs in the mean, as `SVMResults.risk` for the shifted rule."""
+        f, y, w = self.fit._observed(newdata, weights)
+        decision = self.fit.decision
+        return measures.mean_cost(f + self.shift > 0, y > 0, w, decision.cost_fp, decision.cost_fn)
+
+    def __repr__(self) -> str:
+        return f"<BiasTuned: f {self.shift:+.6g} > 0, validation risk {self.validation_risk:.6g}>"

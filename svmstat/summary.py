@@ -150,9 +150,7 @@ def _model(fit: Any) -> Block:
         Entry("Formula", abridged(fit.formula, 1200)),
         Entry("Response", f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"),
     ]
-    if fit.class_weight is not None:
-        weights = (f"{level}: {show(weight, 'setting')}" for level, weight in fit.class_weight.items())
-        wide.append(Entry("Class weights", ", ".join(weights)))
+    wide += _stakes(fit)
     total = "sum w" if fit.weights_given else "n"
     left = [
         ("Rows used", fit.n_rows, True),
@@ -177,6 +175,24 @@ def _model(fit: Any) -> Block:
             Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting"),
         ),
     )
+
+
+def _stakes(fit: Any) -> list[Entry]:
+    """Costs, priors and class weights, and the probability above which they call for the event."""
+    entries = []
+    if fit.costs is not None:
+        fp, fn = (show(fit.costs[kind], "setting") for kind in ("fp", "fn"))
+        entries.append(Entry("Costs", f"{fp} for a false positive, {fn} for a false negative"))
+    if fit.priors is not None:
+        shares = fit.confusion.sum(axis=1) / fit.nobs
+        both = (f"{level}: {show(prior, 'setting')} ({shares[level]:.4f})" for level, prior in fit.priors.items())
+        entries.append(Entry("Priors (share in the sample)", ", ".join(both)))
+    if fit.class_weight is not None:
+        weights = (f"{level}: {show(weight, 'setting')}" for level, weight in fit.class_weight.items())
+        entries.append(Entry("Class weights", ", ".join(weights)))
+    if fit.class_weight is not None or fit.loss == "p0":
+        entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
+    return entries
 
 
 def _solution(fit: Any) -> Block:
@@ -245,9 +261,10 @@ def _confusion(fit: Any) -> Table:
 
 
 def _errors(fit: Any) -> Block:
+    threshold = "1/2" if fit.threshold == 0.5 else "P0"
     return Block(
         left=(Entry("Apparent error", fit.apparent_error, "share"),),
-        right=(Entry("sign(f) and p > 1/2 disagree", fit.disagreement, "share"),),
+        right=(Entry(f"sign(f) and p > {threshold} disagree", fit.disagreement, "share"),),
     )
 
 

@@ -3,5 +3,15 @@
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.response import Response
+from svmstat.formula.rows import case_weights, named_column, true_probabilities
 
-__all__ = ["Design", "ModelFrame", "NewRows", "Response", "build_design"]
+__all__ = [
+    "Design",
+    "ModelFrame",
+    "NewRows",
+    "Response",
+    "build_design",
+    "case_weights",
+    "named_column",
+    "true_probabilities",
+]

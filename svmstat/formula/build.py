@@ -1,7 +1,7 @@
 """From a formula and a data frame to the arrays of a fit."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ import pandas as pd
 from svmstat import _checks
 from svmstat._warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
-from svmstat.formula.columns import check_frame, read_table
+from svmstat.formula.columns import Column, check_frame, read_table
 from svmstat.formula.design import Design, term_columns
-from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, warn_whole_column
+from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
 from svmstat.formula.factor import Term, learn_factor
 from svmstat.formula.parse import Parsed, parse
@@ -23,7 +23,7 @@ from svmstat.formula.response import (
     refuse_many,
     response_codes,
 )
-from svmstat.formula.rows import case_weights, subset_rows, weight_column
+from svmstat.formula.rows import case_weights, named_column, subset_rows
 from svmstat.formula.scaling import learn_scaling
 
 
@@ -65,6 +65,30 @@ class ModelFrame:
     n_missing: int
     n_subset_dropped: int
     weights_given: bool
+    _outcome: Expression = field(repr=False)
+    _outcome_columns: dict[Hashable, Column] = field(repr=False)
+
+    def observed(self, newdata: pd.DataFrame) -> np.ndarray:
+        """The labels (m,) of new rows: +1 for the event, −1 for the other level, NaN where the response is missing.
+
+        Raises
+        ------
+        DataError
+            If a column of the response is missing or of another type, or a level is new.
+        """
+        table = read_table("newdata", check_frame("newdata", newdata), self._outcome_columns)
+        value = evaluate_new("newdata", self._outcome, table)
+        codes = response_codes(self.response, value)
+        unknown = np.flatnonzero((codes < 0) & ~value.missing)
+        if len(unknown):
+            known = ", ".join(map(repr, self.response.levels))
+            row = table.index[unknown[0]]
+            raise DataError(
+                f"newdata has a new level of the response {self.response.name!r} in row {row!r}: not {known}."
+            )
+        labels = np.where(codes == self.response.event_code, 1.0, -1.0)
+        labels[value.missing] = np.nan
+        return labels
 
 
 def build_design(
@@ -78,6 +102,7 @@ def build_design(
     scale: bool = True,
     drop_constant: bool = True,
     env: Mapping[str, Any] | None = None,
+    ignored: Collection[Hashable] = (),
 ) -> ModelFrame:
     """Read a formula on a data frame.
 
@@ -108,6 +133,8 @@ def build_design(
         Whether constant columns are dropped; False where the columns are those of a gram matrix.
     env : mapping, optional
         The caller's names, for functions and constants in the formula.
+    ignored : collection of column names
+        Further columns that ``.`` does not stand for.
 
     Returns
     -------
@@ -143,8 +170,8 @@ def build_design(
     (array([-1.,  1.,  1.]), 'yes')
     """
     names = _checked(data, na_action, scale, env)
-    weights_column = weight_column(weights, data)
-    parsed = parse(formula, [name for name in data.columns if name != weights_column])
+    no_predictors = {named_column("weights", weights, data), *ignored}
+    parsed = parse(formula, [name for name in data.columns if name not in no_predictors])
     left, right = _bound(parsed, data, names)
     used = dict.fromkeys(name for each in (left, *right.values()) for name in each.columns)
     predictors = tuple(dict.fromkeys(name for each in right.values() for name in each.columns))
@@ -200,6 +227,8 @@ def build_design(
         n_missing=len(chosen) - len(complete.rows),
         n_subset_dropped=len(data) - len(chosen),
         weights_given=weights is not None,
+        _outcome=left,
+        _outcome_columns={name: table.kinds[name] for name in left.columns},
     )
 
 

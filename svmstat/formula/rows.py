@@ -13,21 +13,21 @@ from svmstat.formula.expression import bind
 from svmstat.formula.parse import whole
 
 
-def weight_column(weights: object, data: pd.DataFrame) -> Hashable | None:
-    """The column that ``weights`` names, None if it names none.
+def named_column(name: str, values: object, data: pd.DataFrame) -> Hashable | None:
+    """The column that the argument ``name`` names, None if it names none.
 
     Raises
     ------
     ArgumentError
         If it is a name, but of no column.
     """
-    if not isinstance(weights, str | int) or isinstance(weights, bool):
+    if not isinstance(values, str | int) or isinstance(values, bool):
         return None
-    if weights not in data.columns:
-        hint = nearest(str(weights), map(str, data.columns))
+    if values not in data.columns:
+        hint = nearest(str(values), map(str, data.columns))
         allowed = f"the name of a column, or one number for each row{hint or '.'}"
-        raise ArgumentError(f"weights={weights!r} is not allowed: it must be {allowed}")
-    return weights
+        raise ArgumentError(f"{name}={values!r} is not allowed: it must be {allowed}")
+    return values
 
 
 def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.ndarray:
@@ -49,21 +49,53 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     """
     if weights is None:
         return np.ones(len(data))
-    column = weight_column(weights, data)
-    values = data[column] if column is not None else _aligned("weights", weights, data.index)
-    kind, numbers = plain(values) if isinstance(values, pd.Series) else ("several columns", pd.Series())
-    if kind not in ("number", "boolean", "missing") or isinstance(numbers.dtype, pd.CategoricalDtype):
-        raise ArgumentError(f"weights{_named(column)} hold {kind}: they must be finite numbers >= 0.")
-    result = np.ascontiguousarray(numbers.to_numpy(dtype=float, na_value=np.nan))
+    result, shown = _row_numbers("weights", weights, data, "finite numbers >= 0")
     bad = np.flatnonzero(inside & ~(np.isfinite(result) & (result >= 0)))
     if len(bad):
         row = data.index[bad[0]]
-        raise ArgumentError(
-            f"weights{_named(column)} hold {result[bad[0]].item()!r} in row {row!r}: they must be finite numbers >= 0."
-        )
+        raise ArgumentError(f"{shown} hold {result[bad[0]].item()!r} in row {row!r}: they must be finite numbers >= 0.")
     if not result[inside].any():
-        raise ArgumentError(f"weights{_named(column)} are all zero: at least one row must count.")
+        raise ArgumentError(f"{shown} are all zero: at least one row must count.")
     return result
+
+
+def true_probabilities(truth: object, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
+    """P(event | x) of the chosen rows, where it is known: (m,) float.
+
+    Parameters
+    ----------
+    truth : Hashable or array_like (n,)
+        The name of a column, or numbers for the rows of `data`; a Series must have its index.
+    data : DataFrame (n, …)
+        The data before any row is dropped.
+    rows : ndarray (m,) of int
+        The rows that are used; the others may hold anything.
+
+    Raises
+    ------
+    ArgumentError
+        If a value is missing or outside [0, 1], or if they are not n numbers.
+    """
+    numbers, shown = _row_numbers("truth", truth, data, "probabilities")
+    result = numbers[rows]
+    bad = np.flatnonzero(~((result >= 0) & (result <= 1)))
+    if len(bad):
+        row = data.index[rows[bad[0]]]
+        raise ArgumentError(
+            f"{shown} holds {result[bad[0]].item()!r} in row {row!r}: it must be a probability in [0, 1]."
+        )
+    return result
+
+
+def _row_numbers(name: str, given: object, data: pd.DataFrame, allowed: str) -> tuple[np.ndarray, str]:
+    """The numbers (n,) that an argument gives, NaN where missing, and how to call it in a message."""
+    column = named_column(name, given, data)
+    values = data[column] if column is not None else _aligned(name, given, data.index)
+    kind, numbers = plain(values) if isinstance(values, pd.Series) else ("several columns", pd.Series())
+    shown = name if column is None else f"{name} (column {column!r})"
+    if kind not in ("number", "boolean", "missing") or isinstance(numbers.dtype, pd.CategoricalDtype):
+        raise ArgumentError(f"{shown} hold {kind}: they must be {allowed}.")
+    return np.ascontiguousarray(numbers.to_numpy(dtype=float, na_value=np.nan)), shown
 
 
 def subset_rows(subset: object, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
@@ -140,7 +172,3 @@ def _aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
     if len(series) != len(index):
         raise ArgumentError(f"{name} has {len(series)} values for {len(index)} rows of data.")
     return series
-
-
-def _named(column: Hashable | None) -> str:
-    return "" if column is None else f" (column {column!r})"

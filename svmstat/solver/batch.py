@@ -1,11 +1,13 @@
 """The one entry to the solver: one or many bound vectors on one kernel matrix, every solution with its certificate."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import overload
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.solver.chain import chain
 from svmstat.solver.compact import compact_all
 from svmstat.solver.follow import (
     NOT_TRIED,
@@ -55,7 +57,13 @@ def anchor_at(problem: BoxQP, solution: Solution) -> Anchor:
 def solve(problem: BoxQP, uppers: None = None, *, start: Solution | None = None) -> Solution: ...
 @overload
 def solve(problem: BoxQP, uppers: Floats, *, start: Solution | Anchor | None = None) -> Batch: ...
-def solve(problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anchor | None = None) -> Solution | Batch:
+@overload
+def solve(
+    problem: BoxQP, uppers: Floats, *, start: Solution | None = None, in_turn: Literal[True]
+) -> Iterator[Solution]: ...
+def solve(
+    problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anchor | None = None, in_turn: bool = False
+) -> Solution | Batch | Iterator[Solution]:
     """Solve a problem for its own upper bounds, or for many others.
 
     Parameters
@@ -65,10 +73,11 @@ def solve(problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anc
     start : a solution of the same problem, for its own or other bounds, to set off from. With ``uppers`` the
         solution for the problem's own bounds is computed if it is not given, and the `Anchor` of a solution saves its
         preparation when there are several batches.
+    in_turn : whether each of the ``uppers`` is solved from the solution before it: for a fine line of bounds
 
     Returns
     -------
-    Solution, or Batch for ``uppers``
+    Solution, or for ``uppers`` a Batch, or one Solution after another if they are solved in turn
         A bound vector that leaves one class only is a status and NaN, not an exception.
     """
     if uppers is None:
@@ -78,6 +87,9 @@ def solve(problem: BoxQP, uppers: Floats | None = None, *, start: Solution | Anc
         beta = feasible(problem.signs * origin.alpha, origin.upper, *problem.box(problem.upper))
         return solve_single(problem, problem.upper, beta, Road.PATH)
     uppers = np.ascontiguousarray(uppers, dtype=float)
+    if in_turn:
+        origin = start.solution if isinstance(start, Anchor) else start
+        return chain(problem, uppers, solve(problem) if origin is None else origin)
     return _many(problem, uppers, solve(problem) if start is None else start)
 
 

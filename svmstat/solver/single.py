@@ -70,7 +70,7 @@ def _reach(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, 
             break
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = _settled(problem, lo, hi, beta, h, basis)
-    return _certified(problem, upper, lo, hi, beta, h, basis, reached, steps, events)
+    return certified(problem, upper, lo, hi, beta, h, basis, reached, steps, events)
 
 
 def _settled(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None) -> Basis | None:
@@ -129,10 +129,11 @@ def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
     return np.zeros(len(beta))
 
 
-def _certified(
+def certified(
     problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
     basis: Basis | None, road: Road, steps: int, events: int,
 ) -> Solution:  # fmt: skip
+    """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold."""
     b_low, b_high, violation, gap = certify(h, beta, lo, hi)
     alpha = problem.signs * beta
     field = problem.linear - h

@@ -1,13 +1,15 @@
 """How good the predictions for held-out rows are: one number for a grid point, its standard error, the error rate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.losses import Loss
+
 Floats = NDArray[np.float64]
 
-MEASURES = ("deviance", "error", "weighted_error")
+MEASURES = ("deviance", "error", "weighted_error", "loss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Point:
     error : weighted share of held-out rows that are predicted wrongly
     n_support : sum of the weights of the support vectors, a mean over the folds
     reason : why the score is NaN, else empty
+    further : criteria beside the score, by name
     """
 
     score: float
@@ -28,6 +31,7 @@ class Point:
     error: float
     n_support: float
     reason: str = ""
+    further: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,12 @@ class Observed:
     ----------
     y : (n,) labels, −1 or +1
     weights : (n,) case weights
-    class_weight : (n,) L(y_i)
+    loss : margins and class weights
     """
 
     y: Floats
     weights: Floats
-    class_weight: Floats
+    loss: Loss
 
 
 def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_support: float) -> Point:
@@ -52,6 +56,7 @@ def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_
     deviance         −2 Σ w log p, ± 2 √(Σw · var log p)
     error            Σ w [wrong] / Σ w
     weighted_error   Σ w L [wrong] / Σ w L
+    loss             Σ w L [m − y f]₊ / Σ w
 
     Parameters
     ----------
@@ -63,12 +68,13 @@ def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_
 
     Examples
     --------
-    >>> seen = Observed(np.array([1.0, -1.0]), np.array([3.0, 1.0]), np.ones(2))
+    >>> from svmstat.losses import hinge
+    >>> seen = Observed(np.array([1.0, -1.0]), np.array([3.0, 1.0]), hinge())
     >>> point = rate(np.array([0.5, 0.1]), np.log([0.5, 0.25]), seen, "error", 2.0)
     >>> point.score, point.score_se, point.error
     (0.25, 0.25, 0.25)
     """
-    y, w, L = observed.y, observed.weights, observed.class_weight
+    y, w, L = observed.y, observed.weights, observed.loss.class_weight(observed.y)
     total = w.sum()
     wrong = ((f > 0) != (y > 0)).astype(float)
     error = float(w @ wrong / total)
@@ -77,11 +83,14 @@ def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_
         mean = w @ log_likelihood / total
         variance = correction * (w @ (log_likelihood - mean) ** 2) / total
         return Point(float(-2.0 * w @ log_likelihood), float(2.0 * np.sqrt(total * variance)), error, n_support)
-    if measure == "error":
+    each = wrong
+    if measure == "loss":
+        L, each = np.ones(len(y)), observed.loss.values(f, y)
+    elif measure == "error":
         L = np.ones(len(y))
     mass = w @ L
-    score = w @ (L * wrong) / mass
-    se = np.sqrt(correction * (w @ (L * (wrong - score)) ** 2)) / mass
+    score = w @ (L * each) / mass
+    se = np.sqrt(correction * (w @ (L * (each - score)) ** 2)) / mass
     return Point(float(score), float(se), error, n_support)
 
 

@@ -3,7 +3,7 @@
 import numbers
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from svmstat._checks import at_least, flag, one_of, refuse
 from svmstat._random import seed_sequence
 from svmstat._warn import warn
-from svmstat.errors import DataError, GridWarning
+from svmstat.errors import ArgumentError, DataError, GridWarning
+from svmstat.formula import named_column, true_probabilities
 from svmstat.machine import Groups, group_rows
 from svmstat.model import Prepared, fit, prepare
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.criteria import MEASURES, Point
 from svmstat.tuning.grid import Grid, check_values, make_grid
 from svmstat.tuning.result import CRITERIA, TuneResult
-from svmstat.tuning.search import Effort, Sample, search_folds, search_loo
+from svmstat.tuning.search import FURTHER, Effort, Sample, Wanted, search_fits, search_folds
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +41,8 @@ def tune(
     search: str = "grid",
     score: str = "deviance",
     folds: int = 5,
+    truth: Hashable | ArrayLike | None = None,
+    further: Sequence[str] = (),
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -47,6 +50,8 @@ def tune(
     kernel: str | Callable[[Floats, Floats], ArrayLike] = "rbf",
     weights: Hashable | ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
+    costs: Mapping[str, float] | None = None,
+    priors: Mapping[Any, float] | None = None,
     event: object = None,
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
@@ -69,18 +74,26 @@ def tune(
         "poly" that of "scale".
     degree, coef0 : int, float or sequences, optional
         Of the kernel "poly"; by default 3 and 0.
-    criterion : {"loo", "kfold"}
-        Leave-one-out, each row being predicted by the fit and the Platt map without it [003], or stratified k-fold.
+    criterion : {"loo", "kfold", "gacv", "gckl"}
+        Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold; the
+        generalized approximate cross validation of the fit to all rows, for the hinge loss [000: 12]; or GCKL, which
+        that estimates, in a simulation where the true probabilities are known.
     search : {"grid"}
         All combinations of the values.
-    score : {"deviance", "error", "weighted_error"}
-        What is made as small as possible: the deviance −2 Σ w log p of the left-out rows, with "loo" the CV score of
-        `SVMResults.loo`; their weighted error rate; or the error rate with each row counted by its class weight.
+    score : {"deviance", "error", "weighted_error", "loss"}
+        What "loo" and "kfold" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with "loo" the
+        CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its class
+        weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with "loo"
+        and the hinge loss the V₀ of [000: 11].
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
     folds : int
         The number of folds of "kfold", ≥ 2. Rows that agree in all predictors and the response share a fold, so that
         no fit is tested on rows that it has seen; a row of weight two is one such pair. All grid points have the same
         folds.
+    truth : column name or array_like of shape (n,), optional
+        The true P(event | x) of each row of ``data``, for GCKL.
+    further : sequence of {"gacv", "loo_loss", "gckl"}
+        Criteria to be computed beside the score, as columns of the table; not with "kfold".
     rng : int or Generator, optional
         Where the folds come from; nothing else is random.
     n_jobs : int, optional
@@ -88,7 +101,7 @@ def tune(
         does not depend on them.
     progress : bool
         Whether to show a progress bar.
-    loss, kernel, weights, class_weight, event, subset, na_action, scale, calibration
+    loss, kernel, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration
         As in `svm`; ``calibration`` is that of the best fit, while the scores use the in-sample map of each fit.
 
     Returns
@@ -122,33 +135,58 @@ def tune(
     one_of("score", score, MEASURES)
     folds = at_least("folds", folds, 2)
     effort = Effort(_workers(n_jobs), flag("progress", progress))
+    also = _further(criterion, further, truth, loss)
     given = check_values(kernel, C, gamma, degree, coef0)
     seed = seed_sequence("rng", rng)
     caller = sys._getframe(1)
     prepared = prepare(
-        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, event=event,
-        subset=subset, na_action=na_action, scale=scale, calibration=calibration,
-        env=ChainMap(caller.f_locals, caller.f_globals),
+        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
+        priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
+        env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
     )  # fmt: skip
     frame, X = prepared.frame, prepared.X
     grid = make_grid(kernel, given, X, frame.weights)
-    sample = Sample(X, frame.y, frame.weights, prepared.weighted_loss)
+    known = None if truth is None else true_probabilities(truth, data, frame.rows)
+    sample = Sample(X, frame.y, frame.weights, prepared.weighted_loss, known)
     fold: pd.Series | None = None
-    if criterion == "loo":
-        points = search_loo(sample, grid.kernels, grid.costs, score, effort)
+    if criterion != "kfold":
+        points = search_fits(sample, grid.kernels, grid.costs, Wanted(criterion, score, also), effort)
     else:
         groups = group_rows(X, frame.y, frame.weights)
         of_group = _stratified(prepared, groups, folds, np.random.default_rng(seed))
         points = search_folds(sample, groups, of_group, grid.kernels, grid.costs, score, effort)
         of_row = np.where(groups.of_row >= 0, of_group[groups.of_row], -1)
         fold = pd.Series(of_row, index=frame.index, name="fold")
-    table, kernels = _table(grid, points)
+    table, kernels = _table(grid, points, also)
     chosen = _least(table)
     row = table.iloc[chosen]
     best_params = {name: int(row[name]) if name == "degree" else float(row[name]) for name in grid.names}
     best = fit(prepared, kernels[chosen], best_params["C"])
     _warn_of(table, best_params)
-    return TuneResult(best, best_params, table, criterion, score, fold)
+    return TuneResult(best, best_params, table, criterion, score, fold, also)
+
+
+def _further(criterion: str, further: object, truth: object, loss: str) -> tuple[str, ...]:
+    """The criteria beside the score, after a look at whether all that is asked for exists."""
+    if isinstance(further, str) or not isinstance(further, Iterable):
+        raise refuse("further", further, f"a sequence of {', '.join(map(repr, FURTHER))}")
+    names = tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in further))
+    if names and criterion == "kfold":
+        raise refuse("further", further, "left out with criterion='kfold', which has no fit to all rows")
+    asked = {criterion, *names}
+    if "gckl" in asked and truth is None:
+        raise refuse("truth", truth, "the true probabilities of the rows: GCKL is computed from them")
+    if truth is not None and "gckl" not in asked:
+        raise ArgumentError("truth is used for GCKL only: give criterion='gckl' or further=['gckl'] with it.")
+    if "gacv" in asked and loss != "hinge":
+        raise refuse("loss", loss, "'hinge' where GACV is asked for, which exists for no other loss")
+    return names
+
+
+def _column_of(truth: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
+    """The column that holds the truth, which ``.`` in a formula does not stand for."""
+    column = named_column("truth", truth, data) if isinstance(data, pd.DataFrame) else None
+    return () if column is None else (column,)
 
 
 def _workers(n_jobs: object) -> int | None:
@@ -169,7 +207,7 @@ def _stratified(prepared: Prepared, groups: Groups, k: int, rng: np.random.Gener
     return assign_folds(y, k, rng)
 
 
-def _table(grid: Grid, points: list[list[Point]]) -> tuple[pd.DataFrame, list[Any]]:
+def _table(grid: Grid, points: list[list[Point]], further: tuple[str, ...]) -> tuple[pd.DataFrame, list[Any]]:
     """The table of all points, and the kernel of each."""
     rows, kernels = [], []
     for j, cost in enumerate(grid.costs):
@@ -177,9 +215,10 @@ def _table(grid: Grid, points: list[list[Point]]) -> tuple[pd.DataFrame, list[An
             point = along[j]
             status = "failed" if point.reason else "ok"
             numbers_found = (point.score, point.score_se, point.error, point.n_support)
-            rows.append((cost, *parameters.values(), *numbers_found, status, point.reason))
+            others = [point.further.get(name, np.nan) for name in further]
+            rows.append((cost, *parameters.values(), *numbers_found, *others, status, point.reason))
             kernels.append(kernel)
-    columns = [*grid.names, "score", "score_se", "error", "n_support", "status", "reason"]
+    columns = [*grid.names, "score", "score_se", "error", "n_support", *further, "status", "reason"]
     return pd.DataFrame(rows, columns=columns), kernels
 
 

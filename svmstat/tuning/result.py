@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat._checks import one_of
+from svmstat.plots import criteria_plot
 from svmstat.plots.style import Axes
 from svmstat.plots.tuning import contour_plot, line_plot
 from svmstat.rendering.parts import Block, Entry
 from svmstat.results import SVMResults
 from svmstat.summary import Summary
+from svmstat.tuning.search import FURTHER
 
-CRITERIA = {"loo": "leave-one-out", "kfold": "k-fold"}
+CRITERIA = {"loo": "leave-one-out", "kfold": "k-fold", "gacv": "GACV", "gckl": "GCKL"}
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -27,15 +30,17 @@ class TuneResult:
         C and the parameters of the kernel: ``svm(..., **best_params)``.
     table : DataFrame
         One row for each grid point, C rising, then the others: the parameters, ``score`` (the smaller the better),
-        ``score_se``, ``error`` (the error rate of held-out rows), ``n_support`` (sum of the weights of the support
-        vectors; for "kfold" the mean over the folds), ``status`` ("ok" or "failed"), ``reason`` (why the score is
-        NaN, else empty).
+        ``score_se``, ``error`` (the error rate of held-out rows, for "gacv" and "gckl" the apparent error),
+        ``n_support`` (sum of the weights of the support vectors; for "kfold" the mean over the folds), the ``further``
+        criteria, ``status`` ("ok" or "failed"), ``reason`` (why the score is NaN, else empty).
     criterion : str
-        "loo" or "kfold".
+        "loo", "kfold", "gacv" or "gckl".
     measure : str
-        What the score is: "deviance", "error" or "weighted_error".
+        What the score of "loo" and "kfold" is: "deviance", "error", "weighted_error" or "loss".
     fold : Series or None
         For "kfold" the fold 0 … k − 1 of each row, −1 for rows of weight zero.
+    further : tuple of str
+        The criteria that were computed beside the score.
     """
 
     best: SVMResults
@@ -44,6 +49,19 @@ class TuneResult:
     criterion: str
     measure: str
     fold: pd.Series | None
+    further: tuple[str, ...] = ()
+
+    @property
+    def of_full_fit(self) -> bool:
+        """Whether the score is one of the fit to all rows, and not of held-out rows."""
+        return self.criterion in ("gacv", "gckl")
+
+    @property
+    def score_name(self) -> str:
+        """What was made as small as possible."""
+        if self.of_full_fit:
+            return CRITERIA[self.criterion]
+        return f"{CRITERIA[self.criterion]} {self.measure.replace('_', ' ')}"
 
     @property
     def best_row(self) -> pd.Series:
@@ -57,6 +75,9 @@ class TuneResult:
     def n_failed(self) -> int:
         """The number of grid points without a score."""
         return int((self.table["status"] != "ok").sum())
+
+    def _varies(self, name: str) -> bool:
+        return len(self.table[name].unique()) > 1
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The criterion over the grid, the best point marked.
@@ -74,14 +95,13 @@ class TuneResult:
         Axes
         """
         best = self.best_params
-        varied = [name for name in best if len(self.table[name].unique()) > 1]
+        varied = [name for name in best if self._varies(name)]
         shown = (["C", "gamma"] if {"C", "gamma"} <= set(varied) else varied[:2]) or ["C"]
         held = {name: best[name] for name in varied if name not in shown}
         table = self.table
         for name, value in held.items():
             table = table[table[name] == value]
-        what = f"{CRITERIA[self.criterion]} {self.measure.replace('_', ' ')}"
-        what += "".join(f", {name} = {value:g}" for name, value in held.items())
+        what = self.score_name + "".join(f", {name} = {value:g}" for name, value in held.items())
         if shown == ["C", "gamma"]:
             grid = table.set_index(["gamma", "C"])["score"].unstack()  # noqa: PD010
             C, gamma = grid.columns.to_numpy(float), grid.index.to_numpy(float)
@@ -92,6 +112,31 @@ class TuneResult:
         chosen = (float(best[first]), float(self.best_row["score"]))
         return line_plot(lines, chosen, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
 
+    def plot_criteria(self, along: str = "C", ax: Axes | None = None) -> Axes:
+        """The score and the further criteria along one parameter, the others held at their best values.
+
+        Parameters
+        ----------
+        along : str
+            "C" or "gamma", whichever has several values.
+        ax : Axes, optional
+            Drawn into; by default a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        varied = [name for name in self.best_params if name in ("C", "gamma") and self._varies(name)]
+        one_of("along", along, varied)
+        line, held = self.table, {name: value for name, value in self.best_params.items() if name != along}
+        for name, value in held.items():
+            line = line[line[name] == value]
+        lines = {self.score_name: line["score"].to_numpy()}
+        lines |= {FURTHER[name]: line[name].to_numpy() for name in self.further}
+        at = ", ".join(f"{name} = {value:.4g}" for name, value in held.items())
+        title = "dots: the least value of each" + (f"; {at}" if at else "")
+        return criteria_plot(line[along].to_numpy(), lines, name=along, title=title, ax=ax)
+
     def summary(self) -> Summary:
         """The best point and how it was found: prints as text, shows as HTML in a notebook."""
         row = self.best_row
@@ -99,14 +144,14 @@ class TuneResult:
             left=tuple(Entry(f"Best {name}", value, "setting") for name, value in self.best_params.items()),
             right=(
                 Entry("Score", float(row["score"])),
-                Entry("  standard error", float(row["score_se"])),
-                Entry("Error of held-out rows", float(row["error"]), "share"),
+                *(() if self.of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
+                Entry("Apparent error" if self.of_full_fit else "Error of held-out rows", float(row["error"]), "share"),
                 Entry("Grid points", len(self.table), "count"),
             ),
         )
         lost = "grid points could not be scored: see the column reason of .table."
         warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
-        notes = (f"The score is the {CRITERIA[self.criterion]} {self.measure.replace('_', ' ')}.",)
+        notes = (f"The score is the {self.score_name}.",)
         return Summary("Grid search", (block,), notes, warnings)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ The workers keep all cores busy, so BLAS gets one thread: with more they wait fo
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from svmstat.bounds import folds
 from svmstat.calibration import fit_platt
+from svmstat.gacv import gckl, machine_gacv
 from svmstat.kernels import Kernel
 from svmstat.losses import Loss
 from svmstat.machine import Groups, Machine, fit_machine, pose
+from svmstat.measures import share
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import leave_one_out
 from svmstat.resampling.loops import run_pieces
@@ -22,6 +24,9 @@ from svmstat.solver import TOLERANCE, Status
 from svmstat.tuning.criteria import Observed, Point, failed, rate
 
 Floats = NDArray[np.float64]
+
+FURTHER = {"gacv": "GACV", "loo_loss": "leave-one-out loss V0", "gckl": "GCKL"}
+"""Criteria that may stand beside the score in a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,14 @@ class Sample:
     y : (n,) labels, −1 or +1
     weights : (n,) case weights ≥ 0
     loss : margins and class weights
+    truth : (n,) P(event | x) where it is known
     """
 
     X: Floats
     y: Floats
     weights: Floats
     loss: Loss
+    truth: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +57,30 @@ class Effort:
     progress: bool = False
 
 
-def search_loo(
-    sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is computed of each fit to all rows.
+
+    Attributes
+    ----------
+    criterion : "loo", "gacv" or "gckl"
+    measure : for "loo" what is measured, one of `MEASURES`
+    further : criteria to be computed beside the score, of `FURTHER`
+    """
+
+    criterion: str
+    measure: str
+    further: tuple[str, ...] = ()
+
+
+def search_fits(
+    sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], wanted: Wanted, effort: Effort
 ) -> list[list[Point]]:
-    """Leave-one-out at each kernel and each of the rising costs: a list of points for every kernel."""
+    """Score the fit to all rows at each kernel and each of the rising costs: a list of points for every kernel."""
     side_by_side = len(kernels) > 1
-    pieces = [(sample, kernel, costs, measure, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
+    pieces = [(sample, kernel, costs, wanted, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
     scored = run_pieces(
-        _loo_along,
+        _points_along,
         pieces[::-1],  # gamma rises, and with it the work: the longest piece first
         n_jobs=effort.n_jobs if side_by_side else 1,
         progress=effort.progress,
@@ -66,20 +89,41 @@ def search_loo(
     return scored[::-1]
 
 
-def _loo_along(sample: Sample, kernel: Kernel, costs: Sequence[float], measure: str, n_jobs: int | None) -> list[Point]:
+def _points_along(
+    sample: Sample, kernel: Kernel, costs: Sequence[float], wanted: Wanted, n_jobs: int | None
+) -> list[Point]:
     points: list[Point] = []
     machine: Machine | None = None
     for cost in costs:
         machine = fit_machine(kernel, sample.X, sample.y, sample.weights, C=cost, loss=sample.loss, near=machine)
-        points.append(loo_point(machine, sample.loss, measure, n_jobs))
+        points.append(_point(machine, sample, wanted, n_jobs))
     return points
 
 
-def loo_point(machine: Machine, loss: Loss, measure: str, n_jobs: int | None = None) -> Point:
-    """Score a machine by leaving each of its rows out in turn."""
+def _point(machine: Machine, sample: Sample, wanted: Wanted, n_jobs: int | None) -> Point:
     n_support = float(machine.groups.weights[machine.solution.alpha > 0].sum())
     if machine.solution.status is not Status.CERTIFIED:
         return failed(f"the fit is not certified, its KKT violation is {machine.solution.violation:.2g}", n_support)
+    further = {name: _criterion(name, machine, sample, n_jobs) for name in wanted.further}
+    if wanted.criterion == "loo":
+        return replace(loo_point(machine, wanted.measure, n_jobs), further=further)
+    score = _criterion(wanted.criterion, machine, sample, n_jobs)
+    wrong = (machine.decision_values > 0) != (machine.y > 0)
+    return Point(score, np.nan, share(wrong, machine.weights), n_support, further=further)
+
+
+def _criterion(name: str, machine: Machine, sample: Sample, n_jobs: int | None) -> float:
+    """One of `FURTHER`."""
+    if name == "gacv":
+        return machine_gacv(machine)
+    if name == "gckl" and sample.truth is not None:
+        return gckl(machine.decision_values, sample.truth, machine.weights, machine.loss)
+    return loo_point(machine, "loss", n_jobs).score
+
+
+def loo_point(machine: Machine, measure: str, n_jobs: int | None = None) -> Point:
+    """Score a certified machine by leaving each of its rows out in turn."""
+    n_support = float(machine.groups.weights[machine.solution.alpha > 0].sum())
     platt = fit_platt(machine.decision_values, machine.y, machine.weights)
     left = leave_one_out(machine, platt, n_jobs=n_jobs)
     used = machine.weights > 0
@@ -92,8 +136,7 @@ def loo_point(machine: Machine, loss: Loss, measure: str, n_jobs: int | None = N
     reasons = [f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()]
     if reasons:
         return failed("; ".join(reasons), n_support)
-    y = machine.y[used]
-    observed = Observed(y, machine.weights[used], loss.class_weight(y))
+    observed = Observed(machine.y[used], machine.weights[used], machine.loss)
     return rate(left.decision_values[used], left.log_likelihood[used], observed, measure, n_support)
 
 
@@ -106,7 +149,7 @@ def search_folds(
     pieces = _FoldPieces(sample, groups, fold, kernels[::-1], costs, k, measure == "deviance")
     parts = run_pieces(hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune")
     y = sample.y[groups.first]
-    observed = Observed(y, groups.weights, sample.loss.class_weight(y))
+    observed = Observed(y, groups.weights, sample.loss)
     scored = [_fold_points(parts[k * i : k * i + k], fold, observed, measure) for i in range(len(kernels))]
     return scored[::-1]
 

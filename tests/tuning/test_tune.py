@@ -143,10 +143,10 @@ def test_the_edge_is_told():
 
 
 def test_points_without_a_score_are_told_and_never_the_best(monkeypatch):
-    def fails_at_two(machine, loss, measure, n_jobs=None):
+    def fails_at_two(machine, measure, n_jobs=None):
         if machine.upper.max() == 2.0:
             return svmstat.tuning.criteria.failed("as ordered", 1.0)
-        return original(machine, loss, measure, n_jobs)
+        return original(machine, measure, n_jobs)
 
     original = svmstat.tuning.search.loo_point
     monkeypatch.setattr(svmstat.tuning.search, "loo_point", fails_at_two)
@@ -199,7 +199,7 @@ def test_bad_input_is_one_error_before_anything_is_solved(monkeypatch, arguments
     def fail(*_, **__):
         raise AssertionError("something was solved")
 
-    for name in ("search_loo", "search_folds"):
+    for name in ("search_fits", "search_folds"):
         monkeypatch.setattr(svmstat.tuning.grid_search, name, fail)
     with pytest.raises(error) as caught:
         tune("y ~ a + b", DATA, **arguments)
