@@ -57,6 +57,9 @@ examples:
 _SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")
 """The arguments of a report; all others are those of a fit."""
 
+_NAMED_NUMBERS = {"class_weight": "--class-weight", "costs": "--cost", "priors": "--prior"}
+"""Arguments of a fit that are mappings, and the options that give them entry by entry."""
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors look like all others, also in a subcommand."""
@@ -190,10 +193,27 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add("--event", metavar="LEVEL", help="level of the response that counts as positive (default: the last)")
     add(
         "--class-weight",
-        type=_level_and_weight,
+        type=_level_and_number,
         action="append",
         metavar="LEVEL=WEIGHT",
         help="factor of the cost for a level of the response; once for each level",
+    )
+    add("--loss", metavar="NAME", help="hinge (default) or p0")
+    add(
+        "--cost",
+        type=_level_and_number,
+        action="append",
+        dest="costs",
+        metavar="KIND=NUMBER",
+        help="cost of a false positive, fp=NUMBER, or of a false negative, fn=NUMBER; once for each",
+    )
+    add(
+        "--prior",
+        type=_level_and_number,
+        action="append",
+        dest="priors",
+        metavar="LEVEL=SHARE",
+        help="share of a level in the population that the rule is for; once for each level",
     )
 
     rows = parser.add_argument_group("rows and columns")
@@ -230,14 +250,14 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-def _level_and_weight(text: str) -> tuple[str, float]:
-    level, _, weight = text.rpartition("=")
+def _level_and_number(text: str) -> tuple[str, float]:
+    level, _, number = text.rpartition("=")
     try:
         if level.strip():
-            return level.strip(), float(weight)
+            return level.strip(), float(number)
     except ValueError:
         pass
-    raise argparse.ArgumentTypeError(f"{text!r} is not of the form LEVEL=WEIGHT")
+    raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
 
 
 def _list() -> str:
@@ -265,9 +285,10 @@ def _report(formula: str, data: str, page: str, **options: Any) -> str:
 
 
 def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:
-    levels = [level for level, _ in options.get("class_weight", [])]
-    if twice := [level for level in levels if levels.count(level) > 1]:
-        raise ArgumentError(f"--class-weight is given twice for the level {twice[0]!r}.")
+    for name, option in _NAMED_NUMBERS.items():
+        keys = [key for key, _ in options.get(name, [])]
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
     with _warnings_on_stderr():
         frame = _read(data)
     return _fit_with_levels(formula, frame, options)
@@ -295,7 +316,7 @@ def _fit_with_levels(formula: str, frame: pd.DataFrame, options: dict[str, Any])
             with _warnings_on_stderr():
                 return svm(formula, frame, **converted)
         except ArgumentError as error:
-            if not str(error).startswith(("event=", "class_weight=")):
+            if not str(error).startswith(("event=", "class_weight=", "priors=")):
                 raise
             refused = refused or error
     raise refused or AssertionError("text is always tried")
@@ -305,8 +326,9 @@ def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> d
     converted = dict(options)
     if "event" in options:
         converted["event"] = read(options["event"])
-    if "class_weight" in options:
-        converted["class_weight"] = {read(level): weight for level, weight in options["class_weight"]}
+    for name in _NAMED_NUMBERS.keys() & options.keys():
+        read_key = str if name == "costs" else read
+        converted[name] = {read_key(key): number for key, number in options[name]}
     return converted
 
 

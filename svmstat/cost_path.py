@@ -1,6 +1,6 @@
 """The exact path of a fit in its cost C: every fit on the way, its criteria, its figures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -125,7 +125,7 @@ def check_costs_along(C: object, middle: float) -> Floats:
     """The costs of a path as an array (B,), by default 200 around ``middle``."""
     if C is None:
         return middle * np.geomspace(1.0 / _REACH, _REACH, _POINTS)
-    if isinstance(C, str | bytes) or not isinstance(C, Iterable) or np.ndim(C) != 1:  # type: ignore[arg-type]
+    if isinstance(C, str | bytes | Mapping) or not isinstance(C, Iterable) or np.array(C, dtype=object).ndim != 1:
         raise refuse("C", C, "a sequence of numbers > 0")
     values = [positive(f"C[{place}]", each) for place, each in enumerate(C)]
     if not values:

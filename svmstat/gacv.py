@@ -19,6 +19,9 @@ from svmstat.machine import Machine
 
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-7
+"""A row this near to the other margin is on it, as rows are of which both labels occur at one x."""
+
 
 def gacv(f: Floats, y: Floats, weights: Floats, alpha: Floats, diagonal: Floats, loss: Loss) -> float:
     """The GACV of a fit with the hinge loss.
@@ -58,7 +61,8 @@ def observed_loss(f: Floats, y: Floats, weights: Floats, loss: Loss) -> float:
 
 def optimism(f: Floats, y: Floats, weights: Floats, alpha: Floats, diagonal: Floats, loss: Loss) -> float:
     """D̂ [000: 12]. Rows with y f > 1 have α = 0, so that one sum over all rows does for y f ∈ [−1, 1]."""
-    each = loss.class_weight(y) * alpha * diagonal * np.where(y * f < -1.0, 2.0, 1.0)
+    beyond = y * f < -1.0 - _ROUNDING
+    each = loss.class_weight(y) * alpha * diagonal * np.where(beyond, 2.0, 1.0)
     return float(each.sum() / weights.sum())
 
 

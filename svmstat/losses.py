@@ -69,11 +69,14 @@ def p0(weight_event: float = 1.0, weight_other: float = 1.0) -> Loss:
     >>> loss.threshold, round(loss.margin_event, 4), round(loss.margin_other, 4)
     (0.25, 1.8484, 1.1507)
     """
-    share_event = weight_event / (weight_event + weight_other)
-    share_other = weight_other / (weight_event + weight_other)
-    return Loss(
-        "p0", -math.log(share_other) / share_event, -math.log(share_event) / share_other, weight_event, weight_other
-    )
+    log_p0, log_rest = log_shares(weight_event, weight_other)
+    ratio = weight_event / weight_other
+    return Loss("p0", -log_p0 * (1.0 + 1.0 / ratio), -log_rest * (1.0 + ratio), weight_event, weight_other)
+
+
+def log_shares(weight_event: float, weight_other: float) -> tuple[float, float]:
+    """log P0 and log(1 − P0), also where one of them is near zero."""
+    return -math.log1p(weight_event / weight_other), -math.log1p(weight_other / weight_event)
 
 
 def make_loss(name: str, weight_event: float, weight_other: float) -> Loss:

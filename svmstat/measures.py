@@ -92,7 +92,9 @@ def best_shift(f: Floats, observed: Booleans, weights: Floats, cost_fp: float, c
     alarms = np.concatenate([np.cumsum(np.where(events, 0.0, cost_fp * w)[::-1])[::-1], [0.0]])
     cost = missed + alarms  # of the rule that calls the lowest k rows no events
     apart = np.concatenate([[True], values[1:] > values[:-1], [True]])
-    cuts = np.concatenate([[values[0] - 1.0], 0.5 * (values[1:] + values[:-1]), [values[-1] + 1.0]])
+    middle = 0.5 * (values[1:] + values[:-1])
+    middle = np.where(middle < values[1:], middle, values[:-1])  # of neighbouring numbers it may be the upper one
+    cuts = np.concatenate([[values[0] - 1.0], middle, [values[-1] + 1.0]])
     low = np.concatenate([[-np.inf], values])
     high = np.concatenate([values, [np.inf]])
     shifts = np.where((low <= 0.0) & (high > 0.0), 0.0, -cuts)

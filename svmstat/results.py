@@ -1,5 +1,6 @@
 """What a fit knows: its numbers by row and level, predictions for new data, its summary."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,13 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
-from svmstat._checks import at_least, between, flag, fraction, one_of
+from svmstat._checks import at_least, between, flag, fraction, one_of, refuse
 from svmstat._random import seed_sequence
 from svmstat.calibration import POINTWISE, Platt, pointwise, probability_interval
 from svmstat.cost_path import PathResult, check_costs_along, follow_costs
-from svmstat.decision import Decision
+from svmstat.decision import Decision, check_costs
 from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
-from svmstat.errors import DataError, UnavailableError
+from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import ModelFrame, Response, case_weights, true_probabilities
 from svmstat.gacv import machine_gacv
 from svmstat.kernels import Kernel, Linear, Precomputed
@@ -469,7 +470,9 @@ class SVMResults:
 
     # Costs
 
-    def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
+    def risk(
+        self, newdata: pd.DataFrame | None = None, *, weights: Any = None, costs: Mapping[str, float] | None = None
+    ) -> float:
         """What a decision costs in the mean: (N_fn c_fn + N_fp c_fp) / n.
 
         Parameters
@@ -478,6 +481,8 @@ class SVMResults:
             Rows with the response and the predictors; by default the n rows of the fit with their weights.
         weights : column name or array_like (m,), optional
             Case weights of the new rows.
+        costs : mapping, optional
+            Other costs than those of the fit, as in `svm`.
 
         Returns
         -------
@@ -489,10 +494,13 @@ class SVMResults:
         DataError
             If no new row has both the response and the predictors, or a column cannot be used.
         """
+        fp, fn = self._costs(costs)
         f, y, w = self._observed(newdata, weights)
-        return measures.mean_cost(f > 0, y > 0, w, self.decision.cost_fp, self.decision.cost_fn)
+        return measures.mean_cost(f > 0, y > 0, w, fp, fn)
 
-    def tune_bias(self, validation: pd.DataFrame, *, weights: Any = None) -> "BiasTuned":
+    def tune_bias(
+        self, validation: pd.DataFrame, *, weights: Any = None, costs: Mapping[str, float] | None = None
+    ) -> "BiasTuned":
         """The rule f + shift > 0 whose risk on a validation sample is smallest.
 
         Parameters
@@ -501,19 +509,33 @@ class SVMResults:
             Rows with the response and the predictors that the fit has not seen.
         weights : column name or array_like (m,), optional
             Their case weights.
+        costs : mapping, optional
+            Other costs than those of the fit, as in `svm`.
 
         Returns
         -------
         BiasTuned
             With ``shift``, and ``predict`` and ``risk`` of the shifted rule.
         """
+        fp, fn = self._costs(costs)
+        if validation is None:
+            raise refuse("validation", validation, "a DataFrame of rows that the fit has not seen")
         f, y, w = self._observed(validation, weights)
-        shift, risk = measures.best_shift(f, y > 0, w, self.decision.cost_fp, self.decision.cost_fn)
-        return BiasTuned(self, shift, risk)
+        shift, risk = measures.best_shift(f, y > 0, w, fp, fn)
+        return BiasTuned(self, {"fp": fp, "fn": fn}, shift, risk)
+
+    def _costs(self, costs: Mapping[str, float] | None) -> tuple[float, float]:
+        """What a false positive and a false negative cost."""
+        if costs is None:
+            return self.decision.cost_fp, self.decision.cost_fn
+        checked = check_costs("costs", costs)
+        return checked["fp"], checked["fn"]
 
     def _observed(self, newdata: pd.DataFrame | None, weights: Any) -> tuple[Floats, Floats, Floats]:
         """Decision values, labels and weights (m,) of the rows that have both response and predictors."""
         if newdata is None:
+            if weights is not None:
+                raise ArgumentError("weights are those of newdata: without it the rows of the fit keep their own.")
             return self.machine.decision_values, self.frame.y, self.frame.weights
         f, y = self.decision_function(newdata).to_numpy(), self.frame.observed(newdata)
         known = ~(np.isnan(f) | np.isnan(y))
@@ -530,7 +552,8 @@ class SVMResults:
         Returns
         -------
         float
-            (1/Σw) Σ w L [1 − y f]₊ + D̂: see `svmstat.gacv`.
+            (1/Σw) Σ w L [1 − y f]₊ + D̂: see `svmstat.gacv`. D̂ uses α, which is not determined where the kernel matrix
+            is singular on the support vectors; there GACV is that of the α that was found.
 
         Raises
         ------
@@ -582,9 +605,10 @@ class SVMResults:
         with_loo = flag("loo", loo)
         known = None
         if truth is not None:
+            if data is not None:
+                self.frame.rows_of(data)
             source = pd.DataFrame(index=self.frame.index) if data is None else data
-            rows = np.arange(self.n_rows) if data is None else self.frame.rows
-            known = true_probabilities(truth, source, rows)
+            known = true_probabilities(truth, source, np.arange(self.n_rows) if data is None else self.frame.rows)
         return follow_costs(self.machine, self.frame.index, costs, known, with_loo, n_jobs)
 
     # Resampling
@@ -765,6 +789,8 @@ class BiasTuned:
     ----------
     fit : SVMResults
         The fit whose decision function it shifts.
+    costs : dict
+        {"fp": …, "fn": …}, of the risk that was made as small as possible.
     shift : float
         What is added to f; of all that do equally well the one nearest to zero.
     validation_risk : float
@@ -772,6 +798,7 @@ class BiasTuned:
     """
 
     fit: SVMResults
+    costs: dict[str, float]
     shift: float
     validation_risk: float
 
@@ -787,8 +814,7 @@ class BiasTuned:
     def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
         """What a decision costs in the mean, as `SVMResults.risk` for the shifted rule."""
         f, y, w = self.fit._observed(newdata, weights)
-        decision = self.fit.decision
-        return measures.mean_cost(f + self.shift > 0, y > 0, w, decision.cost_fp, decision.cost_fn)
+        return measures.mean_cost(f + self.shift > 0, y > 0, w, self.costs["fp"], self.costs["fn"])
 
     def __repr__(self) -> str:
         return f"<BiasTuned: f {self.shift:+.6g} > 0, validation risk {self.validation_risk:.6g}>"

@@ -250,8 +250,8 @@ def test_list_of_data_sets(capsys):
         (["fit", "y ~ x", "liver", "--C", "much"], "argument --C: invalid float value: 'much'"),
         (["fit", "y ~ x", "liver", "--degree", "2.5"], "argument --degree: invalid int value: '2.5'"),
         (["fit", "y ~ x", "liver", "--kern", "rbf"], "unrecognized arguments: --kern"),
-        (["fit", "y ~ x", "liver", "--class-weight", "2"], "'2' is not of the form LEVEL=WEIGHT"),
-        (["fit", "y ~ x", "liver", "--class-weight", "a=b"], "'a=b' is not of the form LEVEL=WEIGHT"),
+        (["fit", "y ~ x", "liver", "--class-weight", "2"], "'2' is not of the form NAME=NUMBER"),
+        (["fit", "y ~ x", "liver", "--class-weight", "a=b"], "'a=b' is not of the form NAME=NUMBER"),
         (["fit", "y ~ x", "liver", "--na-action", "omit"], "argument --na-action: invalid choice: 'omit'"),
         (["fit", "y ~ x", "liver", "--format", "pdf"], "argument --format: invalid choice: 'pdf'"),
     ],
@@ -268,7 +268,7 @@ def test_usage_errors(capsys, arguments, message):
 def test_a_class_weight_given_twice(calls, capsys):
     command = ["fit", "y ~ x", "liver", "--class-weight", "a=1", "--class-weight", "a=2"]
     assert cli.main(command) == 2
-    assert capsys.readouterr().err == "svmstat: error: --class-weight is given twice for the level 'a'.\n"
+    assert capsys.readouterr().err == "svmstat: error: --class-weight is given twice for 'a'.\n"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,11 @@ ARGUMENTS = [
     ({"kernel": lambda X, Z: X @ Z.T * np.inf}, ArgumentError, "its values must be finite"),
     ({"kernel": lambda X, Z: X @ [[1, 2], [0, 1]] @ Z.T}, ArgumentError, "is not symmetric on rows of the data"),
     ({"kernel": lambda X, Z: np.full((len(X), len(Z)), "a")}, ArgumentError, "it must return real numbers"),
-    ({"loss": "hing"}, ArgumentError, "loss='hing' is not allowed: it must be one of 'hinge', 'p0'; did you mean 'hinge'?"),
+    (
+        {"loss": "hing"},
+        ArgumentError,
+        "loss='hing' is not allowed: it must be one of 'hinge', 'p0'; did you mean 'hinge'?",
+    ),
     ({"loss": None}, ArgumentError, "loss=None is not allowed"),
     ({"calibration": "none"}, ArgumentError, "calibration='none' is not allowed: it must be one of 'insample'"),
     ({"gamma": "auto"}, ArgumentError, "gamma='auto' is not allowed: it must be 'scale', 'median' or a"),

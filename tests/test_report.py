@@ -157,6 +157,36 @@ def test_the_call_that_is_printed_makes_the_same_fit():
     assert "subset=" not in report_module._call(again)
 
 
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ({"costs": {"fn": np.float64(3.0)}}, "loss='hinge', kernel='rbf', C=1.0"),
+        ({"costs": {"fn": 3}}, "costs={'fp': 1.0, 'fn': 3.0}"),
+        ({"priors": {"PNC": 0.25, "AVH": 0.75}, "loss": "p0"}, "loss='p0'"),
+        ({"priors": {"PNC": 0.25, "AVH": 0.75}, "costs": {"fp": 2}}, "priors={'AVH': 0.75, 'PNC': 0.25}"),
+    ],
+    ids=str,
+)
+def test_costs_and_priors_in_the_call_that_is_printed(options, shown):
+    """And not the class weights that follow from them, beside which they would be refused."""
+    data = datasets.load("liver").query("disease in ('PNC', 'AVH')")
+    fit = svm("disease ~ ast + alt", data, **options)
+    call = report_module._call(fit)
+    assert shown in call and "class_weight" not in call
+    again = eval(call, {"svm": svm, "data": data})
+    np.testing.assert_array_equal(again.decision_values, fit.decision_values)
+    assert (again.costs, again.priors) == (fit.costs, fit.priors)
+
+
+def test_costs_and_priors_on_the_page():
+    data = datasets.load("liver").query("disease in ('PNC', 'AVH')")
+    fit = svm("disease ~ ast + alt", data, costs={"fn": 3}, priors={"PNC": 0.25, "AVH": 0.75})
+    shown = text(report(fit, B=9, rng=1))
+    assert "costs={'fp': 1.0, 'fn': 3.0}, priors={'AVH': 0.75, 'PNC': 0.25}" in shown
+    assert "1 for a false positive, 3 for a false negative" in shown
+    assert "Bayes threshold P0" in shown
+
+
 def test_the_same_seed_gives_the_same_page_but_for_the_date(fit, page):
     again = report(fit, B=B, rng=7)
     undated = [re.sub(r"\d\d:\d\d UTC", "", each) for each in (again, page)]

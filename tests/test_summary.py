@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from svmstat import svm
 from svmstat.rendering.parts import Block, Entry, Table
 from svmstat.summary import Summary, summarize
 
@@ -154,6 +155,7 @@ LONG = "y ~ " + " + ".join(f"np.log(column_number_{i})" for i in range(40))
         fake(nobs=1e12, C=1.23456789e-11, deviance=1.2e300, null_deviance=-1.2e-300),
         fake(converged=False),
         fake(class_weight={f"level {i}": i / 7 for i in range(2)}),
+        fake(**{"costs": {"fp": 1 / 3, "fn": 1e9 / 7}, "priors": {False: 1 / 3, True: 2 / 3}, "threshold": 1 / 7}),
     ],
 )
 def test_width(fit):
@@ -298,6 +300,65 @@ def test_rows_outside_the_subset_and_class_weights(form):
     assert "False: 0.5, True: 2" in text
     assert "subset" not in plain(fake(), form)
     assert "Class weights" not in plain(fake(), form)
+
+
+STAKES = {
+    "costs": {"fp": 1.0, "fn": 12.5},
+    "priors": {False: 0.875, True: 0.125},
+    "class_weight": {False: 0.25, True: 1.75},
+    "threshold": 0.1234567,
+}
+
+
+@in_each_form
+def test_costs_priors_and_what_they_mean(form):
+    """The shares of the sample, 265 and 369 of 634, stand beside the priors."""
+    text = plain(fake(**STAKES), form)
+    assert "1 for a false positive, 12.5 for a false negative" in text
+    assert "Priors (share in the sample)" in text
+    assert "False: 0.875 (0.4180), True: 0.125 (0.5820)" in text
+    assert "False: 0.25, True: 1.75" in text
+    assert "Bayes threshold P0" in text and "0.1235: f > 0 stands for P(event) > P0" in text
+    assert "p > P0 disagree" in text and "p > 1/2" not in text
+
+
+@in_each_form
+def test_of_costs_and_priors_only_what_was_given(form):
+    costs = plain(fake(**STAKES | {"priors": None}), form)
+    assert "false negative" in costs and "Priors" not in costs
+    priors = plain(fake(**STAKES | {"costs": None}), form)
+    assert "Priors" in priors and "false negative" not in priors
+    weights = plain(fake(**STAKES | {"costs": None, "priors": None}), form)
+    assert "Class weights" in weights and "Bayes threshold P0" in weights
+    nothing = plain(fake(), form)
+    for word in ("Costs", "Priors", "Class weights", "Bayes threshold", "P0"):
+        assert word not in nothing
+    assert "p > 1/2 disagree" in nothing
+
+
+@in_each_form
+def test_the_threshold_of_the_p0_loss_without_costs(form):
+    text = plain(fake(loss="p0"), form)
+    assert "Bayes threshold P0" in text and "0.5: f > 0 stands for P(event) > P0" in text
+    assert "p0" in text and "Costs" not in text
+
+
+@in_each_form
+@pytest.mark.parametrize("loss", ["hinge", "p0"])
+def test_costs_and_priors_of_a_fit(form, loss):
+    """8 of 20 rows are sick; with weights 24 of 36."""
+    data = pd.DataFrame({"x": np.sin(np.arange(20.0)), "y": ["sick", "well"] * 8 + ["well"] * 4})
+    fit = svm("y ~ x", data, event="sick", loss=loss, costs={"fn": 3}, priors={"sick": 0.2, "well": 0.8})
+    text = plain(fit, form)
+    assert "1 for a false positive, 3 for a false negative" in text
+    assert "sick: 0.2 (0.4000), well: 0.8 (0.6000)" in text
+    # L(sick) : L(well) = 3 · 0.6 · 0.2 : 0.4 · 0.8 = 0.36 : 0.32
+    assert re.search(r"sick: 1\.0588\d*, well: 0\.9411\d*", text)
+    assert "0.4706: f > 0" in text
+    weights = np.where(data["y"] == "sick", 3.0, 1.0)
+    assert "sick: 0.2 (0.6667), well: 0.8 (0.3333)" in plain(
+        svm("y ~ x", data, event="sick", loss=loss, priors={"sick": 0.2, "well": 0.8}, weights=weights), form
+    )
 
 
 @in_each_form

@@ -15,8 +15,9 @@ which is log 2 for the plain hinge loss and ½ for the p0 loss of mean weight on
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from svmstat.losses import Loss
+from svmstat.losses import Loss, log_shares
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ def tightest(loss: Loss) -> float:
     >>> round(tightest(hinge()), 6), round(tightest(p0(1.5, 0.5)), 6)
     (0.693147, 0.5)
     """
-    log_p0, log_rest = _logs(loss)
+    log_p0, log_rest = log_shares(loss.weight_event, loss.weight_other)
     touching = -log_p0 / loss.weight_event - log_rest / loss.weight_other
     return touching / (loss.margin_event + loss.margin_other)
 
@@ -46,7 +47,7 @@ def touch(loss: Loss) -> float:
     >>> round(touch(hinge(10 / 5.5, 1 / 5.5)), 4)
     -0.4312
     """
-    log_p0, _ = _logs(loss)
+    log_p0, _ = log_shares(loss.weight_event, loss.weight_other)
     return float(loss.margin_event + log_p0 / (tightest(loss) * loss.weight_event))
 
 
@@ -87,12 +88,6 @@ def pointwise(f: Floats, loss: Loss, kind: str) -> Floats:
     if kind == "sollich":
         low, high = probability_interval(f, loss)
         return np.asarray(high / (high + (1.0 - low)))
-    log_p0, log_rest = _logs(loss)
+    log_p0, log_rest = log_shares(loss.weight_event, loss.weight_other)
     slope = tightest(loss) * (loss.weight_event + loss.weight_other)
-    return np.exp(-np.logaddexp(0.0, log_rest - log_p0 - slope * (f - touch(loss))))
-
-
-def _logs(loss: Loss) -> tuple[float, float]:
-    """log P0 and log(1 − P0)."""
-    total = loss.weight_event + loss.weight_other
-    return float(np.log(loss.weight_other / total)), float(np.log(loss.weight_event / total))
+    return np.asarray(expit(log_p0 - log_rest + slope * (f - touch(loss))))

@@ -68,6 +68,21 @@ class ModelFrame:
     _outcome: Expression = field(repr=False)
     _outcome_columns: dict[Hashable, Column] = field(repr=False)
 
+    def rows_of(self, data: pd.DataFrame) -> pd.DataFrame:
+        """The n rows of the data of the fit that it used.
+
+        Raises
+        ------
+        ArgumentTypeError, DataError
+            If it is no DataFrame, or has other rows than that of the fit.
+        """
+        if not isinstance(data, pd.DataFrame):
+            raise ArgumentTypeError(f"data is of type {type(data).__name__}: it must be the DataFrame of the fit.")
+        n = len(self.rows) + self.n_missing + self.n_subset_dropped
+        if len(data) != n or not data.index[self.rows].equals(self.index):
+            raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")
+        return data.iloc[self.rows]
+
     def observed(self, newdata: pd.DataFrame) -> np.ndarray:
         """The labels (m,) of new rows: +1 for the event, −1 for the other level, NaN where the response is missing.
 
@@ -78,6 +93,8 @@ class ModelFrame:
         """
         table = read_table("newdata", check_frame("newdata", newdata), self._outcome_columns)
         value = evaluate_new("newdata", self._outcome, table)
+        if value.missing.all():
+            return np.full(len(table), np.nan)
         codes = response_codes(self.response, value)
         unknown = np.flatnonzero((codes < 0) & ~value.missing)
         if len(unknown):

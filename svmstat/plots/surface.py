@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.api import types
 
 from svmstat._checks import at_least, nearest
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.errors import ArgumentError, DataError
 from svmstat.plots.style import INK, SMALL, Axes, drawing, pyplot
 
 _BANDS = ("#faf0da", "#6496c5")  # from f < 0 to f > 0, light to dark also in grey
@@ -78,15 +78,11 @@ def surface_plot(
 
 def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
     """The rows of the data that the fit used."""
-    if not isinstance(data, pd.DataFrame):
-        raise ArgumentTypeError(f"data is of type {type(data).__name__}: it must be the DataFrame of the fit.")
-    rows = np.asarray(fit.frame.rows)
-    if rows.max() >= len(data) or not data.index[rows].equals(fit.frame.index):
-        raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")
+    used = fit.frame.rows_of(data)
     lost = [name for name in fit.frame.design.predictors if name not in data.columns]
     if lost:
         raise DataError(f"data has no column {lost[0]!r}{nearest(str(lost[0]), map(str, data.columns))}.")
-    return data.iloc[rows]
+    return used
 
 
 def _two(fit: Any, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) -> tuple[Hashable, Hashable]:

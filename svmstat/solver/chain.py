@@ -9,7 +9,7 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED, exclude, move
 from svmstat.solver.polish import refine
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import basis_of, certified, feasible, solve_single
+from svmstat.solver.single import basis_of, certified, feasible, settled_basis, solve_single
 from svmstat.solver.solution import FREE, TOLERANCE, Basis, Road, Solution, Status, partition, settle
 
 _PATIENCE = 300
@@ -72,5 +72,7 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     problem.gram.add(support, -beta[support], h)
     reached = Basis(members[:m].copy(), inverse[: m + 1, : m + 1].copy())
     refine(problem.gram, lo1, hi1, beta, h, float(scalars[0]), reached)
-    solution = certified(problem, upper, lo1, hi1, beta, h, reached, Road.PATH, 0, int(events))
+    noise = min(1e-14 * np.abs(beta0).max(), 1e-6 * np.abs(beta).max())  # what is left of the larger β at the start
+    settled = settled_basis(problem, lo1, hi1, beta, h, reached, float(noise))
+    solution = certified(problem, upper, lo1, hi1, beta, h, settled, Road.PATH, 0, int(events))
     return solution if solution.violation <= TOLERANCE else None

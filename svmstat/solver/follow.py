@@ -307,7 +307,7 @@ def settle_all(stored, signs, uppers, tolerance, beta, h, interval, violation, g
     for q in range(beta.shape[0]):
         if code[q] == ARRIVED:
             open_box(signs, uppers[q], lo, hi)
-            rows, distance = doubtful(beta[q], lo, hi)
+            rows, distance = doubtful(beta[q], lo, hi, 0.0)
             if rows.shape[0] > 0:
                 part, part_h = beta[q].copy(), h[q].copy()
                 part[rows] -= distance

@@ -69,16 +69,18 @@ def _reach(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, 
         if polished.exact:
             break
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
-    basis = _settled(problem, lo, hi, beta, h, basis)
+    basis = settled_basis(problem, lo, hi, beta, h, basis)
     return certified(problem, upper, lo, hi, beta, h, basis, reached, steps, events)
 
 
-def _settled(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None) -> Basis | None:
+def settled_basis(
+    problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0
+) -> Basis | None:
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
     """
-    rows, distance = doubtful(beta, lo, hi)
+    rows, distance = doubtful(beta, lo, hi, noise)
     if len(rows) == 0:
         return basis
     part, part_h = beta.copy(), h.copy()

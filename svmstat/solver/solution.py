@@ -64,13 +64,13 @@ def settle(beta, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def doubtful(beta, lo, hi):
-    """The rows (m,) that are free by less than 1e-10 of their box, and how far (m,) their β is above that bound."""
+def doubtful(beta, lo, hi, noise):
+    """The rows (m,) that are free by less than 1e-10 of their box or by ``noise``, and how far (m,) above the bound."""
     rows, distance = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0])
     m = 0
     for i in range(beta.shape[0]):
         if lo[i] < beta[i] < hi[i]:
-            change = beta[i] - settled(beta[i], lo[i], hi[i], 1e-10 * (hi[i] - lo[i]))
+            change = beta[i] - settled(beta[i], lo[i], hi[i], max(1e-10 * (hi[i] - lo[i]), noise))
             if change != 0.0:
                 rows[m], distance[m] = i, change
                 m += 1

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._checks import one_of
+from svmstat._checks import one_of, refuse
 from svmstat.plots import criteria_plot
 from svmstat.plots.style import Axes
 from svmstat.plots.tuning import contour_plot, line_plot
@@ -127,6 +127,8 @@ class TuneResult:
         Axes
         """
         varied = [name for name in self.best_params if name in ("C", "gamma") and self._varies(name)]
+        if not varied:
+            raise refuse("along", along, "a parameter with several values, and this grid has one of each")
         one_of("along", along, varied)
         line, held = self.table, {name: value for name, value in self.best_params.items() if name != along}
         for name, value in held.items():

@@ -12,6 +12,7 @@ import svmstat.tuning.grid_search
 import svmstat.tuning.search
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning
+from svmstat.gacv import gckl
 from svmstat.tuning import tune
 
 matplotlib.use("Agg")
@@ -29,6 +30,7 @@ def sample(n=80, seed=3):
 
 DATA = sample()
 GRID = {"C": [0.5, 2.0, 8.0], "gamma": [0.1, 0.5, 2.0]}
+TRUTH = 1 / (1 + np.exp(-2.5 * DATA["a"].to_numpy() * DATA["b"].to_numpy()))
 
 
 def quiet(*args, **kwargs):
@@ -166,6 +168,177 @@ def test_a_lost_class_everywhere_is_an_error():
         tune("y ~ a + b", data, **GRID)
 
 
+# -- criteria of the fit to all rows -----------------------------------------------------------------------------------
+
+STAKES = [
+    {},
+    {"costs": {"fp": 1, "fn": 4}},
+    {"weights": np.resize([1.0, 0.5, 2.0, 0.0], 80), "priors": {"no": 0.7, "yes": 0.3}},
+]
+
+
+def criteria(fit, truth=TRUTH):
+    """What a fit itself says, by name."""
+    f, w = fit.decision_values.to_numpy(), fit.frame.weights
+    found = {"loo_loss": fit.loo().mean_loss, "gckl": gckl(f, truth, w, fit.machine.loss)}
+    return found | ({"gacv": fit.gacv()} if fit.loss == "hinge" else {})
+
+
+@pytest.mark.parametrize("stakes", STAKES, ids=lambda stakes: ", ".join(stakes))
+@pytest.mark.parametrize(
+    ("criterion", "further"), [("gacv", ["loo_loss", "gckl"]), ("gckl", ("gacv",)), ("loo", ["gckl", "gacv", "gckl"])]
+)
+def test_criteria_of_every_point_are_those_of_the_fit(criterion, further, stakes):
+    found = quiet("y ~ a + b", DATA, criterion=criterion, score="loss", further=further, truth=TRUTH, **stakes, **GRID)
+    named = tuple(dict.fromkeys(further))
+    assert found.further == named
+    columns = ["C", "gamma", "score", "score_se", "error", "n_support", *named, "status", "reason"]
+    assert list(found.table) == columns and len(found.table) == 9
+    for row in found.table.itertuples():
+        fit = svm("y ~ a + b", DATA, C=row.C, gamma=row.gamma, **stakes)
+        expected = criteria(fit)
+        assert row.score == pytest.approx(expected["loo_loss" if criterion == "loo" else criterion], rel=TOL_SAME)
+        for name in named:
+            assert getattr(row, name) == pytest.approx(expected[name], rel=TOL_SAME)
+        if criterion != "loo":
+            assert np.isnan(row.score_se) and row.error == pytest.approx(fit.apparent_error)
+        assert row.n_support == pytest.approx(fit.n_support["total"].sum()) and row.status == "ok"
+    least = found.table.loc[found.table["score"].idxmin()]
+    assert found.best_params == {"C": least["C"], "gamma": least["gamma"]}
+    assert found.best_row["score"] == least["score"]
+
+
+@pytest.mark.parametrize("criterion", ["loo", "gckl"])
+def test_the_p0_loss_has_all_criteria_but_gacv(criterion):
+    options = {"loss": "p0", "costs": {"fp": 3, "fn": 1}, "C": [0.5, 2.0, 8.0], "gamma": 0.5}
+    found = quiet("y ~ a + b", DATA, criterion=criterion, further=["loo_loss", "gckl"], truth=TRUTH, **options)
+    for row in found.table.itertuples():
+        expected = criteria(svm("y ~ a + b", DATA, **options | {"C": row.C}))
+        assert (row.loo_loss, row.gckl) == pytest.approx((expected["loo_loss"], expected["gckl"]), rel=TOL_SAME)
+
+
+def test_further_criteria_do_not_change_the_choice():
+    plain = quiet("y ~ a + b", DATA, **GRID)
+    more = quiet("y ~ a + b", DATA, further=["gacv", "loo_loss", "gckl"], truth=TRUTH, **GRID)
+    pd.testing.assert_frame_equal(more.table[list(plain.table)], plain.table, check_exact=True)
+    assert more.best_params == plain.best_params
+
+
+@pytest.mark.parametrize("criterion", ["gacv", "gckl"])
+def test_order_workers_and_weights_do_not_matter_either(criterion):
+    w = np.resize([1, 2, 1, 0], 80)
+    options = {"criterion": criterion, "truth": "p" if criterion == "gckl" else None, **GRID}
+    data = DATA.assign(p=TRUTH, w=w)
+    one = quiet("y ~ a + b", data, weights="w", **options)
+    two = quiet("y ~ a + b", data, weights="w", n_jobs=2, **options)
+    pd.testing.assert_frame_equal(one.table, two.table, check_exact=True)
+    turned = quiet("y ~ a + b", data[::-1], weights="w", **options | {"C": [8.0, 2.0, 0.5]})
+    pd.testing.assert_frame_equal(one.table, turned.table, rtol=TOL_SAME)
+    repeated = quiet("y ~ a + b", data.loc[data.index.repeat(w)].reset_index(drop=True), **options)
+    pd.testing.assert_frame_equal(one.table, repeated.table, rtol=TOL_SAME)
+
+
+def gappy():
+    """Rows that are dropped and rows outside a subset, with a truth there that is no probability."""
+    data = DATA.assign(p=TRUTH).set_axis([f"r{k}" for k in range(80)])
+    data.loc["r5", "a"] = np.nan
+    data.loc["r5", "p"] = np.nan
+    data.loc[data["b"] > 0.8, "p"] = -1.0
+    return data
+
+
+@pytest.mark.parametrize(
+    "truth", ["p", gappy()["p"], gappy()["p"].to_numpy(), list(gappy()["p"])], ids=["column", "series", "array", "list"]
+)
+def test_the_truth_of_the_rows_that_are_used(truth):
+    data = gappy()
+    found = quiet("y ~ a + b", data, criterion="gckl", truth=truth, subset="b <= 0.8", C=[1.0, 2.0], gamma=0.5)
+    used = data[data["b"] <= 0.8].dropna()
+    assert len(used) < 70
+    for row in found.table.itertuples():
+        expected = criteria(svm("y ~ a + b", used, C=row.C, gamma=0.5), used["p"].to_numpy())
+        assert row.score == pytest.approx(expected["gckl"], rel=TOL_SAME)
+
+
+def test_the_column_of_the_truth_is_no_predictor():
+    found = quiet("y ~ .", DATA.assign(p=TRUTH), criterion="gckl", truth="p", C=[1.0], gamma=0.5)
+    assert found.best.formula == "y ~ a + b"
+
+
+def test_a_point_that_cannot_be_certified_has_no_criterion(monkeypatch):
+    statuses = type("Status", (), {"CERTIFIED": None})
+    monkeypatch.setattr(svmstat.tuning.search, "Status", statuses)
+    with pytest.raises(DataError, match="no point of the grid could be scored; the first: the fit is not certified"):
+        tune("y ~ a + b", DATA, criterion="gacv", C=[1.0, 2.0], gamma=0.5)
+
+
+def test_a_row_that_takes_its_class_along():
+    """GACV needs no row left out, V₀ does: NaN in its column."""
+    data = DATA.assign(y=["yes", *["no"] * 79])
+    found = quiet("y ~ a + b", data, criterion="gacv", further=["loo_loss"], C=[1.0, 2.0], gamma=0.5)
+    assert found.table["score"].notna().all() and found.table["loo_loss"].isna().all()
+    ax = found.plot_criteria()
+    ax.figure.canvas.draw()
+    matplotlib.pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize(("criterion", "name"), [("gacv", "GACV"), ("gckl", "GCKL")])
+def test_what_a_criterion_of_the_whole_fit_says_of_itself(criterion, name):
+    truth = TRUTH if criterion == "gckl" else None
+    found = quiet("y ~ a + b", DATA, criterion=criterion, truth=truth, **GRID)
+    assert found.score_name == name
+    text = str(found)
+    assert f"The score is the {name}." in text
+    assert "Apparent error" in text and "standard error" not in text and "held-out" not in text
+    assert quiet("y ~ a + b", DATA, score="loss", C=1, gamma=1).score_name == "leave-one-out loss"
+
+
+@pytest.mark.parametrize("along", ["C", "gamma"])
+def test_plot_of_criteria(along):
+    further = ["loo_loss", "gckl"]
+    found = quiet("y ~ a + b", DATA, criterion="gacv", further=further, truth=TRUTH, **GRID)
+    ax = found.plot_criteria(along)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["GACV", "leave-one-out loss V0", "GCKL"]
+    held = "gamma" if along == "C" else "C"
+    line = found.table[found.table[held] == found.best_params[held]]
+    curves = [each for each in ax.lines if each.get_marker() != "o"]
+    for curve, name in zip(curves, ["score", *further], strict=True):
+        np.testing.assert_allclose(curve.get_xydata(), np.column_stack([np.log2(line[along]), line[name]]))
+    dots = [each.get_xydata()[0] for each in ax.lines if each.get_marker() == "o"]
+    np.testing.assert_allclose(dots[0], [np.log2(found.best_params[along]), found.best_row["score"]])
+    assert ax.get_xlabel() == f"log2 {along}"
+    assert f"{held} = {found.best_params[held]:.4g}" in ax.get_title("left")
+    assert found.plot_criteria(along, ax) is ax
+    matplotlib.pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("grid", "along", "message"),
+    [
+        (GRID, "degree", "along='degree' is not allowed: it must be one of 'C', 'gamma'"),
+        (GRID, None, "along=None is not allowed: it must be one of 'C', 'gamma'"),
+        ({"C": [1, 2], "gamma": 1}, "gamma", "along='gamma' is not allowed: it must be one of 'C'."),
+        ({"C": 1, "gamma": [1, 2]}, "C", "along='C' is not allowed: it must be one of 'gamma'."),
+    ],
+)
+def test_criteria_along_a_parameter_that_does_not_vary(grid, along, message):
+    found = quiet("y ~ a + b", DATA, criterion="gacv", **grid)
+    with pytest.raises(ArgumentError) as caught:
+        found.plot_criteria(along)
+    assert message in str(caught.value)
+
+
+def test_criteria_where_nothing_varies():
+    """The message says what is allowed, not an empty list."""
+    found = quiet("y ~ a + b", DATA, criterion="gacv", C=1, gamma=1)
+    with pytest.raises(ArgumentError) as caught:
+        found.plot_criteria()
+    assert "one of ." not in str(caught.value)
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
 BAD = [
     ({"C": []}, ArgumentError, "C=[] is not allowed: it must be one value or several"),
     ({"C": [1, 0]}, ArgumentError, "C[1]=0 is not allowed: it must be a finite number > 0."),
@@ -191,6 +364,31 @@ BAD = [
     ({"progress": 1}, ArgumentError, "progress=1 is not allowed"),
     ({"loss": "huber"}, ArgumentError, "loss='huber' is not allowed"),
     ({"subset": 3}, ArgumentTypeError, "subset"),
+    ({"criterion": "gcv"}, ArgumentError, "criterion='gcv' is not allowed: it must be one of 'loo', 'kfold', 'gacv'"),
+    ({"criterion": "gckl"}, ArgumentError, "truth=None is not allowed: it must be the true probabilities"),
+    ({"further": ["gckl"]}, ArgumentError, "truth=None is not allowed: it must be the true probabilities"),
+    ({"truth": TRUTH}, ArgumentError, "truth is used for GCKL only: give criterion='gckl' or further=['gckl']"),
+    ({"truth": TRUTH, "criterion": "gacv"}, ArgumentError, "truth is used for GCKL only"),
+    ({"criterion": "gckl", "truth": "q"}, ArgumentError, "truth='q' is not allowed: it must be the name of a column"),
+    ({"criterion": "gckl", "truth": "y"}, ArgumentError, "truth (column 'y') hold text: they must be probabilities."),
+    ({"criterion": "gckl", "truth": "a"}, ArgumentError, "it must be a probability in [0, 1]."),
+    ({"criterion": "gckl", "truth": TRUTH[:79]}, ArgumentError, "truth has 79 values for 80 rows of data."),
+    ({"criterion": "gckl", "truth": TRUTH + 1}, ArgumentError, "in row 0: it must be a probability in [0, 1]."),
+    ({"criterion": "gckl", "truth": -TRUTH}, ArgumentError, "in row 0: it must be a probability in [0, 1]."),
+    ({"criterion": "gckl", "truth": TRUTH * np.nan}, ArgumentError, "truth holds nan in row 0"),
+    ({"criterion": "gckl", "truth": 0.5}, ArgumentTypeError, "truth is of type float: it must be one value for each"),
+    ({"criterion": "gacv", "loss": "p0"}, ArgumentError, "loss='p0' is not allowed: it must be 'hinge' where GACV"),
+    ({"further": ["gacv"], "loss": "p0"}, ArgumentError, "loss='p0' is not allowed: it must be 'hinge' where GACV"),
+    ({"further": "gacv"}, ArgumentError, "further='gacv' is not allowed: it must be a sequence of 'gacv', 'loo_loss'"),
+    (
+        {"further": ["gavc"]},
+        ArgumentError,
+        "further='gavc' is not allowed: it must be one of 'gacv', 'loo_loss', 'gckl'",
+    ),
+    ({"further": [1]}, ArgumentError, "further=1 is not allowed"),
+    ({"further": None}, ArgumentError, "further=None is not allowed"),
+    ({"further": ["gacv"], "criterion": "kfold"}, ArgumentError, "it must be left out with criterion='kfold'"),
+    ({"score": "hinge"}, ArgumentError, "score='hinge' is not allowed: it must be one of 'deviance', 'error', 'weigh"),
 ]
 
 
