@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import first_call, fit, gof, growth, large, loo_engine, simulation, tune
+from benchmarks import first_call, fit, gof, growth, large, loo_engine, path, simulation, tune
 
 BENCHMARKS = {
     "fit": fit.main,
@@ -10,6 +10,7 @@ BENCHMARKS = {
     "gof": gof.main,
     "growth": growth.main,
     "tune": tune.main,
+    "path": path.main,
     "simulation": simulation.main,
     "first-call": first_call.main,
     "large": large.main,
