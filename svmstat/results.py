@@ -559,6 +559,11 @@ class SVMResults:
         ------
         UnavailableError
             For another loss than the hinge loss.
+
+        Notes
+        -----
+        D̂ grows with C K(x, x) for every bounded vector. Where many are bounded GACV lies far above the leave-one-out
+        loss that it approximates, and its minimum at too small a C; ``loo().mean_loss`` is exact.
         """
         if self.loss != "hinge":
             raise UnavailableError(f"gacv exists for loss='hinge' only; this fit has loss={self.loss!r}.")

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from svmstat.plots.style import ACCENT, GREY, INK, Axes, drawing
 
 _STYLES = ("-", "--", ":", "-.")
+_WIDE = 10.0
+"""Criteria that differ by a larger factor are drawn on a logarithmic scale."""
 
 
 def path_plot(values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what: str, ax: Axes | None = None) -> Axes:
@@ -79,6 +81,11 @@ def criteria_plot(
             if np.isfinite(y).any():
                 least = int(np.nanargmin(y))
                 ax.plot(x[order][least], y[least], "o", color=colour, markersize=6, markeredgecolor="white", zorder=5)
+        known = np.concatenate(
+            [np.asarray(each, float)[np.isfinite(np.asarray(each, float))] for each in lines.values()]
+        )
+        if len(known) and known.min() > 0.0 and known.max() > _WIDE * known.min():
+            ax.set_yscale("log")
         ax.set_xlabel(f"log2 {name}")
         ax.set_ylabel("criterion")
         ax.set_title(title or "dots: the least value of each")
