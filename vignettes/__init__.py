@@ -1,0 +1,1 @@
+"""Executed documents, one per paper or task: ``python -m vignettes``."""
