@@ -77,7 +77,7 @@ class Machine:
         solution, first = self.solution, self.groups.first
         support = np.flatnonzero(solution.alpha)
         coefficients = (solution.alpha * self.problem.signs)[support]
-        return _expansion(self.kernel, X, self.X, first[support], coefficients) + solution.intercept
+        return expansion(self.kernel, X, self.X, first[support], coefficients) + solution.intercept
 
     def direction(self) -> Floats:
         """(p,) the normal vector Σ_i α_i y_i x_i, which is h for the linear kernel."""
@@ -137,7 +137,7 @@ def _machine(
     if not used.all():
         support = np.flatnonzero(solution.alpha)
         coefficients = (solution.alpha * problem.signs)[support]
-        unused = _expansion(kernel, X[~used], X, groups.first[support], coefficients)
+        unused = expansion(kernel, X[~used], X, groups.first[support], coefficients)
         values[~used] = unused + solution.intercept
     return Machine(kernel, X, y, weights, C, loss, groups, problem, solution, alpha, upper, values)
 
@@ -148,7 +148,7 @@ def pose(
     """The quadratic problem over the G groups; X (n, p), y (n,) and the rest as in `fit_machine`."""
     labels = y[groups.first]
     upper = weighted(C, groups.weights, loss.class_weight(labels))
-    return BoxQP(Gram(_source(kernel, X, groups.first)) if gram is None else gram, labels, loss.margin(labels), upper)
+    return BoxQP(Gram(source(kernel, X, groups.first)) if gram is None else gram, labels, loss.margin(labels), upper)
 
 
 def carried(solution: Solution, upper: Floats) -> Solution:
@@ -181,18 +181,19 @@ def problem_on(
 ) -> BoxQP:
     """The quadratic problem on chosen rows of X, each with a label and a weight: rows, labels, weights (m,)."""
     upper = weighted(C, weights, loss.class_weight(labels))
-    return BoxQP(Gram(_source(kernel, X, rows)), labels, loss.margin(labels), upper)
+    return BoxQP(Gram(source(kernel, X, rows)), labels, loss.margin(labels), upper)
 
 
-def _source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
+def source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
+    """The kernel on the rows ``first`` of X."""
     if isinstance(kernel, Precomputed):
         return kernel.bind(X[np.ix_(first, first)])
     return kernel.bind(X[first])
 
 
-def _expansion(kernel: Kernel, X: Floats, points: Floats, rows: Indices, coefficients: Floats) -> Floats:
-    """Σ_a coefficients[a] · K(x, points[rows[a]]) for each row of X."""
-    values = np.zeros(len(X))
+def expansion(kernel: Kernel, X: Floats, points: Floats, rows: Indices, coefficients: Floats) -> Floats:
+    """Σ_a coefficients[a] · K(x, points[rows[a]]) for each row of X; coefficients (m,) or (m, P), one sum a column."""
+    values = np.zeros((len(X), *coefficients.shape[1:]))
     if len(rows) == 0:
         return values
     if isinstance(kernel, Precomputed):

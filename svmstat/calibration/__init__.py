@@ -1,13 +1,18 @@
 """From decision values to probabilities."""
 
+from svmstat.calibration.coupling import METHODS as COUPLINGS
+from svmstat.calibration.coupling import couple
 from svmstat.calibration.interval import POINTWISE, pointwise, probability_interval, tightest, touch
-from svmstat.calibration.platt import Platt, deviance, fit_map, fit_platt
+from svmstat.calibration.platt import Platt, deviance, fit_map, fit_maps, fit_platt
 
 __all__ = [
+    "COUPLINGS",
     "POINTWISE",
     "Platt",
+    "couple",
     "deviance",
     "fit_map",
+    "fit_maps",
     "fit_platt",
     "pointwise",
     "probability_interval",

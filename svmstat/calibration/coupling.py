@@ -38,7 +38,8 @@ def couple(r: Floats, method: str = "wu-lin-weng", weights: Floats | None = None
     ----------
     r : (m, K, K) pairwise probabilities, r_ij + r_ji = 1; the diagonal is ignored
     method : one of METHODS
-    weights : (K, K) numbers of rows of the pairs, n_ij = n_ji ≥ 0, for "hastie-tibshirani"; ones if not given
+    weights : (K, K) or (m, K, K) numbers of rows of the pairs, n_ij = n_ji ≥ 0, for "hastie-tibshirani"; ones if not
+        given
 
     Returns
     -------
@@ -66,7 +67,8 @@ def couple(r: Floats, method: str = "wu-lin-weng", weights: Floats | None = None
         p[known] = _wu_lin_weng(complete)
     else:
         counts = np.where(pairs, 1.0 if weights is None else weights, 0.0)
-        p[known] = _hastie_tibshirani(complete, counts / counts.max())
+        shares = np.broadcast_to(counts / counts.max(axis=(-2, -1), keepdims=True), r.shape)
+        p[known] = _hastie_tibshirani(complete, shares[known])
     return p
 
 
@@ -124,7 +126,7 @@ def _wu_lin_weng(r):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _hastie_tibshirani(r, weights):
-    """The minimiser p (m, K) of the weighted divergence, for r (m, K, K) and weights (K, K) of at most one.
+    """The minimiser p (m, K) of the weighted divergence, for r and weights (m, K, K), these of at most one.
 
     It works on β = log p, so that no probability underflows, from the mean log odds of each class, which is right for
     consistent r. A few of the authors' iterations come first, p_i ← p_i Σ_j n_ij r_ij / Σ_j n_ij μ_ij, whose fixed
@@ -137,7 +139,7 @@ def _hastie_tibshirani(r, weights):
     for row in range(n_rows):
         for i in range(n_classes):
             for j in range(n_classes):
-                won[i, j] = max(weights[i, j] * r[row, i, j], _LEAST) if j != i else 0.0
+                won[i, j] = max(weights[row, i, j] * r[row, i, j], _LEAST) if j != i else 0.0
         for i in range(n_classes):
             beta[i] = 0.0
             for j in range(n_classes):

@@ -83,7 +83,7 @@ def _replicates(
 ) -> Floats:  # fmt: skip
     """Deviances (R,) of the replicates ``which`` (R,)."""
     draw = _pairs if method == "pairs" else _labels
-    copies = np.array([draw(_generator(seed, int(r)), weights, chances) for r in which], dtype=float)
+    copies = np.array([draw(replicate_generator(seed, int(r)), weights, chances) for r in which], dtype=float)
     bounds = counts(problem.upper, weights, copies)
     batch = solve(problem, bounds, start=anchor)
     f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
@@ -92,7 +92,8 @@ def _replicates(
     return values
 
 
-def _generator(seed: np.random.SeedSequence, replicate: int) -> np.random.Generator:
+def replicate_generator(seed: np.random.SeedSequence, replicate: int) -> np.random.Generator:
+    """The random numbers of one replicate."""
     child = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, replicate))
     return np.random.Generator(np.random.PCG64(child))
 

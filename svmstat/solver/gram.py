@@ -144,6 +144,18 @@ class Gram:
         _in_chunks(compute, np.flatnonzero(~known), len(rows))
         return out
 
+    def part(self, rows: Rows) -> "Gram":
+        """The gram matrix of some of the rows (m,), with the values that are known here."""
+        return Gram(_Part(self, rows), budget=self._budget)
+
+    def cross(self, rows: Rows, columns: Rows) -> Floats:
+        """K[rows][:, columns], (m, k)."""
+        if self.is_complete:
+            out = np.empty((len(rows), len(columns)))
+            gather(self._stored, rows, columns, np.arange(len(rows)), out)
+            return out
+        return self._source.block(rows, columns)
+
     def columns(self, rows: Rows) -> Floats:
         """K[rows, :], (m, n)."""
         if self.fits:
@@ -187,6 +199,25 @@ class Gram:
 
         _in_chunks(keep, missing, self.n)
         self._known[missing] = True
+
+
+class _Part:
+    """Some rows (m,) of a whole as a source of kernel values; the whole is pickled once for all its parts."""
+
+    __slots__ = ("_rows", "_whole", "diagonal")
+
+    def __init__(self, whole: Gram, rows: Rows) -> None:
+        self._whole, self._rows = whole, rows
+        self.diagonal = whole.diagonal[rows]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Part, (self._whole, self._rows)
+
+    def block(self, rows: Rows, columns: Rows) -> Floats:
+        return self._whole.cross(self._rows[rows], self._rows[columns])
+
+    def gram(self) -> Floats:
+        return self._whole.block(self._rows)
 
 
 def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:

@@ -75,7 +75,9 @@ def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | Non
     if np.count_nonzero(beta) > LARGEST:
         return None
     free = basis.rows
-    rows = np.concatenate([free, np.setdiff1d(near_rows(beta, g, hi > lo), free)])
+    near, is_free = near_rows(beta, g, hi > lo), np.zeros(problem.n, bool)
+    is_free[free] = True
+    rows = np.concatenate([free, near[~is_free[near]]])
     m, w = len(free), len(rows)
     T = problem.gram.block(rows)  # K, in whose place the tableau is made
     R = _fresh_inverse(T[:m, :m], basis.inverse)

@@ -1,0 +1,21 @@
+"""More than two classes: a machine for each pair, coupled probabilities, votes [003: section 3]."""
+
+from svmstat.multiclass.leave_one_out import PairsDeletion, PairsLeaveOneOut, deletion_changes, leave_one_out
+from svmstat.multiclass.pairs import Pair, PairsMachine, fit_pair_maps, fit_pairs
+from svmstat.multiclass.probabilities import PairMaps, coupled, log_likelihoods, pairs_of, vote
+
+__all__ = [
+    "Pair",
+    "PairMaps",
+    "PairsDeletion",
+    "PairsLeaveOneOut",
+    "PairsMachine",
+    "coupled",
+    "deletion_changes",
+    "fit_pair_maps",
+    "fit_pairs",
+    "leave_one_out",
+    "log_likelihoods",
+    "pairs_of",
+    "vote",
+]
