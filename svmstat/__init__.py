@@ -2,7 +2,8 @@
 
 from svmstat import datasets
 from svmstat.model import svm
+from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.results import SVMResults
 from svmstat.tuning import TuneResult, tune
 
-__all__ = ["SVMResults", "TuneResult", "datasets", "svm", "tune"]
+__all__ = ["MulticlassSVMResults", "SVMResults", "TuneResult", "datasets", "svm", "tune"]

@@ -50,7 +50,8 @@ def decide(frame: ModelFrame, class_weight: object, costs: object, priors: objec
     """Check the three arguments of `svm` and turn them into class weights L.
 
     Costs and priors give L(−1) ∝ c_fp π⁺ π_t⁻ and L(+1) ∝ c_fn π⁻ π_t⁺ with mean one, π being the weighted shares of
-    the sample and π_t those of the target population [000: 18].
+    the sample and π_t those of the target population [000: 18]. For more than two levels priors give L ∝ π_t / π, which
+    for two is the same, and there are no costs.
 
     Raises
     ------
@@ -62,15 +63,32 @@ def decide(frame: ModelFrame, class_weight: object, costs: object, priors: objec
     name = "costs" if costs is not None else "priors"
     if class_weight is not None:
         raise ArgumentError(f"class_weight and {name} are two ways to say the same: give one of them.")
+    levels = frame.response.levels
+    if costs is not None and len(levels) > 2:
+        raise ArgumentError(
+            f"costs={costs!r} is not allowed: false positives and false negatives are those of two classes, and the "
+            f"response {frame.response.name!r} has {len(levels)} levels; class_weight and priors weigh these."
+        )
     given_costs = None if costs is None else check_costs("costs", costs)
     shares = None if priors is None else _priors(priors, frame)
+    sample = _shares(frame)
+    target = sample if shares is None else shares
+    if len(levels) > 2:
+        ratios = {level: target[level] / sample[level] for level in levels}
+        mean = sum(ratios.values()) / len(levels)
+        return Decision({level: ratio / mean for level, ratio in ratios.items()}, True, None, shares)
     event = frame.response.event
-    other = frame.response.levels[1 - frame.response.event_code]
-    sample = float(frame.weights[frame.y > 0].sum() / frame.weights.sum())
     fp, fn = (1.0, 1.0) if given_costs is None else (given_costs["fp"], given_costs["fn"])
-    event_weight, other_weight = bayes_weights(fp, fn, sample, sample if shares is None else shares[event])
-    weights = {level: event_weight if level == event else other_weight for level in (other, event)}
-    return Decision({level: weights[level] for level in frame.response.levels}, True, given_costs, shares)
+    event_weight, other_weight = bayes_weights(fp, fn, sample[event], target[event])
+    weights = {level: event_weight if level == event else other_weight for level in levels}
+    return Decision(weights, True, given_costs, shares)
+
+
+def _shares(frame: ModelFrame) -> dict[Any, float]:
+    """The weighted share of each level in the sample."""
+    used = frame.weights > 0
+    totals = np.bincount(frame.codes[used], frame.weights[used], len(frame.response.levels))
+    return dict(zip(frame.response.levels, (totals / totals.sum()).tolist(), strict=True))
 
 
 def check_costs(name: str, costs: object) -> dict[str, float]:
@@ -107,9 +125,7 @@ def _class_weights(class_weight: object, frame: ModelFrame) -> dict[Any, float]:
     if class_weight is None:
         return dict.fromkeys(levels, 1.0)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        event = frame.response.event
-        totals = {level: frame.weights[(frame.y > 0) == (level == event)].sum() for level in levels}
-        return {level: float(frame.weights.sum() / (2.0 * total)) for level, total in totals.items()}
+        return {level: 1.0 / (len(levels) * share) for level, share in _shares(frame).items()}
     if not isinstance(class_weight, Mapping):
         raise refuse("class_weight", class_weight, "'balanced' or a mapping of levels to numbers > 0")
     weights = dict.fromkeys(levels, 1.0)

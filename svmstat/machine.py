@@ -72,6 +72,11 @@ class Machine:
     upper: Floats
     decision_values: Floats
 
+    @property
+    def gram(self) -> Gram:
+        """The gram matrix of the groups."""
+        return self.problem.gram
+
     def decision_function(self, X: Floats) -> Floats:
         """f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
         solution, first = self.solution, self.groups.first

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Codes = NDArray[np.intp]
 
 
 def log_likelihood(each: Floats, weights: Floats) -> float:
@@ -19,20 +20,21 @@ def log_likelihood(each: Floats, weights: Floats) -> float:
     return float(weights[used] @ each[used])
 
 
-def null_deviance(y: Floats, weights: Floats) -> float:
-    """−2 Σ w_i log π_{y_i} with π the weighted frequencies of the classes y (n,) in {−1, +1}.
+def null_deviance(codes: Codes, weights: Floats) -> float:
+    """−2 Σ w_i log π_{y_i} with π the weighted frequencies of the classes (n,) 0, 1, … of rows of positive weight.
 
     Examples
     --------
-    >>> round(null_deviance(np.array([1.0, -1.0]), np.array([2.0, 2.0])), 6)  # 8 log 2
+    >>> round(null_deviance(np.array([1, 0]), np.array([2.0, 2.0])), 6)  # 8 log 2
     5.545177
     """
-    totals = np.array([weights[y > 0].sum(), weights[y < 0].sum()])
+    used = weights > 0
+    totals = np.bincount(codes[used], weights[used])
     return float(-2.0 * totals @ np.log(totals / totals.sum()))
 
 
-def cross_table(observed: Booleans, predicted: Booleans, weights: Floats) -> Floats:
-    """Sums of weights (2, 2), the observed in rows, the predicted in columns, False before True.
+def cross_table(observed: Codes | Booleans, predicted: Codes | Booleans, weights: Floats, size: int = 2) -> Floats:
+    """Sums of weights (size, size), the observed in rows, the predicted in columns, False before True.
 
     Examples
     --------
@@ -40,8 +42,9 @@ def cross_table(observed: Booleans, predicted: Booleans, weights: Floats) -> Flo
     array([[0. , 0. ],
            [2.5, 1. ]])
     """
-    cells = np.bincount(2 * observed + predicted, weights, minlength=4)
-    return cells.reshape(2, 2).astype(float)
+    used = weights > 0
+    cells = np.bincount(size * observed[used] + predicted[used], weights[used], minlength=size**2)
+    return cells.reshape(size, size).astype(float)
 
 
 def share(which: Booleans, weights: Floats) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from svmstat import losses
 from svmstat._checks import flag, one_of, positive
 from svmstat._warn import warn
-from svmstat.calibration import fit_platt
+from svmstat.calibration import COUPLINGS, fit_platt
 from svmstat.decision import Decision, decide
 from svmstat.errors import CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
@@ -27,6 +27,9 @@ from svmstat.kernels import (
     warn_if_indefinite,
 )
 from svmstat.machine import fit_machine
+from svmstat.multiclass import fit_pair_maps, fit_pairs
+from svmstat.multiclass import leave_one_out as leave_pairs_out
+from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
 from svmstat.solver import Status
@@ -53,11 +56,14 @@ def svm(
     na_action: str = "drop",
     scale: bool = True,
     calibration: str = "insample",
-) -> SVMResults:
-    """Fit a two-class support vector machine.
+    coupling: str = "wu-lin-weng",
+) -> SVMResults | MulticlassSVMResults:
+    """Fit a support vector machine.
 
     Minimises ½‖h‖² + Σ_i u_i [m_i − y_i f(x_i)]₊ over f(x) = h(x) + b with u_i = C · w_i · L(y_i), y_i = +1
-    for the event and −1 otherwise, to a KKT violation ≤ 1e-8; the margins m_i are 1 for the hinge loss.
+    for the event and −1 otherwise, to a KKT violation ≤ 1e-8; the margins m_i are 1 for the hinge loss. Where the
+    response has more than two levels there is such a machine for every pair of them, and a pair's first level is its
+    event [003: section 3].
 
     Parameters
     ----------
@@ -90,14 +96,16 @@ def svm(
         L for each level of the response, > 0; levels that are not named have 1. "balanced" is
         Σw / (2 Σw of the class).
     costs : mapping, optional
-        ``{"fp": cost of a false positive, "fn": cost of a false negative}``, > 0; one that is not named is 1.
+        ``{"fp": cost of a false positive, "fn": cost of a false negative}``, > 0; one that is not named is 1. For two
+        levels; for more there are ``class_weight`` and ``priors``.
     priors : mapping, optional
         The share of every level in the population that the rule is for, where the sample has other shares.
         Costs and priors give the class weights L(−1) ∝ c_fp π⁺ π_t⁻ and L(+1) ∝ c_fn π⁻ π_t⁺ with mean one, π
         being the weighted shares of the sample and π_t the priors, by default the same [000: 18]. The sign of f
-        then estimates whether P(event | x), in the sample, exceeds P0. Resampling keeps L.
+        then estimates whether P(event | x), in the sample, exceeds P0. Resampling keeps L. For more than two levels
+        priors give L ∝ π_t / π.
     event : optional
-        The level called positive; by default the last level, True, or the larger number.
+        The level called positive, of two; by default the last level, True, or the larger number.
     subset : str or array_like of bool, optional
         Rows to use: an expression in the columns, or one boolean per row.
     na_action : {"drop", "raise"}
@@ -109,10 +117,14 @@ def svm(
         The decision values to which the Platt map of the probabilities is fitted: those of the fit, or those of each
         row by the fit without it, which are better calibrated for flexible kernels. Deviance, leave-one-out and
         goodness of fit always use the map of the former [003].
+    coupling : {"wu-lin-weng", "hastie-tibshirani"}
+        How the probabilities of more than two levels are made from the Platt probabilities of the pairs: see
+        `svmstat.calibration.coupling`.
 
     Returns
     -------
-    SVMResults
+    SVMResults or MulticlassSVMResults
+        The latter for more than two levels.
 
     Raises
     ------
@@ -141,7 +153,7 @@ def svm(
     prepared = prepare(
         formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
         priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
-        env=ChainMap(caller.f_locals, caller.f_globals),
+        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals),
     )  # fmt: skip
     frame, X = prepared.frame, prepared.X
     chosen = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=frame.weights)
@@ -162,18 +174,35 @@ class Prepared:
         The name of the loss.
     decision : Decision
         Costs, priors and class weights.
-    weighted_loss : Loss
-        Margins and class weights.
     calibration : str
         The decision values to which the Platt map is fitted.
+    coupling : str
+        How probabilities of pairs are coupled.
     """
 
     frame: ModelFrame
     X: Floats
     loss: str
     decision: Decision
-    weighted_loss: losses.Loss
     calibration: str
+    coupling: str
+
+    @property
+    def many(self) -> bool:
+        """Whether the response has more than two levels."""
+        return len(self.frame.response.levels) > 2
+
+    @property
+    def weighted_loss(self) -> losses.Loss:
+        """Margins and class weights of a response with two levels."""
+        response, weights = self.frame.response, self.decision.class_weight
+        other = response.levels[1 - response.event_code]
+        return losses.make_loss(self.loss, weights[response.event], weights[other])
+
+    @property
+    def class_weight(self) -> dict[int, float]:
+        """L by the position of the level."""
+        return {code: self.decision.class_weight[level] for code, level in enumerate(self.frame.response.levels)}
 
 
 def prepare(
@@ -191,6 +220,7 @@ def prepare(
     na_action: str,
     scale: bool,
     calibration: str,
+    coupling: str,
     env: Mapping[str, Any],
     ignored: Collection[Hashable] = (),
 ) -> Prepared:
@@ -199,6 +229,7 @@ def prepare(
     """
     one_of("loss", loss, losses.NAMES)
     one_of("calibration", calibration, ("insample", "loo"))
+    one_of("coupling", coupling, COUPLINGS)
     scale = flag("scale", scale)
     given = isinstance(kernel, str) and kernel == "precomputed"
     frame = build_design(
@@ -207,15 +238,17 @@ def prepare(
     )  # fmt: skip
     decision = decide(frame, class_weight, costs, priors)
     X = _gram_columns(frame, len(data)) if given else frame.X
-    response = frame.response
-    event_weight = decision.class_weight[response.event]
-    other_weight = decision.class_weight[response.levels[1 - response.event_code]]
-    weighted_loss = losses.make_loss(loss, event_weight, other_weight)
-    return Prepared(frame, X, loss, decision, weighted_loss, calibration)
+    return Prepared(frame, X, loss, decision, calibration, coupling)
 
 
-def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
+def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults | MulticlassSVMResults:
     """The machine on the data that were prepared, its Platt map, and warnings of what the user should know."""
+    results = _many_classes(prepared, kernel, C) if prepared.many else _two_classes(prepared, kernel, C)
+    _warn_of(results)
+    return results
+
+
+def _two_classes(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
     frame = prepared.frame
     machine = fit_machine(kernel, prepared.X, frame.y, frame.weights, C=C, loss=prepared.weighted_loss)
     insample = fit_platt(machine.decision_values, frame.y, frame.weights, kind="insample")
@@ -224,9 +257,19 @@ def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
         f = leave_one_out(machine, insample).decision_values
         known = ~np.isnan(f)  # where a class does not vanish with the row
         platt = fit_platt(f[known], frame.y[known], frame.weights[known], kind="loo")
-    results = SVMResults(frame, machine, platt, insample, prepared.loss, C, prepared.decision)
-    _warn_of(results)
-    return results
+    return SVMResults(frame, machine, prepared.loss, C, prepared.decision, platt, insample)
+
+
+def _many_classes(prepared: Prepared, kernel: Kernel, C: float) -> MulticlassSVMResults:
+    frame = prepared.frame
+    machine = fit_pairs(
+        kernel, prepared.X, frame.codes, frame.weights, C=C, loss=prepared.loss, class_weight=prepared.class_weight
+    )
+    insample = fit_pair_maps(machine, prepared.coupling)
+    maps = insample
+    if prepared.calibration == "loo":
+        maps = fit_pair_maps(machine, prepared.coupling, leave_pairs_out(machine, insample).decision_values)
+    return MulticlassSVMResults(frame, machine, prepared.loss, C, prepared.decision, maps, insample)
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:
@@ -240,17 +283,16 @@ def _gram_columns(frame: ModelFrame, n: int) -> Floats:
     return check_gram(frame.X[:, frame.rows], "the design of kernel='precomputed'")
 
 
-def _warn_of(fit: SVMResults) -> None:
+def _warn_of(fit: SVMResults | MulticlassSVMResults) -> None:
     """Tell what the user should know of a fit."""
-    kernel, gram = fit.kernel, fit.machine.problem.gram
+    kernel, gram = fit.kernel, fit.machine.gram
     may_be_indefinite = isinstance(kernel, Precomputed | CustomKernel) or (
         isinstance(kernel, Polynomial) and kernel.coef0 < 0
     )
     if may_be_indefinite and gram.fits:
         warn_if_indefinite(gram.complete())
-    solution = fit.machine.solution
-    if solution.status is not Status.CERTIFIED:
-        found = f"KKT violation {solution.violation:.2g}, duality gap {solution.gap:.2g}"
-        warn(f"{found}: {solution.status.advice}", CertificateWarning)
-    if not fit.calibration.converged:
+    if not fit.converged:
+        found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}"
+        warn(f"{found}: {Status.UNCERTIFIED.advice}", CertificateWarning)
+    if not np.all(fit.calibration.converged):
         warn("the Platt calibration did not converge", CalibrationWarning)

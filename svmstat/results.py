@@ -10,19 +10,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
-from svmstat._checks import at_least, between, flag, fraction, one_of, refuse
-from svmstat._random import seed_sequence
+from svmstat._checks import flag, fraction, one_of, refuse
 from svmstat.calibration import POINTWISE, Platt, pointwise, probability_interval
 from svmstat.cost_path import PathResult, check_costs_along, follow_costs
-from svmstat.decision import Decision, check_costs
-from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
+from svmstat.decision import check_costs
+from svmstat.diagnostics import LooResult
 from svmstat.errors import ArgumentError, DataError, UnavailableError
-from svmstat.formula import ModelFrame, Response, case_weights, true_probabilities
+from svmstat.fitted import Fitted
+from svmstat.formula import Response, case_weights, true_probabilities
 from svmstat.gacv import machine_gacv
-from svmstat.kernels import Kernel, Linear, Precomputed
 from svmstat.machine import Machine
 from svmstat.plots import probability_plot, surface_plot
-from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance, leave_one_out
+from svmstat.resampling import LeaveOneOut, Replicates, bootstrap_deviance, leave_one_out
 from svmstat.solver import Status
 from svmstat.summary import Summary, abridged, summarize
 
@@ -30,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults:
+class SVMResults(Fitted):
     """A fitted two-class support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design.
@@ -52,13 +51,9 @@ class SVMResults:
         Costs, priors and class weights.
     """
 
-    frame: ModelFrame
     machine: Machine
     calibration: Platt
     insample: Platt
-    loss: str
-    C: float
-    decision: Decision
 
     def __repr__(self) -> str:
         return (
@@ -66,30 +61,7 @@ class SVMResults:
             f"n = {self.n_rows}, {len(self.support)} support vectors>"
         )
 
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
-
-    # What was fitted
-
-    @property
-    def formula(self) -> str:
-        """The formula, with ``.`` written out."""
-        return self.frame.design.formula
-
-    @property
-    def response(self) -> Response:
-        """The response: its name, levels and event."""
-        return self.frame.response
-
-    @property
-    def response_name(self) -> str:
-        """The left side of the formula."""
-        return self.response.name
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """The two levels of the response, in their order."""
-        return self.response.levels
+    # The two classes
 
     @property
     def event(self) -> Any:
@@ -97,89 +69,14 @@ class SVMResults:
         return self.response.event
 
     @property
-    def nobs(self) -> float:
-        """The number of observations, Σw."""
-        return float(self.frame.weights.sum())
-
-    @property
-    def n_rows(self) -> int:
-        """The number n of rows that are used, those of weight zero among them."""
-        return len(self.frame.y)
-
-    @property
-    def n_missing(self) -> int:
-        """The number of rows dropped because of missing values."""
-        return self.frame.n_missing
-
-    @property
-    def n_outside_subset(self) -> int:
-        """The number of rows outside the subset."""
-        return self.frame.n_subset_dropped
-
-    @property
-    def n_zero_weight(self) -> int:
-        """The number of rows of weight zero."""
-        return int((self.frame.weights == 0).sum())
-
-    @property
-    def weights_given(self) -> bool:
-        """Whether there were case weights."""
-        return self.frame.weights_given
-
-    @property
-    def class_weight(self) -> dict[Any, float] | None:
-        """L for each level; None if there were neither class weights nor costs nor priors."""
-        return self.decision.class_weight if self.decision.given else None
-
-    @property
     def costs(self) -> dict[str, float] | None:
         """The costs of a false positive "fp" and of a false negative "fn", None if they were not given."""
         return self.decision.costs
 
     @property
-    def priors(self) -> dict[Any, float] | None:
-        """The shares of the levels in the target population, None if they were not given."""
-        return self.decision.priors
-
-    @property
     def threshold(self) -> float:
         """P0 = L(−1) / (L(−1) + L(+1)): what f > 0 estimates is whether P(event | x) exceeds it."""
         return self.machine.loss.threshold
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel."""
-        return self.machine.kernel
-
-    @property
-    def kernel_name(self) -> str:
-        """The name of the kernel."""
-        return self.kernel.name
-
-    @property
-    def kernel_parameters(self) -> dict[str, Any]:
-        """The parameters of the kernel, by name."""
-        return self.kernel.parameters
-
-    @property
-    def lambda_(self) -> float:
-        """λ = 1/(2 C Σw) of the penalised form."""
-        return 1.0 / (2.0 * self.C * self.nobs)
-
-    @property
-    def scaled(self) -> bool:
-        """Whether columns were standardised."""
-        return self.frame.design.scaled
-
-    @property
-    def n_columns(self) -> int:
-        """The number p of columns of the design."""
-        return len(self.frame.design.column_names)
-
-    @property
-    def n_constant(self) -> int:
-        """The number of columns dropped from the design because they were constant."""
-        return len(self.frame.design.dropped)
 
     # The solution
 
@@ -187,9 +84,6 @@ class SVMResults:
     def _by_level(self) -> list[int]:
         """Where each level stands in (other, event)."""
         return [int(level == self.event) for level in self.classes]
-
-    def _by_row(self, values: NDArray[Any], name: str) -> pd.Series:
-        return pd.Series(values, index=self.frame.index, name=name, copy=True)
 
     @cached_property
     def alpha(self) -> pd.Series:
@@ -205,11 +99,6 @@ class SVMResults:
     def fittedvalues(self) -> pd.Series:
         """P(event) (n,) of the rows that are used."""
         return self._by_row(self.calibration.probability(self.machine.decision_values), "probability")
-
-    @property
-    def support(self) -> pd.Index:
-        """The labels of the rows with α > 0."""
-        return self.frame.index[self.machine.alpha > 0]
 
     @cached_property
     def n_support(self) -> pd.DataFrame:
@@ -282,21 +171,6 @@ class SVMResults:
         each = self.insample.log_likelihoods(self.machine.decision_values, self.frame.y)
         return measures.log_likelihood(each, self.frame.weights)
 
-    @property
-    def deviance(self) -> float:
-        """−2 log-likelihood of the Platt probabilities [003]."""
-        return -2.0 * self.llf
-
-    @cached_property
-    def null_deviance(self) -> float:
-        """−2 log-likelihood of the class frequencies."""
-        return measures.null_deviance(self.frame.y, self.frame.weights)
-
-    @property
-    def pseudo_rsquared(self) -> float:
-        """McFadden's R², 1 − deviance / null deviance."""
-        return 1.0 - self.deviance / self.null_deviance
-
     @cached_property
     def confusion(self) -> pd.DataFrame:
         """Sums of weights by observed (rows) and predicted (columns) class."""
@@ -321,11 +195,6 @@ class SVMResults:
         return measures.share(differ, self.frame.weights)
 
     # Coefficients
-
-    @property
-    def has_params(self) -> bool:
-        """Whether f is a linear function of the columns of the design."""
-        return isinstance(self.kernel, Linear)
 
     @cached_property
     def params_standardized(self) -> pd.Series:
@@ -353,12 +222,6 @@ class SVMResults:
         slopes = self.machine.direction() / design.scale_
         return self._coefficients(slopes, self.intercept - float(slopes @ design.center))
 
-    def _require_linear(self, name: str) -> None:
-        if not self.has_params:
-            raise UnavailableError(
-                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}."
-            )
-
     def _coefficients(self, slopes: Floats, intercept: float) -> pd.Series:
         names = ["Intercept", *self.frame.design.column_names]
         return pd.Series([intercept, *slopes], index=names, name="coefficient")
@@ -385,14 +248,10 @@ class SVMResults:
         """
         if newdata is None:
             return self.decision_values
-        rows = self.frame.design.transform(newdata)
-        values = np.full(len(rows.missing), np.nan)
-        complete = ~rows.missing
-        X = rows.X[complete]
-        if isinstance(self.kernel, Precomputed):
-            X = np.ascontiguousarray(X[:, self.frame.rows])
-        values[complete] = self.machine.decision_function(X)
-        return pd.Series(values, index=rows.index, name="decision_value")
+        index, complete, f = self._at_complete(newdata)
+        values = np.full(len(index), np.nan)
+        values[complete] = f
+        return pd.Series(values, index=index, name="decision_value")
 
     def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
         """The predicted level: the event where f > 0. It never follows the probabilities.
@@ -413,7 +272,7 @@ class SVMResults:
         self,
         newdata: pd.DataFrame | None = None,
         *,
-        kind: str = "platt",
+        method: str = "platt",
         interval: bool = False,
         tightness: float = 1.0,
     ) -> pd.DataFrame:
@@ -425,11 +284,11 @@ class SVMResults:
         ----------
         newdata : DataFrame (m, …), optional
             New rows; by default the n rows of the fit.
-        kind : {"platt", "sollich", "semiparametric"}
+        method : {"platt", "sollich", "semiparametric"}
             The map from decision values: Platt's 1/(1 + exp(A f + B)), or a map that follows from the loss alone
             and lies in the interval [002: 8, 9].
         interval : bool
-            Whether to give the lower and upper probability of the event [002: 7] instead; ``kind`` is not used.
+            Whether to give the lower and upper probability of the event [002: 7] instead; ``method`` is not used.
         tightness : float
             In (0, 1]: 1 gives the narrowest interval that the loss allows, smaller values wider ones around it.
 
@@ -456,7 +315,7 @@ class SVMResults:
         0  0.609     1.0
         1  0.598     1.0
         """
-        one_of("kind", kind, ("platt", *POINTWISE))
+        one_of("method", method, ("platt", *POINTWISE))
         fraction("tightness", tightness)
         between_ends = flag("interval", interval)
         values = self.decision_function(newdata)
@@ -464,7 +323,7 @@ class SVMResults:
         if between_ends:
             ends = probability_interval(f, loss, float(tightness))
             return pd.DataFrame(np.column_stack(ends), index=values.index, columns=pd.Index(["p_low", "p_high"]))
-        p = self.calibration.probability(f) if kind == "platt" else pointwise(f, loss, kind)
+        p = self.calibration.probability(f) if method == "platt" else pointwise(f, loss, method)
         columns = [p if level == self.event else 1.0 - p for level in self.classes]
         return pd.DataFrame(np.column_stack(columns), index=values.index, columns=pd.Index(self.classes))
 
@@ -537,12 +396,12 @@ class SVMResults:
             if weights is not None:
                 raise ArgumentError("weights are those of newdata: without it the rows of the fit keep their own.")
             return self.machine.decision_values, self.frame.y, self.frame.weights
-        f, y = self.decision_function(newdata).to_numpy(), self.frame.observed(newdata)
-        known = ~(np.isnan(f) | np.isnan(y))
+        f, codes = self.decision_function(newdata).to_numpy(), self.frame.observed(newdata)
+        known = ~np.isnan(f) & (codes >= 0)
         if not known.any():
             raise DataError("newdata has no row with the response and all predictors.")
         w = case_weights(weights, newdata, known)
-        return f[known], y[known], w[known]
+        return f[known], np.where(codes[known] == self.response.event_code, 1.0, -1.0), w[known]
 
     # GACV and the path in C
 
@@ -651,85 +510,8 @@ class SVMResults:
             arrays, frame.index, frame.y, frame.weights, self.machine.decision_values, self.deviance, self.machine.loss
         )
 
-    def get_influence(self, n_jobs: int | None = None, progress: bool = False) -> InfluenceResult:
-        """The deletion deviances ΔD_k = D − D_(k) [003], from the leave-one-out.
-
-        Parameters
-        ----------
-        n_jobs, progress
-            As in `loo`, if that has not been computed yet.
-
-        Returns
-        -------
-        InfluenceResult
-        """
-        return InfluenceResult(self.loo(n_jobs, progress))
-
-    def gof(
-        self,
-        B: int = 999,
-        method: str = "pairs",
-        level: float = 0.95,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> GofResult:
-        """Goodness of fit: the deviance against its bootstrap distribution [003: 2.3].
-
-        Scaling, kernel width and factor coding are those of this fit.
-
-        Parameters
-        ----------
-        B : int
-            Number of replicates, at least 1.
-        method : {"pairs", "parametric"}
-            "pairs" draws rows with replacement; "parametric" draws new labels from the fitted probabilities, which
-            gives the distribution of the deviance under the fitted model, and needs whole weights.
-        level : float
-            Between 0 and 1: the percentile of the replicates that D is compared with.
-        rng : int or Generator, optional
-            On which alone the replicates depend.
-        n_jobs, progress
-            As in `loo`.
-
-        Returns
-        -------
-        GofResult
-
-        Raises
-        ------
-        ArgumentError
-            For an argument outside what is allowed.
-        DataError
-            For fractional weights with method="parametric".
-
-        Notes
-        -----
-        The pairs test of [003] is no exact test: in a simulation under a true model (``python -m benchmarks
-        simulation``) it never rejected smooth fits and, at a level of 0.05, a quarter of flexible ones, the parametric
-        test none and 0.075. A replicate of drawn rows repeats some of them, and a flexible kernel fits these closely.
-
-        Examples
-        --------
-        >>> from svmstat import datasets, svm
-        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", datasets.load("mackerel"))
-        >>> gof = fit.gof(B=19, method="parametric", rng=1)
-        >>> gof.B, gof.n_failed
-        (19, 0)
-        """
-        at_least("B", B, 1)
-        one_of("method", method, METHODS)
-        between("level", level, 0.0, 1.0)
-        weights = self.frame.weights
-        if method == "parametric" and (weights != np.round(weights)).any():
-            raise DataError(
-                "method='parametric' draws a label for every copy of a row: the weights must be whole numbers."
-            )
-        seed = seed_sequence("rng", rng)
-        replicates = bootstrap_deviance(
-            self.machine, self.insample, B=B, method=method, seed=seed, n_jobs=n_jobs, progress=progress
-        )
-        return GofResult(self.deviance, replicates.deviance, method, float(level))
+    def _bootstrap(self, **how: Any) -> Replicates:
+        return bootstrap_deviance(self.machine, self.insample, **how)
 
     def plot_probability(self, ax: Any = None) -> Any:
         """Probabilities against decision values: Platt's map, the two that follow from the loss, and its interval.

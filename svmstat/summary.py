@@ -1,6 +1,7 @@
 """Summaries: of a fit, and of every other result through the same class."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,11 +86,13 @@ def summarize(fit: Any) -> Summary:
     -------
     Summary
     """
-    parts: list[Part] = [_model(fit), _solution(fit), _support(fit), _probabilities(fit)]
-    parts += [_confusion(fit), _errors(fit)]
+    events = show(fit.confusion.sum(axis=1).iloc[list(fit.classes).index(fit.event)], "count")
+    response = f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"
+    parts: list[Part] = [model_block(fit, response, _stakes(fit)), _solution(fit), _support(fit), _probabilities(fit)]
+    parts += [confusion_table(fit), _errors(fit)]
     if fit.has_params:
         parts.append(_coefficients(fit))
-    return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), _warnings(fit))
+    return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), fit_warnings(fit))
 
 
 def summarize_loo(loo: Any) -> Summary:
@@ -144,13 +147,9 @@ def abridged(formula: str, most: int) -> str:
     return f"{head} + ... + {last}" if head else formula
 
 
-def _model(fit: Any) -> Block:
-    events = show(fit.confusion.sum(axis=1).iloc[list(fit.classes).index(fit.event)], "count")
-    wide = [
-        Entry("Formula", abridged(fit.formula, 1200)),
-        Entry("Response", f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"),
-    ]
-    wide += _stakes(fit)
+def model_block(fit: Any, response: str, stakes: Sequence[Entry]) -> Block:
+    """What was fitted: the formula, the response as it is described, what is at stake, rows and settings."""
+    wide = [Entry("Formula", abridged(fit.formula, 1200)), Entry("Response", response), *stakes]
     total = "sum w" if fit.weights_given else "n"
     left = [
         ("Rows used", fit.n_rows, True),
@@ -183,6 +182,15 @@ def _stakes(fit: Any) -> list[Entry]:
     if fit.costs is not None:
         fp, fn = (show(fit.costs[kind], "setting") for kind in ("fp", "fn"))
         entries.append(Entry("Costs", f"{fp} for a false positive, {fn} for a false negative"))
+    entries += class_weights(fit)
+    if fit.class_weight is not None or fit.loss == "p0":
+        entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
+    return entries
+
+
+def class_weights(fit: Any) -> list[Entry]:
+    """Priors and class weights, if there are any."""
+    entries = []
     if fit.priors is not None:
         shares = fit.confusion.sum(axis=1) / fit.nobs
         both = (f"{level}: {show(prior, 'setting')} ({shares[level]:.4f})" for level, prior in fit.priors.items())
@@ -190,8 +198,6 @@ def _stakes(fit: Any) -> list[Entry]:
     if fit.class_weight is not None:
         weights = (f"{level}: {show(weight, 'setting')}" for level, weight in fit.class_weight.items())
         entries.append(Entry("Class weights", ", ".join(weights)))
-    if fit.class_weight is not None or fit.loss == "p0":
-        entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
     return entries
 
 
@@ -225,10 +231,14 @@ def _support(fit: Any) -> Table:
     )
 
 
+def calibration_kind(fit: Any) -> str:
+    """The decision values to which Platt's map was fitted."""
+    return _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
+
+
 def _probabilities(fit: Any) -> Block:
-    kind = _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
     return Block(
-        title=f"Deviance and Platt probabilities ({kind})",
+        title=f"Deviance and Platt probabilities ({calibration_kind(fit)})",
         left=(
             Entry("Deviance", fit.deviance),
             Entry("Null deviance", fit.null_deviance),
@@ -243,7 +253,8 @@ def _probabilities(fit: Any) -> Block:
     )
 
 
-def _confusion(fit: Any) -> Table:
+def confusion_table(fit: Any) -> Table:
+    """Sums of weights by observed and predicted class, with the error of each class."""
     counts = fit.confusion.to_numpy(dtype=float)
     levels = tuple(map(str, fit.confusion.index))
     cells = []
@@ -299,13 +310,14 @@ def _notes(fit: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _warnings(fit: Any) -> tuple[str, ...]:
+def fit_warnings(fit: Any) -> tuple[str, ...]:
+    """What makes the numbers of a fit unreliable."""
     warnings = []
     if not fit.converged:
         warnings.append(
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
             f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below."
         )
-    if not fit.calibration.converged:
+    if not np.all(fit.calibration.converged):
         warnings.append("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")
     return tuple(warnings)

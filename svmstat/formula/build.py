@@ -20,7 +20,6 @@ from svmstat.formula.response import (
     Response,
     label_type,
     learn_response,
-    refuse_many,
     response_codes,
 )
 from svmstat.formula.rows import case_weights, named_column, subset_rows
@@ -39,8 +38,8 @@ class ModelFrame:
         The left side.
     X : ndarray (n, p)
         Float, C-contiguous, scaled.
-    y : ndarray (n,)
-        +1 for the event, −1 otherwise (also in rows of weight zero whose level no other row has).
+    codes : ndarray (n,) of int
+        The position of each row's level; −1 in rows of weight zero whose level no other row has.
     weights : ndarray (n,)
         Non-negative; rows of weight zero are here, but nothing was learnt from them.
     index : Index (n,)
@@ -58,7 +57,7 @@ class ModelFrame:
     design: Design
     response: Response
     X: np.ndarray
-    y: np.ndarray
+    codes: np.ndarray
     weights: np.ndarray
     index: pd.Index
     rows: np.ndarray
@@ -67,6 +66,11 @@ class ModelFrame:
     weights_given: bool
     _outcome: Expression = field(repr=False)
     _outcome_columns: dict[Hashable, Column] = field(repr=False)
+
+    @property
+    def y(self) -> np.ndarray:
+        """(n,) +1 for the event, −1 otherwise; for a response of two levels."""
+        return np.where(self.codes == self.response.event_code, 1.0, -1.0)
 
     def rows_of(self, data: pd.DataFrame) -> pd.DataFrame:
         """The n rows of the data of the fit that it used.
@@ -84,7 +88,7 @@ class ModelFrame:
         return data.iloc[self.rows]
 
     def observed(self, newdata: pd.DataFrame) -> np.ndarray:
-        """The labels (m,) of new rows: +1 for the event, −1 for the other level, NaN where the response is missing.
+        """The position (m,) of the level of new rows, −1 where the response is missing.
 
         Raises
         ------
@@ -94,7 +98,7 @@ class ModelFrame:
         table = read_table("newdata", check_frame("newdata", newdata), self._outcome_columns)
         value = evaluate_new("newdata", self._outcome, table)
         if value.missing.all():
-            return np.full(len(table), np.nan)
+            return np.full(len(table), -1)
         codes = response_codes(self.response, value)
         unknown = np.flatnonzero((codes < 0) & ~value.missing)
         if len(unknown):
@@ -103,9 +107,7 @@ class ModelFrame:
             raise DataError(
                 f"newdata has a new level of the response {self.response.name!r} in row {row!r}: not {known}."
             )
-        labels = np.where(codes == self.response.event_code, 1.0, -1.0)
-        labels[value.missing] = np.nan
-        return labels
+        return np.where(value.missing, -1, codes)
 
 
 def build_design(
@@ -156,7 +158,7 @@ def build_design(
     Returns
     -------
     ModelFrame
-        X (n, p), y (n,), weights (n,), and what is needed to do the same to new data.
+        X (n, p), codes (n,), weights (n,), and what is needed to do the same to new data.
 
     Raises
     ------
@@ -165,7 +167,7 @@ def build_design(
     FormulaError
         If the formula or a condition cannot be read or evaluated; the message marks the place.
     DataError
-        If the data do not fit: a missing column, an infinite value, one class, more than two, no row left.
+        If the data do not fit: a missing column, an infinite value, one class, no row left.
 
     Warns
     -----
@@ -183,8 +185,8 @@ def build_design(
     array([[-1.,  1.,  0.],
            [ 0.,  0.,  1.],
            [ 1.,  1.,  0.]])
-    >>> frame.y, frame.response.event
-    (array([-1.,  1.,  1.]), 'yes')
+    >>> frame.y, frame.codes, frame.response.event
+    (array([-1.,  1.,  1.]), array([0, 1, 1]), 'yes')
     """
     names = _checked(data, na_action, scale, env)
     no_predictors = {named_column("weights", weights, data), *ignored}
@@ -209,8 +211,6 @@ def build_design(
 
     outcome = complete.values[left.code]
     response = learn_response(left, outcome, label_type(left, outcome, data), counted, event)
-    if len(response.levels) > 2:
-        raise refuse_many(response, left.column)
 
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
     for each in right.values():
@@ -237,7 +237,7 @@ def build_design(
         design=design,
         response=response,
         X=scaling.apply(columns),
-        y=np.where(response_codes(response, outcome) == response.event_code, 1.0, -1.0),
+        codes=response_codes(response, outcome),
         weights=w,
         index=table.index,
         rows=chosen[complete.rows],

@@ -1,7 +1,6 @@
 """The response: its levels, its event, and predicted labels of its own type."""
 
 import ast
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +30,7 @@ class Response:
         Its levels with a row of positive weight, in their order: that of a categorical, False before True,
         numbers by size, text by the alphabet.
     event : object
-        The positive level.
+        The positive level; with more than two levels it has no meaning.
     dtype : dtype
         The pandas type of the labels.
     """
@@ -97,7 +96,7 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
     counted : ndarray (n,) of bool
         The rows of positive weight; the others have no say in the levels.
     event : object
-        The positive level, None for the last one.
+        The positive level, None for the last one, and for more than two levels.
 
     Returns
     -------
@@ -107,7 +106,7 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
     Raises
     ------
     ArgumentError
-        If the event is not a level.
+        If the event is not a level, or there are more than two.
     DataError
         If there is one level only, or a number of many values.
     """
@@ -117,6 +116,11 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
         raise DataError(
             f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "
             f"{levels[0]!r}. Two are needed."
+        )
+    if len(levels) > 2 and event is not None:
+        raise ArgumentError(
+            f"event={event!r} is not allowed: the response {name!r} has {len(levels)} levels, {_shown(levels)}, and an "
+            f'event is one of two. For it against the others compare, as in "{_compared(name)} == {event!r} ~ ...".'
         )
     return Response(name, levels, levels[-1] if event is None else _event(name, event, levels), dtype)
 
@@ -137,18 +141,10 @@ def label_type(expression: Expression, value: Value, data: pd.DataFrame) -> Any:
     return value.dtype if own == np.dtype(object) and value.kind != "text" else own
 
 
-def refuse_many(response: Response, column: Hashable | None) -> DataError:
-    """The error for more than two levels, ready to be raised."""
-    first, last = response.levels[0], response.event
-    operator = not isinstance(ast.parse(response.name, mode="eval").body, ast.Name | ast.Call | ast.Attribute)
-    name = f"({response.name})" if operator else response.name
-    advice = f'compare, as in "{name} == {last!r} ~ ..."'
-    if column is not None:
-        advice += f', or keep two of them, as with subset="{name}.isin({[first, last]!r})"'
-    return DataError(
-        f"The response {response.name!r} has {len(response.levels)} levels: {_shown(response.levels)}. "
-        f"This version fits two classes: {advice}."
-    )
+def _compared(name: str) -> str:
+    """The response as the left side of a comparison."""
+    operator = not isinstance(ast.parse(name, mode="eval").body, ast.Name | ast.Call | ast.Attribute)
+    return f"({name})" if operator else name
 
 
 def _present(value: Value, counted: np.ndarray) -> tuple[Level, ...]:

@@ -1,6 +1,6 @@
 """From the decision values of all pairs of classes to class probabilities and votes [003: section 3]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
@@ -35,6 +35,10 @@ class PairMaps:
     totals: Floats
     coupling: str
     kind: str
+
+    def with_coupling(self, coupling: str) -> "PairMaps":
+        """The same maps, coupled in another way."""
+        return replace(self, coupling=coupling)
 
     def probabilities(self, f: Floats) -> Floats:
         """(m, K) class probabilities for decision values (m, P)."""

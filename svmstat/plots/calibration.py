@@ -1,5 +1,6 @@
 """Calibration plots: predicted probabilities against observed frequencies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from svmstat.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, percent
+from svmstat.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, class_look, drawing, label_of, percent
 
 _LEVEL = 0.95
 _BAND = 0.14
@@ -160,6 +161,65 @@ def calibration_plot(
         title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\nbelow: histogram of the predictions"
         lost = f"; {missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
         ax.set_title(title + lost, fontsize=SMALL, color=INK)
+    return ax
+
+
+def class_calibration_plot(
+    prob: ArrayLike, observed: ArrayLike, weights: ArrayLike, levels: Sequence[object], *, ax: Axes | None = None,
+    bins: int = 10, xlabel: str = "predicted probability (leave-one-out)",
+) -> Axes:  # fmt: skip
+    """Predicted probabilities of every class against how often it was observed, one curve for each.
+
+    Parameters
+    ----------
+    prob : array_like (n, K)
+        Rows with NaN are left out, and counted in the title.
+    observed : array_like (n, K) of bool
+    weights : array_like (n,)
+        Case weights.
+    levels : sequence (K,)
+        The names of the classes.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+    bins : int
+        The greatest number of bins, which are of equal weight.
+    xlabel : str
+        What the predictions are.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = class_calibration_plot([[0.9, 0.1], [0.2, 0.8]], [[True, False], [False, True]], [1, 1], ["a", "b"])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a', 'b']
+    >>> plt.close(ax.figure)
+    """
+    p, e, w = np.asarray(prob, dtype=float), np.asarray(observed, dtype=bool), np.asarray(weights, dtype=float)
+    known = ~np.isnan(p).any(axis=1) & (w > 0)
+    missing = int((~known & (w > 0)).sum())
+    with drawing(ax, (4.6, 4.9)) as ax:
+        ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
+        for k, level in enumerate(levels):
+            look = class_look(k)
+            if known.any():
+                shown = calibration_bins(p[known, k], e[known, k], w[known], bins)
+                ax.vlines(shown.predicted, shown.lower, shown.upper, colors=look.colour, linewidths=0.8, alpha=0.5)
+                ax.plot(
+                    shown.predicted, shown.observed, color=look.colour, marker=look.marker, linestyle=look.line,
+                    markersize=4.5, label=label_of(level),
+                )  # fmt: skip
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_aspect("equal")
+        ax.set_xlabel(xlabel)
+        ax.set_ylabel("observed frequency")
+        lost = f";\n{missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
+        ax.set_title(f"bins of equal size with {percent(_LEVEL)} Wilson intervals{lost}", fontsize=SMALL, color=INK)
+        ax.legend(loc="lower right")
     return ax
 
 

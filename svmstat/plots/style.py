@@ -5,6 +5,7 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 Axes = Any
@@ -37,6 +38,30 @@ STYLE: dict[str, Any] = {
     "text.parse_math": False,  # names of rows and columns are shown as they are
     "svg.hashsalt": "svmstat",  # the same figure is the same file
 }
+
+
+_COLOURS = ("#1f5a91", "#c8781e", "#3f8f5b", "#8c3b6e", "#6b6b6b", "#b59b1d", "#4f9fc4", "#a4452c")
+_MARKERS = "os^Dv<>p"
+_LINES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one of several classes is drawn: told apart by colour, and without colour by marker and line."""
+
+    colour: str
+    marker: str
+    line: str
+
+
+def class_look(k: int) -> Look:
+    """The look of class k = 0, 1, …; colours and markers repeat at different periods only after 8 classes."""
+    return Look(_COLOURS[k % 8], _MARKERS[(k + k // 8) % 8], _LINES[k % 4])
+
+
+def label_of(level: object) -> str:
+    """The name of a level in a legend, where matplotlib leaves out what begins with an underscore."""
+    return f"{' ' * str(level).startswith('_')}{level}"
 
 
 def pyplot() -> Any:

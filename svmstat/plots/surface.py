@@ -1,6 +1,7 @@
-"""The decision surface of a fit over two predictors."""
+"""The decision surface of a fit over two predictors, and the regions of its classes if these are more than two."""
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from pandas.api import types
 
 from svmstat._checks import at_least, nearest
 from svmstat.errors import ArgumentError, DataError
-from svmstat.plots.style import INK, SMALL, Axes, drawing, pyplot
+from svmstat.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, pyplot
 
 _BANDS = ("#faf0da", "#6496c5")  # from f < 0 to f > 0, light to dark also in grey
 _BELOW = 32.0
@@ -55,6 +56,73 @@ def surface_plot(
     ArgumentError, DataError
         If x, y or a name in ``at`` is not a suitable predictor, or the data are not those of the fit.
     """
+    plane = _plane(fit, data, x, y, at, grid)
+    f = fit.decision_function(plane.points).to_numpy().reshape(grid, grid)
+    with drawing(ax, (6.2, 5.0)) as ax:
+        _contours(ax, plane.xs, plane.ys, f)
+        _points(ax, fit, plane)
+        _frame(ax, plane)
+    return ax
+
+
+def region_plot(
+    fit: Any,
+    data: pd.DataFrame,
+    x: Hashable | None = None,
+    y: Hashable | None = None,
+    *,
+    at: Mapping[Hashable, object] | None = None,
+    ax: Axes | None = None,
+    grid: int = 200,
+) -> Axes:
+    """The predicted class over two columns of the data, with the data, their classes and the support vectors.
+
+    Parameters and errors are those of `surface_plot`; ``fit`` is a `MulticlassSVMResults`.
+
+    Returns
+    -------
+    Axes
+    """
+    plane = _plane(fit, data, x, y, at, grid)
+    codes = fit.predicted_codes(plane.points).reshape(grid, grid)
+    with drawing(ax, (6.2, 5.0)) as ax:
+        _regions(ax, plane, codes, len(fit.classes))
+        _class_points(ax, fit, plane)
+        _frame(ax, plane)
+    return ax
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    """Two predictors of a fit, the others held.
+
+    Attributes
+    ----------
+    x, y : their names
+    xs, ys : (g,) the values of the grid
+    points : its g² points as new data, x running fastest
+    data_x, data_y : (n,) the values of the rows of the fit
+    held : the other predictors with their values
+    """
+
+    x: Hashable
+    y: Hashable
+    xs: Any
+    ys: Any
+    points: pd.DataFrame
+    data_x: Any
+    data_y: Any
+    held: Mapping[Hashable, Any]
+
+
+def _plane(
+    fit: Any,
+    data: pd.DataFrame,
+    x: Hashable | None,
+    y: Hashable | None,
+    at: Mapping[Hashable, object] | None,
+    grid: int,
+) -> _Plane:
     grid = at_least("grid", grid, 2)
     used = _rows(fit, data)
     x, y = _two(fit, used, x, y)
@@ -63,17 +131,64 @@ def surface_plot(
     xs, ys = (_steps(used[name], grid) for name in (x, y))
     columns: dict[Hashable, Any] = {name: np.full(grid * grid, value) for name, value in held.items()}
     columns[x], columns[y] = np.tile(xs, grid), np.repeat(ys, grid)
-    f = fit.decision_function(pd.DataFrame(columns)).to_numpy().reshape(grid, grid)
-    with drawing(ax, (6.2, 5.0)) as ax:
-        _contours(ax, xs, ys, f)
-        _points(ax, fit, used[x].to_numpy(dtype=float), used[y].to_numpy(dtype=float))
-        ax.set_xlim(*_widened(xs))
-        ax.set_ylim(*_widened(ys))
-        ax.set_xlabel(str(x), parse_math=False)
-        ax.set_ylabel(str(y), parse_math=False)
-        if held:
-            ax.set_title(_where(held), fontsize=SMALL, parse_math=False)
-    return ax
+    data_x, data_y = (used[name].to_numpy(dtype=float) for name in (x, y))
+    return _Plane(x, y, xs, ys, pd.DataFrame(columns), data_x, data_y, held)
+
+
+def _frame(ax: Axes, plane: _Plane) -> None:
+    ax.set_xlim(*_widened(plane.xs))
+    ax.set_ylim(*_widened(plane.ys))
+    ax.set_xlabel(str(plane.x), parse_math=False)
+    ax.set_ylabel(str(plane.y), parse_math=False)
+    if plane.held:
+        ax.set_title(_where(plane.held), fontsize=SMALL, parse_math=False)
+
+
+def _regions(ax: Axes, plane: _Plane, codes: Any, n_classes: int) -> None:
+    colours = pyplot().matplotlib.colors
+    pale = colours.ListedColormap([colours.to_rgba(class_look(k).colour, 0.22) for k in range(n_classes)])
+    shown = np.ma.masked_less(codes, 0)
+    ax.pcolormesh(plane.xs, plane.ys, shown, cmap=pale, vmin=-0.5, vmax=n_classes - 0.5, rasterized=True)
+    for k in range(n_classes):
+        inside = (codes == k).astype(float)
+        if 0.0 < inside.mean() < 1.0:
+            ax.contour(plane.xs, plane.ys, inside, levels=[0.5], colors=INK, linewidths=0.8)
+
+
+def _class_points(ax: Axes, fit: Any, plane: _Plane) -> None:
+    support = (fit.alpha.to_numpy() > 0).any(axis=1)
+    for k, level in enumerate(fit.classes):
+        look = class_look(k)
+        for is_support in (False, True):
+            which = (fit.frame.codes == k) & (support == is_support)
+            label = label_of(level) if is_support == bool((support & (fit.frame.codes == k)).any()) else None
+            ax.scatter(
+                plane.data_x[which], plane.data_y[which], s=22 if is_support else 9, marker=look.marker,
+                facecolor=look.colour, edgecolor=INK, linewidths=0.6 if is_support else 0.0, zorder=3 + is_support,
+                label=label,
+            )  # fmt: skip
+    handles, _ = ax.get_legend_handles_labels()
+    line = pyplot().Line2D
+    handles += [line([], [], color=INK, lw=0, marker="o", markersize=3, label="small, no rim: no support vector")]
+    _legend_below(ax, fit, handles)
+
+
+def _legend_below(ax: Axes, fit: Any, handles: list[Any]) -> None:
+    translation = pyplot().matplotlib.transforms.ScaledTranslation
+    below = translation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
+    ax.legend(
+        handles=handles,
+        title=f"{fit.response_name}:",
+        title_fontsize=SMALL,
+        alignment="left",
+        loc="upper left",
+        bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=ax.transAxes + below,
+        borderaxespad=0.0,
+        ncols=3,
+        columnspacing=1.2,
+        handletextpad=0.5,
+    )
 
 
 def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
@@ -155,7 +270,8 @@ def _contours(ax: Axes, xs: Any, ys: Any, f: Any) -> None:
             ax.contour(xs, ys, np.ma.masked_invalid(f), levels=[level], colors=INK, linewidths=width, linestyles=style)
 
 
-def _points(ax: Axes, fit: Any, x: Any, y: Any) -> None:
+def _points(ax: Axes, fit: Any, plane: _Plane) -> None:
+    x, y = plane.data_x, plane.data_y
     event, support = np.asarray(fit.frame.y) > 0, fit.alpha.to_numpy() > 0
     other_level = next(level for level in fit.classes if level != fit.event)
     looks = ((False, other_level, "white"), (True, fit.event, INK))
@@ -171,29 +287,15 @@ def _points(ax: Axes, fit: Any, x: Any, y: Any) -> None:
                 edgecolor=INK,
                 linewidths=0.6,
                 zorder=3 + is_support,
-                label=f"{' ' * str(level).startswith('_')}{level}{', support vector' if is_support else ''}",
+                label=f"{label_of(level)}{', support vector' if is_support else ''}",
             )
-    plt = pyplot()
-    line, translation = plt.Line2D, plt.matplotlib.transforms.ScaledTranslation
-    below = translation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
+    line = pyplot().Line2D
     handles, _ = ax.get_legend_handles_labels()
     handles += [
         line([], [], color=INK, lw=1.8, label="f = 0"),
         line([], [], color=INK, lw=0.9, ls="--", label="f = ±1"),
     ]
-    ax.legend(
-        handles=handles,
-        title=f"{fit.response_name}:",
-        title_fontsize=SMALL,
-        alignment="left",
-        loc="upper left",
-        bbox_to_anchor=(0.0, 0.0),
-        bbox_transform=ax.transAxes + below,
-        borderaxespad=0.0,
-        ncols=3,
-        columnspacing=1.2,
-        handletextpad=0.5,
-    )
+    _legend_below(ax, fit, handles)
 
 
 def _where(held: Mapping[Hashable, Any]) -> str:

@@ -268,7 +268,7 @@ def test_the_columns_of_a_fit(fit):
 @each_fit
 @pytest.mark.parametrize("kind", POINTWISE)
 def test_pointwise_probabilities_of_both_levels(fit, kind):
-    found, ends_found = fit.predict_proba(kind=kind), fit.predict_proba(interval=True)
+    found, ends_found = fit.predict_proba(method=kind), fit.predict_proba(interval=True)
     assert list(found) == ["sick", "well"]
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-15)
     assert found["sick"].between(ends_found["p_low"] - TOL_ROUNDING, ends_found["p_high"] + TOL_ROUNDING).all()
@@ -312,8 +312,8 @@ def test_the_event_is_what_the_interval_is_of():
         ({"tightness": [0.5]}, "tightness=[0.5] is not allowed"),
         ({"interval": 1}, "interval=1 is not allowed: it must be True or False."),
         ({"interval": "yes"}, "interval='yes' is not allowed"),
-        ({"kind": "plat"}, "kind='plat' is not allowed: it must be one of 'platt', 'sollich', 'semiparametric'; did"),
-        ({"kind": None}, "kind=None is not allowed"),
+        ({"method": "plat"}, "method='plat' is not allowed: it must be one of 'platt', 'sollich', 'semiparametric'; did"),
+        ({"method": None}, "method=None is not allowed"),
     ],
     ids=str,
 )

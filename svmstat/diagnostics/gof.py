@@ -1,0 +1,74 @@
+"""Goodness of fit: the deviance against its bootstrap distribution [003: 2.3]."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.plots import replicates_plot
+from svmstat.summary import Summary, summarize_gof
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GofResult:
+    """The deviance against its bootstrap distribution.
+
+    Attributes
+    ----------
+    statistic : float
+        D of the fit.
+    replicates : ndarray (B,)
+        Bootstrapped deviances; NaN where a replicate failed.
+    method : str
+        "pairs" or "parametric".
+    level : float
+    """
+
+    statistic: float
+    replicates: Floats
+    method: str
+    level: float
+
+    @property
+    def B(self) -> int:
+        """The number of replicates."""
+        return len(self.replicates)
+
+    @property
+    def n_failed(self) -> int:
+        """How many replicates failed: a class lost, no certificate, or no converged Platt map."""
+        return int(np.isnan(self.replicates).sum())
+
+    @property
+    def critical_value(self) -> float:
+        """The ``level`` quantile of the replicates that did not fail; NaN if all did."""
+        good = self.replicates[~np.isnan(self.replicates)]
+        return float(np.quantile(good, self.level)) if len(good) else float("nan")
+
+    @property
+    def pvalue(self) -> float:
+        """(1 + #{D* ≥ D}) / (1 + B) over the replicates that did not fail."""
+        good = self.replicates[~np.isnan(self.replicates)]
+        return float((1 + np.count_nonzero(good >= self.statistic)) / (1 + len(good)))
+
+    @property
+    def reject(self) -> bool:
+        """Whether D exceeds the critical value."""
+        return bool(self.statistic > self.critical_value)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Histogram of the replicates with D and the critical value. Returns the Axes."""
+        return replicates_plot(self.replicates, self.statistic, self.critical_value, level=self.level, ax=ax)
+
+    def summary(self) -> Summary:
+        """Statistic, critical value, p-value, decision, failed replicates."""
+        return summarize_gof(self)
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
