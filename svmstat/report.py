@@ -206,13 +206,15 @@ def _influence(fit: Any, loo: Any, influence: Any, level: float) -> Iterator[str
         return
     shown = above[:MOST_ROWS]
     cells = pd.DataFrame({_HEADERS[name]: table[name].to_numpy()[shown] for name in _HEADERS if name in table})
-    cells.insert(0, "observed", [str(label) for label in _observed(fit)[shown]])
-    cells.insert(1, "P(event)", loo.prob.to_numpy()[shown])
+    observed, chances = _observed(fit), _chances(loo)
+    cells.insert(0, "observed", [str(label) for label in observed[shown]])
+    cells.insert(1, chances.name, chances.to_numpy()[shown])
     cells.index = pd.Index([str(label) for label in fit.frame.index[shown]])
     styles = ["share"] * cells.shape[1]  # four decimals, for the table to fit a narrow window
     rest = len(above) - len(shown)
+    whose = "the level that was observed" if fit.event is None else f"{fit.response_name} = {fit.event}"
     notes = [
-        f"P(event): the leave-one-out probability of {fit.response_name} = {fit.event}. "
+        f"{chances.name}: the leave-one-out probability of {whose}. "
         "Δf: the change of the decision values of all rows when this one is left out."
     ]
     if rest:
@@ -223,9 +225,15 @@ def _influence(fit: Any, loo: Any, influence: Any, level: float) -> Iterator[str
 
 
 def _observed(fit: Any) -> Any:
-    """The observed level of each row (n,)."""
-    other = next(level for level in fit.classes if level != fit.event)
-    return np.where(fit.frame.y > 0, str(fit.event), str(other))
+    """The observed level of each row (n,), empty in a row of weight zero whose level no other row has."""
+    return np.array([*map(str, fit.classes), ""])[fit.frame.codes]
+
+
+def _chances(loo: Any) -> pd.Series:
+    """The leave-one-out probability of the event (n,), with more than two levels of the one that was observed."""
+    if isinstance(loo.prob, pd.Series):
+        return loo.prob.rename("P(event)")
+    return loo.summary_frame()["probability"].rename("P(observed)")
 
 
 def _calibration(fit: Any, loo: Any) -> Iterator[str]:
@@ -233,9 +241,13 @@ def _calibration(fit: Any, loo: Any) -> Iterator[str]:
         lambda ax: loo.plot_calibration(ax=ax),
         _SQUARE,
         "Calibration plot of the leave-one-out probabilities",
-        f"Leave-one-out probabilities of {fit.response_name} = {fit.event} against how often it was observed. "
+        f"Leave-one-out probabilities of {_predicted(fit)} against how often it was observed. "
         "Calibrated probabilities lie on the diagonal.",
     )
+
+
+def _predicted(fit: Any) -> str:
+    return f"every level of {fit.response_name}" if fit.event is None else f"{fit.response_name} = {fit.event}"
 
 
 def _provenance(fit: Any, gof: Any, seed: str, call: str | None) -> Iterator[str]:
@@ -258,12 +270,13 @@ def _call(fit: Any) -> str:
         "kernel": fit.kernel_name,
         "C": fit.C,
         **fit.kernel_parameters,
-        "class_weight": fit.class_weight if fit.costs is None and fit.priors is None else None,
-        "costs": fit.costs,
+        "class_weight": fit.class_weight if fit.decision.costs is None and fit.priors is None else None,
+        "costs": fit.decision.costs,
         "priors": fit.priors,
         "event": fit.event,
         "scale": fit.scaled,
         "calibration": fit.calibration.kind,
+        "coupling": getattr(fit, "coupling", None),
     }
     if fit.weights_given:
         arguments["weights"] = ...

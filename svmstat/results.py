@@ -100,6 +100,11 @@ class SVMResults(Fitted):
         """P(event) (n,) of the rows that are used."""
         return self._by_row(self.calibration.probability(self.machine.decision_values), "probability")
 
+    @property
+    def support(self) -> pd.Index:
+        """The labels of the rows with α > 0."""
+        return self.frame.index[self.machine.alpha > 0]
+
     @cached_property
     def n_support(self) -> pd.DataFrame:
         """Support vectors by class: columns ``rows`` (all rows), ``free``, ``bounded``, ``total``.

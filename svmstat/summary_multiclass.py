@@ -35,8 +35,8 @@ def summarize_multiclass(fit: Any) -> Summary:
     sums = fit.confusion.sum(axis=1)
     levels = ", ".join(f"{level} ({show(sums[level], 'count')})" for level in fit.classes)
     response = f"{fit.response_name}, {len(fit.classes)} levels: {levels}"
-    parts: list[Part] = [model_block(fit, response, class_weights(fit)), _certificate(fit), _pairs(fit)]
-    parts += [_probabilities(fit), _maps(fit), confusion_table(fit), _errors(fit)]
+    parts: list[Part] = [model_block(fit, response, class_weights(fit)), _certificate(fit), _support(fit)]
+    parts += [_probabilities(fit), _functions(fit), confusion_table(fit), _errors(fit)]
     notes = ["Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted."]
     if fit.has_params and len(fit.pairs) <= _MOST_COEFFICIENTS:
         parts.append(_coefficients(fit))
@@ -61,15 +61,13 @@ def _certificate(fit: Any) -> Block:
     )
 
 
-def _pairs(fit: Any) -> Table:
+def _support(fit: Any) -> Table:
     counts = fit.n_support[["rows", "free", "bounded", "total"]].to_numpy(dtype=float)
-    intercepts = without_noise(fit.intercept.to_numpy(), least=1.0)
-    rows = zip(counts, fit.margin, intercepts, strict=True)
     return Table(
-        headers=("n", "free", "bounded", "total", "margin", "intercept"),
+        headers=("n", "free", "bounded", "total"),
         index=pair_names(fit),
-        cells=tuple((*map(float, each), float(margin), float(b)) for each, margin, b in rows),
-        styles=("count",) * 4 + ("estimate",) * 2,
+        cells=tuple(map(tuple, counts.tolist())),
+        styles=("count",) * 4,
         title=f"Support vectors by pair{' (sums of weights)' if fit.weights_given else ''}",
     )
 
@@ -90,12 +88,15 @@ def _probabilities(fit: Any) -> Block:
     )
 
 
-def _maps(fit: Any) -> Table:
-    cells = zip(fit.calibration.slope.tolist(), fit.calibration.intercept.tolist(), strict=True)
+def _functions(fit: Any) -> Table:
+    intercepts = without_noise(fit.intercept.to_numpy(), least=1.0)
+    columns = (fit.margin, intercepts, fit.calibration.slope, fit.calibration.intercept)
     return Table(
-        headers=("slope A", "intercept B"), index=pair_names(fit), cells=tuple(cells),
-        styles=("estimate",) * 2,
-    )  # fmt: skip
+        headers=("margin", "intercept", "Platt A", "Platt B"),
+        index=pair_names(fit),
+        cells=tuple(zip(*(map(float, column) for column in columns), strict=True)),
+        styles=("estimate",) * 4,
+    )
 
 
 def _errors(fit: Any) -> Block:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import svmstat.model
-from svmstat import svm
+from svmstat import SVMResults, svm
 from svmstat.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -239,9 +239,9 @@ DATA_SETS = [  # data, options, error, message
     ),
     (
         DATA.assign(y=DATA["site"]),
-        {},
-        DataError,
-        "The response 'y' has 3 levels: 'a', 'b', 'c'. This version fits two classes",
+        {"event": "b"},
+        ArgumentError,
+        "event='b' is not allowed: the response 'y' has 3 levels, 'a', 'b', 'c', and an event is one of two.",
     ),
     (DATA.assign(y=DATA["depth"]), {}, DataError, "make it two classes by a comparison"),
     (with_value("depth", np.inf), {}, DataError, "data column 'depth' is infinite (inf) in row 3."),
@@ -370,7 +370,7 @@ def test_an_indefinite_gram_matrix_is_warned_of():
 
 
 def test_a_fit_without_certificate_is_warned_of(monkeypatch):
-    monkeypatch.setattr(svmstat.model, "Status", type("Status", (), {"CERTIFIED": None}))
+    monkeypatch.setattr(SVMResults, "converged", False)
     with pytest.warns(CertificateWarning, match=r"KKT violation .*, duality gap ") as caught:
         svm("y ~ depth", DATA)
     assert caught[0].filename == __file__

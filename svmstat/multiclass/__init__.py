@@ -3,7 +3,7 @@
 from svmstat.multiclass.bootstrap import bootstrap_deviance
 from svmstat.multiclass.folds import PairsHeldOut, hold_out
 from svmstat.multiclass.leave_one_out import PairsDeletion, PairsLeaveOneOut, deletion_changes, leave_one_out
-from svmstat.multiclass.pairs import Pair, PairsMachine, fit_pair_maps, fit_pairs
+from svmstat.multiclass.pairs import Pair, PairsMachine, PosedPairs, fit_pair_maps, fit_pairs, pose_pairs
 from svmstat.multiclass.probabilities import PairMaps, coupled, log_likelihoods, pairs_of, vote
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "PairsHeldOut",
     "PairsLeaveOneOut",
     "PairsMachine",
+    "PosedPairs",
     "bootstrap_deviance",
     "coupled",
     "deletion_changes",
@@ -22,5 +23,6 @@ __all__ = [
     "leave_one_out",
     "log_likelihoods",
     "pairs_of",
+    "pose_pairs",
     "vote",
 ]

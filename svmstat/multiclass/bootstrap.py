@@ -103,8 +103,8 @@ def _replicates(
         f[:, start.rows, p] = batch.decision
         others = np.setdiff1d(np.arange(G), start.rows)
         f[:, others, p] = elsewhere(machine.gram, start.rows, others, batch.alpha * y) + batch.intercept[:, None]
-    p = coupled(f, slope, intercept, copies.sum(axis=1)[:, None], maps.coupling)
-    values = -2.0 * (copies * np.log(np.maximum(p, LEAST))).sum(axis=(1, 2))
+    probability = coupled(f, slope, intercept, copies.sum(axis=1)[:, None], maps.coupling)
+    values = -2.0 * (copies * np.log(np.maximum(probability, LEAST))).sum(axis=(1, 2))
     return np.where(good, values, np.nan)
 
 

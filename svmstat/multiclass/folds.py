@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from svmstat.calibration import fit_platt
 from svmstat.machine import carried
-from svmstat.multiclass.pairs import PairsMachine, elsewhere
+from svmstat.multiclass.pairs import PosedPairs, elsewhere
 from svmstat.multiclass.probabilities import coupled, log_likelihoods, vote
 from svmstat.solver import Solution, Status, solve
 
@@ -36,12 +36,12 @@ class PairsHeldOut:
     calibrated: NDArray[np.bool_]
 
 
-def hold_out(machine: PairsMachine, out: NDArray[np.bool_], costs: Sequence[float], coupling: str) -> PairsHeldOut:
+def hold_out(posed: PosedPairs, out: NDArray[np.bool_], costs: Sequence[float], coupling: str) -> PairsHeldOut:
     """Fit for each cost without some of the groups, and predict these.
 
     Parameters
     ----------
-    machine : the pairs, for C = 1; of their solutions nothing is used
+    posed : the problems of the pairs, for any cost
     out : (G,) the m groups that are left out
     costs : (J,) values of C, rising: each solution is where the next sets off
     coupling : how the probabilities of the pairs are coupled
@@ -50,18 +50,18 @@ def hold_out(machine: PairsMachine, out: NDArray[np.bool_], costs: Sequence[floa
     -------
     PairsHeldOut
     """
-    m, n_pairs = int(np.count_nonzero(out)), len(machine.pairs)
+    m, n_pairs = int(np.count_nonzero(out)), len(posed.pairs)
     f, slope, intercept = np.full((len(costs), m, n_pairs), np.nan), *np.full((2, len(costs), 1, n_pairs), np.nan)
     certified, calibrated = np.ones(len(costs), bool), np.ones(len(costs), bool)
     is_support = np.zeros((len(costs), len(out)), bool)
-    for p, pair in enumerate(machine.pairs):
+    for p, pair in enumerate(posed.pairs):
         solution: Solution | None = None
         left = out[pair.rows]
         others = np.flatnonzero(out & ~np.isin(np.arange(len(out)), pair.rows))
         place = np.cumsum(out) - 1
-        y, weights = pair.problem.signs, machine.groups.weights[pair.rows]
+        y, weights = pair.problem.signs, posed.groups.weights[pair.rows]
         for j, cost in enumerate(costs):
-            upper = np.where(left, 0.0, cost / machine.C * pair.problem.upper)
+            upper = np.where(left, 0.0, cost / posed.C * pair.problem.upper)
             start = None if solution is None else carried(solution, upper)
             solution = solve(replace(pair.problem, upper=upper), start=start)
             if solution.status is Status.ONE_CLASS:
@@ -70,19 +70,19 @@ def hold_out(machine: PairsMachine, out: NDArray[np.bool_], costs: Sequence[floa
             decision = solution.decision
             f[j, place[pair.rows[left]], p] = decision[left]
             beta = y * solution.alpha
-            f[j, place[others], p] = elsewhere(machine.gram, pair.rows, others, beta[None]) + solution.intercept
+            f[j, place[others], p] = elsewhere(posed.gram, pair.rows, others, beta[None]) + solution.intercept
             is_support[j, pair.rows] |= solution.alpha > 0
             certified[j] &= solution.status is Status.CERTIFIED
             platt = fit_platt(decision[~left], y[~left], weights[~left])
             slope[j, 0, p], intercept[j, 0, p] = platt.slope, platt.intercept
             calibrated[j] &= platt.converged
-    kept = np.where(out, 0.0, machine.groups.weights)
-    totals = np.bincount(machine.group_codes, kept, machine.n_classes)
+    kept = np.where(out, 0.0, posed.groups.weights)
+    totals = np.bincount(posed.group_codes, kept, posed.n_classes).astype(float)
     probability = coupled(f, slope, intercept, totals, coupling)
     return PairsHeldOut(
-        np.array([vote(each, machine.n_classes) for each in f]),
-        log_likelihoods(probability, machine.group_codes[out]),
-        is_support @ machine.groups.weights,
+        np.array([vote(each, posed.n_classes) for each in f]),
+        log_likelihoods(probability, posed.group_codes[out]),
+        is_support @ posed.groups.weights,
         certified,
         calibrated,
     )

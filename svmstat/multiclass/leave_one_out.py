@@ -106,10 +106,11 @@ def leave_one_out(
     for at, part in zip(targets, parts, strict=True):
         f[at], slope[at], intercept[at], calibrated[at], violation[at] = part[:5]
         n_rescued += int(np.count_nonzero(part[5] == Road.RESCUE))
-    p = coupled(f, slope, intercept, _totals_without(machine, left.code, left.copies), maps.coupling)
+    totals = _totals_without(machine, left.code, left.copies)
+    probability = coupled(f, slope, intercept, totals, maps.coupling)
     return _by_row(
-        machine, maps, left, f, p, violation.max(axis=1),
-        calibrated.all(axis=1), sum(len(some) for some, _ in targets), n_rescued,
+        machine, maps, left, f, probability, violation.max(axis=1),
+        np.asarray(calibrated.all(axis=1)), sum(len(some) for some, _ in targets), n_rescued,
     )  # fmt: skip
 
 
@@ -237,8 +238,8 @@ def _changes(
     totals = _totals_without(machine, machine.group_codes[group], copies)
     weights = np.tile(machine.groups.weights, (B, 1))
     weights[np.arange(B), group] -= copies
-    p = coupled(f, slope, intercept, totals[:, None], maps.coupling)
-    deviance = -2.0 * (weights * log_likelihoods(p, machine.group_codes)).sum(axis=1)
+    probability = coupled(f, slope, intercept, totals[:, None], maps.coupling)
+    deviance = -2.0 * (weights * log_likelihoods(probability, machine.group_codes)).sum(axis=1)
     change = f - machine.group_values
     shares = machine.groups.weights / (machine.groups.weights.sum() * f.shape[2])
     rms = np.sqrt((change**2).sum(axis=2) @ shares)

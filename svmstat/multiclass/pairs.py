@@ -22,8 +22,8 @@ Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """The machine of two classes.
+class PosedPair:
+    """The problem of two classes.
 
     Attributes
     ----------
@@ -31,7 +31,6 @@ class Pair:
     rows : (m,) which of the G groups belong to either
     loss : margins and class weights, the first class being the event
     problem : the quadratic problem on these rows
-    solution : its solution
     """
 
     first: int
@@ -39,7 +38,38 @@ class Pair:
     rows: Codes
     loss: Loss
     problem: BoxQP
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(PosedPair):
+    """The machine of two classes: a `PosedPair` with its solution."""
+
     solution: Solution
+
+
+@dataclass(frozen=True, slots=True)
+class PosedPairs:
+    """The problems of all pairs of K classes.
+
+    Attributes
+    ----------
+    C : cost
+    groups : the rows that are the same observation
+    group_codes : (G,) their classes
+    gram : the gram matrix of the groups
+    pairs : the problems, in the order of `pairs_of`
+    """
+
+    C: float
+    groups: Groups
+    group_codes: Codes
+    gram: Gram
+    pairs: tuple[PosedPair, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return self.pairs[-1].second + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +111,7 @@ class PairsMachine:
     @property
     def totals(self) -> Floats:
         """(K,) sums of the case weights of the classes."""
-        return np.bincount(self.group_codes, self.groups.weights, self.n_classes)
+        return np.bincount(self.group_codes, self.groups.weights, self.n_classes).astype(float)
 
     @property
     def intercept(self) -> Floats:
@@ -137,6 +167,29 @@ def fit_pairs(
            [-1.      ,  0.333333,  1.      ],
            [-5.      , -1.      , -1.      ]])
     """
+    posed = pose_pairs(kernel, X, codes, weights, C=C, loss=loss, class_weight=class_weight, near=near)
+    pairs = []
+    for p, each in enumerate(posed.pairs):
+        start = None if near is None else carried(near.pairs[p].solution, each.problem.upper)
+        solution = solve(each.problem, start=start)
+        pairs.append(Pair(each.first, each.second, each.rows, each.loss, each.problem, solution))
+    groups, group_values = posed.groups, _group_values(posed.gram, tuple(pairs))
+    values = np.empty((len(codes), len(pairs)))
+    used = groups.of_row >= 0
+    values[used] = group_values[groups.of_row[used]]
+    machine = PairsMachine(
+        kernel, X, codes, weights, C, groups, posed.group_codes, posed.gram, tuple(pairs), group_values, values
+    )
+    if not used.all():
+        values[~used] = machine.decision_function(X[~used])
+    return machine
+
+
+def pose_pairs(
+    kernel: Kernel, X: Floats, codes: Codes, weights: Floats, *, C: float, loss: str,
+    class_weight: Mapping[int, float] | None = None, near: PairsMachine | None = None,
+) -> PosedPairs:  # fmt: skip
+    """The problems of all pairs of classes; arguments as in `fit_pairs`."""
     L = np.ones(codes.max() + 1)
     for code, value in (class_weight or {}).items():
         L[code] = value
@@ -145,30 +198,13 @@ def fit_pairs(
     gram = Gram(source(kernel, X, groups.first)) if near is None else near.gram
     pairs = []
     for p, (first, second) in enumerate(pairs_of(len(L)).tolist()):
-        before = None if near is None else near.pairs[p]
         pair_loss = make_loss(loss, float(L[first]), float(L[second]))
-        pairs.append(_fit_pair(first, second, gram, group_codes, groups.weights, C, pair_loss, before))
-    group_values = _group_values(gram, tuple(pairs))
-    values = np.empty((len(codes), len(pairs)))
-    used = groups.of_row >= 0
-    values[used] = group_values[groups.of_row[used]]
-    machine = PairsMachine(kernel, X, codes, weights, C, groups, group_codes, gram, tuple(pairs), group_values, values)
-    if not used.all():
-        values[~used] = machine.decision_function(X[~used])
-    return machine
-
-
-def _fit_pair(
-    first: int, second: int, gram: Gram, codes: Codes, weights: Floats, C: float, loss: Loss, near: Pair | None
-) -> Pair:
-    """The pair on the G groups with their classes and weights (G,)."""
-    rows = np.flatnonzero((codes == first) | (codes == second)) if near is None else near.rows
-    y = np.where(codes[rows] == first, 1.0, -1.0)
-    upper = weighted(C, weights[rows], loss.class_weight(y))
-    part = gram.part(rows) if near is None else near.problem.gram
-    problem = BoxQP(part, y, loss.margin(y), upper)
-    solution = solve(problem, start=None if near is None else carried(near.solution, upper))
-    return Pair(first, second, rows, loss, problem, solution)
+        rows = np.flatnonzero((group_codes == first) | (group_codes == second)) if near is None else near.pairs[p].rows
+        part = gram.part(rows) if near is None else near.pairs[p].problem.gram
+        y = np.where(group_codes[rows] == first, 1.0, -1.0)
+        upper = weighted(C, groups.weights[rows], pair_loss.class_weight(y))
+        pairs.append(PosedPair(first, second, rows, pair_loss, BoxQP(part, y, pair_loss.margin(y), upper)))
+    return PosedPairs(C, groups, group_codes, gram, tuple(pairs))
 
 
 def _coefficients(pairs: tuple[Pair, ...], n_groups: int) -> tuple[Codes, Floats]:

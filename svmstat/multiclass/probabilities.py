@@ -77,7 +77,7 @@ def coupled(f: Floats, slope: Floats, intercept: Floats, totals: Floats, method:
     Examples
     --------
     >>> coupled(np.array([[1.0, 2.0, 1.0]]), np.full(3, -1.0), np.zeros(3), np.ones(3), "wu-lin-weng").round(3)
-    array([[0.715, 0.219, 0.066]])
+    array([[0.665, 0.245, 0.09 ]])
     """
     n_classes = totals.shape[-1]
     z = slope * f + intercept

@@ -42,7 +42,7 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
 
     Parameters
     ----------
-    y : (n,) labels, −1 or +1
+    y : (n,) classes, as numbers
     k : number of folds
     rng : where the order of the rows of a class comes from
 
@@ -52,7 +52,7 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     >>> np.bincount(fold).tolist()
     [2, 2, 2]
     """
-    order = np.concatenate([rng.permutation(np.flatnonzero(y > 0)), rng.permutation(np.flatnonzero(y < 0))])
+    order = np.concatenate([rng.permutation(np.flatnonzero(y == value)) for value in np.unique(y)[::-1]])
     fold = np.empty(len(y), np.intp)
     fold[order] = np.arange(len(y)) % k
     return fold

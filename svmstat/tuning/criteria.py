@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.losses import Loss
+from svmstat.measures import share
 
 Floats = NDArray[np.float64]
 
@@ -74,24 +75,42 @@ def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_
     >>> point.score, point.score_se, point.error
     (0.25, 0.25, 0.25)
     """
-    y, w, L = observed.y, observed.weights, observed.loss.class_weight(observed.y)
-    total = w.sum()
-    wrong = ((f > 0) != (y > 0)).astype(float)
-    error = float(w @ wrong / total)
-    correction = total / (total - 1.0) if total > 1.0 else np.nan
-    if measure == "deviance":
-        mean = w @ log_likelihood / total
-        variance = correction * (w @ (log_likelihood - mean) ** 2) / total
-        return Point(float(-2.0 * w @ log_likelihood), float(2.0 * np.sqrt(total * variance)), error, n_support)
-    each = wrong
+    y, w = observed.y, observed.weights
+    wrong = (f > 0) != (y > 0)
     if measure == "loss":
-        L, each = np.ones(len(y)), observed.loss.values(f, y)
-    elif measure == "error":
-        L = np.ones(len(y))
-    mass = w @ L
-    score = w @ (L * each) / mass
-    se = np.sqrt(correction * (w @ (L * (each - score)) ** 2)) / mass
-    return Point(float(score), float(se), error, n_support)
+        score, se = _mean(observed.loss.values(f, y), w, np.ones(len(y)))
+        return Point(score, se, share(wrong, w), n_support)
+    return rate_errors(wrong, log_likelihood, w, observed.loss.class_weight(y), measure, n_support)
+
+
+def rate_errors(
+    wrong: NDArray[np.bool_], log_likelihood: Floats, weights: Floats, class_weight: Floats, measure: str,
+    n_support: float,
+) -> Point:  # fmt: skip
+    """Score held-out predictions of any number of classes; measures but "loss" as in `rate`.
+
+    Parameters
+    ----------
+    wrong : (n,) whether the row is predicted wrongly
+    log_likelihood : (n,) log p_{y_i}(x_i)
+    weights, class_weight : (n,) w, and L of each row's class
+    measure : "deviance", "error" or "weighted_error"
+    n_support : to be passed on
+    """
+    error, total = share(wrong, weights), weights.sum()
+    if measure == "deviance":
+        mean, se = _mean(log_likelihood, weights, np.ones(len(weights)))
+        return Point(-2.0 * total * mean, 2.0 * total * se, error, n_support)
+    L = np.ones(len(weights)) if measure == "error" else class_weight
+    return Point(*_mean(wrong.astype(float), weights, L), error, n_support)
+
+
+def _mean(each: Floats, weights: Floats, L: Floats) -> tuple[float, float]:
+    """Σ w L each / Σ w L, and its standard error for weights that are repeats."""
+    total, mass = weights.sum(), weights @ L
+    mean = weights @ (L * each) / mass
+    correction = total / (total - 1.0) if total > 1.0 else np.nan
+    return float(mean), float(np.sqrt(correction * (weights @ (L * (each - mean)) ** 2)) / mass)
 
 
 def failed(reason: str, n_support: float = np.nan) -> Point:

@@ -14,12 +14,13 @@ from svmstat._checks import at_least, flag, one_of, refuse
 from svmstat._random import seed_sequence
 from svmstat._warn import warn
 from svmstat.errors import ArgumentError, DataError, GridWarning
-from svmstat.formula import named_column, true_probabilities
+from svmstat.formula import Response, named_column, true_probabilities
 from svmstat.machine import Groups, group_rows
 from svmstat.model import Prepared, fit, prepare
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.criteria import MEASURES, Point
 from svmstat.tuning.grid import Grid, check_values, make_grid
+from svmstat.tuning.pairs_search import PairsSample, search_pair_folds, search_pairs
 from svmstat.tuning.result import CRITERIA, TuneResult
 from svmstat.tuning.search import FURTHER, Effort, Sample, Wanted, search_fits, search_folds
 
@@ -57,6 +58,7 @@ def tune(
     na_action: str = "drop",
     scale: bool = True,
     calibration: str = "insample",
+    coupling: str = "wu-lin-weng",
 ) -> TuneResult:
     """Choose the cost and the parameters of the kernel by the prediction of rows that are left out.
 
@@ -84,7 +86,7 @@ def tune(
         What "loo" and "kfold" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with "loo" the
         CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its class
         weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with "loo"
-        and the hinge loss the V₀ of [000: 11].
+        and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
     folds : int
         The number of folds of "kfold", ≥ 2. Rows that agree in all predictors and the response share a fold, so that
@@ -101,7 +103,7 @@ def tune(
         does not depend on them.
     progress : bool
         Whether to show a progress bar.
-    loss, kernel, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration
+    loss, kernel, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration, coupling
         As in `svm`; ``calibration`` is that of the best fit, while the scores use the in-sample map of each fit.
 
     Returns
@@ -142,21 +144,21 @@ def tune(
     prepared = prepare(
         formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
         priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
-        env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
+        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
     )  # fmt: skip
     frame, X = prepared.frame, prepared.X
+    if prepared.many:
+        _refuse_for_many(frame.response, criterion, score, also)
     grid = make_grid(kernel, given, X, frame.weights)
     known = None if truth is None else true_probabilities(truth, data, frame.rows)
-    sample = Sample(X, frame.y, frame.weights, prepared.weighted_loss, known)
-    fold: pd.Series | None = None
-    if criterion != "kfold":
-        points = search_fits(sample, grid.kernels, grid.costs, Wanted(criterion, score, also), effort)
-    else:
-        groups = group_rows(X, frame.y, frame.weights)
+    if criterion == "kfold":
+        groups = group_rows(X, frame.codes.astype(float), frame.weights)
         of_group = _stratified(prepared, groups, folds, np.random.default_rng(seed))
-        points = search_folds(sample, groups, of_group, grid.kernels, grid.costs, score, effort)
+        points = _scored_by_folds(prepared, grid, groups, of_group, score, effort)
         of_row = np.where(groups.of_row >= 0, of_group[groups.of_row], -1)
         fold = pd.Series(of_row, index=frame.index, name="fold")
+    else:
+        points, fold = _scored(prepared, grid, Wanted(criterion, score, also), known, effort), None
     table, kernels = _table(grid, points, also)
     chosen = _least(table)
     row = table.iloc[chosen]
@@ -197,14 +199,50 @@ def _workers(n_jobs: object) -> int | None:
     return int(n_jobs)
 
 
+def _refuse_for_many(response: Response, criterion: str, score: str, further: tuple[str, ...]) -> None:
+    """Criteria that exist for two levels only."""
+    found = f"for two levels only: the response {response.name!r} has {len(response.levels)}"
+    if criterion not in ("loo", "kfold"):
+        raise refuse("criterion", criterion, f"'loo' or 'kfold', {CRITERIA[criterion]} being defined {found}")
+    if score == "loss":
+        raise refuse("score", score, f"another measure, the mean loss being defined {found}")
+    if further:
+        raise refuse("further", further, f"left out, these criteria being defined {found}")
+
+
+def _scored(prepared: Prepared, grid: Grid, wanted: Wanted, truth: Floats | None, effort: Effort) -> list[list[Point]]:
+    """The points of the grid by fits to all rows, for every kernel."""
+    if prepared.many:
+        return search_pairs(_pairs_sample(prepared), grid.kernels, grid.costs, wanted.measure, effort)
+    return search_fits(_sample(prepared, truth), grid.kernels, grid.costs, wanted, effort)
+
+
+def _scored_by_folds(
+    prepared: Prepared, grid: Grid, groups: Groups, fold: NDArray[np.intp], score: str, effort: Effort
+) -> list[list[Point]]:
+    """The points of the grid by k-fold, for every kernel."""
+    if prepared.many:
+        return search_pair_folds(_pairs_sample(prepared), fold, grid.kernels, grid.costs, score, effort)
+    return search_folds(_sample(prepared, None), groups, fold, grid.kernels, grid.costs, score, effort)
+
+
+def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
+    return Sample(prepared.X, prepared.frame.y, prepared.frame.weights, prepared.weighted_loss, truth)
+
+
+def _pairs_sample(prepared: Prepared) -> PairsSample:
+    frame = prepared.frame
+    return PairsSample(prepared.X, frame.codes, frame.weights, prepared.loss, prepared.class_weight, prepared.coupling)
+
+
 def _stratified(prepared: Prepared, groups: Groups, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """A fold for each group of equal rows, after a look at whether every fold finds one of each class."""
-    y, response = prepared.frame.y[groups.first], prepared.frame.response
-    for level in response.levels:
-        n = int(np.count_nonzero((y > 0) == (level == response.event)))
+    codes = prepared.frame.codes[groups.first]
+    for code, level in enumerate(prepared.frame.response.levels):
+        n = int(np.count_nonzero(codes == code))
         if n < k:
             raise DataError(f"folds={k} needs {k} different rows of each level: the level {level!r} has {n}.")
-    return assign_folds(y, k, rng)
+    return assign_folds(codes, k, rng)
 
 
 def _table(grid: Grid, points: list[list[Point]], further: tuple[str, ...]) -> tuple[pd.DataFrame, list[Any]]:

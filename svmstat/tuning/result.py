@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._checks import one_of, refuse
+from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.plots import criteria_plot
 from svmstat.plots.style import Axes
 from svmstat.plots.tuning import contour_plot, line_plot
@@ -24,7 +25,7 @@ class TuneResult:
 
     Attributes
     ----------
-    best : SVMResults
+    best : SVMResults or MulticlassSVMResults
         The fit with the best parameters, as ``svm`` gives it.
     best_params : dict
         C and the parameters of the kernel: ``svm(..., **best_params)``.
@@ -43,7 +44,7 @@ class TuneResult:
         The criteria that were computed beside the score.
     """
 
-    best: SVMResults
+    best: SVMResults | MulticlassSVMResults
     best_params: dict[str, Any]
     table: pd.DataFrame
     criterion: str

@@ -279,7 +279,7 @@ def test_pointwise_probabilities_of_both_levels(fit, kind):
 def test_new_rows_and_missing_values(fit):
     new = DATA.head(4).copy()
     new.loc["r1", "x"] = np.nan
-    for options in ({"interval": True}, *({"kind": kind} for kind in POINTWISE)):
+    for options in ({"interval": True}, *({"method": method} for method in POINTWISE)):
         found, known = fit.predict_proba(new, **options), fit.predict_proba(**options)
         assert found.index.equals(new.index)
         assert found.loc["r1"].isna().all() and found.drop("r1").notna().all(axis=None)
@@ -312,7 +312,7 @@ def test_the_event_is_what_the_interval_is_of():
         ({"tightness": [0.5]}, "tightness=[0.5] is not allowed"),
         ({"interval": 1}, "interval=1 is not allowed: it must be True or False."),
         ({"interval": "yes"}, "interval='yes' is not allowed"),
-        ({"method": "plat"}, "method='plat' is not allowed: it must be one of 'platt', 'sollich', 'semiparametric'; did"),
+        ({"method": "plat"}, "method='plat' is not allowed: it must be one of 'platt', 'sollich', 'semiparametric'; "),
         ({"method": None}, "method=None is not allowed"),
     ],
     ids=str,

@@ -159,13 +159,18 @@ def test_missing_response_is_dropped(table):
 
 @pytest.mark.parametrize("formula", ["a ~ x", "C(z % 3) ~ x", "I(z % 3) ~ x"])
 def test_more_than_two_levels(formula, table):
-    with pytest.raises(DataError, match=r"has 3 levels: .* This version fits two classes: .*==") as caught:
-        build_design(formula, table)
-    if formula == "a ~ x":  # what the message advises works
-        assert "\"a == 'w' ~ ...\"" in str(caught.value)
-        assert "subset=\"a.isin(['u', 'w'])\"" in str(caught.value)
-        assert build_design("a == 'w' ~ x", table).response.levels == (False, True)
-        assert build_design("a ~ x", table, subset="a.isin(['u', 'w'])").response.levels == ("u", "w")
+    frame = build_design(formula, table)
+    assert len(frame.response.levels) == 3
+    assert frame.response.labels(frame.codes).tolist() == [frame.response.levels[code] for code in frame.codes]
+
+
+def test_an_event_is_one_of_two_levels(table):
+    with pytest.raises(ArgumentError, match=r"event='w' is not allowed: the response 'a' has 3 levels, .*") as caught:
+        build_design("a ~ x", table, event="w")
+    assert "\"a == 'w' ~ ...\"" in str(caught.value)  # which works:
+    assert build_design("a == 'w' ~ x", table).response.levels == (False, True)
+    with pytest.raises(ArgumentError, match=r"\(z % 3\) == 1 ~|C\(z % 3\) == 1 ~"):
+        build_design("C(z % 3) ~ x", table, event=1)
 
 
 @pytest.mark.parametrize("y", [np.linspace(0, 1, 5), np.arange(30)])

@@ -1,0 +1,161 @@
+"""Every point of a grid for more than two classes: for each kernel one gram matrix, on it a warm path of costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.kernels import Kernel
+from svmstat.machine import group_rows
+from svmstat.multiclass import (
+    PairsHeldOut,
+    PairsMachine,
+    PosedPairs,
+    fit_pair_maps,
+    fit_pairs,
+    hold_out,
+    leave_one_out,
+    pose_pairs,
+)
+from svmstat.resampling.loops import run_pieces
+from svmstat.solver import TOLERANCE
+from svmstat.tuning.criteria import Point, failed, rate_errors
+from svmstat.tuning.search import Effort
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class PairsSample:
+    """The rows of a fit with more than two classes.
+
+    Attributes
+    ----------
+    X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
+    codes : (n,) classes
+    weights : (n,) case weights ≥ 0
+    loss : the name of the loss
+    class_weight : L of each class
+    coupling : how the probabilities of pairs are coupled
+    """
+
+    X: Floats
+    codes: Codes
+    weights: Floats
+    loss: str
+    class_weight: Mapping[int, float]
+    coupling: str
+
+    def fit(self, kernel: Kernel, C: float, near: PairsMachine | None = None) -> PairsMachine:
+        """The machines of all pairs; ``near`` as in `fit_pairs`."""
+        return fit_pairs(
+            kernel, self.X, self.codes, self.weights, C=C, loss=self.loss, class_weight=self.class_weight, near=near
+        )
+
+    def pose(self, kernel: Kernel) -> PosedPairs:
+        """Their problems for C = 1."""
+        return pose_pairs(
+            kernel, self.X, self.codes, self.weights, C=1.0, loss=self.loss, class_weight=self.class_weight
+        )
+
+    def of_class(self, codes: Codes) -> Floats:
+        """L (m,) of classes (m,)."""
+        return np.array([self.class_weight[code] for code in codes.tolist()])
+
+
+def search_pairs(
+    sample: PairsSample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
+) -> list[list[Point]]:
+    """Score each kernel with each of the rising costs by leave-one-out: a list of points for every kernel."""
+    side_by_side = len(kernels) > 1
+    pieces = [(sample, kernel, costs, measure, 1 if side_by_side else effort.n_jobs) for kernel in kernels[::-1]]
+    scored = run_pieces(
+        _points_along, pieces, n_jobs=effort.n_jobs if side_by_side else 1, progress=effort.progress, what="tune"
+    )
+    return scored[::-1]
+
+
+def _points_along(
+    sample: PairsSample, kernel: Kernel, costs: Sequence[float], measure: str, n_jobs: int | None
+) -> list[Point]:
+    points: list[Point] = []
+    machine: PairsMachine | None = None
+    for cost in costs:
+        machine = sample.fit(kernel, cost, machine)
+        points.append(_loo_point(machine, sample, measure, n_jobs))
+    return points
+
+
+def _loo_point(machine: PairsMachine, sample: PairsSample, measure: str, n_jobs: int | None) -> Point:
+    n_support = float(sample.weights[(machine.alpha > 0).any(axis=1)].sum())
+    violation = max(pair.solution.violation for pair in machine.pairs)
+    if violation > TOLERANCE:
+        return failed(f"the fit is not certified, its KKT violation is {violation:.2g}", n_support)
+    left = leave_one_out(machine, fit_pair_maps(machine, sample.coupling), n_jobs=n_jobs)
+    used = sample.weights > 0
+    lost = left.winner[used] < 0
+    troubles = [
+        (lost, "left without a class"),
+        (~lost & (left.violation[used] > TOLERANCE), "not certified"),
+        (~lost & ~left.calibrated[used] & (measure == "deviance"), "without a converged Platt map"),
+    ]
+    reasons = [f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()]
+    if reasons:
+        return failed("; ".join(reasons), n_support)
+    codes = sample.codes[used]
+    return rate_errors(
+        left.winner[used] != codes, left.log_likelihood[used], sample.weights[used], sample.of_class(codes), measure,
+        n_support,
+    )  # fmt: skip
+
+
+def search_pair_folds(
+    sample: PairsSample, fold: Codes, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
+) -> list[list[Point]]:
+    """k-fold at each kernel and each of the rising costs; ``fold`` (G,) is that of each group of equal rows."""
+    k = int(fold.max()) + 1
+    pieces = [(sample, kernel, fold == which, costs) for kernel in kernels[::-1] for which in range(k)]
+    parts = run_pieces(_held_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune")
+    groups = group_rows(sample.X, sample.codes.astype(float), sample.weights)
+    codes = sample.codes[groups.first]
+    points = [
+        _fold_points(parts[k * i : k * i + k], fold, codes, groups.weights, sample, measure)
+        for i in range(len(kernels))
+    ]
+    return points[::-1]
+
+
+def _held_out(sample: PairsSample, kernel: Kernel, out: NDArray[np.bool_], costs: Sequence[float]) -> PairsHeldOut:
+    return hold_out(sample.pose(kernel), out, costs, sample.coupling)
+
+
+def _fold_points(
+    parts: list[PairsHeldOut], fold: Codes, codes: Codes, weights: Floats, sample: PairsSample, measure: str
+) -> list[Point]:
+    """The points of one kernel from its folds; codes and weights (G,) of the groups."""
+    n_costs = len(parts[0].n_support)
+    winner, log_likelihood = np.empty((n_costs, len(fold)), np.intp), np.empty((n_costs, len(fold)))
+    for which, part in enumerate(parts):
+        winner[:, fold == which], log_likelihood[:, fold == which] = part.winner, part.log_likelihood
+    L = sample.of_class(codes)
+    points = []
+    for j in range(n_costs):
+        n_support = float(np.mean([part.n_support[j] for part in parts]))
+        troubles = [(which + 1, _trouble(part, j, measure)) for which, part in enumerate(parts)]
+        reasons = [f"fold {which}: {trouble}" for which, trouble in troubles if trouble]
+        points.append(
+            failed("; ".join(reasons), n_support)
+            if reasons
+            else rate_errors(winner[j] != codes, log_likelihood[j], weights, L, measure, n_support)
+        )
+    return points
+
+
+def _trouble(part: PairsHeldOut, j: int, measure: str) -> str:
+    if (part.winner[j] < 0).any():
+        return "left without a class"
+    if not part.certified[j]:
+        return "not certified"
+    return "no converged Platt map" if measure == "deviance" and not part.calibrated[j] else ""
