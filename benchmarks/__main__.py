@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import first_call, fit, gof, growth, large, loo_engine, path, simulation, tune
+from benchmarks import first_call, fit, gof, growth, large, loo_engine, multiclass, path, simulation, tune
 
 BENCHMARKS = {
     "fit": fit.main,
@@ -11,6 +11,7 @@ BENCHMARKS = {
     "growth": growth.main,
     "tune": tune.main,
     "path": path.main,
+    "multiclass": multiclass.main,
     "simulation": simulation.main,
     "first-call": first_call.main,
     "large": large.main,

@@ -1,7 +1,7 @@
 """From decision values to probabilities."""
 
 from svmstat.calibration.coupling import METHODS as COUPLINGS
-from svmstat.calibration.coupling import couple
+from svmstat.calibration.coupling import couple, pairwise
 from svmstat.calibration.interval import POINTWISE, pointwise, probability_interval, tightest, touch
 from svmstat.calibration.platt import Platt, deviance, fit_map, fit_maps, fit_platt
 
@@ -14,6 +14,7 @@ __all__ = [
     "fit_map",
     "fit_maps",
     "fit_platt",
+    "pairwise",
     "pointwise",
     "probability_interval",
     "tightest",

@@ -58,8 +58,9 @@ def couple(r: Floats, method: str = "wu-lin-weng", weights: Floats | None = None
     one_of("method", method, METHODS)
     n_classes = r.shape[1]
     pairs = ~np.eye(n_classes, dtype=bool)
-    known = ~np.isnan(r[:, pairs]).any(axis=1)
-    complete = np.ascontiguousarray(r[known], dtype=np.float64)
+    r = np.ascontiguousarray(r, dtype=np.float64)
+    known = _known(r)
+    complete = r if known.all() else r[known]
     p = np.full(r.shape[:2], np.nan)
     if n_classes == 2:
         p[known] = complete[:, [0, 1], [1, 0]]
@@ -67,9 +68,38 @@ def couple(r: Floats, method: str = "wu-lin-weng", weights: Floats | None = None
         p[known] = _wu_lin_weng(complete)
     else:
         counts = np.where(pairs, 1.0 if weights is None else weights, 0.0)
-        shares = np.broadcast_to(counts / counts.max(axis=(-2, -1), keepdims=True), r.shape)
-        p[known] = _hastie_tibshirani(complete, shares[known])
+        counts = np.broadcast_to(counts, r.shape)[known]
+        p[known] = _hastie_tibshirani(complete, counts / counts.max(axis=(1, 2), keepdims=True))
     return p
+
+
+@njit(cache=True, nogil=True)
+def pairwise(z, n_classes):
+    """r (m, K, K) with r_ij = 1/(1 + exp(z_p)) for the pairs i < j in their order, z (m, P); ½ on the diagonal."""
+    r = np.empty((z.shape[0], n_classes, n_classes))
+    for row in range(z.shape[0]):
+        p = 0
+        for i in range(n_classes):
+            r[row, i, i] = 0.5
+            for j in range(i + 1, n_classes):
+                small = np.exp(-abs(z[row, p]))
+                large = 1.0 / (1.0 + small)
+                small *= large
+                r[row, i, j], r[row, j, i] = (small, large) if z[row, p] >= 0.0 else (large, small)
+                p += 1
+    return r
+
+
+@njit(cache=True, nogil=True)
+def _known(r):
+    """(m,) whether r (m, K, K) has no NaN off the diagonal."""
+    known = np.ones(r.shape[0], np.bool_)
+    for row in range(r.shape[0]):
+        for i in range(r.shape[1]):
+            for j in range(r.shape[1]):
+                if i != j and np.isnan(r[row, i, j]):
+                    known[row] = False
+    return known
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -85,6 +85,8 @@ def fit_map(f, y, weights, slope, intercept):
             n_event += weights[i]
         else:
             n_other += weights[i]
+    if n_event + n_other == 0.0:
+        return 0.0, 0.0, False
     center /= n_event + n_other
     scale = 0.0
     for i in range(n):
@@ -178,6 +180,8 @@ def _newton(x, targets, weights, a, b):
         h_aa += ridge
         h_bb += ridge
         determinant = h_aa * h_bb - h_ab * h_ab
+        if not determinant > 0.0:
+            return a, b, False  # so far off that every curvature underflows
         step_a = -(h_bb * g_a - h_ab * g_b) / determinant
         step_b = -(h_aa * g_b - h_ab * g_a) / determinant
         decrement = -(g_a * step_a + g_b * step_b)

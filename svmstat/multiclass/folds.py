@@ -53,7 +53,7 @@ def hold_out(posed: PosedPairs, out: NDArray[np.bool_], costs: Sequence[float], 
     m, n_pairs = int(np.count_nonzero(out)), len(posed.pairs)
     f, slope, intercept = np.full((len(costs), m, n_pairs), np.nan), *np.full((2, len(costs), 1, n_pairs), np.nan)
     certified, calibrated = np.ones(len(costs), bool), np.ones(len(costs), bool)
-    is_support = np.zeros((len(costs), len(out)), bool)
+    is_support, n_support = np.zeros((len(costs), len(out)), bool), np.zeros(len(costs))
     for p, pair in enumerate(posed.pairs):
         solution: Solution | None = None
         left = out[pair.rows]
@@ -65,7 +65,7 @@ def hold_out(posed: PosedPairs, out: NDArray[np.bool_], costs: Sequence[float], 
             start = None if solution is None else carried(solution, upper)
             solution = solve(replace(pair.problem, upper=upper), start=start)
             if solution.status is Status.ONE_CLASS:
-                certified[:] = False
+                certified[:], calibrated[:], n_support[:] = False, False, np.nan
                 break
             decision = solution.decision
             f[j, place[pair.rows[left]], p] = decision[left]
@@ -82,7 +82,7 @@ def hold_out(posed: PosedPairs, out: NDArray[np.bool_], costs: Sequence[float], 
     return PairsHeldOut(
         np.array([vote(each, posed.n_classes) for each in f]),
         log_likelihoods(probability, posed.group_codes[out]),
-        is_support @ posed.groups.weights,
+        n_support + is_support @ posed.groups.weights,
         certified,
         calibrated,
     )

@@ -14,7 +14,7 @@ from svmstat.calibration import fit_maps
 from svmstat.multiclass.pairs import Pair, PairsMachine, elsewhere, others_of
 from svmstat.multiclass.probabilities import PairMaps, coupled, log_likelihoods, vote
 from svmstat.resampling.loops import one_blas_thread, run_pieces
-from svmstat.solver import TOLERANCE, Anchor, Batch, BoxQP, Road, anchor_at, solve
+from svmstat.solver import TOLERANCE, Anchor, BoxQP, Road, anchor_at, solve
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -92,7 +92,8 @@ def leave_one_out(
     """
     left = _deletions(machine)
     f, slope, intercept = _full(machine, maps, left.group)
-    violation, calibrated = np.zeros(f.shape), np.ones(f.shape, bool)
+    violation = np.tile(_violations(machine), (len(f), 1))
+    calibrated = np.tile(maps.converged, (len(f), 1))
     pieces, targets = [], []
     for p, anchor in enumerate(_anchors(machine)):
         concerned = np.flatnonzero(_holds(machine.pairs[p], left.code))
@@ -105,7 +106,7 @@ def leave_one_out(
     n_rescued = 0
     for at, part in zip(targets, parts, strict=True):
         f[at], slope[at], intercept[at], calibrated[at], violation[at] = part[:5]
-        n_rescued += int(np.count_nonzero(part[5] == Road.RESCUE))
+        n_rescued += int(np.count_nonzero(part[5]))
     totals = _totals_without(machine, left.code, left.copies)
     probability = coupled(f, slope, intercept, totals, maps.coupling)
     return _by_row(
@@ -170,6 +171,11 @@ def _deletions(machine: PairsMachine) -> _Deletions:
     return _Deletions(group, machine.group_codes[group], distinct[:, 1], used, inverse.ravel())
 
 
+def _violations(machine: PairsMachine) -> Floats:
+    """(P,) those of the fit to all rows."""
+    return np.array([pair.solution.violation for pair in machine.pairs])
+
+
 def _holds(pair: Pair, code: Codes) -> NDArray[np.bool_]:
     return (code == pair.first) | (code == pair.second)
 
@@ -197,22 +203,42 @@ def _refit(
     return pair.problem, anchor, machine.groups.weights[pair.rows], place, copies, maps.slope[p], maps.intercept[p]
 
 
+@dataclass(frozen=True, slots=True)
+class _Reduced:
+    """B reduced fits of a pair of m rows: decision values (B, m), α y (B, m), the others (B,)."""
+
+    f: Floats
+    beta: Floats
+    intercept: Floats
+    violation: Floats
+    rescued: NDArray[np.bool_]
+    maps: tuple[Floats, Floats, NDArray[np.bool_]]
+
+
 def _without(
     problem: BoxQP, anchor: Anchor, weights: Floats, place: Codes, copies: Floats, slope: float, intercept: float
-) -> tuple[Batch, Floats, tuple[Floats, Floats, NDArray[np.bool_]]]:
-    """The pair (m rows) without copies of each row in ``place`` (B,): its decision values (B, m), its maps (B,)."""
-    batch = solve(problem, deletions(problem.upper, weights, place, copies), start=anchor)
-    f = batch.decision
-    reduced = np.tile(weights, (len(place), 1))
-    reduced[np.arange(len(place)), place] -= copies
-    return batch, f, fit_maps(f, problem.signs, reduced, slope, intercept)
+) -> _Reduced:
+    """The pair without copies of each row in ``place`` (B,).
+
+    Where a vector is free, so that the intercept is determined, the deletion of a row with α = 0 changes nothing but
+    Platt's map.
+    """
+    full, B = anchor.solution, len(place)
+    f, beta = np.tile(full.decision, (B, 1)), np.tile(problem.signs * full.alpha, (B, 1))
+    b, violation, rescued = np.full(B, full.intercept), np.full(B, full.violation), np.zeros(B, bool)
+    moved = np.flatnonzero((full.alpha[place] > 0) | (not full.free.any()))
+    batch = solve(problem, deletions(problem.upper, weights, place[moved], copies[moved]), start=anchor)
+    f[moved], beta[moved], b[moved] = batch.decision, problem.signs * batch.alpha, batch.intercept
+    violation[moved], rescued[moved] = batch.violation, batch.road == Road.RESCUE
+    reduced = np.tile(weights, (B, 1))
+    reduced[np.arange(B), place] -= copies
+    return _Reduced(f, beta, b, violation, rescued, fit_maps(f, problem.signs, reduced, slope, intercept))
 
 
-def _left_out(*refit: Any) -> tuple[Floats, Floats, Floats, NDArray[np.bool_], Floats, NDArray[np.int8]]:
-    """Decision value, A, B, whether they converged, violation and road (B,) of the deletions in ``refit``."""
-    place = refit[3]
-    batch, f, maps = _without(*refit)
-    return f[np.arange(len(place)), place], *maps, batch.violation, batch.road
+def _left_out(*refit: Any) -> tuple[Floats, Floats, Floats, NDArray[np.bool_], Floats, NDArray[np.bool_]]:
+    """Decision value, A, B, whether they converged, violation and rescue (B,) of the deletions in ``refit``."""
+    place, found = refit[3], _without(*refit)
+    return found.f[np.arange(len(place)), place], *found.maps, found.violation, found.rescued
 
 
 def _totals_without(machine: PairsMachine, code: Codes, copies: Floats) -> Floats:
@@ -231,10 +257,9 @@ def _changes(
     slope, intercept = np.tile(maps.slope, (B, 1, 1)), np.tile(maps.intercept, (B, 1, 1))
     for p, refit in refits:
         pair = machine.pairs[p]
-        batch, f[:, pair.rows, p], (slope[:, 0, p], intercept[:, 0, p], _) = _without(*refit)
-        others = others_of(pair.rows, G)
-        beta = batch.alpha * pair.problem.signs
-        f[:, others, p] = elsewhere(machine.gram, pair.rows, others, beta) + batch.intercept[:, None]
+        found, others = _without(*refit), others_of(pair.rows, G)
+        f[:, pair.rows, p], (slope[:, 0, p], intercept[:, 0, p], _) = found.f, found.maps
+        f[:, others, p] = elsewhere(machine.gram, pair.rows, others, found.beta) + found.intercept[:, None]
     totals = _totals_without(machine, machine.group_codes[group], copies)
     weights = np.tile(machine.groups.weights, (B, 1))
     weights[np.arange(B), group] -= copies
@@ -254,7 +279,8 @@ def _by_row(
     full = maps.probabilities(machine.decision_values)
     values, probability = machine.decision_values.copy(), full
     values[left.used], probability[left.used] = f[left.of_used], p[left.of_used]
-    largest, good = np.zeros(len(values)), np.ones(len(values), bool)
+    largest = np.full(len(values), _violations(machine).max())
+    good = np.full(len(values), bool(maps.converged.all()))
     largest[left.used], good[left.used] = violation[left.of_used], calibrated[left.of_used]
     failed = np.isnan(values).any(axis=1) | (largest > TOLERANCE) | ~good
     return PairsLeaveOneOut(

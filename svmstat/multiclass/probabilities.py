@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.calibration import couple
+from svmstat.calibration import couple, pairwise
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -81,18 +81,13 @@ def coupled(f: Floats, slope: Floats, intercept: Floats, totals: Floats, method:
     """
     n_classes = totals.shape[-1]
     z = slope * f + intercept
-    small = np.exp(-np.abs(z))
-    large = 1.0 / (1.0 + small)
-    small *= large
-    i, j = pairs_of(n_classes).T
-    r = np.full((*f.shape[:-1], n_classes, n_classes), 0.5)
-    r[..., i, j] = np.where(z >= 0, small, large)
-    r[..., j, i] = np.where(z >= 0, large, small)
-    flat = (-1, n_classes, n_classes)
+    r = pairwise(z.reshape(-1, z.shape[-1]), n_classes)
     sizes = None
     if method == "hastie-tibshirani":
-        sizes = np.broadcast_to(totals[..., :, None] + totals[..., None, :], r.shape).reshape(flat)
-    return couple(r.reshape(flat), method, sizes).reshape(r.shape[:-1])
+        square = (n_classes, n_classes)
+        each = totals[..., :, None] + totals[..., None, :]
+        sizes = np.broadcast_to(each, (*z.shape[:-1], *square)).reshape(-1, *square)
+    return couple(r, method, sizes).reshape(*z.shape[:-1], n_classes)
 
 
 def log_likelihoods(p: Floats, codes: Codes) -> Floats:

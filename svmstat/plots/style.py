@@ -70,6 +70,22 @@ def pyplot() -> Any:
 
 
 @contextmanager
+def _styled() -> Iterator[None]:
+    """The common style for a while.
+
+    Only its own settings are put back: the first figure in a notebook makes matplotlib interactive, which
+    ``rc_context`` would undo, and no later figure would be shown.
+    """
+    settings = pyplot().rcParams
+    before = {name: settings[name] for name in STYLE}
+    settings.update(STYLE)
+    try:
+        yield
+    finally:
+        settings.update(before)
+
+
+@contextmanager
 def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator[Axes]:
     """The axes to draw into, in the common style: those that are given, else those of a new figure.
 
@@ -84,7 +100,7 @@ def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator
     Axes
     """
     plt = pyplot()
-    with plt.rc_context(STYLE):
+    with _styled():
         yield plt.figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
 
 
@@ -105,7 +121,7 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) 
     str
     """
     figures, file = importlib.import_module("matplotlib.figure"), io.StringIO()
-    with pyplot().rc_context(STYLE), warnings.catch_warnings():
+    with _styled(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # shown as boxes
         figure = figures.Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())

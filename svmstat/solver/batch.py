@@ -23,7 +23,7 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import basis_of, feasible, solve_single
-from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status, partition
+from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status, partition, without_noise
 from svmstat.solver.tableau import Tableau, make_tableau, near_rows
 
 _PATH_EVENTS = 5000
@@ -125,6 +125,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
         array[~both] = np.nan
     alpha = np.multiply(paths.beta, problem.signs, out=paths.beta)
     field = np.subtract(problem.linear, paths.h, out=paths.h)
+    field = without_noise(field, alpha, paths.violation, problem.gram.diagonal)
     return Batch(alpha, field, paths.interval, paths.violation, paths.gap, status, road, steps, paths.events)
 
 

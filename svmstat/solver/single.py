@@ -8,7 +8,7 @@ from svmstat.solver.gram import Floats, Room
 from svmstat.solver.newton import MANY, Outcome, newton
 from svmstat.solver.polish import polish
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, Basis, Road, Solution, Status, certify, doubtful, middle
+from svmstat.solver.solution import TOLERANCE, Basis, Road, Solution, Status, certify, doubtful, middle, without_noise
 
 _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 """KKT violations at which the descent may hand over to the path."""
@@ -138,7 +138,7 @@ def certified(
     """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold."""
     b_low, b_high, violation, gap = certify(h, beta, lo, hi)
     alpha = problem.signs * beta
-    field = problem.linear - h
+    field = without_noise(problem.linear - h, beta, violation, problem.gram.diagonal)
     norm_squared = float(beta @ field)
     return Solution(
         alpha=alpha,

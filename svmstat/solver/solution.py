@@ -129,6 +129,18 @@ def middle(b_low, b_high):
     return 0.5 * (b_low + b_high)
 
 
+def without_noise(field: Floats, beta: Floats, violation: Floats, diagonal: Floats) -> Floats:
+    """The field h (..., n), exactly zero where it is all rounding; a map of it would take that for a signal.
+
+    Rounding of Kβ is some eps Σ|β| max|K|, and what the solution is short of the optimum shows in its violation (...).
+    """
+    noise = violation + 16.0 * np.finfo(float).eps * np.abs(beta).sum(axis=-1) * np.abs(diagonal).max()
+    flat = np.maximum(field.max(axis=-1), -field.min(axis=-1)) <= noise
+    if not np.any(flat):
+        return field
+    return np.where(np.expand_dims(flat, -1), 0.0, field)
+
+
 @dataclass(frozen=True, slots=True)
 class Basis:
     """The free rows of a solution and R, the inverse of [[0, 1'], [1, K_MM]].

@@ -41,3 +41,13 @@ def test_the_style_of_the_user_is_untouched():
     with drawing(None) as ax:
         assert not ax.spines["top"].get_visible()
     assert dict(plt.rcParams) == before
+
+
+def test_what_the_first_figure_switches_on_stays_on():
+    """In a notebook it makes matplotlib interactive; undone, no later figure would be shown."""
+    assert not plt.isinteractive()
+    before = plt.rcParams["font.size"]
+    with drawing(None):
+        plt.ion()
+    assert plt.isinteractive() and plt.rcParams["font.size"] == before
+    plt.ioff()
