@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from svmstat.solver.basis import exclude
 from svmstat.solver.follow import set_off
 from svmstat.solver.gram import Floats
-from svmstat.solver.path import ARRIVED, exclude, move
+from svmstat.solver.path import ARRIVED, move
 from svmstat.solver.polish import refine
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import basis_of, certified, feasible, settled_basis, solve_single
@@ -56,17 +57,17 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     members[:m], inverse[: m + 1, : m + 1] = basis.rows, basis.inverse
     for position in range(m - 1, -1, -1):
         if status[members[position]] != FREE:
-            m = exclude(members, m, inverse, position)
+            m = exclude(None, members, m, inverse, position)
     scalars = np.array([b0])
     code, m, events = move(
-        gram, beta, g, lo, hi, dlo, dhi, np.zeros(n), status, members, m, inverse, scalars, _PATIENCE
+        gram, None, beta, g, lo, hi, dlo, dhi, np.zeros(n), status, members, m, inverse, scalars, _PATIENCE
     )
     if code != ARRIVED:
         return None
     settle(beta, lo1, hi1)
     for position in range(m - 1, -1, -1):
         if not lo1[members[position]] < beta[members[position]] < hi1[members[position]]:
-            m = exclude(members, m, inverse, position)
+            m = exclude(None, members, m, inverse, position)
     h = problem.linear.copy()
     support = np.flatnonzero(beta)
     problem.gram.add(support, -beta[support], h)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat.solver.basis import complete_basis, exclude
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.path import complete_basis, exclude, move
+from svmstat.solver.path import move
 from svmstat.solver.solution import (
     AT_LOWER,
     AT_UPPER,
@@ -93,7 +94,7 @@ def _round(
     target = _right_signs(b - h[near], part_status, violation)
     ds = target - (b - h[near])
     _, m, events = move(
-        K, part_beta, target, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
+        K, None, part_beta, target, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
         part_status, members, m, inverse, scalars, max_events,
     )  # fmt: skip
     if not np.isfinite(part_beta).all():
@@ -101,7 +102,7 @@ def _round(
     settle(part_beta, part_lo, part_hi)
     for position in range(m - 1, -1, -1):
         if not part_lo[members[position]] < part_beta[members[position]] < part_hi[members[position]]:
-            m = exclude(members, m, inverse, position)
+            m = exclude(None, members, m, inverse, position)
     beta[near] = part_beta
     h[:] = linear
     support = np.flatnonzero(beta)
@@ -146,7 +147,7 @@ def make_basis(
     m = len(independent)
     members[:m] = free[independent]
     inverse[: m + 1, : m + 1] = R
-    m = complete_basis(K, beta, lo, hi, status, members, m, inverse, scalars)
+    m = complete_basis(K, None, beta, lo, hi, status, members, m, inverse, scalars)
     return members, int(m), inverse
 
 
