@@ -1,4 +1,7 @@
-"""R, the inverse of the bordered kernel matrix [[0, 1'], [1, K]] of the free rows, computed afresh."""
+"""R, the inverse of the bordered kernel matrix [[0, 1'], [1, K]] of the free rows, computed afresh.
+
+With the sum of each class given there are two border rows: see `basis`.
+"""
 
 import numpy as np
 from numba import njit
@@ -13,16 +16,18 @@ _LAPACK_FROM = 300
 """From so many rows on LAPACK is quicker in spite of its threads."""
 
 
-def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
-    """Independent rows of K (m, m) and R over them.
+def bordered_inverse(K: Floats, group: Rows | None = None) -> tuple[Rows, Floats]:
+    """Independent rows of K (m, m) and R over them; ``group`` (m,) is the class of each row where each has its sum.
 
     With K̃ = K + c·11', A = K̃⁻¹, v = A1 and q = 1'v the blocks of R are c − 1/q, v/q and A − vv'/q.
 
     Returns
     -------
     rows : (r,) the independent rows
-    R : (r + 1, r + 1), in the order (b, rows)
+    R : (r + 1, r + 1), in the order (b, rows); (r + 2, r + 2) for two classes
     """
+    if group is not None:
+        return _of_classes(K, group)
     if len(K) == 0:
         return np.empty(0, np.intp), np.zeros((1, 1))
     size = np.abs(K.diagonal())
@@ -36,6 +41,28 @@ def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
     R[0, 0] = c - 1.0 / q
     R[0, 1:] = R[1:, 0] = v / q
     R[1:, 1:] = A - np.outer(v, v / q)
+    return rows, R
+
+
+def _of_classes(K: Floats, group: Rows) -> tuple[Rows, Floats]:
+    """The same with E, the indicators of the classes, in the place of 1.
+
+    Q = E'AE is a matrix then, and the blocks are c·I − Q⁻¹, Q⁻¹E'A and A − AEQ⁻¹E'A; zero for a class without rows.
+    """
+    if len(K) == 0:
+        return np.empty(0, np.intp), np.zeros((2, 2))
+    c = float(np.abs(K.diagonal()).mean())
+    shifted = K + c * (group[:, None] == group[None, :])
+    rows, A = _inverse(shifted, _LEAST_PIVOT * (c + float(np.abs(K.diagonal()).max())))
+    R = np.zeros((len(rows) + 2, len(rows) + 2))
+    classes = np.unique(group[rows])
+    E = (group[rows][:, None] == classes).astype(float)
+    V = A @ E
+    Q = np.linalg.inv(E.T @ V)
+    R[np.ix_(classes, classes)] = c * np.eye(len(classes)) - Q
+    R[2:, classes] = V @ Q
+    R[classes, 2:] = R[2:, classes].T
+    R[2:, 2:] = A - V @ Q @ V.T
     return rows, R
 
 

@@ -114,9 +114,13 @@ def _compensator(gradient, group, g, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
     for i in range(gradient.shape[0]):
-        if slot(group, i) == g and hi[i] > lo[i] and (
-            (dsum < 0.0 and status[i] == AT_LOWER and (chosen < 0 or gradient[i] < gradient[chosen]))
-            or (dsum > 0.0 and status[i] == AT_UPPER and (chosen < 0 or gradient[i] > gradient[chosen]))
+        if (
+            slot(group, i) == g
+            and hi[i] > lo[i]
+            and (
+                (dsum < 0.0 and status[i] == AT_LOWER and (chosen < 0 or gradient[i] < gradient[chosen]))
+                or (dsum > 0.0 and status[i] == AT_UPPER and (chosen < 0 or gradient[i] > gradient[chosen]))
+            )
         ):
             chosen = i
     return chosen
