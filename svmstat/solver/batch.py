@@ -80,8 +80,8 @@ def solve(
     Returns
     -------
     Solution, or for ``uppers`` a Batch, or one Solution after another if they are solved in turn
-        A bound vector that leaves one class only is a status and NaN, not an exception; so is one whose sum over a class
-        is less than the total.
+        A bound vector that leaves one class only, or whose sum over a class is less than the total, is a status and
+        NaN, not an exception.
     """
     if uppers is None:
         origin = start.solution if isinstance(start, Anchor) else start

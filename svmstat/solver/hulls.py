@@ -182,7 +182,7 @@ def _filled(a: Floats, u: Floats, giving: np.ndarray) -> Floats:
 
 
 def towards_each_other(gram: Gram, lo: Floats, hi: Floats, group: Rows) -> tuple[Floats, Floats]:
-    """A start (β, h), both (n,): of each class the rows nearest to the other's centre at their bounds, the last in part.
+    """A start (β, h), both (n,): of each class the rows nearest to the other's centre at their bounds.
 
     For bounds that leave one β only this is the solution.
     """

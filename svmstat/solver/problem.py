@@ -17,7 +17,7 @@ class BoxQP:
 
         min_β  ½ β'Kβ − s'β    s.t.  lo ≤ β ≤ hi,  Σβ = 0        with s_i = y_i m_i
 
-    With a ``total`` the sum of each class is given (spec, section 9), Σα ≥ ν = 2·total being an equality at the optimum:
+    With a ``total`` the sum of each class is given (spec, section 9); Σα ≥ ν = 2·total is an equality at the optimum:
 
         min_α  ½ Σ_ij α_i α_j y_i y_j K_ij    s.t.  0 ≤ α_i ≤ u_i,  Σ_{y=+1} α_i = Σ_{y=−1} α_i = total
 

@@ -33,7 +33,7 @@ class Status(IntEnum):
         """What to tell the user."""
         return {
             Status.CERTIFIED: "optimal to within the tolerance",
-            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C, a larger nu or scaled predictors help",
+            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C, larger nu or scaled predictors help",
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
             Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
         }[self]
@@ -184,8 +184,8 @@ class Solution:
     status, road : see `Status`, `Road`
     steps, events : SMO steps and path events that were spent
     basis : where a path sets off from here; None where it was not needed: `single.basis_of` computes it
-    nearest : with a total, the solution on the scale of the hulls; None otherwise. Where the hulls meet, ρ = 0 and f = 0
-        everywhere, and α and its bounds are those of the 2ν form itself
+    nearest : with a total, the solution on the scale of the hulls; None otherwise. Where the hulls meet, ρ = 0 and
+        f = 0 everywhere, and α and its bounds are those of the 2ν form itself
     """
 
     alpha: Floats
