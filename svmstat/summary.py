@@ -85,7 +85,12 @@ def summarize(fit: Any) -> Summary:
     -------
     Summary
     """
-    parts: list[Part] = [_model(fit), _solution(fit), _support(fit), _probabilities(fit)]
+    parts: list[Part] = [_model(fit), _solution(fit), _support(fit)]
+    if fit.nu is not None:
+        parts.append(
+            Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
+        )
+    parts.append(_probabilities(fit))
     parts += [_confusion(fit), _errors(fit)]
     if fit.has_params:
         parts.append(_coefficients(fit))
@@ -171,10 +176,23 @@ def _model(fit: Any) -> Block:
             Entry("Loss", fit.loss),
             Entry("Kernel", fit.kernel_name),
             *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
-            Entry("C", fit.C, "setting"),
-            Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting"),
+            *_cost(fit, total),
         ),
     )
+
+
+def _cost(fit: Any, total: str) -> list[Entry]:
+    """What balances the norm of h against the losses."""
+    if fit.nu is None:
+        return [Entry("C", fit.C, "setting"), Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting")]
+    unique = fit.rho_interval[1] - fit.rho_interval[0] <= _NOISE * max(fit.rho, _NOISE)
+    return [
+        Entry("nu of the event", fit.nu[0], "setting"),
+        Entry("nu of the other level", fit.nu[1], "setting"),
+        Entry("rho" if unique else "rho (not unique)", fit.rho, "setting"),
+        Entry(f"Equivalent C = 1/(rho {total})", fit.C, "setting"),
+        Entry("  weight of an event, gamma", 1.0 - fit.threshold, "share"),
+    ]
 
 
 def _stakes(fit: Any) -> list[Entry]:
@@ -190,7 +208,7 @@ def _stakes(fit: Any) -> list[Entry]:
     if fit.class_weight is not None:
         weights = (f"{level}: {show(weight, 'setting')}" for level, weight in fit.class_weight.items())
         entries.append(Entry("Class weights", ", ".join(weights)))
-    if fit.class_weight is not None or fit.loss == "p0":
+    if fit.class_weight is not None or fit.loss == "p0" or fit.nu is not None:
         entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
     return entries
 

@@ -3,7 +3,7 @@
 from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status
+from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -12,6 +12,7 @@ __all__ = [
     "Batch",
     "BoxQP",
     "Gram",
+    "Nearest",
     "Road",
     "Solution",
     "Status",

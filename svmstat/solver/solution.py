@@ -33,7 +33,9 @@ class Status(IntEnum):
         """What to tell the user."""
         return {
             Status.CERTIFIED: "optimal to within the tolerance",
-            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C, larger nu or scaled predictors help",
+            Status.UNCERTIFIED: (
+                "the KKT violation exceeds the tolerance: a smaller C, a larger nu or scaled predictors help"
+            ),
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
             Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
         }[self]
