@@ -139,3 +139,44 @@ def bordered_block(K, rows, R):
         for j in range(m):
             R[a + 1, j + 1] = M[a, j] - v[a] * (v[j] / q)
     return True
+
+
+@njit(cache=True, nogil=True)
+def bordered_classes(K, group, rows, R):
+    """`bordered_block` for two classes: R[: m + 2, : m + 2] as in `bordered_inverse`, however nearly rows depend."""
+    m = rows.shape[0]
+    R[: m + 2, : m + 2] = 0.0
+    if m == 0:
+        return True
+    M = np.empty((m, m))
+    c = 0.0
+    for a in range(m):
+        c += abs(K[rows[a], rows[a]]) / m
+    for a in range(m):
+        for j in range(m):
+            M[a, j] = K[rows[a], rows[j]] + (c if group[rows[a]] == group[rows[j]] else 0.0)
+    if not _sweep(M, 1e-15 * c).all():
+        return False
+    V, Q = np.zeros((m, 2)), np.zeros((2, 2))
+    for a in range(m):
+        for j in range(m):
+            V[a, group[rows[j]]] += M[a, j]
+    for a in range(m):
+        Q[group[rows[a]]] += V[a]
+    for g in range(2):  # an empty class has a border of zeros
+        if Q[g, g] == 0.0:
+            Q[g, g] = 1.0
+            R[g, g] = 1.0 - c
+    determinant = Q[0, 0] * Q[1, 1] - Q[0, 1] * Q[1, 0]
+    P = np.array([[Q[1, 1], -Q[0, 1]], [-Q[1, 0], Q[0, 0]]]) / determinant
+    for g in range(2):
+        R[g, g] += c
+        for k in range(2):
+            R[g, k] -= P[g, k]
+    for a in range(m):
+        for g in range(2):
+            R[a + 2, g] = R[g, a + 2] = V[a, 0] * P[0, g] + V[a, 1] * P[1, g]
+    for a in range(m):
+        for j in range(m):
+            R[a + 2, j + 2] = M[a, j] - R[a + 2, 0] * V[j, 0] - R[a + 2, 1] * V[j, 1]
+    return True

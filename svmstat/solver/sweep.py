@@ -1,32 +1,38 @@
 """All (ν₊, ν₋) of a grid on one kernel matrix, each exact, by the path from a neighbouring pair.
 
-With the sum of each class given, ν₊ and ν₋ are bounds alone: a_i ≤ w_i / (ν₊n₊) for the weights of the events, and
-likewise for the others. At ν₊ = ν₋ = 1 every row is at its bound, so that the first solution needs no work. From there
-the sweep goes down ν₋, and from every ν₋ down ν₊. The sums of the kernel rows of the bounded rows, one for each class,
-are kept up to date with the partition: a fresh h = −Kβ then costs a row of K for each free row only.
+With the sum of each class given, ν₊ and ν₋ are bounds alone: β_i ≤ w_i / (ν₊n₊) for an event, and likewise for the
+others. At ν₊ = ν₋ = 1 every row is at its bound, so that the first solution needs no work. From there a sweep goes down
+ν₋, and from every ν₋ down ν₊. The sums of the kernel rows of the bounded rows, one for each class, are kept up to date
+with the partition: a fresh h = −Kβ then costs a row of K for each free row only.
 
-Smaller ν make larger hulls: where they meet, they do for all smaller pairs, which need no work either.
+Smaller ν make larger hulls, and the distance of larger hulls is smaller. Where it is zero f is zero, there and for all
+smaller pairs. Where ρ is so small that f/ρ has not eight digits a cell is unresolved, and so are all smaller pairs: a
+rule that does not depend on the way through the grid.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from svmstat.solver.basis import exclude
+from svmstat.solver.bordered import bordered_classes
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.hulls import class_ends
 from svmstat.solver.path import ARRIVED, UNSTABLE, move
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, middle
+
+SOLVED, MET, UNRESOLVED, FAILED = 0, 1, 2, 3
+"""How a cell ended: certified; the hulls meet; no eight digits of f beside ρ; no exact solution was reached."""
 
 _SNAP = 1e-10
 """A free row this near to a bound, as a share of its box, is put there: rounding alone may have kept it free."""
 
 _MOST_EVENTS = 4000
 _REFINEMENTS = 3
-
-SOLVED, MET, UNRESOLVED, FAILED = 0, 1, 2, 3
-"""How a cell ended: certified; the hulls meet, f = 0; exact but for a ρ too small for eight digits of f; not solved."""
+_FACTORISATIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +47,29 @@ class Place:
     b : (2,) multipliers
     sums : (2, n) Σ w_i K_i over the rows at their bound, by class
     size : (1,) the number of free rows
+    f : (n,) decision values on the scale of the margins
+    numbers : (3,) ρ on the scale of the hulls, the violation as a share of it, path events so far
     """
 
     beta: Floats
     g: Floats
     lo: Floats
     hi: Floats
-    status: np.ndarray
-    members: np.ndarray
+    status: NDArray[np.int8]
+    members: NDArray[np.int64]
     inverse: Floats
     b: Floats
     sums: Floats
-    size: np.ndarray
+    size: NDArray[np.int64]
+    f: Floats
+    numbers: Floats
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[NDArray[Any], ...]:
         """In the order of the kernels' arguments."""
         return (
-            self.beta, self.g, self.lo, self.hi, self.status, self.members, self.inverse, self.b, self.sums, self.size
+            self.beta, self.g, self.lo, self.hi, self.status, self.members, self.inverse, self.b, self.sums, self.size,
+            self.f, self.numbers,
         )  # fmt: skip
 
     def copy_to(self, other: "Place") -> None:
@@ -67,13 +78,15 @@ class Place:
         for mine, its in zip(self.arrays, other.arrays, strict=True):
             if mine is self.inverse:
                 its[: k + 2, : k + 2] = mine[: k + 2, : k + 2]
+            elif mine is self.numbers:
+                its[:2] = mine[:2]  # the events are each place's own
             elif mine is self.members:
                 its[:k] = mine[:k]
             else:
                 its[...] = mine
 
 
-def all_bounded(K: Floats, group: np.ndarray, weights: Floats) -> Place:
+def all_bounded(K: Floats, group: NDArray[np.int64], weights: Floats) -> Place:
     """The solution for ν₊ = ν₋ = 1: K (m, n), group and weights (m,)."""
     m, n = K.shape
     share = weights / np.bincount(group, weights, 2)[group]
@@ -82,11 +95,39 @@ def all_bounded(K: Floats, group: np.ndarray, weights: Floats) -> Place:
     place = Place(
         np.where(event, share, -share), np.empty(m), lo, hi, np.where(event, AT_UPPER, AT_LOWER).astype(np.int8),
         np.empty(m + 2, np.int64), np.zeros((m + 4, m + 4)), np.empty(2), np.zeros((2, n)), np.zeros(1, np.int64),
+        np.zeros(n), np.zeros(3),
     )  # fmt: skip
-    for c in (0, 1):
-        rows = np.flatnonzero(group == c)
-        combine(K, rows, weights[rows], place.sums[c])
+    bounded_sums(K, group, weights, place.status, place.sums)
     return place
+
+
+def bounded_sums(K: Floats, group: NDArray[np.int64], weights: Floats, status: NDArray[np.int8], sums: Floats) -> None:
+    """Write Σ w_i K_i over the rows at their bound, by class, into ``sums`` (2, n)."""
+    sums[:] = 0.0
+    for c, outer in ((0, AT_UPPER), (1, AT_LOWER)):
+        rows = np.flatnonzero((group == c) & (status == outer))
+        combine(K, rows, weights[rows], sums[c])
+
+
+@njit(cache=True, nogil=True)
+def _stays(group, weights, caps, beta, lo, hi, status, size):
+    """Whether the last solution, all of whose rows are free or zero where a bound moves, is that for the new caps."""
+    if size[0] == 0:
+        return False
+    for i in range(beta.shape[0]):
+        cap = caps[group[i]] * weights[i]
+        if status[i] == AT_UPPER and group[i] == 0 and hi[i] != cap:
+            return False
+        if status[i] == AT_LOWER and group[i] == 1 and lo[i] != -cap:
+            return False
+        if status[i] == FREE and abs(beta[i]) >= (1.0 - 1e-6) * cap:
+            return False
+    for i in range(beta.shape[0]):
+        if group[i] == 0:
+            hi[i] = caps[0] * weights[i]
+        else:
+            lo[i] = -caps[1] * weights[i]
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -101,22 +142,28 @@ def _bound_sum(K, group, weights, sums, i, sign):
 def step(
     K, group, weights, caps, nothing, rounding, beta, g, lo, hi, status, members, inverse, b, sums, size, f, numbers
 ):
-    """Move a place to other caps (2,), the bounds per unit of weight, and write f (n,) on the scale of the margins.
+    """Move a place to other caps (2,), the bounds per unit of weight; returns how it ended.
 
-    numbers (3,): ρ on the scale of the hulls, the violation as a share of it, path events. Returns how it ended.
+    K (m, n) holds the rows that take part, all columns, theirs first.
     """
     m, n = K.shape
     was = status.copy()
     dlo, dhi = np.zeros(m), np.zeros(m)
-    for i in range(m):
-        if group[i] == 0:
-            dhi[i] = caps[0] * weights[i] - hi[i]
-        else:
-            dlo[i] = -caps[1] * weights[i] - lo[i]
-    code, k, events = move(
-        K, group, beta, g, lo, hi, dlo, dhi, np.zeros(m), status, members, size[0], inverse, b, _MOST_EVENTS
-    )
-    numbers[2] += events
+    code, k = UNSTABLE, size[0]
+    for attempt in range(_FACTORISATIONS):
+        if attempt > 0 and not bordered_classes(K, group, members[:k], inverse):
+            break
+        for i in range(m):
+            if group[i] == 0:
+                dhi[i] = caps[0] * weights[i] - hi[i]
+            else:
+                dlo[i] = -caps[1] * weights[i] - lo[i]
+        code, k, events = move(
+            K, group, beta, g, lo, hi, dlo, dhi, np.zeros(m), status, members, k, inverse, b, _MOST_EVENTS
+        )
+        numbers[2] += events
+        if code != UNSTABLE:
+            break
     if code != ARRIVED:
         return FAILED
     for i in range(m):
@@ -148,15 +195,14 @@ def step(
     combine(K, free, -beta[free], h)
     if not _refine(K, group, lo, hi, beta, h, members, k, inverse, b):
         return FAILED
-    low, high, unbalanced = class_ends(h[:m], beta, lo, hi, group)
     norm = 0.0
     for i in range(m):
         norm -= beta[i] * h[i]
+    low, high, unbalanced = class_ends(h[:m], beta, lo, hi, group)
     for c in range(2):
         b[c] = middle(low[c], high[c])
     rho = 0.5 * (b[1] - b[0])
     violation = max(low[0] - high[0], low[1] - high[1], 0.0)
-    numbers[0] = rho
     if norm <= nothing:
         f[:] = 0.0
         numbers[0] = numbers[1] = 0.0
@@ -167,7 +213,7 @@ def step(
         f[i] = (0.5 * (b[0] + b[1]) - h[i]) / rho
     for i in range(m):
         g[i] = 0.0 if status[i] == FREE else b[group[i]] - h[i]
-    numbers[1] = max(violation, rounding) / rho
+    numbers[0], numbers[1] = rho, max(violation, rounding) / rho
     return SOLVED if numbers[1] <= TOLERANCE else UNRESOLVED
 
 
@@ -204,3 +250,33 @@ def _refine(K, group, lo, hi, beta, h, members, k, inverse, b):
         b[1] += x[1]
         combine(K, members[:k], -x[2:], h)
     return True
+
+
+@njit(cache=True, nogil=True)
+def sweep_row(
+    K, group, weights, first_caps, cap1, start, stop, nothing, rounding, beta, g, lo, hi, status, members, inverse, b,
+    sums, size, f, numbers, positive, held_group, held_weights, wrong, rho, violation, code,
+):  # fmt: skip
+    """Steps to first_caps[start : stop] in turn, until one does not end SOLVED; returns where it stopped.
+
+    The columns of K beyond its rows are held out: ``wrong`` (2, stop) gets the weight of their rows that f puts on the
+    wrong side, by class. ``positive`` is the least f that counts as positive.
+    """
+    m = K.shape[0]
+    caps = np.empty(2)
+    for i in range(start, stop):
+        caps[0], caps[1] = first_caps[i], cap1
+        code[i] = SOLVED
+        if not _stays(group, weights, caps, beta, lo, hi, status, size):
+            code[i] = step(
+                K, group, weights, caps, nothing, rounding, beta, g, lo, hi, status, members, inverse, b, sums, size, f,
+                numbers,
+            )  # fmt: skip
+        rho[i], violation[i] = numbers[0], numbers[1]
+        if code[i] != SOLVED:
+            return i
+        wrong[0, i] = wrong[1, i] = 0.0
+        for k in range(held_group.shape[0]):
+            if (f[m + k] > positive) != (held_group[k] == 0):
+                wrong[held_group[k], i] += held_weights[k]
+    return stop
