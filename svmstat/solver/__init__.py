@@ -2,6 +2,7 @@
 
 from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
+from svmstat.solver.nu_grid import NuGrid, Sample, sweep_grid
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status
 
@@ -13,9 +14,12 @@ __all__ = [
     "BoxQP",
     "Gram",
     "Nearest",
+    "NuGrid",
     "Road",
+    "Sample",
     "Solution",
     "Status",
     "anchor_at",
     "solve",
+    "sweep_grid",
 ]
