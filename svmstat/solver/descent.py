@@ -67,6 +67,7 @@ def _descend_in_classes(
 ) -> int:  # fmt: skip
     """The same where a pair of rows is of one class: blocks of open rows, the events first."""
     steps, most = 0, 100
+    least = 0.1 * float(np.sqrt(hulls.nothing))
     while steps < max_steps:
         verdict = judge(h, beta, lo, hi, hulls)
         if verdict.certified or verdict.violation <= tolerance * verdict.scale:
@@ -81,7 +82,7 @@ def _descend_in_classes(
             candidates = rows[wrong[rows] > 0.0]
             worst = np.argsort(-wrong[candidates], kind="stable")[: 2 * _SAMPLE]
             rows = np.sort(candidates[worst])
-            inner = max(0.9 * tolerance, 0.03 * verdict.violation / max(verdict.scale, 1e-300))
+            inner = max(0.9 * tolerance, 0.03 * verdict.violation / max(verdict.scale, least))
         rows = rows[np.argsort(hulls.group[rows], kind="stable")]
         events = int(np.count_nonzero(hulls.group[rows] == 0))
         if events in (0, len(rows)):
@@ -89,7 +90,6 @@ def _descend_in_classes(
             rows = rows[np.argsort(hulls.group[rows], kind="stable")]
             events = int(np.count_nonzero(hulls.group[rows] == 0))
         part, part_h = beta[rows], h[rows]
-        least = 0.1 * float(np.sqrt(hulls.nothing))
         done = smo_in_classes(
             gram.block(rows, room), events, lo[rows], hi[rows], part, part_h, inner, least,
             min(most * len(rows), max_steps - steps),
