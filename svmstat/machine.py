@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from svmstat._repeats import distinct_rows
 from svmstat.bounds import weighted
 from svmstat.kernels import Kernel, Precomputed, Rows
-from svmstat.losses import Loss
+from svmstat.losses import Loss, hinge
+from svmstat.nu import Nu
 from svmstat.solver import BoxQP, Gram, Solution, solve
 
 Floats = NDArray[np.float64]
@@ -50,13 +51,14 @@ class Machine:
     X : (n, p) rows of the design on the scale of the fit; for a precomputed kernel its gram matrix (n, n)
     y : (n,) labels, −1 or +1
     weights : (n,) case weights
-    C, loss : cost, margins and class weights
+    C, loss : cost, margins and class weights; with ``nu`` those of the equivalent problem, C = 1/(ρn), γ and 1 − γ
     groups : the rows that are the same observation
     problem : the quadratic problem over the G groups
     solution : its solution
     alpha : (n,) dual variables, a group's share in proportion to the weights
     upper : (n,) their upper bounds
     decision_values : (n,) f(x_i)
+    nu : the 2ν parameters, None if the cost was given
     """
 
     kernel: Kernel
@@ -71,6 +73,7 @@ class Machine:
     alpha: Floats
     upper: Floats
     decision_values: Floats
+    nu: Nu | None = None
 
     @property
     def gram(self) -> Gram:
@@ -90,8 +93,9 @@ class Machine:
 
 
 def fit_machine(
-    kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: float, loss: Loss, near: Machine | None = None
-) -> Machine:
+    kernel: Kernel, X: Floats, y: Floats, weights: Floats, *, C: float, loss: Loss, near: Machine | None = None,
+    nu: Nu | None = None,
+) -> Machine:  # fmt: skip
     """Fit a machine.
 
     Parameters
@@ -104,24 +108,39 @@ def fit_machine(
     loss : margins and class weights
     near : a machine with the same kernel on the same rows, whose gram matrix is shared and whose solution is where the
         solver sets off
+    nu : 2ν parameters, which take the place of C and loss
 
     Returns
     -------
     Machine
     """
     groups = group_rows(X, y, weights) if near is None else near.groups
-    problem = pose(kernel, X, y, groups, C=C, loss=loss, gram=None if near is None else near.problem.gram)
+    gram = None if near is None else near.problem.gram
+    if nu is not None:
+        loss = hinge(nu.gamma, 1.0 - nu.gamma)
+        problem = replace(pose(kernel, X, y, groups, C=1.0 / nu.n, loss=loss, gram=gram), total=nu.total)
+        solution = solve(problem, start=None if near is None or near.nu is None else near.solution)
+        return replace(
+            _machine(kernel, X, y, weights, nu.cost(solution.rho), loss, groups, problem, solution), nu=nu
+        )  # fmt: skip
+    problem = pose(kernel, X, y, groups, C=C, loss=loss, gram=gram)
     solution = solve(problem, start=None if near is None else carried(near.solution, problem.upper))
     return _machine(kernel, X, y, weights, C, loss, groups, problem, solution)
 
 
 def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
-    """The machines for other costs (B,), one after the other along the exact path; near costs in a row are fast."""
-    unit = machine.problem.upper / machine.C
-    uppers = np.outer(costs, unit)
-    solutions = solve(machine.problem, uppers, start=machine.solution, in_turn=True)
+    """The machines for other costs (B,), one after the other along the exact path; near costs in a row are fast.
+
+    A machine with 2ν parameters is on the path of its equivalent cost.
+    """
+    origin, start = machine.problem, machine.solution
+    if origin.total is not None:
+        origin = replace(origin, upper=start.upper, total=None)
+        start = solve(origin)
+    uppers = np.outer(costs, origin.upper / machine.C)
+    solutions = solve(origin, uppers, start=start, in_turn=True)
     for cost, upper, solution in zip(costs.tolist(), uppers, solutions, strict=True):
-        problem = replace(machine.problem, upper=upper)
+        problem = replace(origin, upper=upper)
         yield _machine(
             machine.kernel, machine.X, machine.y, machine.weights, cost, machine.loss, machine.groups, problem, solution
         )
@@ -137,7 +156,7 @@ def _machine(
     share = weights[used] / groups.weights[of_row]
     alpha, upper, values = np.zeros(len(y)), np.zeros(len(y)), np.empty(len(y))
     alpha[used] = solution.alpha[of_row] * share
-    upper[used] = problem.upper[of_row] * share
+    upper[used] = solution.upper[of_row] * share
     values[used] = solution.decision[of_row]
     if not used.all():
         support = np.flatnonzero(solution.alpha)
@@ -181,12 +200,12 @@ def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
     return Groups(used[found.first], of_row, found.weights)
 
 
-def problem_on(
-    kernel: Kernel, X: Floats, rows: Indices, labels: Floats, weights: Floats, *, C: float, loss: Loss
-) -> BoxQP:
-    """The quadratic problem on chosen rows of X, each with a label and a weight: rows, labels, weights (m,)."""
-    upper = weighted(C, weights, loss.class_weight(labels))
-    return BoxQP(Gram(source(kernel, X, rows)), labels, loss.margin(labels), upper)
+def problem_on(machine: Machine, rows: Indices, labels: Floats, weights: Floats) -> BoxQP:
+    """The machine's problem on chosen rows of X, each with a label and a weight: rows, labels, weights (m,)."""
+    loss, nu = machine.loss, machine.nu
+    cost, total = (machine.C, None) if nu is None else (1.0 / nu.n, nu.total)
+    upper = weighted(cost, weights, loss.class_weight(labels))
+    return BoxQP(Gram(source(machine.kernel, machine.X, rows)), labels, loss.margin(labels), upper, total)
 
 
 def source(kernel: Kernel, X: Floats, first: Indices) -> Rows:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from svmstat._checks import flag, one_of, positive
 from svmstat._warn import warn
 from svmstat.calibration import COUPLINGS, fit_platt
 from svmstat.decision import Decision, decide
-from svmstat.errors import CalibrationWarning, CertificateWarning, DataError
+from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import (
     CustomKernel,
@@ -30,11 +30,15 @@ from svmstat.machine import fit_machine
 from svmstat.multiclass import fit_pair_maps, fit_pairs
 from svmstat.multiclass import leave_one_out as leave_pairs_out
 from svmstat.multiclass_results import MulticlassSVMResults
+from svmstat.nu import Nu, check_nu, nu_of_sample
 from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
 from svmstat.solver import Status
 
 Floats = NDArray[np.float64]
+
+_DEFAULT_C = float("1")
+"""An object of its own: beside nu it tells a C that was given from one that was not."""
 
 
 def svm(
@@ -43,10 +47,11 @@ def svm(
     *,
     loss: str = "hinge",
     kernel: str | Callable[[Floats, Floats], ArrayLike] = "rbf",
-    C: float = 1.0,
+    C: float = _DEFAULT_C,
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 0.0,
+    nu: float | Sequence[float] | None = None,
     weights: Hashable | ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
     costs: Mapping[str, float] | None = None,
@@ -89,6 +94,11 @@ def svm(
         design), or 1/(2 · squared median distance).
     degree, coef0 : int, float
         Of the polynomial kernel (γ x'z + coef0)^degree.
+    nu : float or two floats, optional
+        In (0, 1], in the place of C: the 2ν-SVM [004] with ν₊ for the event and ν₋ for the other level, which bound the
+        share of each class inside the margin from above and that of its support vectors from below. A single number is
+        the ordinary ν-SVM, with ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋). The fit is that of the cost C = 1/(ρn) with class
+        weights γ and 1 − γ, and f is reported on its scale, with the margins at −1 and 1. Resampling keeps n, ν and γ.
     weights : column name or array_like of shape (n,), optional
         Case weights w ≥ 0. A row of weight two counts as the row given twice, in every number of the fit; a
         row of weight zero as absent, but it is predicted.
@@ -149,6 +159,7 @@ def svm(
     [False, False]
     """
     positive("C", C)
+    chosen_nu = None if nu is None else _nu_alone(nu, C is not _DEFAULT_C, loss, class_weight, costs, priors)
     caller = sys._getframe(1)
     prepared = prepare(
         formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
@@ -156,8 +167,35 @@ def svm(
         coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals),
     )  # fmt: skip
     frame, X = prepared.frame, prepared.X
+    if chosen_nu is not None and prepared.many:
+        raise ArgumentError(
+            f"nu={nu!r} is not allowed: it is for two levels, and the response {frame.response.name!r} has "
+            f"{len(frame.response.levels)}; C, class_weight and priors are for more."
+        )
+    resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
     chosen = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=frame.weights)
-    return fit(prepared, chosen, float(C))
+    return fit(prepared, chosen, float(C), resolved)
+
+
+def _nu_alone(
+    nu: object, C_given: bool, loss: str, class_weight: object, costs: object, priors: object
+) -> float | tuple[float, float]:
+    """Check ``nu``, and that nothing is given which it determines."""
+    checked = check_nu(nu)
+    given = {"C": C_given, "class_weight": class_weight is not None, "costs": costs is not None}
+    given |= {"priors": priors is not None}
+    beside = [name for name, there in given.items() if there]
+    if beside:
+        raise ArgumentError(
+            f"nu={nu!r} and {' and '.join(beside)} are not allowed together: nu takes the place of the cost and of its "
+            "weights on the two classes; C and the class weights of the equivalent fit follow from it."
+        )
+    if loss == "p0":
+        raise ArgumentError(
+            f"nu={nu!r} and loss='p0' are not allowed together: the 2nu-SVM has one margin for both classes, which it "
+            "chooses itself, and the p0 loss prescribes two."
+        )
+    return checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,23 +279,23 @@ def prepare(
     return Prepared(frame, X, loss, decision, calibration, coupling)
 
 
-def fit(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults | MulticlassSVMResults:
+def fit(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None = None) -> SVMResults | MulticlassSVMResults:
     """The machine on the data that were prepared, its Platt map, and warnings of what the user should know."""
-    results = _many_classes(prepared, kernel, C) if prepared.many else _two_classes(prepared, kernel, C)
+    results = _many_classes(prepared, kernel, C) if prepared.many else _two_classes(prepared, kernel, C, nu)
     _warn_of(results)
     return results
 
 
-def _two_classes(prepared: Prepared, kernel: Kernel, C: float) -> SVMResults:
+def _two_classes(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None) -> SVMResults:
     frame = prepared.frame
-    machine = fit_machine(kernel, prepared.X, frame.y, frame.weights, C=C, loss=prepared.weighted_loss)
+    machine = fit_machine(kernel, prepared.X, frame.y, frame.weights, C=C, loss=prepared.weighted_loss, nu=nu)
     insample = fit_platt(machine.decision_values, frame.y, frame.weights, kind="insample")
     platt = insample
     if prepared.calibration == "loo":
         f = leave_one_out(machine, insample).decision_values
         known = ~np.isnan(f)  # where a class does not vanish with the row
         platt = fit_platt(f[known], frame.y[known], frame.weights[known], kind="loo")
-    return SVMResults(frame, machine, prepared.loss, C, prepared.decision, platt, insample)
+    return SVMResults(frame, machine, prepared.loss, machine.C, prepared.decision, platt, insample)
 
 
 def _many_classes(prepared: Prepared, kernel: Kernel, C: float) -> MulticlassSVMResults:

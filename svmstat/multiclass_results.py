@@ -80,6 +80,11 @@ class MulticlassSVMResults(Fitted):
         return
 
     @property
+    def nu(self) -> None:
+        """None: the 2ν-SVM is for two levels."""
+        return
+
+    @property
     def coupling(self) -> str:
         """How class probabilities are made from those of the pairs."""
         return self.calibration.coupling

@@ -22,7 +22,7 @@ from svmstat.gacv import machine_gacv
 from svmstat.machine import Machine
 from svmstat.plots import probability_plot, surface_plot
 from svmstat.resampling import LeaveOneOut, Replicates, bootstrap_deviance, leave_one_out
-from svmstat.solver import Status
+from svmstat.solver import Nearest, Status
 from svmstat.summary import Summary, abridged, summarize
 
 Floats = NDArray[np.float64]
@@ -47,6 +47,7 @@ class SVMResults(Fitted):
         ``calibration`` itself unless that was asked to be otherwise.
     loss : str
     C : float
+        The cost; with nu that of the equivalent fit, 1/(ρn).
     decision : Decision
         Costs, priors and class weights.
     """
@@ -56,8 +57,9 @@ class SVMResults(Fitted):
     insample: Platt
 
     def __repr__(self) -> str:
+        cost = f"C = {self.C:g}" if self.nu is None else "nu = ({:g}, {:g})".format(*self.nu)
         return (
-            f"<SVMResults: {abridged(self.formula, 100)}; kernel {self.kernel_name}, C = {self.C:g}, "
+            f"<SVMResults: {abridged(self.formula, 100)}; kernel {self.kernel_name}, {cost}, "
             f"n = {self.n_rows}, {len(self.support)} support vectors>"
         )
 
@@ -72,6 +74,63 @@ class SVMResults(Fitted):
     def costs(self) -> dict[str, float] | None:
         """The costs of a false positive "fp" and of a false negative "fn", None if they were not given."""
         return self.decision.costs
+
+    @property
+    def nu(self) -> tuple[float, float] | None:
+        """ν₊ of the event and ν₋ of the other level; None if C was given."""
+        nu = self.machine.nu
+        return None if nu is None else (nu.event, nu.other)
+
+    @property
+    def rho(self) -> float:
+        """ρ of the 2ν-SVM, by which f is divided for the margins to be at −1 and 1; 0 where h = 0.
+
+        Raises
+        ------
+        UnavailableError
+            If C was given.
+        """
+        return self._require_nu("rho").rho
+
+    @property
+    def rho_interval(self) -> tuple[float, float]:
+        """All optimal ρ, a point if each class has a free support vector; otherwise midpoints or finite ends are used.
+
+        Raises
+        ------
+        UnavailableError
+            If C was given.
+        """
+        return self._require_nu("rho_interval").rho_interval
+
+    @cached_property
+    def nu_bounds(self) -> pd.DataFrame:
+        """By class: ``margin_errors`` ≤ ``nu`` ≤ ``support``, the shares with y f < 1 and with α > 0 [004: 1].
+
+        Raises
+        ------
+        UnavailableError
+            If C was given.
+        """
+        nearest = self._require_nu("nu_bounds")
+        event, w = self.frame.y > 0, self.frame.weights
+        margin = 1.0 if nearest.rho > 0 else 0.0
+        inside = self.frame.y * self.machine.decision_values < margin - 1e-7
+        chosen = [(event if level == self.event else ~event) for level in self.classes]
+        return pd.DataFrame(
+            {
+                "margin_errors": [measures.share(inside[rows], w[rows]) for rows in chosen],
+                "nu": [self.nu[int(level != self.event)] for level in self.classes],  # type: ignore[index]
+                "support": [measures.share(self.machine.alpha[rows] > 0, w[rows]) for rows in chosen],
+            },
+            index=pd.Index(self.classes),
+        )
+
+    def _require_nu(self, name: str) -> Nearest:
+        nearest = self.machine.solution.nearest
+        if nearest is None:
+            raise UnavailableError(f"{name} exists for fits with nu only; this fit has C = {self.C:g}.")
+        return nearest
 
     @property
     def threshold(self) -> float:
@@ -136,7 +195,8 @@ class SVMResults(Fitted):
         """Whether b is determined, that is, a support vector is free or the interval is a point."""
         solution = self.machine.solution
         low, high = solution.intercept_interval
-        return bool(solution.free.any()) or high - low <= 1e-12 * max(1.0, abs(low))
+        free = bool(solution.free.any()) and solution.nearest is None
+        return free or high - low <= 1e-12 * max(1.0, abs(low))
 
     @property
     def margin(self) -> float:
@@ -470,6 +530,8 @@ class SVMResults(Fitted):
         >>> bool(abs(path.decision_values.loc[1.0] - fit.decision_values).max() < 1e-8)
         True
         """
+        if np.isinf(self.C):
+            raise UnavailableError("path exists for fits with a finite C only; here rho = 0, and the fit is h = 0.")
         costs = check_costs_along(C, self.C)
         with_loo = flag("loo", loo)
         known = None

@@ -88,8 +88,12 @@ def summarize(fit: Any) -> Summary:
     """
     events = show(fit.confusion.sum(axis=1).iloc[list(fit.classes).index(fit.event)], "count")
     response = f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"
-    parts: list[Part] = [model_block(fit, response, _stakes(fit)), _solution(fit), _support(fit), _probabilities(fit)]
-    parts += [confusion_table(fit), _errors(fit)]
+    parts: list[Part] = [model_block(fit, response, _stakes(fit)), _solution(fit), _support(fit)]
+    if fit.nu is not None:
+        parts.append(
+            Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
+        )
+    parts += [_probabilities(fit), confusion_table(fit), _errors(fit)]
     if fit.has_params:
         parts.append(_coefficients(fit))
     return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), fit_warnings(fit))
@@ -170,10 +174,23 @@ def model_block(fit: Any, response: str, stakes: Sequence[Entry]) -> Block:
             Entry("Loss", fit.loss),
             Entry("Kernel", fit.kernel_name),
             *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
-            Entry("C", fit.C, "setting"),
-            Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting"),
+            *_cost(fit, total),
         ),
     )
+
+
+def _cost(fit: Any, total: str) -> list[Entry]:
+    """What balances the norm of h against the losses."""
+    if fit.nu is None:
+        return [Entry("C", fit.C, "setting"), Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting")]
+    unique = fit.rho_interval[1] - fit.rho_interval[0] <= _NOISE * max(fit.rho, _NOISE)
+    return [
+        Entry("nu of the event", fit.nu[0], "setting"),
+        Entry("nu of the other level", fit.nu[1], "setting"),
+        Entry("rho" if unique else "rho (not unique)", fit.rho, "setting"),
+        Entry(f"Equivalent C = 1/(rho {total})", fit.C, "setting"),
+        Entry("  weight of an event, gamma", 1.0 - fit.threshold, "share"),
+    ]
 
 
 def _stakes(fit: Any) -> list[Entry]:
@@ -183,7 +200,7 @@ def _stakes(fit: Any) -> list[Entry]:
         fp, fn = (show(fit.costs[kind], "setting") for kind in ("fp", "fn"))
         entries.append(Entry("Costs", f"{fp} for a false positive, {fn} for a false negative"))
     entries += class_weights(fit)
-    if fit.class_weight is not None or fit.loss == "p0":
+    if fit.class_weight is not None or fit.loss == "p0" or fit.nu is not None:
         entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
     return entries
 

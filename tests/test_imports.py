@@ -13,7 +13,7 @@ FLOORS = (
     {"_checks", "_repeats", "_warn"},
     {"_random"},
     {"solver"},
-    {"kernels", "losses", "bounds", "formula"},
+    {"kernels", "losses", "bounds", "formula", "nu"},
     {"machine", "decision"},
     {"calibration", "gacv"},
     {"resampling"},

@@ -1,6 +1,7 @@
 """Kernels: each an object with its formula in the docstring; gram and cross-gram matrices; the width γ."""
 
 from svmstat.kernels.base import Kernel, Rows, gram
+from svmstat.kernels.centred import centred_gram
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import resolve_gamma
 from svmstat.kernels.given import CustomKernel, Precomputed
@@ -16,6 +17,7 @@ __all__ = [
     "Precomputed",
     "Rows",
     "Spline",
+    "centred_gram",
     "check_gram",
     "clearly_indefinite",
     "gram",

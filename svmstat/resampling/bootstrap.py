@@ -72,7 +72,7 @@ def _both_labels(machine: Machine) -> tuple[BoxQP, Anchor, Floats]:
     G = len(observed)
     rows, weights = np.tile(groups.first, 2), np.tile(groups.weights, 2)
     labels = np.repeat([1.0, -1.0], G)
-    problem = problem_on(machine.kernel, machine.X, rows, labels, weights, C=machine.C, loss=machine.loss)
+    problem = problem_on(machine, rows, labels, weights)
     seen = np.where(np.tile(observed, 2) == labels, problem.upper, 0.0)
     return problem, Anchor(solve(replace(problem, upper=seen)), None), weights
 

@@ -2,8 +2,9 @@
 
 from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
+from svmstat.solver.nu_grid import NuGrid, Sample, sweep_grid
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status
+from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -12,9 +13,13 @@ __all__ = [
     "Batch",
     "BoxQP",
     "Gram",
+    "Nearest",
+    "NuGrid",
     "Road",
+    "Sample",
     "Solution",
     "Status",
     "anchor_at",
     "solve",
+    "sweep_grid",
 ]

@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.chain import chain
+from svmstat.solver.chain import chain, moved_on
 from svmstat.solver.compact import compact_all
 from svmstat.solver.follow import (
     NOT_TRIED,
@@ -22,7 +22,7 @@ from svmstat.solver.follow import (
 from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import basis_of, feasible, solve_single
+from svmstat.solver.single import arrived, basis_of, feasible, solve_single
 from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status, partition, without_noise
 from svmstat.solver.tableau import Tableau, make_tableau, near_rows
 
@@ -47,9 +47,11 @@ class Anchor:
 
 def anchor_at(problem: BoxQP, solution: Solution) -> Anchor:
     """Prepare a solution of the problem, for any bounds, as the start of many batches."""
-    if solution.status is not Status.CERTIFIED:
+    if not arrived(solution):
         return Anchor(solution, None)
     basis = basis_of(problem, solution)
+    if problem.total is not None:
+        return Anchor(replace(solution, basis=basis), None)
     return Anchor(replace(solution, basis=basis), make_tableau(problem, solution, basis))
 
 
@@ -78,19 +80,26 @@ def solve(
     Returns
     -------
     Solution, or for ``uppers`` a Batch, or one Solution after another if they are solved in turn
-        A bound vector that leaves one class only is a status and NaN, not an exception.
+        A bound vector that leaves one class only, or whose sum over a class is less than the total, is a status and
+        NaN, not an exception.
     """
     if uppers is None:
         origin = start.solution if isinstance(start, Anchor) else start
         if origin is None or origin.status is Status.ONE_CLASS:
             return solve_single(problem, problem.upper, None, Road.COLD)
+        if problem.total is not None:
+            return moved_on(problem, problem.upper, origin)
         beta = feasible(problem.signs * origin.alpha, origin.upper, *problem.box(problem.upper))
         return solve_single(problem, problem.upper, beta, Road.PATH)
     uppers = np.ascontiguousarray(uppers, dtype=float)
     if in_turn:
         origin = start.solution if isinstance(start, Anchor) else start
         return chain(problem, uppers, solve(problem) if origin is None else origin)
-    return _many(problem, uppers, solve(problem) if start is None else start)
+    first = solve(problem) if start is None else start
+    if problem.total is not None:
+        origin = first.solution if isinstance(first, Anchor) else first
+        return _collected(problem.n, [moved_on(problem, upper, origin) for upper in uppers])
+    return _many(problem, uppers, first)
 
 
 def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
@@ -126,7 +135,25 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     alpha = np.multiply(paths.beta, problem.signs, out=paths.beta)
     field = np.subtract(problem.linear, paths.h, out=paths.h)
     field = without_noise(field, alpha, paths.violation, problem.gram.diagonal)
-    return Batch(alpha, field, paths.interval, paths.violation, paths.gap, status, road, steps, paths.events)
+    rho = np.where(both, 1.0, np.nan)
+    return Batch(alpha, field, paths.interval, paths.violation, paths.gap, status, road, steps, paths.events, rho)
+
+
+def _collected(n: int, solutions: list[Solution]) -> Batch:
+    """Solutions, each found for itself, as a batch."""
+    B = len(solutions)
+    return Batch(
+        alpha=np.array([s.alpha for s in solutions]).reshape(B, n),
+        field=np.array([s.field for s in solutions]).reshape(B, n),
+        intercept_interval=np.array([s.intercept_interval for s in solutions]).reshape(B, 2),
+        violation=np.array([s.violation for s in solutions], float),
+        gap=np.array([s.gap for s in solutions], float),
+        status=np.array([s.status for s in solutions], np.int8),
+        road=np.array([s.road for s in solutions], np.int8),
+        steps=np.array([s.steps for s in solutions], np.int64),
+        events=np.array([s.events for s in solutions], np.int64),
+        rho=np.array([s.rho for s in solutions], float),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""R, the inverse of the bordered kernel matrix [[0, 1'], [1, K]] of the free rows, computed afresh."""
+"""R, the inverse of the bordered kernel matrix [[0, 1'], [1, K]] of the free rows, computed afresh.
+
+With the sum of each class given there are two border rows: see `basis`.
+"""
 
 import numpy as np
 from numba import njit
@@ -13,16 +16,18 @@ _LAPACK_FROM = 300
 """From so many rows on LAPACK is quicker in spite of its threads."""
 
 
-def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
-    """Independent rows of K (m, m) and R over them.
+def bordered_inverse(K: Floats, group: Rows | None = None) -> tuple[Rows, Floats]:
+    """Independent rows of K (m, m) and R over them; ``group`` (m,) is the class of each row where each has its sum.
 
     With K̃ = K + c·11', A = K̃⁻¹, v = A1 and q = 1'v the blocks of R are c − 1/q, v/q and A − vv'/q.
 
     Returns
     -------
     rows : (r,) the independent rows
-    R : (r + 1, r + 1), in the order (b, rows)
+    R : (r + 1, r + 1), in the order (b, rows); (r + 2, r + 2) for two classes
     """
+    if group is not None:
+        return _of_classes(K, group)
     if len(K) == 0:
         return np.empty(0, np.intp), np.zeros((1, 1))
     size = np.abs(K.diagonal())
@@ -36,6 +41,28 @@ def bordered_inverse(K: Floats) -> tuple[Rows, Floats]:
     R[0, 0] = c - 1.0 / q
     R[0, 1:] = R[1:, 0] = v / q
     R[1:, 1:] = A - np.outer(v, v / q)
+    return rows, R
+
+
+def _of_classes(K: Floats, group: Rows) -> tuple[Rows, Floats]:
+    """The same with E, the indicators of the classes, in the place of 1.
+
+    Q = E'AE is a matrix then, and the blocks are c·I − Q⁻¹, Q⁻¹E'A and A − AEQ⁻¹E'A; zero for a class without rows.
+    """
+    if len(K) == 0:
+        return np.empty(0, np.intp), np.zeros((2, 2))
+    c = float(np.abs(K.diagonal()).mean())
+    shifted = K + c * (group[:, None] == group[None, :])
+    rows, A = _inverse(shifted, _LEAST_PIVOT * (c + float(np.abs(K.diagonal()).max())))
+    R = np.zeros((len(rows) + 2, len(rows) + 2))
+    classes = np.unique(group[rows])
+    E = (group[rows][:, None] == classes).astype(float)
+    V = A @ E
+    Q = np.linalg.inv(E.T @ V)
+    R[np.ix_(classes, classes)] = c * np.eye(len(classes)) - Q
+    R[2:, classes] = V @ Q
+    R[classes, 2:] = R[2:, classes].T
+    R[2:, 2:] = A - V @ Q @ V.T
     return rows, R
 
 
@@ -111,4 +138,45 @@ def bordered_block(K, rows, R):
         R[0, a + 1] = R[a + 1, 0] = v[a] / q
         for j in range(m):
             R[a + 1, j + 1] = M[a, j] - v[a] * (v[j] / q)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def bordered_classes(K, group, rows, R):
+    """`bordered_block` for two classes: R[: m + 2, : m + 2] as in `bordered_inverse`, however nearly rows depend."""
+    m = rows.shape[0]
+    R[: m + 2, : m + 2] = 0.0
+    if m == 0:
+        return True
+    M = np.empty((m, m))
+    c = 0.0
+    for a in range(m):
+        c += abs(K[rows[a], rows[a]]) / m
+    for a in range(m):
+        for j in range(m):
+            M[a, j] = K[rows[a], rows[j]] + (c if group[rows[a]] == group[rows[j]] else 0.0)
+    if not _sweep(M, 1e-15 * c).all():
+        return False
+    V, Q = np.zeros((m, 2)), np.zeros((2, 2))
+    for a in range(m):
+        for j in range(m):
+            V[a, group[rows[j]]] += M[a, j]
+    for a in range(m):
+        Q[group[rows[a]]] += V[a]
+    for g in range(2):  # an empty class has a border of zeros
+        if Q[g, g] == 0.0:
+            Q[g, g] = 1.0
+            R[g, g] = 1.0 - c
+    determinant = Q[0, 0] * Q[1, 1] - Q[0, 1] * Q[1, 0]
+    P = np.array([[Q[1, 1], -Q[0, 1]], [-Q[1, 0], Q[0, 0]]]) / determinant
+    for g in range(2):
+        R[g, g] += c
+        for k in range(2):
+            R[g, k] -= P[g, k]
+    for a in range(m):
+        for g in range(2):
+            R[a + 2, g] = R[g, a + 2] = V[a, 0] * P[0, g] + V[a, 1] * P[1, g]
+    for a in range(m):
+        for j in range(m):
+            R[a + 2, j + 2] = M[a, j] - R[a + 2, 0] * V[j, 0] - R[a + 2, 1] * V[j, 1]
     return True

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from svmstat.solver.basis import exclude
 from svmstat.solver.follow import set_off
 from svmstat.solver.gram import Floats
-from svmstat.solver.path import ARRIVED, exclude, move
+from svmstat.solver.hulls import feasible_in_classes, hulls_of, judge, may_reach, shifts
+from svmstat.solver.path import ARRIVED, move
 from svmstat.solver.polish import refine
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import basis_of, certified, feasible, settled_basis, solve_single
-from svmstat.solver.solution import FREE, TOLERANCE, Basis, Road, Solution, Status, partition, settle
+from svmstat.solver.single import arrived, basis_of, certified, feasible, settled_basis, solve_single
+from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, partition, settle
 
 _PATIENCE = 300
 """Events after which a descent from the last solution is the shorter way."""
@@ -23,17 +25,20 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
     """Solutions for each of the bound vectors (B, n) in their order, the first path setting off from ``start``."""
     last = start
     for upper in uppers:
-        last = _next(problem, upper, last)
+        last = moved_on(problem, upper, last)
         yield last
 
 
-def _next(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
-    if last.status is Status.CERTIFIED and problem.gram.fits:
+def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
+    """The solution for upper bounds (n,) from another one, along the path if that is not long."""
+    if arrived(last) and problem.gram.fits:
         solution = _moved(problem, upper, last)
         if solution is not None:
             return solution
-    if last.status is Status.ONE_CLASS:
+    if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):
         return solve_single(problem, upper, None, Road.COLD)
+    if last.nearest is not None:
+        return solve_single(problem, upper, carried_over(problem, upper, last), Road.PATH)
     share = np.divide(upper, last.upper, out=np.zeros(len(upper)), where=last.upper > 0)
     lo, hi = problem.box(upper)
     return solve_single(problem, upper, feasible(problem.signs * last.alpha * share, upper, lo, hi), Road.PATH)
@@ -41,38 +46,55 @@ def _next(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
 
 def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     """The solution at the end of the path, None if it breaks off, is long, or does not end at a certified one."""
-    lo0, hi0 = problem.box(last.upper)
+    hulls = hulls_of(problem)
+    lo0, hi0 = problem.box(last.upper if last.nearest is None else last.nearest.upper)
     lo1, hi1 = problem.box(upper)
-    if not (lo1.any() and hi1.any()):
+    if not (lo1.any() and hi1.any()) or (hulls is not None and not (last.rho > 0.0 and may_reach(lo1, hi1))):
         return None
     gram, basis, n = problem.gram.complete(), basis_of(problem, last), problem.n
-    beta0, h0, b0 = problem.signs * last.alpha, problem.linear - last.field, last.intercept
+    beta0, h0 = problem.signs * last.alpha, problem.linear - last.field
+    if last.nearest is not None:
+        beta0, h0 = last.nearest.beta, last.nearest.h
+    b, group = judge(h0, beta0, lo0, hi0, hulls).b, problem.group
+    lead = len(b)
     beta, g, status = np.empty(n), np.empty(n), np.empty(n, np.int8)
     lo, hi, dlo, dhi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     codes = partition(beta0, lo0, hi0)
-    set_off(np.arange(n), n, beta0, h0, b0, codes, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status)
+    set_off(
+        np.arange(n), n, beta0, h0 - shifts(b, group), 0.0, codes, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status
+    )
     m = len(basis.rows)
-    members, inverse = np.empty(m + _ROOM, np.int64), np.empty((m + _ROOM, m + _ROOM))
-    members[:m], inverse[: m + 1, : m + 1] = basis.rows, basis.inverse
+    members, inverse = np.empty(m + _ROOM, np.int64), np.zeros((m + _ROOM, m + _ROOM))
+    members[:m], inverse[: m + lead, : m + lead] = basis.rows, basis.inverse
     for position in range(m - 1, -1, -1):
         if status[members[position]] != FREE:
-            m = exclude(members, m, inverse, position)
-    scalars = np.array([b0])
+            m = exclude(group, members, m, inverse, position)
+    scalars = b.copy()
     code, m, events = move(
-        gram, beta, g, lo, hi, dlo, dhi, np.zeros(n), status, members, m, inverse, scalars, _PATIENCE
+        gram, group, beta, g, lo, hi, dlo, dhi, np.zeros(n), status, members, m, inverse, scalars, _PATIENCE
     )
     if code != ARRIVED:
         return None
     settle(beta, lo1, hi1)
     for position in range(m - 1, -1, -1):
         if not lo1[members[position]] < beta[members[position]] < hi1[members[position]]:
-            m = exclude(members, m, inverse, position)
+            m = exclude(group, members, m, inverse, position)
     h = problem.linear.copy()
     support = np.flatnonzero(beta)
     problem.gram.add(support, -beta[support], h)
-    reached = Basis(members[:m].copy(), inverse[: m + 1, : m + 1].copy())
-    refine(problem.gram, lo1, hi1, beta, h, float(scalars[0]), reached)
+    reached = Basis(members[:m].copy(), inverse[: m + lead, : m + lead].copy())
+    refine(problem.gram, group, lo1, hi1, beta, h, scalars, reached)
     noise = min(1e-14 * np.abs(beta0).max(), 1e-6 * np.abs(beta).max())  # what is left of the larger β at the start
-    settled = settled_basis(problem, lo1, hi1, beta, h, reached, float(noise))
-    solution = certified(problem, upper, lo1, hi1, beta, h, settled, Road.PATH, 0, int(events))
-    return solution if solution.violation <= TOLERANCE else None
+    settled = settled_basis(problem, hulls, lo1, hi1, beta, h, reached, float(noise))
+    solution = certified(problem, hulls, upper, lo1, hi1, beta, h, settled, Road.PATH, 0, int(events))
+    return solution if arrived(solution) else None
+
+
+def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None:
+    """A feasible β (n,) for upper bounds (n,) from a solution with sums of the classes; None if there is none."""
+    if last.nearest is None or problem.group is None or problem.total is None or not np.isfinite(last.rho):
+        return None
+    lo, hi = problem.box(upper)
+    if not may_reach(lo, hi):
+        return None
+    return feasible_in_classes(last.nearest.beta, last.nearest.upper / problem.total, lo, hi, problem.group)

@@ -8,10 +8,11 @@ ill-conditioned bases: where that is needed the problem is handed back.
 import numpy as np
 from numba import njit
 
+from svmstat.solver.basis import exclude
 from svmstat.solver.bordered import bordered_block
 from svmstat.solver.follow import OVERRUN, open_box
 from svmstat.solver.gram import combine, gather
-from svmstat.solver.path import ARRIVED, UNSTABLE, exclude, move
+from svmstat.solver.path import ARRIVED, UNSTABLE, move
 from svmstat.solver.smo import smo
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, certify, middle, settle
 
@@ -67,6 +68,7 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     nothing = np.zeros(m)
     code, size, events = move(
         K,
+        None,
         beta,
         target,
         lo.copy(),
@@ -84,7 +86,7 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     settle(beta, lo, hi)
     for position in range(size - 1, -1, -1):
         if not lo[members[position]] < beta[members[position]] < hi[members[position]]:
-            size = exclude(members, size, inverse, position)
+            size = exclude(None, members, size, inverse, position)
     _fresh(K, s, beta, h)
     _refine(K, members[:size], inverse, scalars[0], lo, hi, beta, h)
     return code, events

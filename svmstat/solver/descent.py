@@ -7,7 +7,8 @@ their block of the kernel matrix contiguously, improves them, and brings the oth
 import numpy as np
 
 from svmstat.solver.gram import Floats, Gram, Room, Rows
-from svmstat.solver.smo import smo
+from svmstat.solver.hulls import Hulls, judge, shifts
+from svmstat.solver.smo import smo, smo_in_classes
 from svmstat.solver.solution import certify, middle
 
 _SMALL = 400
@@ -24,13 +25,17 @@ _SAMPLE = 1200
 
 
 def descend(
-    gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room
-) -> int:
+    gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room,
+    hulls: Hulls | None = None,
+) -> int:  # fmt: skip
     """Improve a feasible (β, h = s − Kβ), all (n,), in place; returns the number of SMO steps.
 
     Ends when the KKT violation is ≤ ``tolerance``, after ``max_steps`` steps, or when rounding stops all progress;
-    ``room`` is memory for its blocks of the kernel matrix.
+    ``room`` is memory for its blocks of the kernel matrix. With the sums of the classes given, the tolerance is a share
+    of ρ, and hulls that meet end it too.
     """
+    if hulls is not None:
+        return _descend_in_classes(gram, lo, hi, beta, h, tolerance, max_steps, room, hulls)
     if gram.is_complete and gram.n <= _SMALL:
         steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)
         return int(steps)
@@ -54,6 +59,49 @@ def descend(
             break
         steps += done
     return int(steps)
+
+
+def _descend_in_classes(
+    gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room,
+    hulls: Hulls,
+) -> int:  # fmt: skip
+    """The same where a pair of rows is of one class: blocks of open rows, the events first."""
+    steps, most = 0, 100
+    least = 0.1 * float(np.sqrt(hulls.nothing))
+    while steps < max_steps:
+        verdict = judge(h, beta, lo, hi, hulls)
+        if verdict.certified or verdict.violation <= tolerance * verdict.scale:
+            break
+        rows = np.flatnonzero(hi > lo)
+        inner = tolerance
+        if len(rows) > 2 * _SAMPLE:
+            g = shifts(verdict.b, hulls.group) - h
+            wrong = np.where(beta < hi, -g, -np.inf)
+            wrong = np.maximum(wrong, np.where(beta > lo, g, -np.inf))
+            wrong[(beta > lo) & (beta < hi)] = np.inf
+            candidates = rows[wrong[rows] > 0.0]
+            worst = np.argsort(-wrong[candidates], kind="stable")[: 2 * _SAMPLE]
+            rows = np.sort(candidates[worst])
+            inner = max(0.9 * tolerance, 0.03 * verdict.violation / max(verdict.scale, least))
+        rows = rows[np.argsort(hulls.group[rows], kind="stable")]
+        events = int(np.count_nonzero(hulls.group[rows] == 0))
+        if events in (0, len(rows)):
+            rows = np.concatenate([rows, [int(np.flatnonzero((hi > lo) & (hulls.group == (events > 0)))[0])]])
+            rows = rows[np.argsort(hulls.group[rows], kind="stable")]
+            events = int(np.count_nonzero(hulls.group[rows] == 0))
+        part, part_h = beta[rows], h[rows]
+        done = smo_in_classes(
+            gram.block(rows, room), events, lo[rows], hi[rows], part, part_h, inner, least,
+            min(most * len(rows), max_steps - steps),
+        )  # fmt: skip
+        change = beta[rows] - part
+        moved = change != 0.0
+        gram.add(rows[moved], change[moved], h)
+        beta[rows], h[rows] = part, part_h
+        if done == 0:
+            break
+        steps += int(done)
+    return steps
 
 
 def _sample(lo: Floats, hi: Floats) -> Rows:

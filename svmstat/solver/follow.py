@@ -7,8 +7,9 @@ on every row, with freshly computed gradients, tells whether one of them was ove
 import numpy as np
 from numba import njit
 
+from svmstat.solver.basis import exclude
 from svmstat.solver.gram import combine
-from svmstat.solver.path import ARRIVED, BASIS_FULL, exclude, move
+from svmstat.solver.path import ARRIVED, BASIS_FULL, move
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, certify, doubtful, settle
 from svmstat.solver.tableau import correct, walk
 
@@ -202,11 +203,11 @@ def follow(
             if status[members0[a]] != FREE:
                 for c in range(m):
                     if members[c] == members0[a]:
-                        m = exclude(members, m, inverse, c)
+                        m = exclude(None, members, m, inverse, c)
                         break
         scalars[0] = b0
         code[q], m, events[q] = move(
-            K, part, g, lo, hi, dlo, dhi, np.zeros(size), status, members, m, inverse, scalars, max_events
+            K, None, part, g, lo, hi, dlo, dhi, np.zeros(size), status, members, m, inverse, scalars, max_events
         )
         for a in range(size):
             beta[q, rows[a]] = part[a]

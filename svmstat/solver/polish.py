@@ -8,18 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat.solver.basis import complete_basis, exclude
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.path import complete_basis, exclude, move
+from svmstat.solver.hulls import Hulls, judge, missing, shifts
+from svmstat.solver.path import move
 from svmstat.solver.solution import (
     AT_LOWER,
     AT_UPPER,
     FIXED,
     FREE,
-    TOLERANCE,
     Basis,
-    certify,
-    middle,
     partition,
     settle,
 )
@@ -38,7 +37,9 @@ ridge follows.
 """
 
 
-_NO_BASIS = Basis(np.empty(0, np.intp), np.zeros((1, 1)))
+def no_basis(lead: int) -> Basis:
+    """The basis without a free row."""
+    return Basis(np.empty(0, np.intp), np.zeros((lead, lead)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,24 @@ class Polished:
     events: int
 
 
-def polish(gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats, max_events: int) -> Polished:
+def polish(
+    gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats, max_events: int,
+    hulls: Hulls | None = None,
+) -> Polished:  # fmt: skip
     """Make (β, h), both (n,), exact in place, as far as the path leads within ``max_events`` events.
 
     Every round ends with h = s − Kβ computed afresh and a Newton correction of the free rows. A further round follows
     if rows outside the near set were overrun or the path broke off on its way: what it did is not lost.
     """
     events = 0
-    violation = certify(h, beta, lo, hi)[2]
+    verdict = judge(h, beta, lo, hi, hulls)
     for attempt, ridge in enumerate(_RIDGES):
         basis, spent = _round(
-            gram, linear, lo, hi, beta, h, violation, ridge, max_events - events, may_slide=attempt > 0
+            gram, linear, lo, hi, beta, h, verdict.violation, ridge, max_events - events, attempt > 0, hulls
         )
         events += spent
-        violation = certify(h, beta, lo, hi)[2]
-        if violation <= TOLERANCE and ridge == 0.0:
+        verdict = judge(h, beta, lo, hi, hulls)
+        if verdict.certified and ridge == 0.0:
             return Polished(True, basis, events)
         if events >= max_events:
             break
@@ -73,41 +77,42 @@ def polish(gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: 
 
 def _round(
     gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
-    violation: float, ridge: float, max_events: int, may_slide: bool,
+    violation: float, ridge: float, max_events: int, may_slide: bool, hulls: Hulls | None,
 ) -> tuple[Basis, int]:  # fmt: skip
     settle(beta, lo, hi)
     status = partition(beta, lo, hi)
-    b_low, b_high, _, _ = certify(h, beta, lo, hi)
-    b = middle(b_low, b_high)
-    g = b - h
+    verdict, group = judge(h, beta, lo, hi, hulls), None if hulls is None else hulls.group
+    g = shifts(verdict.b, group) - h
     wrong = (status == FREE) | ((status == AT_LOWER) & (g < 0.0)) | ((status == AT_UPPER) & (g > 0.0))
-    near = _near_rows(status, g, wrong, max(_REACH, 8.0 * violation))
+    near = _near_rows(status, g, wrong, max(_REACH * verdict.scale, 8.0 * violation))
     K = gram.block(near)
     K.flat[:: len(near) + 1] += ridge * gram.diagonal.mean()
     part_lo, part_hi, part_beta, part_status = lo[near], hi[near], beta[near], status[near]
-    scalars = np.array([b])
-    members, m, inverse = make_basis(K, part_beta, part_lo, part_hi, part_status, scalars)
+    part_group, scalars = None if group is None else group[near], verdict.b.copy()
+    lead = len(scalars)
+    members, m, inverse = make_basis(K, part_group, part_beta, part_lo, part_hi, part_status, scalars)
     if m < np.count_nonzero(status == FREE) and not may_slide:
-        return _NO_BASIS, 0
+        return no_basis(lead), 0
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
-    target = _right_signs(b - h[near], part_status, violation)
-    ds = target - (b - h[near])
+    part_g = shifts(verdict.b, part_group) - h[near]
+    target = _right_signs(part_g, part_status, violation)
+    ds = target - part_g
     _, m, events = move(
-        K, part_beta, target, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
+        K, part_group, part_beta, target, part_lo.copy(), part_hi.copy(), np.zeros(len(near)), np.zeros(len(near)), ds,
         part_status, members, m, inverse, scalars, max_events,
     )  # fmt: skip
     if not np.isfinite(part_beta).all():
-        return _NO_BASIS, int(events)
+        return no_basis(lead), int(events)
     settle(part_beta, part_lo, part_hi)
     for position in range(m - 1, -1, -1):
         if not part_lo[members[position]] < part_beta[members[position]] < part_hi[members[position]]:
-            m = exclude(members, m, inverse, position)
+            m = exclude(part_group, members, m, inverse, position)
     beta[near] = part_beta
     h[:] = linear
     support = np.flatnonzero(beta)
     gram.add(support, -beta[support], h)
-    basis = Basis(near[members[:m]], inverse[: m + 1, : m + 1].copy())
-    refine(gram, lo, hi, beta, h, float(scalars[0]), basis)
+    basis = Basis(near[members[:m]], inverse[: m + lead, : m + lead].copy())
+    refine(gram, group, lo, hi, beta, h, scalars, basis)
     return basis, int(events)
 
 
@@ -132,37 +137,41 @@ def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float) -
 
 
 def make_basis(
-    K: Floats, beta: Floats, lo: Floats, hi: Floats, status: np.ndarray, scalars: Floats
+    K: Floats, group: Rows | None, beta: Floats, lo: Floats, hi: Floats, status: np.ndarray, scalars: Floats
 ) -> tuple[Rows, int, Floats]:
     """The free rows, their number and the inverse R of their bordered matrix, with room to grow.
 
-    Free rows that depend on others slide to a bound; β, status and b = scalars[0] follow in place.
+    Free rows that depend on others slide to a bound; β, status and b = scalars follow in place.
     """
     free = np.flatnonzero(status == FREE)
-    room = min(len(beta), len(free) + max(64, len(free) // 4)) + 2
+    room = min(len(beta), len(free) + max(64, len(free) // 4)) + 3
     members = np.zeros(room, np.int64)
     inverse = np.zeros((room, room))
-    independent, R = bordered_inverse(K[np.ix_(free, free)])
+    independent, R = bordered_inverse(K[np.ix_(free, free)], None if group is None else group[free])
     m = len(independent)
     members[:m] = free[independent]
-    inverse[: m + 1, : m + 1] = R
-    m = complete_basis(K, beta, lo, hi, status, members, m, inverse, scalars)
+    inverse[: len(R), : len(R)] = R
+    m = complete_basis(K, group, beta, lo, hi, status, members, m, inverse, scalars)
     return members, int(m), inverse
 
 
-def refine(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, b: float, basis: Basis) -> None:
+def refine(
+    gram: Gram, group: Rows | None, lo: Floats, hi: Floats, beta: Floats, h: Floats, b: Floats, basis: Basis
+) -> None:
     """Newton corrections of the free rows: their g and Σβ become zero to rounding, if no bound is met."""
-    rows = basis.rows
+    rows, b = basis.rows, b.copy()
+    lead, part = len(b), None if group is None else group[rows]
+    least = 1e-13 if group is None else 0.0
     for _ in range(2):
         if len(rows) == 0:
             return
-        residual = np.concatenate([[beta.sum()], b - h[rows]])
-        if abs(residual[0]) <= 1e-15 * np.abs(beta).sum() and np.abs(residual[1:]).max() <= 1e-13:
+        excess, g = missing(beta, group), shifts(b, part) - h[rows]
+        if np.abs(excess).max() <= 1e-15 * np.abs(beta).sum() and np.abs(g).max() <= least:
             return
-        x = -(basis.inverse @ residual)
-        corrected = beta[rows] + x[1:]
+        x = -(basis.inverse @ np.concatenate([excess, g]))
+        corrected = beta[rows] + x[lead:]
         if not ((corrected > lo[rows]) & (corrected < hi[rows])).all():
             return
         beta[rows] = corrected
-        b += float(x[0])
-        gram.add(rows, -x[1:], h)
+        b += x[:lead]
+        gram.add(rows, -x[lead:], h)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat.solver.gram import Floats, Gram
+from svmstat.solver.gram import Floats, Gram, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,18 +17,27 @@ class BoxQP:
 
         min_β  ½ β'Kβ − s'β    s.t.  lo ≤ β ≤ hi,  Σβ = 0        with s_i = y_i m_i
 
+    With a ``total`` the sum of each class is given (spec, section 9); Σα ≥ ν = 2·total is an equality at the optimum:
+
+        min_α  ½ Σ_ij α_i α_j y_i y_j K_ij    s.t.  0 ≤ α_i ≤ u_i,  Σ_{y=+1} α_i = Σ_{y=−1} α_i = total
+
+    The solver then works with β_i = y_i α_i / total, the weights of a point of either reduced convex hull, whose
+    difference is to be as short as possible: Σβ = 1 over the events, −1 over the others, and s = 0.
+
     Parameters
     ----------
     gram : the kernel matrix K, n × n
     signs : (n,) labels y, −1 or +1
-    margin : (n,) margins m
+    margin : (n,) margins m; one with a total
     upper : (n,) upper bounds u ≥ 0
+    total : the sum of α over each class, > 0; None if only the sums of the two are to agree
     """
 
     gram: Gram
     signs: Floats
     margin: Floats
     upper: Floats
+    total: float | None = None
 
     @property
     def n(self) -> int:
@@ -38,8 +47,14 @@ class BoxQP:
     @property
     def linear(self) -> Floats:
         """(n,) the linear term s."""
-        return self.signs * self.margin
+        return self.signs * self.margin if self.total is None else np.zeros(self.n)
+
+    @property
+    def group(self) -> Rows | None:
+        """(n,) 0 for an event and 1 for another row where each class has its sum; otherwise None."""
+        return None if self.total is None else np.where(self.signs > 0, 0, 1)
 
     def box(self, upper: Floats) -> tuple[Floats, Floats]:
         """The bounds (lo, hi) of β for upper bounds of any shape (..., n)."""
-        return np.where(self.signs > 0, 0.0, -upper), np.where(self.signs > 0, upper, 0.0)
+        scaled = upper if self.total is None else upper / self.total
+        return np.where(self.signs > 0, 0.0, -scaled), np.where(self.signs > 0, scaled, 0.0)

@@ -1,14 +1,36 @@
 """One bound vector: rough from zero or from a neighbouring solution, then exact."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.descent import descend
 from svmstat.solver.gram import Floats, Room
+from svmstat.solver.hulls import (
+    Hulls,
+    class_ends,
+    hulls_gap,
+    hulls_of,
+    judge,
+    may_reach,
+    shifts,
+    towards_each_other,
+)
 from svmstat.solver.newton import MANY, Outcome, newton
-from svmstat.solver.polish import polish
+from svmstat.solver.polish import no_basis, polish
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, Basis, Road, Solution, Status, certify, doubtful, middle, without_noise
+from svmstat.solver.solution import (
+    TOLERANCE,
+    Basis,
+    Nearest,
+    Road,
+    Solution,
+    Status,
+    certify,
+    doubtful,
+    without_noise,
+)
 
 _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 """KKT violations at which the descent may hand over to the path."""
@@ -27,35 +49,42 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
     """
     lo, hi = problem.box(upper)
     if not (lo.any() and hi.any()):
-        return _one_class(problem, upper)
+        return unsolved(problem, upper, Status.ONE_CLASS)
+    hulls = hulls_of(problem)
+    if hulls is not None and not may_reach(lo, hi):
+        return unsolved(problem, upper, Status.INFEASIBLE)
     if beta is not None and beta.any():
-        solution = _reach(problem, upper, lo, hi, beta, road)
-        if solution.status is Status.CERTIFIED:
+        solution = _reach(problem, upper, lo, hi, beta, road, hulls)
+        if arrived(solution):
             return solution
         road = Road.RESCUE
-    return _reach(problem, upper, lo, hi, np.zeros(problem.n), road)
+    return _reach(problem, upper, lo, hi, np.zeros(problem.n), road, hulls)
 
 
-def _reach(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, road: Road) -> Solution:
+def _reach(
+    problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, road: Road, hulls: Hulls | None
+) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
     linear = problem.linear
     h = linear.copy()
     support = np.flatnonzero(beta)
     if len(support):
         problem.gram.add(support, -beta[support], h)
+    elif hulls is not None:
+        beta, h = towards_each_other(problem.gram, lo, hi, hulls.group)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
-        spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room)
+        spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room, hulls)
         steps += spent
         n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
         may_go_on = tolerance > 1e-5 and spent < most
         many = n_free >= MANY
-        expected = _expected_events(h, beta, lo, hi) if may_go_on else 0
+        expected = _expected_events(h, beta, lo, hi, hulls) if may_go_on else 0
         if expected * n_free > (0.3 if many else 0.7) * steps:
             continue
-        if many:
+        if many and hulls is None:
             outcome = newton(problem.gram, lo, hi, beta, h, room)
             if outcome is Outcome.EXACT:
                 basis = None
@@ -63,19 +92,20 @@ def _reach(problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, 
             if outcome is Outcome.BLOCKED and may_go_on:
                 continue
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
-        polished = polish(problem.gram, linear, lo, hi, beta, h, patience)
+        polished = polish(problem.gram, linear, lo, hi, beta, h, patience, hulls)
         events += polished.events
         basis = polished.basis
         if polished.exact:
             break
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
-    basis = settled_basis(problem, lo, hi, beta, h, basis)
-    return certified(problem, upper, lo, hi, beta, h, basis, reached, steps, events)
+    basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
+    return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
 
 
 def settled_basis(
-    problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0
-) -> Basis | None:
+    problem: BoxQP, hulls: Hulls | None, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None,
+    noise: float = 0.0,
+) -> Basis | None:  # fmt: skip
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
@@ -86,7 +116,7 @@ def settled_basis(
     part, part_h = beta.copy(), h.copy()
     part[rows] -= distance
     problem.gram.add(rows, distance, part_h)
-    if certify(part_h, part, lo, hi)[2] > TOLERANCE:
+    if not judge(part_h, part, lo, hi, hulls).certified:
         return basis
     beta[:], h[:] = part, part_h
     return None
@@ -97,19 +127,21 @@ def basis_of(problem: BoxQP, solution: Solution) -> Basis:
     if solution.basis is not None:
         return solution.basis
     free = np.flatnonzero(solution.free)
-    independent, inverse = bordered_inverse(problem.gram.block(free))
+    group = None if problem.group is None else problem.group[free]
+    independent, inverse = bordered_inverse(problem.gram.block(free), group)
     return Basis(free[independent], inverse)
 
 
-def _expected_events(h: Floats, beta: Floats, lo: Floats, hi: Floats) -> int:
+def _expected_events(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> int:
     """How many bound rows the path will probably meet: those whose |g| is smaller than the violation to be removed.
 
     An event costs about as much as a descent step for every free row, and a third of the violation about a third of
     the steps so far.
     """
-    b_low, b_high, violation, _ = certify(h, beta, lo, hi)
+    verdict = judge(h, beta, lo, hi, hulls)
+    g = shifts(verdict.b, None if hulls is None else hulls.group) - h
     at_bound = ((beta <= lo) | (beta >= hi)) & (hi > lo)
-    return int(np.count_nonzero(at_bound & (np.abs(middle(b_low, b_high) - h) < violation)))
+    return int(np.count_nonzero(at_bound & (np.abs(g) < verdict.violation)))
 
 
 def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
@@ -132,10 +164,12 @@ def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
 
 
 def certified(
-    problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
+    problem: BoxQP, hulls: Hulls | None, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
     basis: Basis | None, road: Road, steps: int, events: int,
 ) -> Solution:  # fmt: skip
     """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold."""
+    if hulls is not None:
+        return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
     b_low, b_high, violation, gap = certify(h, beta, lo, hi)
     alpha = problem.signs * beta
     field = without_noise(problem.linear - h, beta, violation, problem.gram.diagonal)
@@ -157,9 +191,58 @@ def certified(
     )
 
 
-def _one_class(problem: BoxQP, upper: Floats) -> Solution:
-    nothing = np.full(problem.n, np.nan)
+def _of_hulls(
+    problem: BoxQP, hulls: Hulls, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
+    basis: Basis | None, road: Road, steps: int, events: int,
+) -> Solution:  # fmt: skip
+    """The same for the nearest points β of two hulls: divided by ρ."""
+    total = float(problem.total or 0.0)
+    verdict = judge(h, beta, lo, hi, hulls)
+    low, high, unbalanced = class_ends(h, beta, lo, hi, hulls.group)
+    norm_squared = max(-float(beta @ h), 0.0)
+    meet = norm_squared <= hulls.nothing or verdict.scale == 0.0
+    rho = 0.0 if meet else verdict.scale
+    # What α and f are divided by: ρ on the scale of the hulls, or what brings back the α of the 2ν form.
+    unit, f_unit = (1.0 / total, 1.0) if meet else (rho, rho)
+    half = float(min((high - verdict.b).min(), (verdict.b - low).min()))
+    b = 0.0 if meet else float(verdict.b.mean())
+    half = 0.0 if meet else max(half, 0.0)
+    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, hulls.group, verdict.b)) / rho**2
+    violation = 0.0 if meet else max(verdict.violation, hulls.rounding) / rho
+    alpha = problem.signs * beta / unit
+    field = np.zeros(problem.n) if meet else -h / f_unit
+    violation = max(violation, float(unbalanced))
+    certified = verdict.certified and violation <= TOLERANCE
+    nearest = Nearest(beta, upper, h, total * rho, (0.0, 0.0), verdict.certified)
+    spread = (float(0.5 * total * (low[1] - high[0])), float(0.5 * total * (high[1] - low[0])))
     return Solution(
-        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, Status.ONE_CLASS, Road.COLD, 0, 0,
-        Basis(np.empty(0, np.intp), np.empty((1, 1))),
+        alpha=alpha,
+        upper=np.maximum(hi, -lo) / unit,
+        field=field,
+        intercept_interval=((b - half) / f_unit, (b + half) / f_unit),
+        violation=violation,
+        gap=gap,
+        norm_squared=0.0 if meet else norm_squared / rho**2,
+        objective=0.0 if meet else 0.5 * norm_squared / rho**2 - float(alpha.sum()),
+        status=Status.CERTIFIED if certified else Status.UNCERTIFIED,
+        road=road,
+        steps=steps,
+        events=events,
+        basis=basis,
+        nearest=nearest if meet else replace(nearest, rho_interval=(max(spread[0], 0.0), spread[1])),
+    )
+
+
+def arrived(solution: Solution) -> bool:
+    """Whether the tolerance is met, for the nearest points of two hulls as far as the digits of h go."""
+    return solution.status is Status.CERTIFIED if solution.nearest is None else solution.nearest.exact
+
+
+def unsolved(problem: BoxQP, upper: Floats, status: Status) -> Solution:
+    """What stands for the solution where there is none."""
+    nothing = np.full(problem.n, np.nan)
+    nearest = None if problem.total is None else Nearest(nothing, upper, nothing, np.nan, (np.nan, np.nan), False)
+    return Solution(
+        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, status, Road.COLD, 0, 0,
+        no_basis(1 if problem.total is None else 2), nearest,
     )  # fmt: skip

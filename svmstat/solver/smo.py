@@ -90,3 +90,50 @@ def _place(values, value, places):
     for k in range(values.shape[0]):
         first = smaller(first, places[k] if values[k] == value else _FAR)
     return int(first)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
+    """`smo` with the sum of each class kept: a pair is of one class, that with the larger violation.
+
+    The first p rows are the events. Ends when the violation is ≤ tolerance times the larger of ``least`` and ρ, half
+    the distance of the classes in h; returns the number of steps.
+    """
+    n = h.shape[0]
+    diagonal, places = np.empty(n), np.empty(n)
+    cannot_rise, cannot_fall = np.empty(n), np.empty(n)
+    rising, gains = np.empty(n), np.empty(n)
+    for i in range(n):
+        diagonal[i] = gram[i, i]
+        places[i] = i
+        cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
+        cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
+    step, i, j = 0.0, 0, 0
+    steps = 0
+    while True:
+        row_i, row_j = gram[i], gram[j]
+        top0, bottom0 = _move_h(h[:p], row_i[:p], row_j[:p], step, cannot_rise[:p], cannot_fall[:p], rising[:p])
+        top1, bottom1 = _move_h(h[p:], row_i[p:], row_j[p:], step, cannot_rise[p:], cannot_fall[p:], rising[p:])
+        rho = 0.25 * (top1 + bottom1 - top0 - bottom0)
+        worst = max(top0 - bottom0, top1 - bottom1)
+        if worst <= tolerance * max(rho, least) or steps >= max_steps:
+            return steps
+        first, stop, top = 0, p, top0
+        if top1 - bottom1 > top0 - bottom0:
+            first, stop, top = p, n, top1
+        i = first + _place(rising[first:stop], top, places)
+        row_i = gram[i]
+        most = _promises(
+            top, h[first:stop], cannot_fall[first:stop], diagonal[i], diagonal[first:stop], row_i[first:stop],
+            gains[first:stop],
+        )  # fmt: skip
+        j = first + _place(gains[first:stop], most, places)
+        step = (top - h[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
+        step = min(step, room_i, room_j)
+        beta[i] = hi[i] if step == room_i else beta[i] + step
+        beta[j] = lo[j] if step == room_j else beta[j] - step
+        for k in (i, j):
+            cannot_rise[k] = 0.0 if beta[k] < hi[k] else -_FAR
+            cannot_fall[k] = 0.0 if beta[k] > lo[k] else _FAR
+        steps += 1

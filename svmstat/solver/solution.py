@@ -26,14 +26,18 @@ class Status(IntEnum):
     CERTIFIED = 0
     UNCERTIFIED = 1
     ONE_CLASS = 2
+    INFEASIBLE = 3
 
     @property
     def advice(self) -> str:
         """What to tell the user."""
         return {
             Status.CERTIFIED: "optimal to within the tolerance",
-            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C or scaled predictors help",
+            Status.UNCERTIFIED: (
+                "the KKT violation exceeds the tolerance: a smaller C, a larger nu or scaled predictors help"
+            ),
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
+            Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
         }[self]
 
 
@@ -156,12 +160,34 @@ class Basis:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest points of the reduced hulls, where the sum of each class is given (see `hulls`).
+
+    Attributes
+    ----------
+    beta : (n,) their weights, Σβ = 1 over the events and −1 over the others
+    upper : (n,) the upper bounds that were asked for
+    h : (n,) −Kβ
+    rho : ρ of the 2ν form, 0 where the hulls meet
+    rho_interval : all optimal ρ, a point, to rounding, when each class has a free row
+    exact : whether the tolerance is met as far as the digits of h go, so that a path can set off from here
+    """
+
+    beta: Floats
+    upper: Floats
+    h: Floats
+    rho: float
+    rho_interval: tuple[float, float]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
     """One solution of a `BoxQP`.
 
     Attributes
     ----------
-    alpha : (n,) dual variables
+    alpha : (n,) dual variables; with a total those of the equivalent problem without, α/ρ, and so is all that follows
     upper : (n,) their upper bounds
     field : (n,) h(x_i) = Σ_j α_j y_j K_ij, the decision values without the intercept
     intercept_interval : (b_low, b_high); a single point, to rounding, when a support vector is free
@@ -172,6 +198,8 @@ class Solution:
     status, road : see `Status`, `Road`
     steps, events : SMO steps and path events that were spent
     basis : where a path sets off from here; None where it was not needed: `single.basis_of` computes it
+    nearest : with a total, the solution on the scale of the hulls; None otherwise. Where the hulls meet, ρ = 0 and
+        f = 0 everywhere, and α and its bounds are those of the 2ν form itself
     """
 
     alpha: Floats
@@ -187,6 +215,12 @@ class Solution:
     steps: int
     events: int
     basis: Basis | None
+    nearest: Nearest | None = None
+
+    @property
+    def rho(self) -> float:
+        """ρ of the 2ν form, by which α, its bounds and f are divided; 1 without a total."""
+        return 1.0 if self.nearest is None else self.nearest.rho
 
     @property
     def intercept(self) -> float:
@@ -221,6 +255,7 @@ class Batch:
     violation, gap : (B,) the certificates
     status, road : (B,) codes of `Status` and `Road`
     steps, events : (B,) SMO steps and path events
+    rho : (B,) as in `Solution`
     """
 
     alpha: Floats
@@ -232,6 +267,7 @@ class Batch:
     road: NDArray[np.int8]
     steps: NDArray[np.int64]
     events: NDArray[np.int64]
+    rho: Floats
 
     @property
     def intercept(self) -> Floats:

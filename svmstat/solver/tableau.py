@@ -17,12 +17,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from svmstat.solver.basis import DEPENDENT
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.path import (
     ARRIVED,
     BASIS_FULL,
-    DEPENDENT,
     NO_COMPENSATION,
     TOO_MANY_EVENTS,
     UNSTABLE,

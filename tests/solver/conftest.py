@@ -162,6 +162,47 @@ def dense_qp():
 
 
 @pytest.fixture(scope="session")
+def draw_hulls(draw_problem):
+    """A function that makes a problem with a sum for each class from a seed: a share of what the bounds allow."""
+
+    def draw(seed, n=None, share=None, **fixed):
+        drawn = draw_problem(seed, n, loss="hinge", **fixed)
+        qp = drawn.qp
+        most = min(qp.upper[qp.signs > 0].sum(), qp.upper[qp.signs < 0].sum())
+        share = float(drawn.rng.choice([1.0, 0.9, 0.5, 0.1, 1e-3, drawn.rng.uniform()])) if share is None else share
+        drawn.qp = BoxQP(qp.gram, qp.signs, qp.margin, qp.upper, share * most if most > 0 else 1.0)
+        drawn.share = share
+        return drawn
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def dense_hulls():
+    """A function that finds the squared distance of the reduced hulls by an interior-point method (clarabel)."""
+
+    def minimise(qp):
+        rows = np.flatnonzero(qp.upper > 0)
+        y, caps, m = qp.signs[rows], qp.upper[rows] / qp.total, len(rows)
+        Q = qp.gram.complete()[np.ix_(rows, rows)] * y[:, None] * y
+        scale = max(np.abs(Q).max(), 1e-300)
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+        rows_of = np.vstack([(y > 0) * 1.0, (y < 0) * 1.0, np.eye(m), -np.eye(m)])
+        result = clarabel.DefaultSolver(
+            sp.csc_matrix(np.triu(Q / scale)), np.zeros(m), sp.csc_matrix(rows_of),
+            np.concatenate([[1.0, 1.0], caps, np.zeros(m)]), [clarabel.ZeroConeT(2), clarabel.NonnegativeConeT(2 * m)],
+            settings,
+        ).solve()  # fmt: skip
+        a = np.array(result.x)
+        return SimpleNamespace(squared=float(a @ Q @ a), h=-qp.gram.complete()[:, rows] @ (y * a), scale=scale,
+                               accurate=str(result.status) == "Solved")  # fmt: skip
+
+    return minimise
+
+
+@pytest.fixture(scope="session")
 def optimality():
     """A function that judges α by the definitions alone, from the matrix: primal, dual, violation, feasibility.
 

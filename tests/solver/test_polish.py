@@ -77,7 +77,7 @@ def test_dependent_free_rows_slide_to_a_bound(kernel):
     before, total = K @ beta, beta.sum()
     status, scalars = partition(beta, lo, hi), np.array([0.3])
     assert (status == FREE).all()
-    members, m, inverse = make_basis(K.copy(), beta, lo, hi, status, scalars)
+    members, m, inverse = make_basis(K.copy(), None, beta, lo, hi, status, scalars)
     rank = 2 if isinstance(kernel, Linear) else 6
     assert m <= rank + 1
     np.testing.assert_array_equal(np.sort(members[:m]), np.flatnonzero(status == FREE))

@@ -1,0 +1,222 @@
+"""The way of a sweep through a grid of (ν₊, ν₋): down ν₋ along a spine, and from each of its places down ν₊.
+
+The pairs with ν₊ = 1 have a chain of their own: with all events at their bounds, such a solution is far from the next
+one in its partition, however near it is in its decision values.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.hulls import hulls_of, judge
+from svmstat.solver.problem import BoxQP
+from svmstat.solver.single import basis_of, solve_single
+from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
+from svmstat.solver.sweep import FAILED, MET, SOLVED, UNRESOLVED, Place, all_bounded, bounded_sums, step, sweep_row
+
+_CLEARLY = 4.0
+"""A cell that fails although its neighbour's ρ is so many times what can be resolved is worth a descent."""
+
+
+@dataclass(frozen=True, slots=True)
+class NuGrid:
+    """Errors on held-out rows for J × I pairs (ν₋, ν₊).
+
+    Attributes
+    ----------
+    wrong : (J, 2, I) weight of the held-out events with f ≤ 0, then of the others with f > 0; NaN if not resolved
+    rho : (J, I) ρ on the scale of the hulls: 0 where they meet, NaN where it is not resolved
+    violation : (J, I) the certificate, NaN where there is none
+    code : (J, I) SOLVED, MET, UNRESOLVED or FAILED
+    f : (J, I, n) decision values on the scale of the margins, or (0, 0, 0) if they are not kept
+    events, rescued : (1,) path events in all; cells that were reached by a descent
+    """
+
+    wrong: Floats
+    rho: Floats
+    violation: Floats
+    code: NDArray[np.int8]
+    f: Floats
+    events: NDArray[np.int64]
+    rescued: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The rows of one sweep.
+
+    Attributes
+    ----------
+    K : (m, n) kernel values of the m rows that take part, with themselves and then with the n − m held-out rows
+    group : (m,) 0 for an event, 1 for another row; both occur
+    weights : (m,) > 0
+    held_group, held_weights : (n − m,) of the held-out rows
+    """
+
+    K: Floats
+    group: Rows
+    weights: Floats
+    held_group: Rows
+    held_weights: Floats
+
+
+def sweep_grid(sample: Sample, nu_event: Floats, nu_other: Floats, *, keep: bool = False) -> NuGrid:
+    """The errors for all pairs of ``nu_event`` (I,) and ``nu_other`` (J,) in (0, 1], both falling.
+
+    The fractions are of the rows of the sample. f counts as positive where it exceeds what the certificate can tell
+    from zero; where h = 0 it is zero.
+
+    Parameters
+    ----------
+    sample : the rows that take part and those that are held out
+    nu_event, nu_other : ν₊ and ν₋
+    keep : whether to return the decision values
+    """
+    J, width = len(nu_other), len(nu_event)
+    sizes = np.bincount(sample.group, sample.weights, 2)
+    results = NuGrid(
+        np.full((J, 2, width), np.nan), np.full((J, width), np.nan), np.full((J, width), np.nan),
+        np.full((J, width), -1, np.int8),
+        np.full((J, width, sample.K.shape[1]), np.nan) if keep else np.empty((0, 0, 0)),
+        np.zeros(1, np.int64), np.zeros(1, np.int64),
+    )  # fmt: skip
+    way = _Way(sample, *_digits(sample), 1.0 / (nu_event * sizes[0]), 1.0 / (nu_other * sizes[1]), results)
+    column, spine, row = places = [_start(way) for _ in range(3)]
+    first = 1 if nu_event[0] == 1.0 and width > 1 else 0
+    stop = width
+    for j in range(J):
+        if first and _along(way, column, j, 0, 1) == 0:
+            break
+        if stop > first:
+            if j == 0 and first:
+                column.copy_to(spine)
+            if _along(way, spine, j, first, first + 1) == first:
+                stop = first
+                continue
+            spine.copy_to(row)
+            stop = _along(way, row, j, first + 1, stop)
+        elif not first:
+            break
+    _fill_smaller(results, np.bincount(sample.held_group, sample.held_weights, 2).astype(float))
+    results.events[0] = sum(int(place.numbers[2]) for place in places)
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What is the same all along: the rows, what counts as zero, the caps of both classes, and where results go."""
+
+    sample: Sample
+    nothing: float
+    rounding: float
+    event_caps: Floats
+    other_caps: Floats
+    results: NuGrid
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The rows of a matrix in memory, as a `Gram` asks for them."""
+
+    K: Floats
+
+    @property
+    def diagonal(self) -> Floats:
+        return self.K.diagonal().copy()
+
+    def block(self, rows: Rows, columns: Rows) -> Floats:
+        return np.ascontiguousarray(self.K[np.ix_(rows, columns)])
+
+    def gram(self) -> Floats:
+        return self.K
+
+
+def _problem(sample: Sample, upper: Floats) -> BoxQP:
+    m = len(sample.group)
+    square = np.ascontiguousarray(sample.K[:, :m])
+    return BoxQP(Gram(_Given(square)), np.where(sample.group == 0, 1.0, -1.0), np.ones(m), upper, 1.0)
+
+
+def _digits(sample: Sample) -> tuple[float, float]:
+    """The squared distance of the hulls that counts as none, and how exactly h can be known."""
+    hulls = hulls_of(_problem(sample, sample.weights))
+    assert hulls is not None
+    return hulls.nothing, hulls.rounding
+
+
+def _start(way: _Way) -> Place:
+    """The place for ν₊ = ν₋ = 1."""
+    s = way.sample
+    place = all_bounded(s.K, s.group, s.weights)
+    step(s.K, s.group, s.weights, 1.0 / np.bincount(s.group, s.weights, 2), way.nothing, way.rounding, *place.arrays)
+    return place
+
+
+def _along(way: _Way, place: Place, j: int, start: int, stop: int) -> int:
+    """From pair to pair of row j, ``start`` to ``stop``; returns the first that is not SOLVED, or ``stop``."""
+    s, r = way.sample, way.results
+    keep = len(r.f) > 0
+    i = start
+    while i < stop:
+        until = i + 1 if keep else stop
+        rho_before = place.numbers[0]
+        arguments: tuple[Any, ...] = (
+            s.K, s.group, s.weights, way.event_caps, way.other_caps[j], i, until, way.nothing, way.rounding,
+            *place.arrays, TOLERANCE, s.held_group, s.held_weights, r.wrong[j], r.rho[j], r.violation[j], r.code[j],
+        )  # fmt: skip
+        reached = int(sweep_row(*arguments))
+        if keep and reached == until:
+            r.f[j, i] = place.f
+        if reached < until:
+            rho_before = r.rho[j, reached - 1] if reached > i else rho_before
+            worth = r.code[j, reached] == FAILED and rho_before > _CLEARLY * way.rounding / TOLERANCE
+            if not (worth and _descend_to(way, place, j, reached)):
+                return reached
+            until = reached
+            r.rescued[0] += 1
+        i = until
+    return stop
+
+
+def _descend_to(way: _Way, place: Place, j: int, i: int) -> bool:
+    """Put a place where a pair's solution is, found without a path; whether there it is exact."""
+    s = way.sample
+    caps = np.array([way.event_caps[i], way.other_caps[j]])
+    upper = caps[s.group] * s.weights
+    problem = _problem(s, upper)
+    solution = solve_single(problem, upper, None, Road.RESCUE)
+    if solution.nearest is None or not solution.nearest.exact or solution.rho == 0.0:
+        return False
+    lo, hi = problem.box(upper)
+    basis = basis_of(problem, solution)
+    k = len(basis.rows)
+    place.beta[:], place.lo[:], place.hi[:] = solution.nearest.beta, lo, hi
+    place.status[:] = partition(place.beta, lo, hi)
+    place.members[:k], place.inverse[: k + 2, : k + 2], place.size[0] = basis.rows, basis.inverse, k
+    verdict = judge(solution.nearest.h, place.beta, lo, hi, hulls_of(problem))
+    place.b[:] = verdict.b
+    place.g[:] = np.where(place.status == FREE, 0.0, verdict.b[s.group] - solution.nearest.h)
+    bounded_sums(s.K, s.group, s.weights, place.status, place.sums)
+    code = step(s.K, s.group, s.weights, caps, way.nothing, way.rounding, *place.arrays)
+    return code == SOLVED
+
+
+def _fill_smaller(results: NuGrid, held: Floats) -> None:
+    """What follows for the pairs below one that was not SOLVED: unresolved below an unresolved one, else f = 0."""
+    code = results.code
+    unresolved, met = code >= UNRESOLVED, code == MET
+    for axis in (0, 1):
+        unresolved, met = np.logical_or.accumulate(unresolved, axis), np.logical_or.accumulate(met, axis)
+    code[(code == -1) & unresolved] = UNRESOLVED
+    code[code == -1] = MET
+    out = code >= UNRESOLVED
+    for array, value in ((results.rho, 0.0), (results.violation, 0.0)):
+        array[code == MET], array[out] = value, np.nan
+    wrong = results.wrong.transpose(1, 0, 2)
+    wrong[0][code == MET], wrong[1][code == MET] = held[0], 0.0
+    wrong[:, out] = np.nan
+    if len(results.f):
+        results.f[code == MET], results.f[out] = 0.0, np.nan
