@@ -4,6 +4,16 @@ from svmstat import datasets
 from svmstat.model import svm
 from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.results import SVMResults
-from svmstat.tuning import TuneResult, tune
+from svmstat.tuning import NuTuneResult, TuneResult, minimax, neyman_pearson, tune
 
-__all__ = ["MulticlassSVMResults", "SVMResults", "TuneResult", "datasets", "svm", "tune"]
+__all__ = [
+    "MulticlassSVMResults",
+    "NuTuneResult",
+    "SVMResults",
+    "TuneResult",
+    "datasets",
+    "minimax",
+    "neyman_pearson",
+    "svm",
+    "tune",
+]

@@ -446,7 +446,24 @@ class SVMResults(Fitted):
             raise refuse("validation", validation, "a DataFrame of rows that the fit has not seen")
         f, y, w = self._observed(validation, weights)
         shift, risk = measures.best_shift(f, y > 0, w, fp, fn)
-        return BiasTuned(self, {"fp": fp, "fn": fn}, shift, risk)
+        return BiasTuned(self, shift, {"fp": fp, "fn": fn}, risk)
+
+    def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
+        """False alarms and misses: ``p_f`` = P(f > 0 | other level), ``p_m`` = P(f ≤ 0 | event) [004: 1, 2].
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            Rows with the response and the predictors; by default the n rows of the fit with their weights.
+        weights : column name or array_like (m,), optional
+            Case weights of the new rows.
+
+        Returns
+        -------
+        Series (2,)
+            NaN where there is no row of the level.
+        """
+        return error_rates(*self._observed(newdata, weights))
 
     def _costs(self, costs: Mapping[str, float] | None) -> tuple[float, float]:
         """What a false positive and a false negative cost."""
@@ -636,25 +653,19 @@ def labels_of(response: Response, f: pd.Series) -> pd.Series:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class BiasTuned:
-    """The rule f(x) + shift > 0 with a shift chosen on a validation sample; made by `SVMResults.tune_bias`.
+class ShiftedRule:
+    """The rule f(x) + shift > 0.
 
     Attributes
     ----------
     fit : SVMResults
         The fit whose decision function it shifts.
-    costs : dict
-        {"fp": …, "fn": …}, of the risk that was made as small as possible.
     shift : float
-        What is added to f; of all that do equally well the one nearest to zero.
-    validation_risk : float
-        The risk on the validation sample, the smallest that a shift can reach there.
+        What is added to f.
     """
 
     fit: SVMResults
-    costs: dict[str, float]
     shift: float
-    validation_risk: float
 
     @property
     def intercept(self) -> float:
@@ -665,6 +676,34 @@ class BiasTuned:
         """The predicted level, as `SVMResults.predict` for the shifted rule."""
         return labels_of(self.fit.response, self.fit.decision_function(newdata) + self.shift)
 
+    def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
+        """P_F and P_M, as `SVMResults.error_rates` for the shifted rule."""
+        f, y, w = self.fit._observed(newdata, weights)
+        return error_rates(f + self.shift, y, w)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: f {self.shift:+.6g} > 0>"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class BiasTuned(ShiftedRule):
+    """The rule f(x) + shift > 0 with a shift chosen on a validation sample; made by `SVMResults.tune_bias`.
+
+    Attributes
+    ----------
+    fit : SVMResults
+        The fit whose decision function it shifts.
+    shift : float
+        What is added to f; of all that do equally well the one nearest to zero.
+    costs : dict
+        {"fp": …, "fn": …}, of the risk that was made as small as possible.
+    validation_risk : float
+        The risk on the validation sample, the smallest that a shift can reach there.
+    """
+
+    costs: dict[str, float]
+    validation_risk: float
+
     def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
         """What a decision costs in the mean, as `SVMResults.risk` for the shifted rule."""
         f, y, w = self.fit._observed(newdata, weights)
@@ -672,3 +711,12 @@ class BiasTuned:
 
     def __repr__(self) -> str:
         return f"<BiasTuned: f {self.shift:+.6g} > 0, validation risk {self.validation_risk:.6g}>"
+
+
+def error_rates(f: Floats, y: Floats, weights: Floats) -> pd.Series:
+    """P_F and P_M of the rule f > 0; NaN without a row of the level."""
+    rates = {}
+    for name, of_level, wrong in (("p_f", y < 0, f > 0), ("p_m", y > 0, f <= 0)):
+        total = weights[of_level].sum()
+        rates[name] = float(weights[of_level & wrong].sum() / total) if total > 0 else np.nan
+    return pd.Series(rates, name="error_rate")

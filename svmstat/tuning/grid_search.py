@@ -4,6 +4,7 @@ import numbers
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ from svmstat.machine import Groups, group_rows
 from svmstat.model import Prepared, fit, prepare
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.criteria import MEASURES, Point
+from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid, check_values, make_grid
+from svmstat.tuning.nu_result import NuTuneResult
+from svmstat.tuning.nu_tune import NuPlan, guaranteed, hold_out_others, make_plan, tune_errors
 from svmstat.tuning.pairs_search import PairsSample, search_pair_folds, search_pairs
 from svmstat.tuning.result import CRITERIA, TuneResult
 from svmstat.tuning.search import FURTHER, Effort, Sample, Wanted, search_fits, search_folds
@@ -38,8 +42,10 @@ def tune(
     gamma: float | str | ArrayLike | None = None,
     degree: int | ArrayLike | None = None,
     coef0: float | ArrayLike | None = None,
-    criterion: str = "loo",
+    nu: Sequence[Any] | None = None,
+    criterion: str | Minimax | NeymanPearson = "loo",
     search: str = "grid",
+    smooth: str | None = None,
     score: str = "deviance",
     folds: int = 5,
     truth: Hashable | ArrayLike | None = None,
@@ -59,7 +65,7 @@ def tune(
     scale: bool = True,
     calibration: str = "insample",
     coupling: str = "wu-lin-weng",
-) -> TuneResult:
+) -> TuneResult | NuTuneResult:
     """Choose the cost and the parameters of the kernel by the prediction of rows that are left out.
 
     Every fit is exact (KKT violation ≤ 1e-8). Scaling and factor coding are those of all rows, also where some are
@@ -76,12 +82,21 @@ def tune(
         "poly" that of "scale".
     degree, coef0 : int, float or sequences, optional
         Of the kernel "poly"; by default 3 and 0.
-    criterion : {"loo", "kfold", "gacv", "gckl"}
+    nu : sequence of float, or two sequences, optional
+        Values of ν₊ and ν₋ of the 2ν-SVM, in (0, 1], for `minimax` and `neyman_pearson`; two sequences are those for
+        the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
+    criterion : {"loo", "kfold", "gacv", "gckl"}, minimax() or neyman_pearson(a)
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold; the
         generalized approximate cross validation of the fit to all rows, for the hinge loss [000: 12]; or GCKL, which
-        that estimates, in a simulation where the true probabilities are known.
-    search : {"grid"}
-        All combinations of the values.
+        that estimates, in a simulation where the true probabilities are known. `minimax` and `neyman_pearson` choose
+        (ν₊, ν₋) and the kernel by false alarms P_F and misses P_M in stratified k-fold [004].
+    search : {"grid", "coordinate", "coordinate_2d", "balanced", "bias"}
+        All combinations of the values. The others are for minimax and Neyman–Pearson: coordinate descent in
+        (γ, ν₋, ν₊), or in (ν₋, ν₊) for each γ; ν₊ = ν₋; the ordinary ν-SVM with a shifted decision function
+        [004: 3.2, 4.3].
+    smooth : {"2d", "3d"}, optional
+        For minimax and Neyman–Pearson: whether the estimates of P_F and P_M are averaged over neighbouring (ν₊, ν₋), or
+        also over neighbouring γ, before they are compared [004: 3.1].
     score : {"deviance", "error", "weighted_error", "loss"}
         What "loo" and "kfold" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with "loo" the
         CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its class
@@ -89,9 +104,9 @@ def tune(
         and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
     folds : int
-        The number of folds of "kfold", ≥ 2. Rows that agree in all predictors and the response share a fold, so that
-        no fit is tested on rows that it has seen; a row of weight two is one such pair. All grid points have the same
-        folds.
+        The number of folds of "kfold", minimax and Neyman–Pearson, ≥ 2. Rows that agree in all predictors and the
+        response share a fold, so that no fit is tested on rows that it has seen; a row of weight two is one such pair.
+        All grid points have the same folds.
     truth : column name or array_like of shape (n,), optional
         The true P(event | x) of each row of ``data``, for GCKL.
     further : sequence of {"gacv", "loo_loss", "gckl"}
@@ -108,7 +123,7 @@ def tune(
 
     Returns
     -------
-    TuneResult
+    TuneResult, or NuTuneResult for minimax and Neyman–Pearson
 
     Raises
     ------
@@ -132,40 +147,98 @@ def tune(
     >>> round(float(found.best_row["score"]), 1), round(found.best.deviance, 1)
     (474.4, 394.7)
     """
-    one_of("criterion", criterion, CRITERIA)
-    one_of("search", search, ("grid",))
+    plan, named = None, ""
+    if isinstance(criterion, Minimax | NeymanPearson):
+        plan = make_plan(criterion, search, smooth, nu)
+        weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
+        _refuse_beside(criterion, {"C": C, **weighing}, loss, score)
+    else:
+        named = one_of("criterion", criterion, CRITERIA)
+        one_of("search", search, ("grid",))
+        _refuse_without(named, smooth, nu)
     one_of("score", score, MEASURES)
     folds = at_least("folds", folds, 2)
     effort = Effort(_workers(n_jobs), flag("progress", progress))
-    also = _further(criterion, further, truth, loss)
+    also = _further(named, further, truth, loss)
     given = check_values(kernel, C, gamma, degree, coef0)
     seed = seed_sequence("rng", rng)
     caller = sys._getframe(1)
-    prepared = prepare(
-        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
-        priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
-        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
+    prepare_on = partial(
+        prepare, formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
+        priors=priors, event=event, na_action=na_action, scale=scale, calibration=calibration, coupling=coupling,
+        env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
     )  # fmt: skip
+    prepared = prepare_on(subset=subset)
+    if plan is not None:
+        return _by_errors(prepared, prepare_on, plan, kernel, given, data, folds, seed, effort, subset is None)
     frame, X = prepared.frame, prepared.X
     if prepared.many:
-        _refuse_for_many(frame.response, criterion, score, also)
+        _refuse_for_many(frame.response, named, score, also)
     grid = make_grid(kernel, given, X, frame.weights)
     known = None if truth is None else true_probabilities(truth, data, frame.rows)
-    if criterion == "kfold":
+    if named == "kfold":
         groups = group_rows(X, frame.codes.astype(float), frame.weights)
         of_group = _stratified(prepared, groups, folds, np.random.default_rng(seed))
         points = _scored_by_folds(prepared, grid, groups, of_group, score, effort)
         of_row = np.where(groups.of_row >= 0, of_group[groups.of_row], -1)
         fold = pd.Series(of_row, index=frame.index, name="fold")
     else:
-        points, fold = _scored(prepared, grid, Wanted(criterion, score, also), known, effort), None
+        points, fold = _scored(prepared, grid, Wanted(named, score, also), known, effort), None
     table, kernels = _table(grid, points, also)
     chosen = _least(table)
     row = table.iloc[chosen]
     best_params = {name: int(row[name]) if name == "degree" else float(row[name]) for name in grid.names}
     best = fit(prepared, kernels[chosen], best_params["C"])
     _warn_of(table, best_params)
-    return TuneResult(best, best_params, table, criterion, score, fold, also)
+    return TuneResult(best, best_params, table, named, score, fold, also)
+
+
+def _refuse_beside(criterion: Minimax | NeymanPearson, given: Mapping[str, object], loss: str, score: str) -> None:
+    """What minimax and Neyman–Pearson have no place for."""
+    for name, value in given.items():
+        if value is not None:
+            raise refuse(name, value, f"left out with criterion={criterion}: nu takes its place")
+    if loss != "hinge":
+        raise refuse("loss", loss, f"'hinge' with criterion={criterion}: the 2nu-SVM has one margin for both levels")
+    if score != "deviance":
+        raise refuse("score", score, f"left out with criterion={criterion}, which is a measure of its own")
+
+
+def _refuse_without(criterion: str, smooth: object, nu: object) -> None:
+    """What exists for minimax and Neyman–Pearson only."""
+    for name, value in (("smooth", smooth), ("nu", nu)):
+        if value is not None:
+            allowed = f"left out with criterion={criterion!r}: it is for minimax() and neyman_pearson(a)"
+            raise refuse(name, value, allowed)
+
+
+def _by_errors(
+    prepared: Prepared, prepare_on: Callable[..., Prepared], plan: NuPlan,
+    kernel: str | Callable[[Floats, Floats], ArrayLike], given: Mapping[str, list[Any]], data: pd.DataFrame,
+    folds: int, seed: np.random.SeedSequence, effort: Effort, whole: bool,
+) -> NuTuneResult:  # fmt: skip
+    """The search for minimax or Neyman–Pearson, with rows held out if P_F is to be guaranteed.
+
+    These take no part in anything before the threshold is set on them: not in the scaling, nor in gamma="scale".
+    """
+    response, criterion = prepared.frame.response, plan.criterion
+    if prepared.many:
+        found = f"for two levels only: the response {response.name!r} has {len(response.levels)}"
+        raise refuse("criterion", criterion, f"another, minimax and Neyman-Pearson being defined {found}")
+    held = None
+    if isinstance(criterion, NeymanPearson) and criterion.delta is not None:
+        draw = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1)))
+        held, mask = hold_out_others(prepared, criterion, len(data), whole, draw)
+        prepared = prepare_on(subset=mask)
+    grid = make_grid(kernel, given, prepared.X, prepared.frame.weights)
+    if plan.smooth == "3d" and any(len(each) > 1 for each in grid.parameters):
+        raise refuse("smooth", plan.smooth, "'2d' for a kernel with several parameters, which have no one order")
+    groups = group_rows(prepared.X, prepared.frame.codes.astype(float), prepared.frame.weights)
+    fold = _stratified(prepared, groups, folds, np.random.default_rng(seed))
+    result = tune_errors(prepared, grid, plan, groups, fold, effort)
+    if held is None or not isinstance(criterion, NeymanPearson):
+        return result
+    return guaranteed(result, criterion, data.iloc[held])
 
 
 def _further(criterion: str, further: object, truth: object, loss: str) -> tuple[str, ...]:
@@ -173,8 +246,8 @@ def _further(criterion: str, further: object, truth: object, loss: str) -> tuple
     if isinstance(further, str) or not isinstance(further, Iterable):
         raise refuse("further", further, f"a sequence of {', '.join(map(repr, FURTHER))}")
     names = tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in further))
-    if names and criterion == "kfold":
-        raise refuse("further", further, "left out with criterion='kfold', which has no fit to all rows")
+    if names and criterion in ("kfold", ""):
+        raise refuse("further", further, "left out with a criterion that has no fit to all rows")
     asked = {criterion, *names}
     if "gckl" in asked and truth is None:
         raise refuse("truth", truth, "the true probabilities of the rows: GCKL is computed from them")

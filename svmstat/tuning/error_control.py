@@ -1,0 +1,144 @@
+"""The two criteria that control errors without costs: minimax and Neyman–Pearson [004: 3, 4]."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._checks import between
+
+Floats = NDArray[np.float64]
+
+_SAME = 1e-12
+"""Error rates are shares of weights: a difference below this is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Minimax:
+    """max(P_F, P_M) as small as possible [004: 3]; made by `minimax`."""
+
+    def __str__(self) -> str:
+        return "minimax"
+
+    @property
+    def name(self) -> str:
+        """What is made as small as possible."""
+        return "max(P_F, P_M)"
+
+    def score(self, p_f: Floats, p_m: Floats) -> Floats:
+        """max(P_F, P_M) for arrays of any shape."""
+        return np.maximum(p_f, p_m)
+
+    def violated(self, p_f: Floats) -> NDArray[np.bool_]:
+        """Nowhere: there is no constraint."""
+        return np.zeros(np.shape(p_f), bool)
+
+
+@dataclass(frozen=True, slots=True)
+class NeymanPearson:
+    """P_M as small as possible subject to P_F ≤ a [004: 4]; made by `neyman_pearson`.
+
+    Attributes
+    ----------
+    a : the level
+    delta : with which probability P_F may exceed it, None if nothing is guaranteed
+    holdout : the share of the rows of the other level that set the threshold then
+    """
+
+    a: float
+    delta: float | None = None
+    holdout: float = 0.5
+
+    def __str__(self) -> str:
+        guarantee = "" if self.delta is None else f", delta = {self.delta:g}"
+        return f"Neyman-Pearson, a = {self.a:g}{guarantee}"
+
+    @property
+    def name(self) -> str:
+        """What is made as small as possible."""
+        return f"Neyman-Pearson score at {self.a:g}"
+
+    def score(self, p_f: Floats, p_m: Floats) -> Floats:
+        """max(P_F − a, 0)/a + P_M for arrays of any shape [004: 6]; P_M where the constraint holds."""
+        return np.maximum(p_f - self.a, 0.0) / self.a + p_m
+
+    def violated(self, p_f: Floats) -> NDArray[np.bool_]:
+        """Where P_F > a."""
+        return np.asarray(p_f > self.a + _SAME)
+
+
+def minimax() -> Minimax:
+    """The criterion max(P_F, P_M) for `tune`: false alarms and misses alike, whatever the classes' shares.
+
+    P_F = P(f > 0 | other level) and P_M = P(f ≤ 0 | event).
+
+    Examples
+    --------
+    >>> str(minimax())
+    'minimax'
+    """
+    return Minimax()
+
+
+def neyman_pearson(a: float, delta: float | None = None, *, holdout: float = 0.5) -> NeymanPearson:
+    """The criterion for `tune` that false alarms have at most the rate ``a``, misses being as few as that allows.
+
+    Parameters
+    ----------
+    a : float
+        In (0, 1), the level of P_F = P(f > 0 | other level).
+    delta : float, optional
+        In (0, 1). If given, a part of the rows of the other level is held out, and the threshold on f is set on them so
+        that P(P_F > a) ≤ delta, whatever the distribution: see `svmstat.tuning.guarantee`. Otherwise P_F is
+        controlled as far as its estimate by cross-validation goes.
+    holdout : float
+        In (0, 1), the share of these rows that is held out.
+
+    Returns
+    -------
+    NeymanPearson
+
+    Raises
+    ------
+    ArgumentError
+        For an argument outside (0, 1).
+
+    Examples
+    --------
+    >>> str(neyman_pearson(0.1, delta=0.05))
+    'Neyman-Pearson, a = 0.1, delta = 0.05'
+    """
+    checked = None if delta is None else between("delta", delta, 0.0, 1.0)
+    return NeymanPearson(between("a", a, 0.0, 1.0), checked, between("holdout", holdout, 0.0, 1.0))
+
+
+def best_cell(criterion: Minimax | NeymanPearson, p_f: Floats, p_m: Floats) -> int:
+    """The best of m cells, of those that keep the constraint if there are any.
+
+    Equal scores are decided by P_F + P_M, then by the order of the cells. NaN is no candidate.
+
+    Parameters
+    ----------
+    criterion : what is made as small as possible
+    p_f, p_m : (m,) error rates
+
+    Returns
+    -------
+    int
+        −1 if all are NaN.
+
+    Examples
+    --------
+    >>> best_cell(neyman_pearson(0.1), np.array([0.0, 0.1, 0.2]), np.array([0.5, 0.4, 0.1]))
+    1
+    """
+    known = np.flatnonzero(~np.isnan(p_f + p_m))
+    if len(known) == 0:
+        return -1
+    p_f, p_m = p_f[known], p_m[known]
+    keys = (criterion.violated(p_f), criterion.score(p_f, p_m), p_f + p_m)
+    left = np.arange(len(known))
+    for key in keys:
+        values = np.asarray(key, float)[left]
+        left = left[values <= values.min() + _SAME]
+    return int(known[left[0]])

@@ -1,0 +1,66 @@
+"""A threshold with a guarantee on the false alarms, by an order statistic of held-out scores.
+
+Of m held-out rows of the other level let t be the k-th smallest decision value. The rule f > t has P_F > a with
+probability at most Σ_{j ≥ k} C(m, j) (1 − a)^j a^{m−j}, with equality where f has no ties, whatever the distribution.
+The smallest k for which that is at most δ gives the fewest misses.
+
+Reference: Tong, Feng & Li (2018), Neyman–Pearson classification algorithms and NP receiver operating characteristics,
+Science Advances 4, proposition 1.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc
+
+from svmstat.errors import DataError
+
+Floats = NDArray[np.float64]
+
+
+def exceeds(k: NDArray[np.intp] | int, m: int, a: float) -> Floats:
+    """The largest probability that P_F > a for the k-th smallest of m scores as threshold.
+
+    Examples
+    --------
+    >>> round(float(exceeds(59, 59, 0.05)), 4)  # 0.95 ** 59
+    0.0485
+    """
+    return np.asarray(bdtrc(np.asarray(k) - 1, m, 1.0 - a))
+
+
+def rows_needed(a: float, delta: float) -> int:
+    """The least number m of held-out rows for which (1 − a)^m ≤ δ: with fewer no order statistic will do.
+
+    Examples
+    --------
+    >>> rows_needed(0.05, 0.05), rows_needed(0.1, 0.1)
+    (59, 22)
+    """
+    return int(np.ceil(np.log(delta) / np.log1p(-a) - 1e-9))
+
+
+def order_of_threshold(m: int, a: float, delta: float) -> int:
+    """The smallest k with `exceeds` (k, m, a) ≤ δ.
+
+    Raises
+    ------
+    DataError
+        If there is none, m being too small.
+
+    Examples
+    --------
+    >>> order_of_threshold(59, 0.05, 0.05), order_of_threshold(200, 0.05, 0.05)
+    (59, 196)
+    """
+    allowed = np.flatnonzero(exceeds(np.arange(1, m + 1), m, a) <= delta)
+    if len(allowed) == 0:
+        raise DataError(
+            f"a = {a:g} with delta = {delta:g} needs at least {rows_needed(a, delta)} held-out rows of the other "
+            f"level; there are {m}."
+        )
+    return int(allowed[0]) + 1
+
+
+def threshold(scores: Floats, a: float, delta: float) -> float:
+    """The k-th smallest of the scores (m,), k being that of `order_of_threshold`."""
+    return float(np.sort(scores)[order_of_threshold(len(scores), a, delta) - 1])

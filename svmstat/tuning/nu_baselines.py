@@ -1,0 +1,124 @@
+"""Two simpler ways to control the errors, to compare with [004: 4.3].
+
+"balanced" is the 2ν-SVM with ν₊ = ν₋. "bias" is the ordinary ν-SVM, whose decision function is shifted by what is best
+for its held-out rows. Both have a grid of kernels and of one ν.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.kernels import Kernel, centred_gram
+from svmstat.resampling.loops import run_pieces
+from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
+from svmstat.tuning.nu_grid import held_out
+from svmstat.tuning.nu_search import NuSample
+from svmstat.tuning.search import Effort
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Estimates for S kernels and D pairs (ν₊, ν₋).
+
+    Attributes
+    ----------
+    p_f, p_m : (S, D) error rates of the rule f + shift > 0; NaN where a fold is not resolved
+    shift : (S, D) zero without bias-shifting
+    unresolved, constant : (S, D) of how many folds ρ could not be resolved, or is zero
+    """
+
+    p_f: Floats
+    p_m: Floats
+    shift: Floats
+    unresolved: NDArray[np.int64]
+    constant: NDArray[np.int64]
+
+
+def along_lines(
+    sample: NuSample, kernels: Sequence[Kernel], nu_event: Floats, nu_other: Floats,
+    shifted_for: Minimax | NeymanPearson | None, effort: Effort,
+) -> Lines:  # fmt: skip
+    """Estimate the errors of each kernel for the pairs (nu_event[d], nu_other[d]), both (D,).
+
+    Parameters
+    ----------
+    sample : the rows
+    kernels : S kernels
+    nu_event, nu_other : (D,) ν₊ and ν₋
+    shifted_for : the criterion for which f is shifted, None for no shift
+    effort : workers and progress
+
+    Returns
+    -------
+    Lines
+    """
+    pieces = [(sample, kernel, nu_event, nu_other, shifted_for) for kernel in kernels]
+    parts = run_pieces(_of_kernel, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="nu line")
+    rates, unresolved, constant = (np.array(each) for each in zip(*parts, strict=True))
+    return Lines(rates[:, 0], rates[:, 1], rates[:, 2], unresolved, constant)
+
+
+def _of_kernel(
+    sample: NuSample, kernel: Kernel, nu_event: Floats, nu_other: Floats, shifted_for: Minimax | NeymanPearson | None
+) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+    """P_F, P_M and shift (3, D), and both flags (D,)."""
+    K, D = centred_gram(kernel, sample.X), len(nu_event)
+    f, codes = np.full((D, len(sample.y)), np.nan), []
+    for k in np.unique(sample.fold):
+        out = sample.fold == k
+        grids = [held_out(K, sample.y, sample.weights, out, nu_event[[d]], nu_other[[d]], keep=True) for d in range(D)]
+        f[:, out] = [grid.f[0, 0, np.count_nonzero(~out) :] for grid in grids]
+        codes.append([grid.code[0, 0] for grid in grids])
+    flags = np.array(codes)
+    rates = np.array([_rates(row, sample, shifted_for) for row in f]).T
+    rates[:, (flags > 1).any(axis=0)] = np.nan
+    return rates, (flags > 1).sum(axis=0), (flags == 1).sum(axis=0)
+
+
+def _rates(f: Floats, sample: NuSample, shifted_for: Minimax | NeymanPearson | None) -> tuple[float, float, float]:
+    """P_F, P_M and the shift for held-out decision values (n,)."""
+    if shifted_for is None:
+        return _unshifted(f, sample)
+    p_f, p_m, shifts = error_curve(f, sample.y, sample.weights)
+    at = best_cell(shifted_for, p_f, p_m)
+    return float(p_f[at]), float(p_m[at]), float(shifts[at])
+
+
+def _unshifted(f: Floats, sample: NuSample) -> tuple[float, float, float]:
+    event = sample.y > 0
+    false_alarms = sample.weights[~event & (f > 0)].sum() / sample.weights[~event].sum()
+    misses = sample.weights[event & ~(f > 0)].sum() / sample.weights[event].sum()
+    return float(false_alarms), float(misses), 0.0
+
+
+def error_curve(f: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """P_F and P_M of the rules f + shift > 0 for every shift that makes a difference.
+
+    Parameters
+    ----------
+    f : (n,) decision values
+    y : (n,) labels, −1 or +1
+    weights : (n,) case weights
+
+    Returns
+    -------
+    p_f, p_m, shifts : (m,) arrays
+        The shifts rise, in the middle between neighbouring values of −f, and beyond both ends.
+
+    Examples
+    --------
+    >>> p_f, p_m, shifts = error_curve(np.array([-1.0, 1.0, 2.0]), np.array([-1.0, 1.0, -1.0]), np.ones(3))
+    >>> shifts, p_f, p_m
+    (array([-3. , -1.5,  0. ,  2. ]), array([0. , 0.5, 0.5, 1. ]), array([1., 1., 0., 0.]))
+    """
+    order = np.argsort(-f, kind="stable")
+    values, event, w = f[order], y[order] > 0, weights[order]
+    alarms = np.concatenate([[0.0], np.cumsum(np.where(event, 0.0, w))]) / w[~event].sum()
+    found = np.concatenate([[0.0], np.cumsum(np.where(event, w, 0.0))]) / w[event].sum()
+    apart = np.concatenate([[True], values[:-1] > values[1:], [True]])
+    cuts = np.concatenate([[values[0] + 1.0], 0.5 * (values[:-1] + values[1:]), [values[-1] - 1.0]])
+    return alarms[apart], 1.0 - found[apart], -cuts[apart]
