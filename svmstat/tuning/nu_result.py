@@ -196,10 +196,11 @@ class NuTuneResult:
         """The best point and how it was found: prints as text, shows as HTML in a notebook."""
         at, e = self.best_row, self.estimates
         kernel = [Entry(f"Best {name}", value, "setting") for name, value in e.parameters[self.chosen[0]].items()]
-        smoothed = [] if self.smooth is None else [
-            Entry(f"  smoothed ({self.smooth})", at["smooth_f"], "share"),
-        ]  # fmt: skip
-        smoothed_m = [] if self.smooth is None else [Entry(f"  smoothed ({self.smooth})", at["smooth_m"], "share")]
+
+        def rates(label: str, raw: float, smoothed: float) -> list[Entry]:
+            beside = [] if self.smooth is None else [Entry(f"  smoothed ({self.smooth})", smoothed, "share")]
+            return [Entry(label, raw, "share"), *beside]
+
         block = Block(
             wide=(Entry("Criterion", str(self.criterion)), Entry("Search", _SEARCHES[self.search])),
             left=(
@@ -209,10 +210,8 @@ class NuTuneResult:
                 Entry("Points looked at", int(e.known.sum()), "count"),
             ),
             right=(
-                Entry("False alarms, P_F", at["p_f"], "share"),
-                *smoothed,
-                Entry("Misses, P_M", at["p_m"], "share"),
-                *smoothed_m,
+                *rates("False alarms, P_F", at["p_f"], at["smooth_f"]),
+                *rates("Misses, P_M", at["p_m"], at["smooth_m"]),
                 Entry("Folds", int(self.fold.max()) + 1, "count"),
             ),
         )
@@ -223,17 +222,17 @@ class NuTuneResult:
         if self.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
         lost = "points have no estimate: see the column reason of .table."
-        warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
+        warnings = [f"{self.n_failed} {lost}"] if self.n_failed else []
         if self.order is None and bool(self.criterion.violated(np.array(at["smooth_f"]))):
-            warnings += ("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.",)
-        return Summary("Search with controlled errors", tuple(parts), tuple(notes), warnings)
+            warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
+        return Summary("Search with controlled errors", tuple(parts), tuple(notes), tuple(warnings))
 
     def _rule_block(self, rule: ShiftedRule) -> Block:
         entries = [Entry("Threshold on f", -rule.shift)]
         if self.order is not None and isinstance(self.criterion, NeymanPearson):
             entries += [
-                Entry("Rows that set it", self.n_threshold, "count"),
-                Entry("Which of their scores, from below", self.order, "count"),
+                Entry("Held-out rows", self.n_threshold, "count"),
+                Entry("Its rank among them", self.order, "count"),
             ]
         return Block(title="Rule", left=tuple(entries))
 

@@ -61,7 +61,7 @@ class ErrorRates:
     @property
     def shape(self) -> tuple[int, int, int]:
         """(S, J, I)."""
-        return self.p_f.shape  # type: ignore[return-value]
+        return self.p_f.shape
 
     def estimate(self, block: tuple[range, range, range]) -> None:
         """Make the points of a block known: those kernels in which one is not yet are swept."""
@@ -97,7 +97,7 @@ def search_grid(rates: ErrorRates, criterion: Minimax | NeymanPearson, kind: str
     """The best point of the whole grid [004: Algorithm 1]."""
     S, J, I = rates.shape  # noqa: E741
     rates.estimate((range(S), range(J), range(I)))
-    return rates.best(criterion, kind, np.ndindex(S, J, I))  # type: ignore[arg-type]
+    return rates.best(criterion, kind, np.ndindex(S, J, I))
 
 
 def coordinate_descent(rates: ErrorRates, criterion: Minimax | NeymanPearson, kind: str | None) -> Cell | None:
