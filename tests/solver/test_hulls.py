@@ -142,9 +142,9 @@ def test_swapped_labels_negate_f(seed, draw_hulls):
     qp = draw_hulls(seed).qp
     if not both(qp):
         return
-    given_, swapped = solve(qp), solve(replace(qp, signs=-qp.signs))
-    """ν₊ bounds the margin errors, ν₋ too [004: 1]: in bounds, Σu over errors ≤ total ≤ Σu over support vectors."""
-                given_, qp)  # fmt: skip
+    ours, swapped = solve(qp), solve(replace(qp, signs=-qp.signs))
+    low, high = swapped.intercept_interval
+    assert_same(replace(swapped, field=-swapped.field, intercept_interval=(-high, -low)), ours, qp)
 
 
 @given(seed=seeds)
