@@ -162,6 +162,8 @@ def refine(
     rows, b = basis.rows, b.copy()
     lead, part = len(b), None if group is None else group[rows]
     least = 1e-13 if group is None else 0.0
+    if not np.isfinite(basis.inverse).all():
+        return
     for _ in range(2):
         if len(rows) == 0:
             return
