@@ -211,6 +211,11 @@ class Solution:
         return 1.0 if self.nearest is None else self.nearest.rho
 
     @property
+    def coefficients(self) -> Floats:
+        """(n,) what f(x) = Σ_i c_i y_i K(x_i, x) + b is made of: α, or zero where the hulls meet."""
+        return np.zeros(len(self.alpha)) if self.rho == 0.0 else self.alpha
+
+    @property
     def intercept(self) -> float:
         """The intercept b, the midpoint of its interval."""
         return float(middle(*self.intercept_interval))
