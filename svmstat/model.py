@@ -284,6 +284,7 @@ def _warn_of(fit: SVMResults) -> None:
     solution = fit.machine.solution
     if solution.status is not Status.CERTIFIED:
         found = f"KKT violation {solution.violation:.2g}, duality gap {solution.gap:.2g}"
-        warn(f"{found}: {solution.status.advice}", CertificateWarning)
+        advice = solution.status.advice
+        warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
     if not fit.calibration.converged:
         warn("the Platt calibration did not converge", CalibrationWarning)

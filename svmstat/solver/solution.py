@@ -33,9 +33,7 @@ class Status(IntEnum):
         """What to tell the user."""
         return {
             Status.CERTIFIED: "optimal to within the tolerance",
-            Status.UNCERTIFIED: (
-                "the KKT violation exceeds the tolerance: a smaller C, a larger nu or scaled predictors help"
-            ),
+            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C or scaled predictors help",
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
             Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
         }[self]
@@ -154,7 +152,7 @@ class Nearest:
     Attributes
     ----------
     beta : (n,) their weights, Σβ = 1 over the events and −1 over the others
-    upper : (n,) the upper bounds that were asked for
+    caps : (n,) upper bounds of |β|
     h : (n,) −Kβ
     rho : ρ of the 2ν form, 0 where the hulls meet
     rho_interval : all optimal ρ, a point, to rounding, when each class has a free row
@@ -162,7 +160,7 @@ class Nearest:
     """
 
     beta: Floats
-    upper: Floats
+    caps: Floats
     h: Floats
     rho: float
     rho_interval: tuple[float, float]

@@ -401,3 +401,16 @@ def test_a_carried_start_is_feasible(seed):
     assert (beta >= lo - 1e-15).all() and (beta <= hi + 1e-15).all()
     assert beta[group == 0].sum() == pytest.approx(1.0, abs=1e-12)
     assert beta[group == 1].sum() == pytest.approx(-1.0, abs=1e-12)
+
+
+@given(seed=seeds)
+@settings(max_examples=60, deadline=None)
+def test_from_another_total(seed, draw_hulls):
+    """From any (ν₊, ν₋) to any other."""
+    drawn = draw_hulls(seed, share=0.4)
+    qp = drawn.qp
+    if not both(qp):
+        return
+    ratio = np.where(qp.signs > 0, *drawn.rng.uniform(0.5, 2.0, 2))
+    other = replace(qp, upper=ratio * qp.upper, total=0.7 * qp.total)
+    assert_same(solve(other, start=solve(qp)), solve(other), other)
