@@ -2,7 +2,20 @@
 
 import sys
 
-from benchmarks import first_call, fit, gof, growth, large, loo_engine, multiclass, path, simulation, tune
+from benchmarks import (
+    davenport,
+    first_call,
+    fit,
+    gof,
+    growth,
+    large,
+    loo_engine,
+    multiclass,
+    nu_grid,
+    path,
+    simulation,
+    tune,
+)
 
 BENCHMARKS = {
     "fit": fit.main,
@@ -12,11 +25,18 @@ BENCHMARKS = {
     "tune": tune.main,
     "path": path.main,
     "multiclass": multiclass.main,
+    "nu-grid": nu_grid.main,
     "simulation": simulation.main,
     "first-call": first_call.main,
     "large": large.main,
 }
 
-if len(sys.argv) != 2 or sys.argv[1] not in BENCHMARKS:
-    sys.exit(f"usage: python -m benchmarks {'|'.join(BENCHMARKS)}")
-BENCHMARKS[sys.argv[1]]()
+WITH_OPTIONS = {"davenport": davenport.main}
+
+known = {**BENCHMARKS, **WITH_OPTIONS}
+if len(sys.argv) < 2 or sys.argv[1] not in known or (len(sys.argv) > 2 and sys.argv[1] not in WITH_OPTIONS):
+    sys.exit(f"usage: python -m benchmarks {'|'.join(known)}")
+if sys.argv[1] in WITH_OPTIONS:
+    WITH_OPTIONS[sys.argv[1]](sys.argv[2:])
+else:
+    BENCHMARKS[sys.argv[1]]()

@@ -83,13 +83,13 @@ class Machine:
     def decision_function(self, X: Floats) -> Floats:
         """f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
         solution, first = self.solution, self.groups.first
-        support = np.flatnonzero(solution.alpha)
-        coefficients = (solution.alpha * self.problem.signs)[support]
+        support = np.flatnonzero(solution.coefficients)
+        coefficients = (solution.coefficients * self.problem.signs)[support]
         return expansion(self.kernel, X, self.X, first[support], coefficients) + solution.intercept
 
     def direction(self) -> Floats:
         """(p,) the normal vector Σ_i α_i y_i x_i, which is h for the linear kernel."""
-        return (self.alpha * self.y) @ self.X
+        return (self.alpha * self.y) @ self.X if self.solution.rho > 0.0 else np.zeros(self.X.shape[1])
 
 
 def fit_machine(
@@ -159,8 +159,8 @@ def _machine(
     upper[used] = solution.upper[of_row] * share
     values[used] = solution.decision[of_row]
     if not used.all():
-        support = np.flatnonzero(solution.alpha)
-        coefficients = (solution.alpha * problem.signs)[support]
+        support = np.flatnonzero(solution.coefficients)
+        coefficients = (solution.coefficients * problem.signs)[support]
         unused = expansion(kernel, X[~used], X, groups.first[support], coefficients)
         values[~used] = unused + solution.intercept
     return Machine(kernel, X, y, weights, C, loss, groups, problem, solution, alpha, upper, values)

@@ -331,6 +331,7 @@ def _warn_of(fit: SVMResults | MulticlassSVMResults) -> None:
         warn_if_indefinite(gram.complete())
     if not fit.converged:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}"
-        warn(f"{found}: {Status.UNCERTIFIED.advice}", CertificateWarning)
+        advice = Status.UNCERTIFIED.advice
+        warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
     if not np.all(fit.calibration.converged):
         warn("the Platt calibration did not converge", CalibrationWarning)

@@ -37,6 +37,7 @@ def fake(classes=(False, True), **changes):
         C=16.0,
         lambda_=1 / (2 * 634 * 16),
         class_weight=None,
+        nu=None,
         scaled=True,
         n_columns=5,
         n_constant=0,

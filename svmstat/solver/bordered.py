@@ -55,14 +55,18 @@ def _of_classes(K: Floats, group: Rows) -> tuple[Rows, Floats]:
     shifted = K + c * (group[:, None] == group[None, :])
     rows, A = _inverse(shifted, _LEAST_PIVOT * (c + float(np.abs(K.diagonal()).max())))
     R = np.zeros((len(rows) + 2, len(rows) + 2))
+    if len(rows) == 0:
+        return rows, R
     classes = np.unique(group[rows])
-    E = (group[rows][:, None] == classes).astype(float)
-    V = A @ E
-    Q = np.linalg.inv(E.T @ V)
+    inside = [group[rows] == g for g in classes]
+    V = np.array([A[:, of_class].sum(axis=1) for of_class in inside])
+    Q = np.linalg.inv(np.array([V[:, of_class].sum(axis=1) for of_class in inside]))
     R[np.ix_(classes, classes)] = c * np.eye(len(classes)) - Q
-    R[2:, classes] = V @ Q
-    R[classes, 2:] = R[2:, classes].T
-    R[2:, 2:] = A - V @ Q @ V.T
+    R[2:, 2:] = A
+    for k, g in enumerate(classes):
+        column = sum(Q[k, j] * V[j] for j in range(len(classes)))
+        R[2:, g] = R[g, 2:] = column
+        R[2:, 2:] -= np.outer(column, V[k])
     return rows, R
 
 

@@ -47,7 +47,12 @@ def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
 def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     """The solution at the end of the path, None if it breaks off, is long, or does not end at a certified one."""
     hulls = hulls_of(problem)
-    lo0, hi0 = problem.box(last.upper if last.nearest is None else last.nearest.upper)
+    lo0, hi0 = problem.box(last.upper)
+    if last.nearest is not None:
+        lo0, hi0 = (
+            np.where(problem.signs > 0, 0.0, -last.nearest.caps),
+            np.where(problem.signs > 0, last.nearest.caps, 0.0),
+        )
     lo1, hi1 = problem.box(upper)
     if not (lo1.any() and hi1.any()) or (hulls is not None and not (last.rho > 0.0 and may_reach(lo1, hi1))):
         return None
@@ -97,4 +102,4 @@ def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None
     lo, hi = problem.box(upper)
     if not may_reach(lo, hi):
         return None
-    return feasible_in_classes(last.nearest.beta, last.nearest.upper / problem.total, lo, hi, problem.group)
+    return feasible_in_classes(last.nearest.beta, last.nearest.caps, lo, hi, problem.group)

@@ -172,24 +172,28 @@ def _along(way: _Way, place: Place, j: int, start: int, stop: int) -> int:
             r.f[j, i] = place.f
         if reached < until:
             rho_before = r.rho[j, reached - 1] if reached > i else rho_before
-            worth = r.code[j, reached] == FAILED and rho_before > _CLEARLY * way.rounding / TOLERANCE
-            if not (worth and _descend_to(way, place, j, reached)):
+            if r.code[j, reached] == FAILED:
+                worth = rho_before > _CLEARLY * way.rounding / TOLERANCE
+                r.code[j, reached] = _descend_to(way, place, j, reached) if worth else UNRESOLVED
+                r.rescued[0] += worth
+            if r.code[j, reached] != SOLVED:
                 return reached
             until = reached
-            r.rescued[0] += 1
         i = until
     return stop
 
 
-def _descend_to(way: _Way, place: Place, j: int, i: int) -> bool:
-    """Put a place where a pair's solution is, found without a path; whether there it is exact."""
+def _descend_to(way: _Way, place: Place, j: int, i: int) -> int:
+    """Put a place where a pair's solution is, found without a path; returns how that ended."""
     s = way.sample
     caps = np.array([way.event_caps[i], way.other_caps[j]])
     upper = caps[s.group] * s.weights
     problem = _problem(s, upper)
     solution = solve_single(problem, upper, None, Road.RESCUE)
-    if solution.nearest is None or not solution.nearest.exact or solution.rho == 0.0:
-        return False
+    if solution.nearest is None or not solution.nearest.exact:
+        return FAILED
+    if solution.rho == 0.0:
+        return MET
     lo, hi = problem.box(upper)
     basis = basis_of(problem, solution)
     k = len(basis.rows)
@@ -200,8 +204,7 @@ def _descend_to(way: _Way, place: Place, j: int, i: int) -> bool:
     place.b[:] = verdict.b
     place.g[:] = np.where(place.status == FREE, 0.0, verdict.b[s.group] - solution.nearest.h)
     bounded_sums(s.K, s.group, s.weights, place.status, place.sums)
-    code = step(s.K, s.group, s.weights, caps, way.nothing, way.rounding, *place.arrays)
-    return code == SOLVED
+    return int(step(s.K, s.group, s.weights, caps, way.nothing, way.rounding, *place.arrays))
 
 
 def _fill_smaller(results: NuGrid, held: Floats) -> None:

@@ -28,6 +28,9 @@ _REACH = 0.02
 
 _LARGEST_NEAR_SET = 8000
 
+_ROOM, _ROOM_IN_CLASSES = 64, 500
+"""Rows that may become free on the way. A class at its bounds becomes free as a whole where its rows are alike."""
+
 _RIDGES = (0.0, 1e-6, 0.0, 1e-8, 0.0, 1e-7, 0.0)
 """Multiples of the mean K_ii to add to the diagonal, round by round.
 
@@ -144,7 +147,8 @@ def make_basis(
     Free rows that depend on others slide to a bound; β, status and b = scalars follow in place.
     """
     free = np.flatnonzero(status == FREE)
-    room = min(len(beta), len(free) + max(64, len(free) // 4)) + 3
+    more = _ROOM if group is None else _ROOM_IN_CLASSES
+    room = min(len(beta), len(free) + max(more, len(free) // 4)) + 3
     members = np.zeros(room, np.int64)
     inverse = np.zeros((room, room))
     independent, R = bordered_inverse(K[np.ix_(free, free)], None if group is None else group[free])
@@ -162,6 +166,8 @@ def refine(
     rows, b = basis.rows, b.copy()
     lead, part = len(b), None if group is None else group[rows]
     least = 1e-13 if group is None else 0.0
+    if not np.isfinite(basis.inverse).all():
+        return
     for _ in range(2):
         if len(rows) == 0:
             return

@@ -213,7 +213,7 @@ def _of_hulls(
     field = np.zeros(problem.n) if meet else -h / f_unit
     violation = max(violation, float(unbalanced))
     certified = verdict.certified and violation <= TOLERANCE
-    nearest = Nearest(beta, upper, h, total * rho, (0.0, 0.0), verdict.certified)
+    nearest = Nearest(beta, np.maximum(hi, -lo), h, total * rho, (0.0, 0.0), verdict.certified)
     spread = (float(0.5 * total * (low[1] - high[0])), float(0.5 * total * (high[1] - low[0])))
     return Solution(
         alpha=alpha,
@@ -241,7 +241,7 @@ def arrived(solution: Solution) -> bool:
 def unsolved(problem: BoxQP, upper: Floats, status: Status) -> Solution:
     """What stands for the solution where there is none."""
     nothing = np.full(problem.n, np.nan)
-    nearest = None if problem.total is None else Nearest(nothing, upper, nothing, np.nan, (np.nan, np.nan), False)
+    nearest = None if problem.total is None else Nearest(nothing, nothing, nothing, np.nan, (np.nan, np.nan), False)
     return Solution(
         nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, status, Road.COLD, 0, 0,
         no_basis(1 if problem.total is None else 2), nearest,

@@ -92,6 +92,16 @@ def _place(values, value, places):
     return int(first)
 
 
+@njit(cache=True, nogil=True)
+def _between(top, bottom):
+    """The middle of the two ends of a class, the other end where one is far."""
+    if top <= -_FAR:
+        return bottom
+    if bottom >= _FAR:
+        return top
+    return 0.5 * (top + bottom)
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
     """`smo` with the sum of each class kept: a pair is of one class, that with the larger violation.
@@ -114,7 +124,7 @@ def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
         row_i, row_j = gram[i], gram[j]
         top0, bottom0 = _move_h(h[:p], row_i[:p], row_j[:p], step, cannot_rise[:p], cannot_fall[:p], rising[:p])
         top1, bottom1 = _move_h(h[p:], row_i[p:], row_j[p:], step, cannot_rise[p:], cannot_fall[p:], rising[p:])
-        rho = 0.25 * (top1 + bottom1 - top0 - bottom0)
+        rho = 0.5 * (_between(top1, bottom1) - _between(top0, bottom0))
         worst = max(top0 - bottom0, top1 - bottom1)
         if worst <= tolerance * max(rho, least) or steps >= max_steps:
             return steps

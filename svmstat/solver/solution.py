@@ -33,9 +33,7 @@ class Status(IntEnum):
         """What to tell the user."""
         return {
             Status.CERTIFIED: "optimal to within the tolerance",
-            Status.UNCERTIFIED: (
-                "the KKT violation exceeds the tolerance: a smaller C, a larger nu or scaled predictors help"
-            ),
+            Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C or scaled predictors help",
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
             Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
         }[self]
@@ -166,7 +164,7 @@ class Nearest:
     Attributes
     ----------
     beta : (n,) their weights, Σβ = 1 over the events and −1 over the others
-    upper : (n,) the upper bounds that were asked for
+    caps : (n,) upper bounds of |β|
     h : (n,) −Kβ
     rho : ρ of the 2ν form, 0 where the hulls meet
     rho_interval : all optimal ρ, a point, to rounding, when each class has a free row
@@ -174,7 +172,7 @@ class Nearest:
     """
 
     beta: Floats
-    upper: Floats
+    caps: Floats
     h: Floats
     rho: float
     rho_interval: tuple[float, float]
@@ -221,6 +219,11 @@ class Solution:
     def rho(self) -> float:
         """ρ of the 2ν form, by which α, its bounds and f are divided; 1 without a total."""
         return 1.0 if self.nearest is None else self.nearest.rho
+
+    @property
+    def coefficients(self) -> Floats:
+        """(n,) what f(x) = Σ_i c_i y_i K(x_i, x) + b is made of: α, or zero where the hulls meet."""
+        return np.zeros(len(self.alpha)) if self.rho == 0.0 else self.alpha
 
     @property
     def intercept(self) -> float:

@@ -154,10 +154,14 @@ def step(
         if attempt > 0 and not bordered_classes(K, group, members[:k], inverse):
             break
         for i in range(m):
+            cap = caps[group[i]] * weights[i]
+            change = cap - (hi[i] - lo[i])
+            if abs(change) <= 1e-14 * cap:  # rounding is no way to go
+                change = 0.0
             if group[i] == 0:
-                dhi[i] = caps[0] * weights[i] - hi[i]
+                dhi[i] = change
             else:
-                dlo[i] = -caps[1] * weights[i] - lo[i]
+                dlo[i] = -change
         code, k, events = move(
             K, group, beta, g, lo, hi, dlo, dhi, np.zeros(m), status, members, k, inverse, b, _MOST_EVENTS
         )
