@@ -1,7 +1,8 @@
-"""The way of a sweep through a grid of (ν₊, ν₋): down ν₋ along a spine, and from each of its places down ν₊.
+"""The way of a sweep through a grid of (ν₊, ν₋): down one ν along a spine, and from each of its places down the other.
 
-The pairs with ν₊ = 1 have a chain of their own: with all events at their bounds, such a solution is far from the next
-one in its partition, however near it is in its decision values.
+The steps go along the ν with more values, ν₊ if both have as many. The pairs where that is one have a chain of their
+own: with a whole class at its bounds, such a solution is far from the next one in its partition, however near it is in
+its decision values.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import basis_of, solve_single
 from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
 from svmstat.solver.sweep import FAILED, MET, SOLVED, UNRESOLVED, Place, all_bounded, bounded_sums, step, sweep_row
+
+_STATION = 0.1
+_STATIONS = np.arange(9, 0, -1) * _STATION
+"""Values of ν that a sweep passes on its way to the largest that is asked for."""
 
 _CLEARLY = 4.0
 """A cell that fails although its neighbour's ρ is so many times what can be resolved is worth a descent."""
@@ -42,6 +47,20 @@ class NuGrid:
     f: Floats
     events: NDArray[np.int64]
     rescued: NDArray[np.int64]
+
+    def without(self, rows: int, columns: int) -> "NuGrid":
+        """The grid without its first rows and columns."""
+        return NuGrid(
+            self.wrong[rows:, :, columns:], self.rho[rows:, columns:], self.violation[rows:, columns:],
+            self.code[rows:, columns:], self.f[rows:, columns:], self.events, self.rescued,
+        )  # fmt: skip
+
+    def transposed(self) -> "NuGrid":
+        """The grid with rows and columns exchanged."""
+        return NuGrid(
+            self.wrong.transpose(2, 1, 0), self.rho.T, self.violation.T, self.code.T, self.f.transpose(1, 0, 2),
+            self.events, self.rescued,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +94,17 @@ def sweep_grid(sample: Sample, nu_event: Floats, nu_other: Floats, *, keep: bool
     nu_event, nu_other : ν₊ and ν₋
     keep : whether to return the decision values
     """
-    J, width = len(nu_other), len(nu_event)
+    if len(nu_other) > len(nu_event):
+        return _sweep(sample, 1, nu_other, nu_event, keep).transposed()
+    return _sweep(sample, 0, nu_event, nu_other, keep)
+
+
+def _sweep(sample: Sample, inner: int, nu_inner: Floats, nu_outer: Floats, keep: bool) -> NuGrid:
+    """The grid with the values of class ``inner`` in its columns, along which the steps go."""
+    before_inner, before_outer = _waypoints(nu_inner), _waypoints(nu_outer)
+    skipped = len(before_outer)
+    nu_inner, nu_outer = np.concatenate([before_inner, nu_inner]), np.concatenate([before_outer, nu_outer])
+    J, width = len(nu_outer), len(nu_inner)
     sizes = np.bincount(sample.group, sample.weights, 2)
     results = NuGrid(
         np.full((J, 2, width), np.nan), np.full((J, width), np.nan), np.full((J, width), np.nan),
@@ -83,9 +112,10 @@ def sweep_grid(sample: Sample, nu_event: Floats, nu_other: Floats, *, keep: bool
         np.full((J, width, sample.K.shape[1]), np.nan) if keep else np.empty((0, 0, 0)),
         np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
-    way = _Way(sample, *_digits(sample), 1.0 / (nu_event * sizes[0]), 1.0 / (nu_other * sizes[1]), results)
+    caps = 1.0 / (nu_inner * sizes[inner]), 1.0 / (nu_outer * sizes[1 - inner])
+    way = _Way(sample, *_digits(sample), inner, *caps, results)
     column, spine, row = places = [_start(way) for _ in range(3)]
-    first = 1 if nu_event[0] == 1.0 and width > 1 else 0
+    first = 1 if nu_inner[0] == 1.0 and width > 1 else 0
     stop = width
     for j in range(J):
         if first and _along(way, column, j, 0, 1) == 0:
@@ -96,13 +126,23 @@ def sweep_grid(sample: Sample, nu_event: Floats, nu_other: Floats, *, keep: bool
             if _along(way, spine, j, first, first + 1) == first:
                 stop = first
                 continue
+            if j < skipped:
+                continue
             spine.copy_to(row)
             stop = _along(way, row, j, first + 1, stop)
         elif not first:
             break
     _fill_smaller(results, np.bincount(sample.held_group, sample.held_weights, 2).astype(float))
     results.events[0] = sum(int(place.numbers[2]) for place in places)
-    return results
+    return results.without(skipped, len(before_inner))
+
+
+def _waypoints(nu: Floats) -> Floats:
+    """Falling values above those that are asked for.
+
+    A long way is hard where ρ is small at its end; and where the hulls meet before, it need not be gone.
+    """
+    return _STATIONS[nu[0] + 0.5 * _STATION < _STATIONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +152,9 @@ class _Way:
     sample: Sample
     nothing: float
     rounding: float
-    event_caps: Floats
-    other_caps: Floats
+    inner: int
+    inner_caps: Floats
+    outer_caps: Floats
     results: NuGrid
 
 
@@ -164,7 +205,7 @@ def _along(way: _Way, place: Place, j: int, start: int, stop: int) -> int:
         until = i + 1 if keep else stop
         rho_before = place.numbers[0]
         arguments: tuple[Any, ...] = (
-            s.K, s.group, s.weights, way.event_caps, way.other_caps[j], i, until, way.nothing, way.rounding,
+            s.K, s.group, s.weights, way.inner, way.inner_caps, way.outer_caps[j], i, until, way.nothing, way.rounding,
             *place.arrays, TOLERANCE, s.held_group, s.held_weights, r.wrong[j], r.rho[j], r.violation[j], r.code[j],
         )  # fmt: skip
         reached = int(sweep_row(*arguments))
@@ -186,7 +227,8 @@ def _along(way: _Way, place: Place, j: int, start: int, stop: int) -> int:
 def _descend_to(way: _Way, place: Place, j: int, i: int) -> int:
     """Put a place where a pair's solution is, found without a path; returns how that ended."""
     s = way.sample
-    caps = np.array([way.event_caps[i], way.other_caps[j]])
+    caps = np.empty(2)
+    caps[way.inner], caps[1 - way.inner] = way.inner_caps[i], way.outer_caps[j]
     upper = caps[s.group] * s.weights
     problem = _problem(s, upper)
     solution = solve_single(problem, upper, None, Road.RESCUE)

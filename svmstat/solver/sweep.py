@@ -258,18 +258,19 @@ def _refine(K, group, lo, hi, beta, h, members, k, inverse, b):
 
 @njit(cache=True, nogil=True)
 def sweep_row(
-    K, group, weights, first_caps, cap1, start, stop, nothing, rounding, beta, g, lo, hi, status, members, inverse, b,
-    sums, size, f, numbers, positive, held_group, held_weights, wrong, rho, violation, code,
+    K, group, weights, inner, inner_caps, outer_cap, start, stop, nothing, rounding, beta, g, lo, hi, status, members,
+    inverse, b, sums, size, f, numbers, positive, held_group, held_weights, wrong, rho, violation, code,
 ):  # fmt: skip
-    """Steps to first_caps[start : stop] in turn, until one does not end SOLVED; returns where it stopped.
+    """Steps to inner_caps[start : stop] of class ``inner`` in turn, until one does not end SOLVED; where it stopped.
 
+    The cap of the other class stays the same.
     The columns of K beyond its rows are held out: ``wrong`` (2, stop) gets the weight of their rows that f puts on the
     wrong side, by class. ``positive`` is the least f that counts as positive.
     """
     m = K.shape[0]
     caps = np.empty(2)
     for i in range(start, stop):
-        caps[0], caps[1] = first_caps[i], cap1
+        caps[inner], caps[1 - inner] = inner_caps[i], outer_cap
         code[i] = SOLVED
         if not _stays(group, weights, caps, beta, lo, hi, status, size):
             code[i] = step(

@@ -246,8 +246,10 @@ def _further(criterion: str, further: object, truth: object, loss: str) -> tuple
     if isinstance(further, str) or not isinstance(further, Iterable):
         raise refuse("further", further, f"a sequence of {', '.join(map(repr, FURTHER))}")
     names = tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in further))
-    if names and criterion in ("kfold", ""):
-        raise refuse("further", further, "left out with a criterion that has no fit to all rows")
+    if names and criterion == "kfold":
+        raise refuse("further", further, "left out with criterion='kfold', which has no fit to all rows")
+    if names and not criterion:
+        raise refuse("further", further, "left out with minimax() and neyman_pearson(a), which have no fit to all rows")
     asked = {criterion, *names}
     if "gckl" in asked and truth is None:
         raise refuse("truth", truth, "the true probabilities of the rows: GCKL is computed from them")
