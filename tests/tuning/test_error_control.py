@@ -92,16 +92,17 @@ def test_differences_of_rounding_decide_nothing():
 def by_hand(criterion, p_f, p_m):
     """The first of the cells to which none is preferred; rates are multiples of 1/8, so that equal is equal."""
     keys = [
-        (criterion.violated(np.array(f)), max(f, m) if isinstance(criterion, Minimax) else scored(criterion.a, f, m))
-        + (f + m, k)
+        (bool(criterion.violated(np.array(f))), scored(criterion, f, m), f + m, k)
         for k, (f, m) in enumerate(zip(p_f, p_m, strict=True))
         if not np.isnan(f + m)
     ]
     return min(keys)[-1] if keys else -1
 
 
-def scored(a, f, m):
-    return m if f <= a else (f - a) / a + m
+def scored(criterion, f, m):
+    if isinstance(criterion, Minimax):
+        return max(f, m)
+    return m if f <= criterion.a else (f - criterion.a) / criterion.a + m
 
 
 rates = st.sampled_from([*(k / 8 for k in range(9)), NAN])

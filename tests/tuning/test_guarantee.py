@@ -1,4 +1,4 @@
-"""The threshold with a guarantee: binomial sums term by term, monotone, conservative, and what happens in simulations."""
+"""The threshold with a guarantee: binomial sums term by term, monotone, conservative; simulations."""
 
 import math
 
@@ -64,12 +64,15 @@ def test_rows_needed_are_the_least_number(a, delta):
         order_of_threshold(m - 1, a, delta)
 
 
-@pytest.mark.parametrize(("a", "m"), [(0.5, 2), (0.2, 2), (0.2, 3), (0.01, 24), (0.01, 29), (0.1, 4)])
-def test_delta_that_is_a_power_of_the_share_but_for_rounding(a, m):
+BOUNDARIES = [(0.5, 0.25), (0.2, 0.64), (0.2, 0.512), (0.01, 0.99**24), (0.01, 0.99**29), (0.1, 0.9**4)]
+
+
+@pytest.mark.parametrize(("a", "delta"), BOUNDARIES)
+def test_delta_that_is_a_power_of_the_share_but_for_rounding(a, delta):
     """Whichever side of it counts, the number of rows that a message asks for is one with which it works."""
-    needed = rows_needed(a, (1.0 - a) ** m)
-    assert needed in (m, m + 1)
-    assert order_of_threshold(needed, a, (1.0 - a) ** m) == needed
+    needed = rows_needed(a, delta)
+    assert 0 <= needed - round(np.log(delta) / np.log1p(-a)) <= 1
+    assert order_of_threshold(needed, a, delta) == needed
 
 
 def test_reference_values():

@@ -1,0 +1,219 @@
+"""The simpler ways to control errors: equal ν is the diagonal of the grid, and no shift does better than the chosen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svmstat import svm
+from svmstat.errors import DataError
+from svmstat.kernels import RBF
+from svmstat.tuning import minimax, neyman_pearson, tune
+from svmstat.tuning.nu_baselines import along_lines, error_curve
+from svmstat.tuning.nu_search import ErrorRates, NuSample
+from svmstat.tuning.search import Effort
+
+TOL_ROUNDING = 1e-12  # shares of the same weights, summed in another order
+TOL_DECISION = 1e-6  # decision values of two certified fits
+
+GAMMAS = (0.2, 1.0)
+KERNELS = [RBF(gamma) for gamma in GAMMAS]
+NU = np.array([0.4, 0.6, 0.8, 1.0])
+CRITERIA = [minimax(), neyman_pearson(0.15)]
+
+
+def sample(n=50, seed=5, weighted=False):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 5 < 2, 1.0, -1.0)
+    X = rng.normal(size=(n, 2)) + 0.8 * (y > 0)[:, None]
+    w = rng.choice([0.5, 1.0, 2.0, 3.0], n) if weighted else np.ones(n)
+    return NuSample(X, y, w, np.arange(n) // 5 % 5)
+
+
+def held_out_values(given, gamma, event, other):
+    """Decision values (n,) of each fold by the fit of `svm` without it."""
+    data = pd.DataFrame({"a": given.X[:, 0], "b": given.X[:, 1], "y": given.y, "w": given.weights})
+    f = np.empty(len(data))
+    for k in np.unique(given.fold):
+        out = given.fold == k
+        fit = svm("y ~ a + b", data[~out], weights="w", nu=(event, other), gamma=gamma, scale=False)
+        f[out] = fit.decision_function(data[out])
+    return f
+
+
+def rates_by_hand(f, y, w, shift=0.0):
+    """P_F and P_M of the rule f + shift > 0."""
+    predicted = f + shift > 0
+    return w[predicted & (y < 0)].sum() / w[y < 0].sum(), w[~predicted & (y > 0)].sum() / w[y > 0].sum()
+
+
+# -- every shift -------------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 14), ties=st.booleans())
+def test_the_curve_by_hand(seed, n, ties):
+    """As many rules as there are cuts between different values, each with the rates that its shift has."""
+    rng = np.random.default_rng(seed)
+    f = rng.integers(-2, 3, n) / 2.0 if ties else rng.normal(size=n)
+    y, w = rng.permutation(np.where(np.arange(n) < rng.integers(1, n), 1.0, -1.0)), rng.choice([0.5, 1.0, 3.0], n)
+    p_f, p_m, shifts = error_curve(f, y, w)
+    assert len(shifts) == len(np.unique(f)) + 1
+    assert (np.diff(shifts) > 0).all() and (np.diff(p_f) >= 0).all() and (np.diff(p_m) <= TOL_ROUNDING).all()
+    for k, shift in enumerate(shifts):
+        assert (p_f[k], p_m[k]) == pytest.approx(rates_by_hand(f, y, w, shift), abs=TOL_ROUNDING)
+    assert (p_f[0], p_m[0]) == (0.0, 1.0) and (p_f[-1], p_m[-1]) == pytest.approx((1.0, 0.0), abs=TOL_ROUNDING)
+    predictions = {tuple(f + shift > 0) for shift in shifts}
+    assert predictions == {tuple(f > cut) for cut in (*np.unique(f), f.min() - 1.0)}
+
+
+def test_a_curve_of_four_rows():
+    f, y = np.array([0.0, 2.0, 1.0, 1.0]), np.array([-1.0, 1.0, 1.0, -1.0])
+    p_f, p_m, shifts = error_curve(f, y, np.array([1.0, 1.0, 3.0, 1.0]))
+    np.testing.assert_array_equal(shifts, [-3.0, -1.5, -0.5, 1.0])
+    np.testing.assert_array_equal(p_f, [0.0, 0.0, 0.5, 1.0])
+    np.testing.assert_array_equal(p_m, [1.0, 0.75, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("low", [1.0, 1.0 + 2**-52, -1.0 - 2**-51, 0.5 + 3 * 2**-53])
+def test_a_cut_between_neighbouring_numbers(low):
+    """As rounding makes them: there is no number in the middle, but the rates are still those of the shift."""
+    f, y = np.array([low, np.nextafter(low, np.inf)]), np.array([-1.0, 1.0])
+    p_f, p_m, shifts = error_curve(f, y, np.ones(2))
+    for k, shift in enumerate(shifts):
+        assert (p_f[k], p_m[k]) == rates_by_hand(f, y, np.ones(2), shift)
+
+
+# -- lines -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_nu_are_the_diagonal_of_the_grid(weighted):
+    given = sample(weighted=weighted)
+    lines = along_lines(given, KERNELS, NU, NU, None, Effort())
+    grid = ErrorRates(given, KERNELS, NU, NU, Effort())
+    grid.estimate((range(2), range(4), range(4)))
+    np.testing.assert_allclose(lines.p_f, np.diagonal(grid.p_f, axis1=1, axis2=2), rtol=TOL_ROUNDING)
+    np.testing.assert_allclose(lines.p_m, np.diagonal(grid.p_m, axis1=1, axis2=2), rtol=TOL_ROUNDING)
+    np.testing.assert_array_equal(lines.shift, np.zeros((2, 4)))
+    assert not np.isnan(lines.p_f).any()
+
+
+def test_equal_nu_are_the_diagonal_also_where_nothing_is_resolved():
+    given, nu = sample(), np.arange(1, 11) / 10.0
+    lines = along_lines(given, [RBF(0.01)], nu, nu, None, Effort())
+    grid = ErrorRates(given, [RBF(0.01)], nu, nu, Effort())
+    grid.estimate((range(1), range(10), range(10)))
+    for name in ("p_f", "p_m", "unresolved", "constant"):
+        np.testing.assert_allclose(getattr(lines, name)[0], np.diagonal(getattr(grid, name)[0]), rtol=TOL_ROUNDING)
+    assert (lines.unresolved > 0).any()
+    np.testing.assert_array_equal(np.isnan(lines.p_f), lines.unresolved > 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+def test_no_shift_of_the_held_out_values_is_better(criterion, weighted):
+    given = sample(weighted=weighted)
+    event, other = np.array([0.5, 0.9]), np.array([0.6, 0.6])
+    lines = along_lines(given, KERNELS, event, other, criterion, Effort())
+    for s, d in np.ndindex(2, 2):
+        f = held_out_values(given, GAMMAS[s], event[d], other[d])
+        found = rates_by_hand(f, given.y, given.weights, lines.shift[s, d])
+        assert (lines.p_f[s, d], lines.p_m[s, d]) == pytest.approx(found, abs=TOL_ROUNDING)
+        values = np.unique(f)
+        cuts = [values[0] - 1.0, *(0.5 * (values[:-1] + values[1:])), values[-1] + 1.0]
+        rivals = [rates_by_hand(f, given.y, given.weights, -cut) for cut in cuts]
+        if criterion != minimax():
+            assert lines.p_f[s, d] <= 0.15 + TOL_ROUNDING  # there is always the rule without events
+            rivals = [each for each in rivals if each[0] <= 0.15 + TOL_ROUNDING]
+            least = min(p_m for _, p_m in rivals)
+            assert lines.p_m[s, d] == pytest.approx(least, abs=TOL_ROUNDING)
+        else:
+            assert max(found) == pytest.approx(min(max(each) for each in rivals), abs=TOL_ROUNDING)
+            unshifted = rates_by_hand(f, given.y, given.weights)
+            assert max(found) <= max(unshifted) + TOL_ROUNDING
+
+
+def test_shifts_lie_in_the_middle_between_held_out_values():
+    given = sample()
+    lines = along_lines(given, KERNELS[:1], NU[:1], NU[:1], minimax(), Effort())
+    f = np.sort(held_out_values(given, GAMMAS[0], NU[0], NU[0]))
+    middles = 0.5 * (f[:-1] + f[1:])
+    assert np.abs(middles + lines.shift[0, 0]).min() < TOL_DECISION
+
+
+def test_workers_do_not_matter():
+    given = sample(weighted=True)
+    one, two = (along_lines(given, KERNELS, NU, NU, minimax(), Effort(n_jobs)) for n_jobs in (1, 2))
+    for name in ("p_f", "p_m", "shift", "unresolved", "constant"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+# -- by tune() ---------------------------------------------------------------------------------------------------------
+
+
+def table_data(n=60, seed=2):
+    rng = np.random.default_rng(seed)
+    yes = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, 2)) + 1.0 * yes[:, None]
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": np.where(yes, "yes", "no")})
+
+
+DATA = table_data()
+OPTIONS = {"gamma": [0.1, 0.4], "rng": 3, "folds": 4}
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+def test_equal_nu_by_tune(criterion):
+    grid = tune("y ~ a + b", DATA, criterion=criterion, nu=NU, **OPTIONS).table
+    found = tune("y ~ a + b", DATA, criterion=criterion, nu=NU, search="balanced", **OPTIONS)
+    expected = grid[grid["nu_event"] == grid["nu_other"]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found.table, expected, rtol=TOL_ROUNDING)
+    assert found.best_params["nu"][0] == found.best_params["nu"][1]
+    assert found.rule is None
+    assert found.table["score"].min() >= grid["score"].min() - TOL_ROUNDING
+
+
+def test_nu_that_the_nu_svm_does_not_have_are_left_out():
+    """A single ν is at most twice the share of the smaller class, here 2/3."""
+    found = tune("y ~ a + b", DATA, criterion=minimax(), nu=[0.4, 0.5, 2 / 3, 0.7, 1.0], search="bias", **OPTIONS)
+    table = found.table[found.table["gamma"] == 0.1]
+    np.testing.assert_allclose(table["nu_event"], [0.6, 0.75, 1.0], rtol=TOL_ROUNDING)
+    np.testing.assert_allclose(table["nu_other"], [0.3, 0.375, 0.5], rtol=TOL_ROUNDING)
+    event, other = found.best_params["nu"]
+    assert event == pytest.approx(2.0 * other)
+    same = svm("y ~ a + b", DATA, nu=event * 2.0 / 3.0, gamma=found.best_params["gamma"])
+    np.testing.assert_allclose(found.best.decision_values, same.decision_values, atol=TOL_DECISION)
+
+
+def test_no_nu_is_left():
+    with pytest.raises(DataError, match=r"every nu is above twice the share of the smaller class, 0\.6667"):
+        tune("y ~ a + b", DATA, criterion=minimax(), nu=[0.7, 1.0], search="bias", **OPTIONS)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+def test_the_shifted_rule_of_tune(criterion):
+    found = tune("y ~ a + b", DATA, criterion=criterion, nu=[0.4, 0.6], search="bias", **OPTIONS)
+    row = found.table.query("gamma == @found.best_params['gamma'] and nu_event == @found.best_params['nu'][0]").iloc[0]
+    assert found.rule.shift == row["shift"] != 0.0
+    assert found.rule.fit is found.best and found.order is None
+    f = found.best.decision_function(DATA) + row["shift"]
+    assert (found.predict(DATA) == np.where(f > 0, "yes", "no")).all()
+    assert tuple(found.error_rates(DATA)) == pytest.approx(
+        rates_by_hand(f.to_numpy(), np.where(DATA["y"] == "yes", 1.0, -1.0), np.ones(60)), abs=TOL_ROUNDING
+    )
+    if criterion != minimax():
+        assert (found.table["p_f"] <= 0.15 + TOL_ROUNDING).all()
+
+
+@pytest.mark.parametrize("search", ["balanced", "bias"])
+def test_two_sequences_are_not_swallowed(search):
+    """They have one ν: either the second sequence is refused, or it counts."""
+    options = {"criterion": minimax(), "search": search, **OPTIONS}
+    one, two = [0.4, 0.6], [0.5, 0.55]
+    try:
+        found = tune("y ~ a + b", DATA, nu=[one, two], **options)
+    except ValueError as error:
+        assert str(error).startswith("nu=")
+        return
+    assert not found.table.equals(tune("y ~ a + b", DATA, nu=one, **options).table)
