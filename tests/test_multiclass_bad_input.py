@@ -234,15 +234,7 @@ def test_new_data(method, newdata, error, message):
 
 @pytest.mark.parametrize(
     ("newdata", "error", "message"),
-    [
-        pytest.param(
-            *case,
-            marks=[pytest.mark.xfail(strict=True, raises=AttributeError, reason="predict reads newdata.index first")]
-            if isinstance(case[0], dict | np.ndarray)
-            else [],
-        )
-        for case in NEWDATA
-    ],
+    NEWDATA,
     ids=[m[:40] for *_, m in NEWDATA],
 )
 def test_new_data_of_predict(newdata, error, message):
