@@ -104,7 +104,7 @@ def svm(
         row of weight zero as absent, but it is predicted.
     class_weight : mapping or "balanced", optional
         L for each level of the response, > 0; levels that are not named have 1. "balanced" is
-        Σw / (2 Σw of the class).
+        Σw / (K Σw of the class) for K levels.
     costs : mapping, optional
         ``{"fp": cost of a false positive, "fn": cost of a false negative}``, > 0; one that is not named is 1. For two
         levels; for more there are ``class_weight`` and ``priors``.

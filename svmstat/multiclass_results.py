@@ -101,28 +101,31 @@ class MulticlassSVMResults(Fitted):
     def _values(self, values: Floats, index: pd.Index) -> pd.DataFrame:
         return pd.DataFrame(values, index=index, columns=self.pairs, copy=True)
 
-    @cached_property
+    @property
     def alpha(self) -> pd.DataFrame:
         """Dual variables α (n, P), zero in rows of other levels than those of the pair."""
         return self._values(self.machine.alpha, self.frame.index)
 
-    @cached_property
+    @property
     def decision_values(self) -> pd.DataFrame:
         """f(x_i) (n, P) of the rows that are used, those of other levels included."""
         return self._values(self.machine.decision_values, self.frame.index)
 
     @cached_property
+    def _probabilities(self) -> Floats:
+        return self.calibration.probabilities(self.machine.decision_values)
+
+    @property
     def fittedvalues(self) -> pd.DataFrame:
         """Class probabilities (n, K) of the rows that are used."""
-        p = self.calibration.probabilities(self.machine.decision_values)
-        return pd.DataFrame(p, index=self.frame.index, columns=pd.Index(self.classes))
+        return pd.DataFrame(self._probabilities, self.frame.index, pd.Index(self.classes), copy=True)
 
     @property
     def support(self) -> pd.Index:
         """The labels of the rows that are a support vector of a pair."""
         return self.frame.index[np.flatnonzero((self.machine.alpha > 0).any(axis=1))]
 
-    @cached_property
+    @property
     def n_support(self) -> pd.DataFrame:
         """Support vectors by pair: columns ``rows`` (all rows of the two levels), ``free``, ``bounded``, ``total``.
 
@@ -184,7 +187,7 @@ class MulticlassSVMResults(Fitted):
     def _winner(self) -> Codes:
         return vote(self.machine.decision_values, len(self.classes))
 
-    @cached_property
+    @property
     def confusion(self) -> pd.DataFrame:
         """Sums of weights by observed (rows) and predicted (columns) class."""
         cells = measures.cross_table(self.frame.codes, self._winner, self.frame.weights, len(self.classes))
@@ -199,12 +202,12 @@ class MulticlassSVMResults(Fitted):
     def disagreement(self) -> float:
         """Weighted share of rows where the votes and the largest L(y) P(y) disagree; L is 1 without class weights."""
         L = np.array([self.decision.class_weight[level] for level in self.classes])
-        likeliest = (L * self.fittedvalues.to_numpy()).argmax(axis=1)
+        likeliest = (L * self._probabilities).argmax(axis=1)
         return measures.share(self._winner != likeliest, self.frame.weights)
 
     # Coefficients
 
-    @cached_property
+    @property
     def params_standardized(self) -> pd.DataFrame:
         """Intercept and coefficients (1 + p, P) of every f for the columns as they were scaled; linear kernel only.
 
@@ -216,7 +219,7 @@ class MulticlassSVMResults(Fitted):
         self._require_linear("params_standardized")
         return self._coefficients(self._directions, self.machine.intercept)
 
-    @cached_property
+    @property
     def params(self) -> pd.DataFrame:
         """Intercept and coefficients (1 + p, P) of every f for the columns on their own scale; linear kernel only.
 
@@ -298,8 +301,8 @@ class MulticlassSVMResults(Fitted):
         >>> fit.predict(liver.head(3)).tolist()
         ['AVH', 'AVH', 'AVH']
         """
-        index = self.frame.index if newdata is None else newdata.index
-        return self.response.labels(self.predicted_codes(newdata), index)
+        codes = self.predicted_codes(newdata)
+        return self.response.labels(codes, self.frame.index if newdata is None else newdata.index)
 
     def predict_proba(self, newdata: pd.DataFrame | None = None, *, coupling: str | None = None) -> pd.DataFrame:
         """Class probabilities: the Platt probabilities of the pairs, coupled.
@@ -395,7 +398,7 @@ class MulticlassSVMResults(Fitted):
         arrays: PairsLeaveOneOut = self.__dict__["_loo"]
         frame = self.frame
         return MulticlassLooResult(
-            arrays, frame.index, self.classes, self.pairs, frame.codes, frame.weights, self._winner, self.deviance,
+            arrays, frame.index, self.response, self.pairs, frame.codes, frame.weights, self._winner, self.deviance,
             partial(self._deletion_changes, n_jobs, progress),
         )  # fmt: skip
 

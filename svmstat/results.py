@@ -144,17 +144,17 @@ class SVMResults(Fitted):
         """Where each level stands in (other, event)."""
         return [int(level == self.event) for level in self.classes]
 
-    @cached_property
+    @property
     def alpha(self) -> pd.Series:
         """Dual variables α (n,), 0 ≤ α_i ≤ u_i."""
         return self._by_row(self.machine.alpha, "alpha")
 
-    @cached_property
+    @property
     def decision_values(self) -> pd.Series:
         """f(x_i) (n,) of the rows that are used."""
         return self._by_row(self.machine.decision_values, "decision_value")
 
-    @cached_property
+    @property
     def fittedvalues(self) -> pd.Series:
         """P(event) (n,) of the rows that are used."""
         return self._by_row(self.calibration.probability(self.machine.decision_values), "probability")
@@ -164,7 +164,7 @@ class SVMResults(Fitted):
         """The labels of the rows with α > 0."""
         return self.frame.index[self.machine.alpha > 0]
 
-    @cached_property
+    @property
     def n_support(self) -> pd.DataFrame:
         """Support vectors by class: columns ``rows`` (all rows), ``free``, ``bounded``, ``total``.
 
@@ -236,7 +236,7 @@ class SVMResults(Fitted):
         each = self.insample.log_likelihoods(self.machine.decision_values, self.frame.y)
         return measures.log_likelihood(each, self.frame.weights)
 
-    @cached_property
+    @property
     def confusion(self) -> pd.DataFrame:
         """Sums of weights by observed (rows) and predicted (columns) class."""
         observed, predicted = self.frame.y > 0, self.machine.decision_values > 0

@@ -90,7 +90,8 @@ def _probabilities(fit: Any) -> Block:
 
 def _functions(fit: Any) -> Table:
     intercepts = without_noise(fit.intercept.to_numpy(), least=1.0)
-    columns = (fit.margin, intercepts, fit.calibration.slope, fit.calibration.intercept)
+    platt = without_noise(fit.calibration.intercept, least=1.0)
+    columns = (fit.margin, intercepts, fit.calibration.slope, platt)
     return Table(
         headers=("margin", "intercept", "Platt A", "Platt B"),
         index=pair_names(fit),
@@ -100,7 +101,7 @@ def _functions(fit: Any) -> Table:
 
 
 def _errors(fit: Any) -> Block:
-    likeliest = "votes and largest p disagree" if fit.class_weight is None else "votes and largest L p disagree"
+    likeliest = "votes, largest p disagree" if fit.class_weight is None else "votes, largest L p disagree"
     return Block(
         left=(Entry("Apparent error", fit.apparent_error, "share"),),
         right=(Entry(likeliest, fit.disagreement, "share"),),

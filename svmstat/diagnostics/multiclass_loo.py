@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat.diagnostics.left_out import LeftOut
+from svmstat.formula import Response
 from svmstat.measures import share
 from svmstat.multiclass import PairsDeletion, PairsLeaveOneOut
 from svmstat.plots import class_calibration_plot
@@ -25,8 +26,8 @@ class MulticlassLooResult(LeftOut):
     arrays : PairsLeaveOneOut
         The numbers, row by row.
     index : Index (n,)
-    levels : tuple
-        The K levels of the response.
+    response : Response
+        With its K levels.
     pair_names : MultiIndex (P,)
         The pairs of levels.
     codes : ndarray (n,) of int
@@ -43,7 +44,7 @@ class MulticlassLooResult(LeftOut):
 
     arrays: PairsLeaveOneOut
     index: pd.Index
-    levels: tuple[Any, ...]
+    response: Response
     pair_names: pd.MultiIndex
     codes: NDArray[np.intp]
     weights: Floats
@@ -54,12 +55,12 @@ class MulticlassLooResult(LeftOut):
     @property
     def decision_values(self) -> pd.DataFrame:
         """f^{[−k]}(x_k) (n, P) of every pair; NaN for pairs that lose the class with the row."""
-        return pd.DataFrame(self.arrays.decision_values, self.index, self.pair_names)
+        return pd.DataFrame(self.arrays.decision_values, self.index, self.pair_names, copy=True)
 
     @property
     def prob(self) -> pd.DataFrame:
         """Class probabilities of x_k (n, K), each row by the fits and the Platt maps without it."""
-        return pd.DataFrame(self.arrays.probability, self.index, pd.Index(self.levels))
+        return pd.DataFrame(self.arrays.probability, self.index, pd.Index(self.response.levels), copy=True)
 
     @property
     def log_likelihood(self) -> pd.Series:
@@ -83,9 +84,10 @@ class MulticlassLooResult(LeftOut):
 
     @property
     def error(self) -> pd.Series:
-        """Whether the votes without a row predict it wrongly (n,), 1 or 0; NaN where its class vanished with it."""
+        """Whether the votes without a row predict it wrongly (n,), 1 or 0; NaN without a prediction or level."""
         winner = self.arrays.winner
-        return self._by_row(np.where(winner < 0, np.nan, winner != self.codes), "error")
+        known = (winner >= 0) & (self.codes >= 0)
+        return self._by_row(np.where(known, winner != self.codes, np.nan), "error")
 
     @property
     def apparent_error(self) -> float:
@@ -109,11 +111,10 @@ class MulticlassLooResult(LeftOut):
 
     def summary_frame(self) -> pd.DataFrame:
         """One row for each row of the fit: predicted level, probability of its own level, error, deleted deviance."""
-        winner = [self.levels[code] if code >= 0 else None for code in self.arrays.winner]
         own = self.arrays.probability[np.arange(len(self.codes)), np.maximum(self.codes, 0)]
         return pd.DataFrame(
             {
-                "predicted": winner,
+                "predicted": self.response.labels(self.arrays.winner, self.index),
                 "probability": np.where(self.codes >= 0, own, np.nan),
                 "log_likelihood": self.arrays.log_likelihood,
                 "error": self.error,
@@ -125,5 +126,6 @@ class MulticlassLooResult(LeftOut):
 
     def plot_calibration(self, ax: Any = None) -> Any:
         """Leave-one-out probabilities against observed frequencies, one curve for each class. Returns the Axes."""
-        observed = self.codes[:, None] == np.arange(len(self.levels))
-        return class_calibration_plot(self.arrays.probability, observed, self.weights, self.levels, ax=ax)
+        levels = self.response.levels
+        observed = self.codes[:, None] == np.arange(len(levels))
+        return class_calibration_plot(self.arrays.probability, observed, self.weights, levels, ax=ax)

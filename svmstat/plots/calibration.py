@@ -8,7 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from svmstat.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, class_look, drawing, label_of, percent
+from svmstat.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    PALE,
+    SMALL,
+    Axes,
+    class_look,
+    drawing,
+    label_of,
+    legend_below,
+    percent,
+)
 
 _LEVEL = 0.95
 _BAND = 0.14
@@ -219,7 +231,8 @@ def class_calibration_plot(
         ax.set_ylabel("observed frequency")
         lost = f";\n{missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
         ax.set_title(f"bins of equal size with {percent(_LEVEL)} Wilson intervals{lost}", fontsize=SMALL, color=INK)
-        ax.legend(loc="lower right")
+        if known.any():
+            legend_below(ax, *ax.get_legend_handles_labels())
     return ax
 
 

@@ -40,9 +40,18 @@ STYLE: dict[str, Any] = {
 }
 
 
-_COLOURS = ("#1f5a91", "#c8781e", "#3f8f5b", "#8c3b6e", "#6b6b6b", "#b59b1d", "#4f9fc4", "#a4452c")
+_COLOURS = (
+    "#1f5a91", "#c8781e", "#3f8f5b", "#8c3b6e", "#6b6b6b", "#b59b1d", "#4f9fc4", "#a4452c", "#7a6bb8", "#98b84c",
+    "#d98fb0", "#3d4a2a",
+)  # fmt: skip
 _MARKERS = "os^Dv<>p"
 _LINES = ("-", "--", "-.", ":")
+_LONGEST = 36
+_LINE = 72
+"""Letters of a name of a class, and of a line of a legend."""
+
+_BELOW = 32.0
+"""Points from the axis down to the legend, past the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +64,39 @@ class Look:
 
 
 def class_look(k: int) -> Look:
-    """The look of class k = 0, 1, …; colours and markers repeat at different periods only after 8 classes."""
-    return Look(_COLOURS[k % 8], _MARKERS[(k + k // 8) % 8], _LINES[k % 4])
+    """The look of class k = 0, 1, …: colours repeat after 12 classes, and then the markers differ."""
+    return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], _LINES[k % 4])
 
 
 def label_of(level: object) -> str:
-    """The name of a level in a legend, where matplotlib leaves out what begins with an underscore."""
-    return f"{' ' * str(level).startswith('_')}{level}"
+    """The name of a level in a legend, its middle left out if it is long.
+
+    matplotlib leaves out what begins with an underscore.
+    """
+    name = str(level)
+    if len(name) > _LONGEST:
+        name = f"{name[: _LONGEST - 12]} … {name[-9:]}"
+    return f"{' ' * name.startswith('_')}{name}"
+
+
+def legend_below(ax: Axes, handles: list[Any], labels: list[str], title: str = "") -> None:
+    """A legend below the label of the horizontal axis, in as many columns as fit."""
+    below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
+    columns = max(1, min(3, _LINE // (max(map(len, labels), default=0) + 4)))
+    ax.legend(
+        handles,
+        labels,
+        title=title or None,
+        title_fontsize=SMALL,
+        alignment="left",
+        loc="upper left",
+        bbox_to_anchor=(0.0, 0.0),
+        bbox_transform=ax.transAxes + below,
+        borderaxespad=0.0,
+        ncols=columns,
+        columnspacing=1.2,
+        handletextpad=0.5,
+    )
 
 
 def pyplot() -> Any:

@@ -10,11 +10,9 @@ from pandas.api import types
 
 from svmstat._checks import at_least, nearest
 from svmstat.errors import ArgumentError, DataError
-from svmstat.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, pyplot
+from svmstat.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
 
 _BANDS = ("#faf0da", "#6496c5")  # from f < 0 to f > 0, light to dark also in grey
-_BELOW = 32.0
-"""Points from the axis down to the legend, past the label."""
 
 
 def surface_plot(
@@ -161,34 +159,15 @@ def _class_points(ax: Axes, fit: Any, plane: _Plane) -> None:
         look = class_look(k)
         for is_support in (False, True):
             which = (fit.frame.codes == k) & (support == is_support)
-            label = label_of(level) if is_support == bool((support & (fit.frame.codes == k)).any()) else None
             ax.scatter(
                 plane.data_x[which], plane.data_y[which], s=22 if is_support else 9, marker=look.marker,
                 facecolor=look.colour, edgecolor=INK, linewidths=0.6 if is_support else 0.0, zorder=3 + is_support,
-                label=label,
+                label=label_of(level) if is_support else None,
             )  # fmt: skip
     handles, _ = ax.get_legend_handles_labels()
     line = pyplot().Line2D
     handles += [line([], [], color=INK, lw=0, marker="o", markersize=3, label="small, no rim: no support vector")]
-    _legend_below(ax, fit, handles)
-
-
-def _legend_below(ax: Axes, fit: Any, handles: list[Any]) -> None:
-    translation = pyplot().matplotlib.transforms.ScaledTranslation
-    below = translation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
-    ax.legend(
-        handles=handles,
-        title=f"{fit.response_name}:",
-        title_fontsize=SMALL,
-        alignment="left",
-        loc="upper left",
-        bbox_to_anchor=(0.0, 0.0),
-        bbox_transform=ax.transAxes + below,
-        borderaxespad=0.0,
-        ncols=3,
-        columnspacing=1.2,
-        handletextpad=0.5,
-    )
+    legend_below(ax, handles, [handle.get_label() for handle in handles], f"{fit.response_name}:")
 
 
 def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
@@ -295,7 +274,7 @@ def _points(ax: Axes, fit: Any, plane: _Plane) -> None:
         line([], [], color=INK, lw=1.8, label="f = 0"),
         line([], [], color=INK, lw=0.9, ls="--", label="f = ±1"),
     ]
-    _legend_below(ax, fit, handles)
+    legend_below(ax, handles, [handle.get_label() for handle in handles], f"{fit.response_name}:")
 
 
 def _where(held: Mapping[Hashable, Any]) -> str:
