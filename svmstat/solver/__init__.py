@@ -2,7 +2,7 @@
 
 from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
-from svmstat.solver.nu_grid import NuGrid, Sample, sweep_grid
+from svmstat.solver.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status
 
@@ -22,4 +22,5 @@ __all__ = [
     "anchor_at",
     "solve",
     "sweep_grid",
+    "sweep_line",
 ]

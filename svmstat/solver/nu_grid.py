@@ -137,6 +137,28 @@ def _sweep(sample: Sample, inner: int, nu_inner: Floats, nu_outer: Floats, keep:
     return results.without(skipped, len(before_inner))
 
 
+def sweep_line(sample: Sample, nu_event: Floats, nu_other: Floats) -> NuGrid:
+    """The errors and decision values for the pairs (nu_event[d], nu_other[d]), both (D,) and not rising; as (D, 1)."""
+    stations = _waypoints(np.maximum(nu_event[:1], nu_other[:1]))
+    skipped = len(stations)
+    nu_event = np.concatenate([np.maximum(stations, nu_event[0]), nu_event])
+    nu_other = np.concatenate([np.maximum(stations, nu_other[0]), nu_other])
+    D, sizes = len(nu_event), np.bincount(sample.group, sample.weights, 2)
+    results = NuGrid(
+        np.full((D, 2, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), -1, np.int8),
+        np.full((D, 1, sample.K.shape[1]), np.nan), np.zeros(1, np.int64), np.zeros(1, np.int64),
+    )  # fmt: skip
+    way = _Way(sample, *_digits(sample), 0, np.empty(1), 1.0 / (nu_other * sizes[1]), results)
+    place = _start(way)
+    for d in range(D):
+        way.inner_caps[0] = 1.0 / (nu_event[d] * sizes[0])
+        if _along(way, place, d, 0, 1) == 0:
+            break
+    _fill_smaller(results, np.bincount(sample.held_group, sample.held_weights, 2).astype(float))
+    results.events[0] = int(place.numbers[2])
+    return results.without(skipped, 0)
+
+
 def _waypoints(nu: Floats) -> Floats:
     """Falling values above those that are asked for.
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from svmstat.kernels import Kernel, centred_gram
 from svmstat.resampling.loops import run_pieces
+from svmstat.solver import sweep_line
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
-from svmstat.tuning.nu_grid import held_out
+from svmstat.tuning.nu_grid import sample_without
 from svmstat.tuning.nu_search import NuSample
 from svmstat.tuning.search import Effort
 
@@ -42,7 +43,7 @@ def along_lines(
     sample: NuSample, kernels: Sequence[Kernel], nu_event: Floats, nu_other: Floats,
     shifted_for: Minimax | NeymanPearson | None, effort: Effort,
 ) -> Lines:  # fmt: skip
-    """Estimate the errors of each kernel for the pairs (nu_event[d], nu_other[d]), both (D,).
+    """Estimate the errors of each kernel for the pairs (nu_event[d], nu_other[d]), which rise together, both (D,).
 
     Parameters
     ----------
@@ -67,13 +68,13 @@ def _of_kernel(
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """P_F, P_M and shift (3, D), and both flags (D,)."""
     K, D = centred_gram(kernel, sample.X), len(nu_event)
-    f, codes = np.full((D, len(sample.y)), np.nan), []
-    for k in np.unique(sample.fold):
+    falling = np.argsort(-nu_event, kind="stable")
+    f, flags = np.full((D, len(sample.y)), np.nan), np.empty((int(sample.fold.max()) + 1, D), np.int64)
+    for k in range(len(flags)):
         out = sample.fold == k
-        grids = [held_out(K, sample.y, sample.weights, out, nu_event[[d]], nu_other[[d]], keep=True) for d in range(D)]
-        f[:, out] = [grid.f[0, 0, np.count_nonzero(~out) :] for grid in grids]
-        codes.append([grid.code[0, 0] for grid in grids])
-    flags = np.array(codes)
+        line = sweep_line(sample_without(K, sample.y, sample.weights, out), nu_event[falling], nu_other[falling])
+        f[np.ix_(falling, out)] = line.f[:, 0, np.count_nonzero(~out) :]
+        flags[k, falling] = line.code[:, 0]
     rates = np.array([_rates(row, sample, shifted_for) for row in f]).T
     rates[:, (flags > 1).any(axis=0)] = np.nan
     return rates, (flags > 1).sum(axis=0), (flags == 1).sum(axis=0)

@@ -144,8 +144,12 @@ def held_out(
 
     The columns of f, if kept, are those of the rows that are kept and then of those that are left out.
     """
+    return sweep_grid(sample_without(K, y, weights, out), nu_event, nu_other, keep=keep)
+
+
+def sample_without(K: Floats, y: Floats, weights: Floats, out: NDArray[np.bool_]) -> Sample:
+    """The rows of a sweep that leaves some ``out``; arguments as in `held_out`."""
     kept, held = np.flatnonzero(~out), np.flatnonzero(out)
     group = np.where(y > 0, 0, 1)
     block = np.ascontiguousarray(K[np.ix_(kept, np.concatenate([kept, held]))])
-    sample = Sample(block, group[kept], weights[kept], group[held], weights[held])
-    return sweep_grid(sample, nu_event, nu_other, keep=keep)
+    return Sample(block, group[kept], weights[kept], group[held], weights[held])

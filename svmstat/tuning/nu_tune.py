@@ -74,6 +74,8 @@ def make_plan(criterion: Minimax | NeymanPearson, search: object, smoothing: obj
     if smoothing is not None:
         one_of("smooth", smoothing, [name for name in SMOOTHINGS if name is not None])
     nu_event, nu_other = _both("nu", nu)
+    if kind in BASELINES and not np.array_equal(nu_event, nu_other):
+        raise refuse("nu", nu, f"one sequence of numbers with search={kind!r}, which has one nu for both levels")
     return NuPlan(criterion, kind, smoothing, nu_event, nu_other)  # type: ignore[arg-type]
 
 

@@ -206,6 +206,38 @@ def test_the_shifted_rule_of_tune(criterion):
         assert (found.table["p_f"] <= 0.15 + TOL_ROUNDING).all()
 
 
+@pytest.mark.parametrize("smoothing", [None, "2d", "3d"])
+@pytest.mark.parametrize("search", ["balanced", "bias"])
+def test_the_chosen_point_is_the_best_of_the_table(search, smoothing):
+    chosen = set()
+    for a in (0.08, 0.15, 0.3, 0.6):
+        options = {"criterion": neyman_pearson(a), "search": search, "smooth": smoothing, **OPTIONS}
+        found = tune("y ~ a + b", DATA, nu=[0.3, 0.4, 0.5, 0.6], **options)
+        end = "_smooth" if smoothing else ""
+        violated = found.table[f"p_f{end}"] > a + TOL_ROUNDING
+        candidates = found.table if violated.all() else found.table[~violated]
+        row = found.best_row
+        at = (found.table["nu_event"] == row["nu_event"]) & (found.table["gamma"] == found.best_params["gamma"])
+        (least,) = found.table.loc[at, "score"]
+        assert (
+            least == pytest.approx(candidates["score"].min(), abs=TOL_ROUNDING) and violated[at].all() == violated.all()
+        )
+        assert (row["nu_event"], row["nu_other"]) == found.best_params["nu"]
+        chosen.add(found.chosen[2])
+    assert smoothing is not None or chosen != {3}  # the largest ν is not the best in all of them
+
+
+@pytest.mark.parametrize("search", ["balanced", "bias"])
+def test_of_equal_points_the_smoothest_fit(search):
+    """Classes far apart: no error at any point; the smallest gamma and the largest ν that the nu-SVM has."""
+    yes = (DATA["y"] == "yes").to_numpy()
+    apart = DATA.assign(a=DATA["a"] + 20.0 * yes)
+    found = tune("y ~ a + b", apart, criterion=minimax(), nu=[0.4, 0.5, 0.6], search=search, **OPTIONS)
+    assert (found.table["score"] == 0.0).all()
+    nu = (0.6, 0.6) if search == "balanced" else (0.9, 0.45)
+    assert found.best_params["nu"] == pytest.approx(nu) and found.best_params["gamma"] == 0.1
+
+
 @pytest.mark.parametrize("search", ["balanced", "bias"])
 def test_two_sequences_are_not_swallowed(search):
     """They have one ν: either the second sequence is refused, or it counts."""
