@@ -14,7 +14,7 @@ def share_surface_plot(
     nu_event: Floats, nu_other: Floats, score: Floats, chosen: tuple[int, int], *, what: str, held: str = "",
     ax: Axes | None = None,
 ) -> Axes:  # fmt: skip
-    """The score over ν₊ and ν₋, or along a line of both if there is one row.
+    """The score over ν₊ and ν₋, or along a line if there is one row or column.
 
     Parameters
     ----------
@@ -34,16 +34,17 @@ def share_surface_plot(
     at = f" at {held}" if held else ""
     title = f"{what}: {score[chosen]:.4g}{at}"
     with drawing(ax, (5.4, 4.4)) as ax:
-        if len(score) == 1:
-            ax.plot(nu_event[0], score[0], ".-", color=GREY, markerfacecolor=INK, markeredgecolor=INK)
-            ax.plot(nu_event[chosen], score[chosen], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
-            ax.set_xlabel("ν of the event")
+        if min(score.shape) == 1:
+            along, name = (nu_event, "ν of the event") if len(score) == 1 else (nu_other, "ν of the other level")
+            ax.plot(along.ravel(), score.ravel(), ".-", color=GREY, markerfacecolor=INK, markeredgecolor=INK)
+            ax.plot(along[chosen], score[chosen], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
+            ax.set_xlabel(name)
             ax.set_ylabel(what)
             ax.set_title(title)
             return ax
         known = np.isfinite(score)
-        whole = bool(known.mean() > 0.5) and np.ptp(score[known]) > 0
-        if whole:
+        rises = np.ptp(score[known]) > 1e-9 * max(1.0, np.abs(score[known]).max())
+        if known.mean() > 0.5 and rises:
             levels = score[known].min() + np.ptp(score[known]) * np.linspace(0.0, 1.0, _LEVELS) ** 1.5
             shades = pyplot().get_cmap("Blues_r")(np.linspace(0.4, 1.0, _LEVELS - 1))
             masked = np.ma.masked_invalid(score)

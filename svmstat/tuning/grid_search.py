@@ -2,6 +2,7 @@
 
 import numbers
 import sys
+import warnings
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from svmstat._checks import at_least, flag, one_of, refuse
 from svmstat._random import seed_sequence
 from svmstat._warn import warn
-from svmstat.errors import ArgumentError, DataError, GridWarning
+from svmstat.errors import ArgumentError, DataError, DesignWarning, GridWarning
 from svmstat.formula import Response, named_column, true_probabilities
 from svmstat.machine import Groups, group_rows
 from svmstat.model import Prepared, fit, prepare
@@ -229,7 +230,10 @@ def _by_errors(
     if isinstance(criterion, NeymanPearson) and criterion.delta is not None:
         draw = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1)))
         held, mask = hold_out_others(prepared, criterion, len(data), whole, draw)
-        prepared = prepare_on(subset=mask)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DesignWarning)  # it has been given for all rows
+            prepared = prepare_on(subset=mask)
+        _refuse_unseen(prepared, data.iloc[held])
     grid = make_grid(kernel, given, prepared.X, prepared.frame.weights)
     if plan.smooth == "3d" and any(len(each) > 1 for each in grid.parameters):
         raise refuse("smooth", plan.smooth, "'2d' for a kernel with several parameters, which have no one order")
@@ -239,6 +243,17 @@ def _by_errors(
     if held is None or not isinstance(criterion, NeymanPearson):
         return result
     return guaranteed(result, criterion, data.iloc[held])
+
+
+def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
+    """Held-out rows with a level of a factor that no other row has have no decision value."""
+    try:
+        prepared.frame.design.transform(held)
+    except DataError as error:
+        raise DataError(
+            f"the rows that are held out to set the threshold cannot be predicted by a fit to the others ({error}) "
+            "Another rng holds out others; a rare level of a factor may be joined with another."
+        ) from error
 
 
 def _further(criterion: str, further: object, truth: object, loss: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def order_of_threshold(m: int, a: float, delta: float) -> int:
     >>> order_of_threshold(59, 0.05, 0.05), order_of_threshold(200, 0.05, 0.05)
     (59, 196)
     """
-    allowed = np.flatnonzero(exceeds(np.arange(1, m + 1), m, a) <= delta)
+    allowed = np.flatnonzero(exceeds(np.arange(1, m + 1), m, a) <= delta * (1.0 + 1e-9))
     if len(allowed) == 0:
         raise DataError(
             f"a = {a:g} with delta = {delta:g} needs at least {rows_needed(a, delta)} held-out rows of the other "

@@ -121,5 +121,7 @@ def error_curve(f: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats, 
     alarms = np.concatenate([[0.0], np.cumsum(np.where(event, 0.0, w))]) / w[~event].sum()
     found = np.concatenate([[0.0], np.cumsum(np.where(event, w, 0.0))]) / w[event].sum()
     apart = np.concatenate([[True], values[:-1] > values[1:], [True]])
-    cuts = np.concatenate([[values[0] + 1.0], 0.5 * (values[:-1] + values[1:]), [values[-1] - 1.0]])
+    middle = 0.5 * (values[:-1] + values[1:])
+    middle = np.where(middle < values[:-1], middle, values[1:])  # of neighbouring numbers it may be the upper one
+    cuts = np.concatenate([[values[0] + 1.0], middle, [values[-1] - 1.0]])
     return alarms[apart], 1.0 - found[apart], -cuts[apart]

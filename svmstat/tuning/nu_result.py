@@ -133,7 +133,7 @@ class NuTuneResult:
         columns["score"] = self.criterion.score(e.smooth_f[s, j, i], e.smooth_m[s, j, i])
         lost = e.unresolved[s, j, i]
         status = np.where(lost > 0, "failed", "ok")
-        reason = [f"rho is too small to be resolved in {count} folds" if count else "" for count in lost.tolist()]
+        reason = [f"rho is too small to be resolved in {_counted(count, 'fold')}" if count else "" for count in lost]
         return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)
 
     @property
@@ -221,8 +221,8 @@ class NuTuneResult:
         notes = ["P_F and P_M are estimated by cross-validation: the chosen point looks better than it is."]
         if self.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
-        lost = "points have no estimate: see the column reason of .table."
-        warnings = [f"{self.n_failed} {lost}"] if self.n_failed else []
+        lost = f"{_counted(self.n_failed, 'point')} without an estimate: see the column reason of .table."
+        warnings = [lost] if self.n_failed else []
         if self.order is None and bool(self.criterion.violated(np.array(at["smooth_f"]))):
             warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
         return Summary("Search with controlled errors", tuple(parts), tuple(notes), tuple(warnings))
@@ -241,3 +241,7 @@ class NuTuneResult:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -74,6 +74,8 @@ def make_plan(criterion: Minimax | NeymanPearson, search: object, smoothing: obj
     if smoothing is not None:
         one_of("smooth", smoothing, [name for name in SMOOTHINGS if name is not None])
     nu_event, nu_other = _both("nu", nu)
+    if kind == "bias" and isinstance(criterion, NeymanPearson) and criterion.delta is not None:
+        raise refuse("search", kind, "another with delta, which sets the threshold on f itself")
     if kind in BASELINES and not np.array_equal(nu_event, nu_other):
         raise refuse("nu", nu, f"one sequence of numbers with search={kind!r}, which has one nu for both levels")
     return NuPlan(criterion, kind, smoothing, nu_event, nu_other)  # type: ignore[arg-type]
@@ -84,19 +86,25 @@ def _both(name: str, nu: object) -> tuple[Floats, Floats]:
     allowed = "a sequence of numbers in (0, 1], or two sequences, for the event and for the other level"
     if nu is None:
         return np.array(NU), np.array(NU)
-    if isinstance(nu, str | bytes) or not isinstance(nu, Sequence | np.ndarray) or len(nu) == 0:
+    if not _is_sequence(nu):
         raise refuse(name, nu, allowed)
-    if len(nu) == 2 and all(isinstance(each, Sequence | np.ndarray) and len(each) for each in nu):
-        return _values(f"{name}[0]", nu[0]), _values(f"{name}[1]", nu[1])
-    values = _values(name, nu)
+    each = list(nu)  # type: ignore[call-overload]
+    if len(each) == 2 and all(map(_is_sequence, each)):
+        return _values(f"{name}[0]", each[0]), _values(f"{name}[1]", each[1])
+    values = _values(name, each)
     return values, values
 
 
+def _is_sequence(values: object) -> bool:
+    """Whether it is a list, an array or the like, of one dimension and not empty."""
+    if isinstance(values, np.ndarray | pd.Series):
+        return values.ndim == 1 and len(values) > 0
+    return isinstance(values, Sequence) and not isinstance(values, str | bytes) and len(values) > 0
+
+
 def _values(name: str, values: Any) -> Floats:
-    checked = [
-        fraction(f"{name}[{k}]", getattr(each, "item", lambda each=each: each)()) for k, each in enumerate(values)
-    ]
-    return np.unique(checked)
+    numbers = (each.item() if isinstance(each, np.generic) else each for each in values)
+    return np.unique([fraction(f"{name}[{k}]", number) for k, number in enumerate(numbers)])
 
 
 def tune_errors(
@@ -128,8 +136,8 @@ def tune_errors(
     estimates, chosen = (_searched if plan.search in SEARCHES else _baseline)(sample, grid, plan, effort)
     if chosen is None:
         raise DataError(
-            "no point of the grid could be estimated: for each of them rho is too small in some fold for the decision "
-            "function to have digits; larger nu or a smaller gamma help."
+            "no point that was looked at could be estimated: for each of them rho is too small in some fold for the "
+            "decision function to have digits; larger nu or another gamma help."
         )
     row = estimates.at(chosen)
     kernel, nu = grid.kernels[chosen[0]], (float(row["nu_event"]), float(row["nu_other"]))
@@ -200,10 +208,10 @@ def hold_out_others(
             "allowed with it."
         )
     others = frame.rows[frame.y < 0]
-    m = int(criterion.holdout * len(others))
+    m = int(criterion.holdout * len(others) + 1e-9)
     needed = rows_needed(criterion.a, delta)
     if m < needed:
-        least = int(np.ceil(needed / criterion.holdout))
+        least = int(np.ceil(needed / criterion.holdout - 1e-9))
         raise DataError(
             f"a = {criterion.a:g} with delta = {delta:g} needs at least {needed} held-out rows of the other level, so "
             f"that with holdout = {criterion.holdout:g} the data must have {least} of them: there are {len(others)}."

@@ -297,7 +297,7 @@ def test_points_without_digits_are_told_and_never_chosen(partly):
 
 
 def test_no_point_at_all():
-    with pytest.raises(DataError, match=r"no point of the grid could be estimated: .* larger nu or a smaller gamma"):
+    with pytest.raises(DataError, match=r"no point that was looked at could be estimated: .* larger nu or a smaller gamma"):
         found_by(nu=[0.02], gamma=[0.0001])
 
 
