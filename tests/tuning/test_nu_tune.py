@@ -291,13 +291,15 @@ def test_points_without_digits_are_told_and_never_chosen(partly):
     assert (table.loc[~failed, "reason"] == "").all()
     chosen = table.query("gamma == @partly.best_params['gamma'] and nu_event == @partly.best_params['nu'][0]")
     assert (chosen[chosen["nu_other"] == partly.best_params["nu"][1]]["status"] == "ok").all()
-    assert f"{partly.n_failed} points have no estimate" in str(partly)
+    assert f"{partly.n_failed} points without an estimate" in str(partly)
     for draw in (partly.plot, partly.plot_roc):
         draw().figure.canvas.draw()
 
 
 def test_no_point_at_all():
-    with pytest.raises(DataError, match=r"no point that was looked at could be estimated: .* larger nu or a smaller gamma"):
+    with pytest.raises(
+        DataError, match=r"no point that was looked at could be estimated: .* larger nu or another gamma"
+    ):
         found_by(nu=[0.02], gamma=[0.0001])
 
 
