@@ -220,10 +220,10 @@ def test_a_descent_after_a_sweep_from_the_cache():
         from svmstat.solver import Sample, sweep_grid
         rng = np.random.default_rng(0)
         y = np.repeat([0, 1], 30)
-        X = rng.normal(size=(60, 2)) - 0.4 * y[:, None]
+        X = rng.normal(size=(60, 3)) - 0.6 * y[:, None]
         X = X - X.mean(axis=0)
-        sample = Sample(X @ X.T, y, np.ones(60), y[:0], np.ones(0))
-        grid = sweep_grid(sample, np.array([1.0, 0.9, 0.2]), np.array([1.0, 0.9]))
+        nu = np.arange(20, 0, -1) / 20
+        grid = sweep_grid(Sample(X @ X.T, y, np.ones(60), y[:0], np.ones(0)), nu, nu)
         print(int(grid.rescued[0]))
     """
     done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
