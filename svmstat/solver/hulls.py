@@ -73,16 +73,15 @@ def hulls_of(problem: BoxQP) -> Hulls | None:
     """None for a problem without a total."""
     if problem.group is None:
         return None
-    rounding = float(np.finfo(float).eps * np.abs(problem.gram.diagonal).max())
-    return Hulls(problem.group, least_distance(problem.gram), rounding)
+    return Hulls(problem.group, *digits(problem.gram))
 
 
-def least_distance(gram: Gram) -> float:
-    """The squared distance in feature space that counts as none, by the spread of the rows about the first."""
+def digits(gram: Gram) -> tuple[float, float]:
+    """The squared distance that counts as none, by the spread of the rows about the first; how exactly h is known."""
     diagonal = gram.diagonal
     column = gram.columns(np.zeros(1, np.intp))[0]
-    spread = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max())
-    return max(MEET * spread, _ROUNDING * float(np.abs(diagonal).max()))
+    spread, largest = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max()), float(np.abs(diagonal).max())
+    return max(MEET * spread, _ROUNDING * largest), float(np.finfo(float).eps) * largest
 
 
 def judge(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> Verdict:

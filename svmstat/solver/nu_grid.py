@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.hulls import hulls_of, judge
+from svmstat.solver.hulls import digits, hulls_of, judge
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import basis_of, solve_single
 from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
@@ -83,7 +83,13 @@ def sweep_grid(sample: Sample, nu_event: Floats, nu_other: Floats, *, keep: bool
         np.full((J, width, sample.K.shape[1]), np.nan) if keep else np.empty((0, 0, 0)),
         np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
-    way = _Way(sample, *_digits(sample), 1.0 / (nu_event * sizes[0]), 1.0 / (nu_other * sizes[1]), results)
+    way = _Way(
+        sample,
+        *digits(_problem(sample, sample.weights).gram),
+        1.0 / (nu_event * sizes[0]),
+        1.0 / (nu_other * sizes[1]),
+        results,
+    )
     column, spine, row = places = [_start(way) for _ in range(3)]
     first = 1 if nu_event[0] == 1.0 and width > 1 else 0
     stop = width
@@ -138,13 +144,6 @@ def _problem(sample: Sample, upper: Floats) -> BoxQP:
     m = len(sample.group)
     square = np.ascontiguousarray(sample.K[:, :m])
     return BoxQP(Gram(_Given(square)), np.where(sample.group == 0, 1.0, -1.0), np.ones(m), upper, 1.0)
-
-
-def _digits(sample: Sample) -> tuple[float, float]:
-    """The squared distance of the hulls that counts as none, and how exactly h can be known."""
-    hulls = hulls_of(_problem(sample, sample.weights))
-    assert hulls is not None
-    return hulls.nothing, hulls.rounding
 
 
 def _start(way: _Way) -> Place:
