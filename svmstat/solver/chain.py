@@ -60,7 +60,9 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     beta0, h0 = problem.signs * last.alpha, problem.linear - last.field
     if last.nearest is not None:
         beta0, h0 = last.nearest.beta, last.nearest.h
-    b, group = judge(h0, beta0, lo0, hi0, hulls).b, problem.group
+    b, group = np.array([last.intercept]), problem.group
+    if hulls is not None:
+        b = judge(h0, beta0, lo0, hi0, hulls).b
     lead = len(b)
     beta, g, status = np.empty(n), np.empty(n), np.empty(n, np.int8)
     lo, hi, dlo, dhi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
@@ -69,7 +71,7 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
         np.arange(n), n, beta0, h0 - shifts(b, group), 0.0, codes, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status
     )
     m = len(basis.rows)
-    members, inverse = np.empty(m + _ROOM, np.int64), np.zeros((m + _ROOM, m + _ROOM))
+    members, inverse = np.empty(m + _ROOM, np.int64), np.empty((m + _ROOM, m + _ROOM))
     members[:m], inverse[: m + lead, : m + lead] = basis.rows, basis.inverse
     for position in range(m - 1, -1, -1):
         if status[members[position]] != FREE:
