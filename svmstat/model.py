@@ -294,6 +294,11 @@ def _two_classes(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None) ->
     if prepared.calibration == "loo":
         f = leave_one_out(machine, insample).decision_values
         known = ~np.isnan(f)  # where a class does not vanish with the row
+        if nu is not None and len(np.unique(frame.y[known])) < 2:
+            raise ArgumentError(
+                f"nu={(nu.event, nu.other)!r} and calibration='loo' are not allowed together: with so large a nu no "
+                "row of a class can be left out; take a smaller nu or calibration='insample'."
+            )
         platt = fit_platt(f[known], frame.y[known], frame.weights[known], kind="loo")
     return SVMResults(frame, machine, prepared.loss, machine.C, prepared.decision, platt, insample)
 

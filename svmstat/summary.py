@@ -324,6 +324,8 @@ def _notes(fit: Any) -> tuple[str, ...]:
         notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
     if math.isinf(fit.margin):
         notes.append("h = 0: the decision function is constant.")
+        if fit.nu is not None:
+            notes.append("The reduced convex hulls of the classes meet: only a larger nu keeps them apart.")
     return tuple(notes)
 
 

@@ -235,6 +235,14 @@ def test_leaving_out_what_nu_needs():
     assert "nu" in str(loo.summary())
 
 
+def test_calibration_by_leaving_out():
+    ours = fit(0.4, calibration="loo")
+    assert ours.calibration.kind == "loo" and ours.calibration.converged
+    for nu in [(1.0, 0.5), (1.0, 1.0), (0.5, 1.0)]:
+        with pytest.raises(ArgumentError, match="a smaller nu or calibration='insample'"):
+            fit(nu, calibration="loo")
+
+
 @pytest.mark.parametrize("method", ["pairs", "parametric"])
 def test_goodness_of_fit(method):
     ours = fit((0.5, 0.4))
@@ -256,6 +264,7 @@ def test_hulls_that_meet():
     assert (ours.predict() == "well").all()
     text = str(ours.summary())
     assert "h = 0: the decision function is constant." in text
+    assert "only a larger nu keeps them apart" in " ".join(text.split())
     with pytest.raises(UnavailableError, match="rho = 0"):
         ours.path()
     assert ours.loo().n_failed == 0

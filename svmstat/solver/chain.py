@@ -1,6 +1,7 @@
 """One bound vector after another, each exact solution the start of the path to the next."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
     if arrived(last) and problem.gram.fits:
-        solution = _moved(problem, upper, last)
+        same = _unmoved(problem, upper, last)
+        solution = _moved(problem, upper, last) if same is None else same
         if solution is not None:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):
@@ -49,10 +51,8 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     hulls = hulls_of(problem)
     lo0, hi0 = problem.box(last.upper)
     if last.nearest is not None:
-        lo0, hi0 = (
-            np.where(problem.signs > 0, 0.0, -last.nearest.caps),
-            np.where(problem.signs > 0, last.nearest.caps, 0.0),
-        )
+        caps, event = last.nearest.caps, problem.signs > 0
+        lo0, hi0 = np.where(event, 0.0, -caps), np.where(event, caps, 0.0)
     lo1, hi1 = problem.box(upper)
     if not (lo1.any() and hi1.any()) or (hulls is not None and not (last.rho > 0.0 and may_reach(lo1, hi1))):
         return None
@@ -60,7 +60,9 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     beta0, h0 = problem.signs * last.alpha, problem.linear - last.field
     if last.nearest is not None:
         beta0, h0 = last.nearest.beta, last.nearest.h
-    b, group = judge(h0, beta0, lo0, hi0, hulls).b, problem.group
+    b, group = np.array([last.intercept]), problem.group
+    if hulls is not None:
+        b = judge(h0, beta0, lo0, hi0, hulls).b
     lead = len(b)
     beta, g, status = np.empty(n), np.empty(n), np.empty(n, np.int8)
     lo, hi, dlo, dhi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
@@ -69,7 +71,7 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
         np.arange(n), n, beta0, h0 - shifts(b, group), 0.0, codes, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status
     )
     m = len(basis.rows)
-    members, inverse = np.empty(m + _ROOM, np.int64), np.zeros((m + _ROOM, m + _ROOM))
+    members, inverse = np.empty(m + _ROOM, np.int64), np.empty((m + _ROOM, m + _ROOM))
     members[:m], inverse[: m + lead, : m + lead] = basis.rows, basis.inverse
     for position in range(m - 1, -1, -1):
         if status[members[position]] != FREE:
@@ -93,6 +95,27 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     settled = settled_basis(problem, hulls, lo1, hi1, beta, h, reached, float(noise))
     solution = certified(problem, hulls, upper, lo1, hi1, beta, h, settled, Road.PATH, 0, int(events))
     return solution if arrived(solution) else None
+
+
+def _unmoved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
+    """The last solution where sums are given and smaller bounds of rows that are zero are all that changes.
+
+    Each class must have a free row: a class without one could take another multiplier.
+    """
+    nearest, group = last.nearest, problem.group
+    if nearest is None or group is None or problem.total is None or last.rho == 0.0:
+        return None
+    caps = upper / problem.total
+    changed = caps != nearest.caps
+    if (nearest.beta[changed] != 0.0).any() or (caps > nearest.caps).any():
+        return None
+    if len(np.unique(group[last.free])) < 2:
+        return None
+    scaled = np.where(changed, caps * (problem.total / last.rho), last.upper)  # α at a bound must equal it exactly
+    return replace(
+        last, upper=scaled, nearest=replace(nearest, caps=caps), road=Road.PATH, steps=0,
+        events=0,
+    )  # fmt: skip
 
 
 def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None:

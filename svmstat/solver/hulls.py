@@ -73,16 +73,15 @@ def hulls_of(problem: BoxQP) -> Hulls | None:
     """None for a problem without a total."""
     if problem.group is None:
         return None
-    rounding = float(np.finfo(float).eps * np.abs(problem.gram.diagonal).max())
-    return Hulls(problem.group, least_distance(problem.gram), rounding)
+    return Hulls(problem.group, *digits(problem.gram))
 
 
-def least_distance(gram: Gram) -> float:
-    """The squared distance in feature space that counts as none, by the spread of the rows about the first."""
+def digits(gram: Gram) -> tuple[float, float]:
+    """The squared distance that counts as none, by the spread of the rows about the first; how exactly h is known."""
     diagonal = gram.diagonal
     column = gram.columns(np.zeros(1, np.intp))[0]
-    spread = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max())
-    return max(MEET * spread, _ROUNDING * float(np.abs(diagonal).max()))
+    spread, largest = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max()), float(np.abs(diagonal).max())
+    return max(MEET * spread, _ROUNDING * largest), float(np.finfo(float).eps) * largest
 
 
 def judge(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> Verdict:
@@ -91,20 +90,24 @@ def judge(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) 
         b_low, b_high, violation, _ = certify(h, beta, lo, hi)
         b = np.array([middle(b_low, b_high)])
         return Verdict(b, max(float(violation), 0.0), 1.0, bool(violation <= TOLERANCE))
-    low, high, unbalanced = class_ends(h, beta, lo, hi, hulls.group)
+    low, high = np.empty(2), np.empty(2)
+    unbalanced = class_ends(h, beta, lo, hi, hulls.group, low, high)
     b = np.array([middle(low[0], high[0]), middle(low[1], high[1])])
     violation, rho = max(0.0, float((low - high).max())), float(0.5 * (b[1] - b[0]))
-    if not np.isfinite(violation):
+    squared = float(-beta @ h)
+    if not np.isfinite(violation + squared):
         return Verdict(b, np.inf, 0.0, False)
-    meet = float(-beta @ h) <= hulls.nothing
-    holds = meet or violation <= TOLERANCE * rho
+    holds = squared <= hulls.nothing or violation <= TOLERANCE * rho
     return Verdict(b, violation, max(rho, 0.0), bool(holds and unbalanced <= TOLERANCE))
 
 
 @njit(cache=True, nogil=True)
-def class_ends(h, beta, lo, hi, group):
-    """The ends of both intervals, each (2,), and by how much a sum of a class is not ±1."""
-    low, high = np.full(2, -_FAR), np.full(2, _FAR)
+def class_ends(h, beta, lo, hi, group, low, high):
+    """Write the ends of both intervals into low, high (2,); by how much a sum of a class is not ±1.
+
+    Compiled functions call it and Python does: a new array that it returned would not outlive numba's cache.
+    """
+    low[:], high[:] = -_FAR, _FAR
     total = np.zeros(2)
     for i in range(h.shape[0]):
         g = group[i]
@@ -118,7 +121,7 @@ def class_ends(h, beta, lo, hi, group):
             low[g] = -np.inf
         if high[g] == _FAR:
             high[g] = np.inf
-    return low, high, max(abs(total[0] - 1.0), abs(total[1] + 1.0))
+    return max(abs(total[0] - 1.0), abs(total[1] + 1.0))
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.hulls import hulls_of, judge
+from svmstat.solver.hulls import digits, hulls_of, judge
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import basis_of, solve_single
 from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
@@ -113,7 +113,7 @@ def _sweep(sample: Sample, inner: int, nu_inner: Floats, nu_outer: Floats, keep:
         np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     caps = 1.0 / (nu_inner * sizes[inner]), 1.0 / (nu_outer * sizes[1 - inner])
-    way = _Way(sample, *_digits(sample), inner, *caps, results)
+    way = _Way(sample, *digits(_problem(sample, sample.weights).gram), inner, *caps, results)
     column, spine, row = places = [_start(way) for _ in range(3)]
     first = 1 if nu_inner[0] == 1.0 and width > 1 else 0
     stop = width
@@ -148,7 +148,9 @@ def sweep_line(sample: Sample, nu_event: Floats, nu_other: Floats) -> NuGrid:
         np.full((D, 2, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), -1, np.int8),
         np.full((D, 1, sample.K.shape[1]), np.nan), np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
-    way = _Way(sample, *_digits(sample), 0, np.empty(1), 1.0 / (nu_other * sizes[1]), results)
+    way = _Way(
+        sample, *digits(_problem(sample, sample.weights).gram), 0, np.empty(1), 1.0 / (nu_other * sizes[1]), results
+    )
     place = _start(way)
     for d in range(D):
         way.inner_caps[0] = 1.0 / (nu_event[d] * sizes[0])
@@ -201,13 +203,6 @@ def _problem(sample: Sample, upper: Floats) -> BoxQP:
     m = len(sample.group)
     square = np.ascontiguousarray(sample.K[:, :m])
     return BoxQP(Gram(_Given(square)), np.where(sample.group == 0, 1.0, -1.0), np.ones(m), upper, 1.0)
-
-
-def _digits(sample: Sample) -> tuple[float, float]:
-    """The squared distance of the hulls that counts as none, and how exactly h can be known."""
-    hulls = hulls_of(_problem(sample, sample.weights))
-    assert hulls is not None
-    return hulls.nothing, hulls.rounding
 
 
 def _start(way: _Way) -> Place:

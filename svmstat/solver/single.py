@@ -198,7 +198,8 @@ def _of_hulls(
     """The same for the nearest points β of two hulls: divided by ρ."""
     total = float(problem.total or 0.0)
     verdict = judge(h, beta, lo, hi, hulls)
-    low, high, unbalanced = class_ends(h, beta, lo, hi, hulls.group)
+    low, high = np.empty(2), np.empty(2)
+    unbalanced = class_ends(h, beta, lo, hi, hulls.group, low, high)
     norm_squared = max(-float(beta @ h), 0.0)
     meet = norm_squared <= hulls.nothing or verdict.scale == 0.0
     rho = 0.0 if meet else verdict.scale

@@ -202,7 +202,8 @@ def step(
     norm = 0.0
     for i in range(m):
         norm -= beta[i] * h[i]
-    low, high, unbalanced = class_ends(h[:m], beta, lo, hi, group)
+    low, high = np.empty(2), np.empty(2)
+    unbalanced = class_ends(h[:m], beta, lo, hi, group, low, high)
     for c in range(2):
         b[c] = middle(low[c], high[c])
     rho = 0.5 * (b[1] - b[0])

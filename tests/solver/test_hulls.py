@@ -226,6 +226,9 @@ def test_deletions_go_by_the_path(mackerel):
     unsupported = start.alpha[rows] == 0
     assert unsupported.any() and not batch.events[unsupported].any()
     assert np.abs(batch.decision[unsupported] - start.decision).max() <= 1e-9
+    for solution in solve(qp, uppers[unsupported][:2], start=start, in_turn=True):
+        np.testing.assert_array_equal(solution.bounded, start.bounded)
+        np.testing.assert_array_equal(solution.free, start.free)
 
 
 # -- the ends of the scale -------------------------------------------------------------------------------------------

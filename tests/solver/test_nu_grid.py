@@ -1,5 +1,8 @@
 """Sweeps over a grid of (ν₊, ν₋): every pair against a fit of its own, and independence of the way."""
 
+import subprocess
+import sys
+from textwrap import dedent
 from types import SimpleNamespace
 
 import numpy as np
@@ -208,3 +211,21 @@ def test_two_rows():
     grid = sweep_grid(part(K, np.array([1.0, -1.0]), np.ones(2), np.zeros(2, bool)).sample, NUS, NUS, keep=True)
     assert (grid.code == SOLVED).all()
     np.testing.assert_allclose(grid.f, np.broadcast_to([1.0, -1.0], grid.f.shape), rtol=0, atol=1e-12)
+
+
+def test_a_descent_after_a_sweep_from_the_cache():
+    """In a process whose compiled functions all come from the cache, called from compiled ones first."""
+    program = """
+        import numpy as np
+        from svmstat.solver import Sample, sweep_grid
+        rng = np.random.default_rng(0)
+        y = np.repeat([0, 1], 30)
+        X = rng.normal(size=(60, 3)) - 0.6 * y[:, None]
+        X = X - X.mean(axis=0)
+        nu = np.arange(20, 0, -1) / 20
+        grid = sweep_grid(Sample(X @ X.T, y, np.ones(60), y[:0], np.ones(0)), nu, nu)
+        print(int(grid.rescued[0]))
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0
