@@ -27,13 +27,17 @@ DEFAULTS = {
     "gamma": "scale",
     "degree": 3,
     "coef0": 0.0,
+    "nu": None,
     "weights": None,
     "class_weight": None,
+    "costs": None,
+    "priors": None,
     "event": None,
     "subset": None,
     "na_action": "drop",
     "scale": True,
     "calibration": "insample",
+    "coupling": "wu-lin-weng",
 }
 
 ATTRIBUTES = """nobs classes event alpha intercept intercept_interval support n_support decision_values fittedvalues
@@ -43,7 +47,7 @@ METHODS = {"summary": (), "predict": ("newdata",), "decision_function": ("newdat
 
 
 def test_top_level():
-    assert set(svmstat.__all__) >= {"svm", "SVMResults", "datasets"}
+    assert set(svmstat.__all__) >= {"svm", "tune", "minimax", "neyman_pearson", "datasets", "SVMResults"}
     assert all(hasattr(svmstat, name) for name in svmstat.__all__)
 
 
