@@ -373,9 +373,9 @@ def test_later_changes_of_data_and_results_do_not_change_the_fit(scale):
     f, deviance = fit.decision_function(DATA), svm("y ~ x1 + x2", data, weights=weights, scale=scale).deviance
     data.loc[:, ["x1", "x2"]] = 0.0
     weights[:] = 5.0
-    fit.decision_values.iloc[:] = 0.0
-    fit.alpha.iloc[:] = 0.0
-    assert fit.deviance == deviance
+    for handed_out in (fit.decision_values, fit.alpha, fit.fittedvalues, fit.confusion):
+        handed_out.iloc[:] = 0
+    assert fit.deviance == deviance and (fit.decision_values != 0).any() and fit.confusion.to_numpy().sum() > 0
     assert fit.decision_function(DATA).equals(f)
 
 

@@ -33,9 +33,9 @@ print(liver.groupby("disease", observed=True)[ENZYMES].median().to_string())
 # %% [markdown]
 # ## All patients
 #
-# One machine for each of the six pairs of diseases; the class probabilities couple the Platt probabilities of the pairs.
-# C and γ have the least leave-one-out CV score. When a patient is left out only the three pairs with the patient's own
-# disease change, and only these are refitted.
+# One machine for each of the six pairs of diseases; the class probabilities couple the Platt probabilities of the
+# pairs. C and γ have the least leave-one-out CV score. When a patient is left out only the three pairs with the
+# patient's own disease change, and only these are refitted.
 
 # %%
 GRID = {"C": 2.0 ** np.arange(-2, 11), "gamma": 2.0 ** np.arange(-9, 2)}
@@ -55,7 +55,7 @@ print(f"{loo.n_refits} pairs were refitted for {fit.n_rows} patients")
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained", width_ratios=[6, 4.4])
 fit.plot_surface(liver, "log_ast", "log_alt", ax=axes[0])
-loo.plot_calibration(ax=axes[1])
+_ = loo.plot_calibration(ax=axes[1])
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 gof = fit.gof(B=499, rng=1)

@@ -29,7 +29,7 @@ FORMULA = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 # %%
 found = tune(FORMULA, mackerel, C=2.0 ** np.arange(-1, 9), gamma=2.0 ** np.arange(-5, 1))
 print(found)
-found.plot()
+_ = found.plot()
 # %% [markdown]
 # The paper found its CV score, 477.04, at parameters that the text at hand has lost. Ours is a little lower, at C = 32
 # and γ = 1/4; within a standard error of it lie many other points:
@@ -84,8 +84,8 @@ print(
 )
 
 # %% [markdown]
-# The CV score of the logistic regression is the paper's 509.44 to within 1.3, and the machine is ahead of it by some 34,
-# as in the paper (32). The paper's additive model and neural network are not repeated here.
+# The CV score of the logistic regression is the paper's 509.44 to within 1.3, and the machine is ahead of it by some
+# 34, as in the paper (32). The paper's additive model and neural network are not repeated here.
 #
 # ## Goodness of fit
 #
@@ -94,13 +94,14 @@ print(
 # %%
 gof = fit.gof(B=999, rng=1)
 print(gof)
-gof.plot()
+_ = gof.plot()
 # %% [markdown]
-# Here the paper and we differ: its fit stays below the 95 % point, ours lies just above. The test is a rough one. Refits
-# to rows drawn with replacement see some of them several times, and a flexible kernel follows repeated rows closely, so
-# most of these deviances are lower than that of a sample of 634 different rows; in simulations the test rejects true
-# models that are as flexible as this one (see `fit.gof`). The parametric bootstrap, which draws new responses from the
-# fitted probabilities, has the deviance's distribution under the fitted model itself, and does not reject it:
+# Here the paper and we differ: its fit stays below the 95 % point, ours lies just above. The test is a rough one.
+# Refits to rows drawn with replacement see some of them several times, and a flexible kernel follows repeated rows
+# closely, so most of these deviances are lower than that of a sample of 634 different rows; in simulations the test
+# rejects true models that are as flexible as this one (see `fit.gof`). The parametric bootstrap, which draws new
+# responses from the fitted probabilities, has the deviance's distribution under the fitted model itself, and does not
+# reject it:
 
 # %%
 print(fit.gof(B=999, method="parametric", rng=1))
@@ -114,7 +115,7 @@ print(fit.gof(B=999, method="parametric", rng=1))
 # %%
 influence = fit.get_influence()
 print(influence.summary_frame().sort_values("delta_deviance", ascending=False).head(8).round(4).to_string())
-influence.plot_index()
+_ = influence.plot_index()
 # %%
 at_paper = svm(FORMULA, mackerel, C=16, gamma=0.25)
 largest = at_paper.get_influence().delta_deviance.sort_values(ascending=False).head(4)
@@ -122,12 +123,12 @@ print(f"C = 16: deviance {at_paper.deviance:.2f}, CV score {at_paper.loo().score
 print(largest.round(2).to_string())
 
 # %% [markdown]
-# Stations 399 and 601 are above the line at both values of C. They are not alone there, neither at C = 32, the best, nor
-# at C = 16, where they are second and third.
+# Stations 399 and 601 are above the line at both values of C. They are not alone there, neither at C = 32, the best,
+# nor at C = 16, where they are second and third.
 #
 # ## Calibration and the decision surface
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained", width_ratios=[4, 6])
 loo.plot_calibration(ax=axes[0])
-fit.plot_surface(mackerel, "lon", "lat", ax=axes[1])
+_ = fit.plot_surface(mackerel, "lon", "lat", ax=axes[1])
