@@ -112,9 +112,9 @@ def error_curve(f: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats, 
 
     Examples
     --------
-    >>> p_f, p_m, shifts = error_curve(np.array([-1.0, 1.0, 2.0]), np.array([-1.0, 1.0, -1.0]), np.ones(3))
+    >>> p_f, p_m, shifts = error_curve(np.array([-1.0, 2.0, 3.0]), np.array([-1.0, 1.0, -1.0]), np.ones(3))
     >>> shifts, p_f, p_m
-    (array([-3. , -1.5,  0. ,  2. ]), array([0. , 0.5, 0.5, 1. ]), array([1., 1., 0., 0.]))
+    (array([-4. , -2.5, -0.5,  2. ]), array([0. , 0.5, 0.5, 1. ]), array([1., 1., 0., 0.]))
     """
     order = np.argsort(-f, kind="stable")
     values, event, w = f[order], y[order] > 0, weights[order]
