@@ -183,6 +183,12 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add("--kernel", metavar="NAME", help="linear, rbf (default), poly or spline")
     add("--C", type=float, metavar="NUMBER", help="cost of a margin violation (default 1)")
     add(
+        "--nu",
+        type=_one_or_two,
+        metavar="NU[,NU]",
+        help="in the place of C: nu, or nu of the event and of the other level",
+    )
+    add(
         "--gamma",
         type=_number_or_word,
         metavar="WIDTH",
@@ -242,6 +248,15 @@ def _report_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, dest="rng", metavar="INTEGER", help="of the bootstrap (default: a new one, on the page)")
     add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs; -1 for one on each core")
     add("--progress", action="store_true", help="show progress bars on stderr")
+
+
+def _one_or_two(text: str) -> float | tuple[float, ...]:
+    """A number, or several with commas between them."""
+    try:
+        numbers = tuple(map(float, text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number, nor two such as 0.3,0.4") from None
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _number_or_word(text: str) -> float | str:

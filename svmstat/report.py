@@ -268,7 +268,8 @@ def _call(fit: Any) -> str:
     arguments: dict[str, Any] = {
         "loss": fit.loss,
         "kernel": fit.kernel_name,
-        "C": fit.C,
+        "C": fit.C if fit.nu is None else None,
+        "nu": fit.nu,
         **fit.kernel_parameters,
         "class_weight": fit.class_weight if fit.decision.costs is None and fit.priors is None else None,
         "costs": fit.decision.costs,
@@ -290,6 +291,8 @@ def _literal(value: Any) -> str:
     """The value as Python writes it: numpy's numbers without their type."""
     if value is ...:
         return "…"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))})"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_literal(key)}: {_literal(each)}" for key, each in value.items()) + "}"
     return repr(value.item() if isinstance(value, np.generic) else value)
