@@ -117,9 +117,10 @@ print(means.round(4).to_string())
 #
 # ## False alarms with a guarantee
 #
-# P_F ≤ a by cross-validation leaves P_F > a in a good third of the samples (see below). `neyman_pearson(a, delta)` holds
-# out half of the rows of the other level, and puts the threshold on f at an order statistic of their decision values, so that
-# P_F > a has a probability of at most δ, whatever the distribution. The price is some power: more misses.
+# P_F ≤ a by cross-validation leaves P_F > a in a good third of the samples (see below). `neyman_pearson(a, delta)`
+# holds out half of the rows of the other level, and puts the threshold on f at an order statistic of their decision
+# values, so that P_F > a has a probability of at most δ, whatever the distribution. The price is some power: more
+# misses.
 
 # %%
 sure = tune(FORMULA, training, criterion=neyman_pearson(0.1, delta=0.1), smooth="3d", rng=1)
