@@ -17,11 +17,12 @@ from svmstat.decision import check_costs
 from svmstat.diagnostics import LooResult
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.fitted import Fitted
-from svmstat.formula import Response, case_weights, true_probabilities
+from svmstat.formula import case_weights, true_probabilities
 from svmstat.gacv import machine_gacv
 from svmstat.machine import Machine
 from svmstat.plots import probability_plot, surface_plot
 from svmstat.resampling import LeaveOneOut, Replicates, bootstrap_deviance, leave_one_out
+from svmstat.rules import BiasTuned, error_rates, labels_of
 from svmstat.solver import Nearest, Status
 from svmstat.summary import Summary, abridged, summarize
 
@@ -643,80 +644,3 @@ class SVMResults(Fitted):
     def summary(self) -> Summary:
         """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``."""
         return summarize(self)
-
-
-def labels_of(response: Response, f: pd.Series) -> pd.Series:
-    """The event where f > 0, missing where f is."""
-    codes = np.where(f > 0, response.event_code, 1 - response.event_code)
-    codes[f.isna()] = -1
-    return response.labels(codes, f.index)
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ShiftedRule:
-    """The rule f(x) + shift > 0.
-
-    Attributes
-    ----------
-    fit : SVMResults
-        The fit whose decision function it shifts.
-    shift : float
-        What is added to f.
-    """
-
-    fit: SVMResults
-    shift: float
-
-    @property
-    def intercept(self) -> float:
-        """The intercept of the shifted rule."""
-        return self.fit.intercept + self.shift
-
-    def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
-        """The predicted level, as `SVMResults.predict` for the shifted rule."""
-        return labels_of(self.fit.response, self.fit.decision_function(newdata) + self.shift)
-
-    def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
-        """P_F and P_M, as `SVMResults.error_rates` for the shifted rule."""
-        f, y, w = self.fit._observed(newdata, weights)
-        return error_rates(f + self.shift, y, w)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: f {self.shift:+.6g} > 0>"
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class BiasTuned(ShiftedRule):
-    """The rule f(x) + shift > 0 with a shift chosen on a validation sample; made by `SVMResults.tune_bias`.
-
-    Attributes
-    ----------
-    fit : SVMResults
-        The fit whose decision function it shifts.
-    shift : float
-        What is added to f; of all that do equally well the one nearest to zero.
-    costs : dict
-        {"fp": …, "fn": …}, of the risk that was made as small as possible.
-    validation_risk : float
-        The risk on the validation sample, the smallest that a shift can reach there.
-    """
-
-    costs: dict[str, float]
-    validation_risk: float
-
-    def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
-        """What a decision costs in the mean, as `SVMResults.risk` for the shifted rule."""
-        f, y, w = self.fit._observed(newdata, weights)
-        return measures.mean_cost(f + self.shift > 0, y > 0, w, self.costs["fp"], self.costs["fn"])
-
-    def __repr__(self) -> str:
-        return f"<BiasTuned: f {self.shift:+.6g} > 0, validation risk {self.validation_risk:.6g}>"
-
-
-def error_rates(f: Floats, y: Floats, weights: Floats) -> pd.Series:
-    """P_F and P_M of the rule f > 0; NaN without a row of the level."""
-    rates = {}
-    for name, of_level, wrong in (("p_f", y < 0, f > 0), ("p_m", y > 0, f <= 0)):
-        total = weights[of_level].sum()
-        rates[name] = float(weights[of_level & wrong].sum() / total) if total > 0 else np.nan
-    return pd.Series(rates, name="error_rate")

@@ -23,7 +23,7 @@ FLOORS = (
     {"summary"},
     {"summary_multiclass"},
     {"diagnostics", "cost_path"},
-    {"fitted"},
+    {"fitted", "rules"},
     {"results", "multiclass_results"},
     {"model"},
     {"tuning", "report"},

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from svmstat.plots.nu import roc_plot, share_surface_plot
 from svmstat.plots.style import Axes
 from svmstat.rendering.parts import Block, Entry
-from svmstat.results import ShiftedRule, SVMResults
+from svmstat.results import SVMResults
+from svmstat.rules import ShiftedRule
 from svmstat.summary import Summary
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 

@@ -14,7 +14,8 @@ from svmstat.kernels import Precomputed
 from svmstat.machine import Groups
 from svmstat.model import Prepared, fit
 from svmstat.nu import nu_of_sample
-from svmstat.results import ShiftedRule, SVMResults
+from svmstat.results import SVMResults
+from svmstat.rules import ShiftedRule
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import order_of_threshold, rows_needed, threshold

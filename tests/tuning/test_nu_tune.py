@@ -12,7 +12,7 @@ import pytest
 import svmstat.tuning.grid_search
 from svmstat import NuTuneResult, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
-from svmstat.results import BiasTuned, ShiftedRule
+from svmstat.rules import BiasTuned, ShiftedRule
 from svmstat.tuning import minimax, neyman_pearson, tune
 from svmstat.tuning.guarantee import order_of_threshold
 from svmstat.tuning.smoothing import smooth
