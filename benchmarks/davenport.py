@@ -1,6 +1,6 @@
 """The study of Davenport, Baraniuk & Scott (2010), section 5: smoothing, coordinate descent and simpler methods.
 
-``python -m benchmarks davenport`` runs a smaller form of it (10 kernels, 20 × 20 values of nu, 10 permutations),
+``python -m benchmarks davenport`` runs a smaller form of it (20 kernels, 30 × 30 values of nu, 20 permutations),
 ``python -m benchmarks davenport --full`` that of the paper (50 kernels, 50 × 50, 100 and 20 permutations).
 """
 
@@ -71,7 +71,7 @@ class Size:
     sigma: tuple[float, float]
 
 
-DEFAULT = Size(10, 20, 10, 10, 400, (0.1, 100.0))
+DEFAULT = Size(20, 30, 20, 20, 400, (0.03, 300.0))
 FULL = Size(50, 50, 100, 20, 2000, (1e-4, 1e4))
 
 

@@ -30,8 +30,9 @@ def banana(n=400, seed=0):
 def nusvc(X, y, fold, cell):
     """Errors (2,) of the held-out rows of all folds.
 
-    NuSVC with class weights L has the bounds L_i and sum of alpha = nu * sum of L / 2 on either side: with
-    L = 1/(nu_+ n_+) and 1/(nu_- n_-) that is the 2nu-SVM for nu = 2 nu_+ nu_- / (nu_+ + nu_-).
+    NuSVC with sample weights L (libsvm ignores class weights there) has the bounds L_i and a sum of alpha of
+    nu * sum of L / 2 on either side: with L = 1/(nu_+ n_+) and 1/(nu_- n_-) that is the 2nu-SVM for
+    nu = 2 nu_+ nu_- / (nu_+ + nu_-).
     """
     gamma, nu_event, nu_other = cell
     wrong, failed = np.zeros(2), 0
@@ -39,9 +40,9 @@ def nusvc(X, y, fold, cell):
         kept = fold != k
         n_event, n_other = np.sum(y[kept] > 0), np.sum(y[kept] < 0)
         nu = 2 * nu_event * nu_other / (nu_event + nu_other)
-        weights = {1.0: 1 / (nu_event * n_event), -1.0: 1 / (nu_other * n_other)}
+        weights = np.where(y[kept] > 0, 1 / (nu_event * n_event), 1 / (nu_other * n_other)) * kept.sum()
         try:
-            fit = NuSVC(nu=nu, gamma=gamma, class_weight=weights, tol=1e-3).fit(X[kept], y[kept])
+            fit = NuSVC(nu=nu, gamma=gamma, tol=1e-3).fit(X[kept], y[kept], weights)
         except ValueError:
             failed += 1
             continue
