@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._repeats import distinct_rows
 from svmstat.bounds import deletions
 from svmstat.calibration import fit_maps
 from svmstat.multiclass.pairs import Pair, PairsMachine, elsewhere, others_of
@@ -165,10 +166,10 @@ class _Deletions:
 
 def _deletions(machine: PairsMachine) -> _Deletions:
     used = np.flatnonzero(machine.weights > 0)
-    both = np.column_stack([machine.groups.of_row[used], np.minimum(machine.weights[used], 1.0)])
-    distinct, inverse = np.unique(both, axis=0, return_inverse=True)
-    group = distinct[:, 0].astype(np.intp)
-    return _Deletions(group, machine.group_codes[group], distinct[:, 1], used, inverse.ravel())
+    copies = np.minimum(machine.weights[used], 1.0)
+    found = distinct_rows(np.column_stack([machine.groups.of_row[used], copies]), copies)
+    group = machine.groups.of_row[used[found.first]]
+    return _Deletions(group, machine.group_codes[group], copies[found.first], used, found.of_row)
 
 
 def _violations(machine: PairsMachine) -> Floats:

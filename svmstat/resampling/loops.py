@@ -1,5 +1,6 @@
 """Loops over independent pieces of work, by joblib."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -43,7 +44,7 @@ def run_pieces(
     """
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
-        return list(loop(joblib.delayed(_alone)(function, piece) for piece in pieces))
+        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid()) for piece in pieces))
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -55,8 +56,10 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return _blas().limit(limits=1, user_api="blas")
 
 
-def _alone(function: Callable[..., Result], piece: tuple[Any, ...]) -> Result:
-    """A piece in a worker, which may be a process with a BLAS of its own."""
+def _alone(function: Callable[..., Result], piece: tuple[Any, ...], caller: int) -> Result:
+    """A piece in a worker, which may be another process than the caller's, with a BLAS of its own."""
+    if os.getpid() == caller:
+        return function(*piece)
     with one_blas_thread():
         return function(*piece)
 
