@@ -12,7 +12,8 @@ from svmstat.errors import ArgumentError
 
 def refuse(name: str, value: object, allowed: str) -> ArgumentError:
     """The error for an argument outside what is allowed, ready to be raised."""
-    return ArgumentError(f"{name}={value!r} is not allowed: it must be {allowed}.")
+    end = "" if allowed.endswith("?") else "."
+    return ArgumentError(f"{name}={value!r} is not allowed: it must be {allowed}{end}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -113,7 +113,10 @@ def summarize_loo(loo: Any) -> Summary:
             Entry("Excess error", loo.excess_error, "share"),
         ),
     )
-    lost = "rows could not be left out: a class lost, too few rows for nu, no certificate, or no converged Platt map."
+    rows = "row" if loo.n_failed == 1 else "rows"
+    lost = (
+        f"{rows} could not be left out: a class lost, too few rows for nu, no certificate, or no converged Platt map."
+    )
     warnings = (f"{loo.n_failed} {lost}",) if loo.n_failed else ()
     notes = ("The CV score is -2 times the log-likelihood of the rows by the fits without them.",)
     return Summary("Leave-one-out", (block,), notes, warnings)

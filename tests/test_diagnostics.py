@@ -135,7 +135,7 @@ def test_a_class_that_vanishes_is_counted():
     assert loo.n_failed == 1
     assert np.isnan(loo.decision_values[0])
     assert np.isnan(loo.score)
-    assert "1 rows could not be left out" in str(loo)
+    assert "1 row could not be left out" in str(loo)
     fit = svm("y ~ x + z", data)
     gof = fit.gof(B=40, rng=1)
     assert 0 < gof.n_failed < 40

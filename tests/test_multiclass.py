@@ -969,7 +969,7 @@ def test_a_level_of_one_row():
     for value in (loo.score, loo.score_se, loo.error_rate, loo.excess_error):
         assert np.isnan(value)
     text = str(loo)
-    assert "1 rows could not be left out: a class lost" in " ".join(text.split())
+    assert "1 row could not be left out: a class lost" in " ".join(text.split())
     assert re.search(r"CV score: +nan", text)
     frame = fit.get_influence().summary_frame()
     assert frame.loc["r7"].isna().all() and frame.drop(index="r7").notna().all(axis=None)
@@ -1095,7 +1095,7 @@ def test_the_report():
 
 def test_the_report_of_a_level_of_one_row():
     shown = words(report(svm("y ~ x + z", lonely()), B=19, rng=1))
-    assert "1 rows could not be left out" in shown
+    assert "1 row could not be left out" in shown
     assert re.search(r"\d+ of 19 replicates failed and do not count", shown)
 
 
