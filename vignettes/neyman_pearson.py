@@ -196,14 +196,14 @@ print(f"delta = {DELTA}; with 200 samples a true {DELTA} is seen below {bound:.3
 # - Table 1 agrees where classes are unbalanced (3-D before 2-D before none: 1.09, 2.27, 2.64 for Neyman–Pearson,
 #   Friedman p < 0.001), and for minimax, where both kinds of smoothing are ahead of none (p = 0.02 and 0.18). It does
 #   not agree for Neyman–Pearson with balanced classes: there all three are equal to within the critical difference.
-#   With a ninth of the paper's grid points there is less to select from by chance, and so less for smoothing to
+#   With a seventh of the paper's grid points there is less to select from by chance, and so less for smoothing to
 #   repair.
 # - Table 2 agrees in the order for unbalanced classes, smoothing before none, 3-D before 2-D descents; for balanced
 #   classes the five do not differ (p > 0.7).
 # - Table 3 agrees in what it says of unbalanced Neyman–Pearson classification: 3-D coordinate descent and the
 #   smoothed grid are first (2.27, 2.32), the shifted ν-SVM (3.45) and equal ν (4.18) last, p = 0.02. For minimax no
-#   difference is significant, as in the paper's unbalanced case; the paper's poor rank of the shifted ν-SVM with
-#   balanced classes (4.91 for Neyman–Pearson, 3.64 for minimax) is not found (3.18, 2.64).
+#   difference is significant, which the paper says of one of its two cases; the paper's poor rank of the shifted
+#   ν-SVM with balanced classes (4.91 for Neyman–Pearson, 3.64 for minimax) is not found (3.18, 2.64).
 # - Table 4 does not carry over. The paper's 3-D coordinate descent is 32 to 60 times faster than the grid, ours 1.5
 #   to 5.4 times on these smaller grids (13 times on the paper's, without smoothing): a sweep of the whole grid goes
 #   from neighbour to neighbour along exact paths, some 30 microseconds a fit, while a descent has to begin anew for
