@@ -19,6 +19,7 @@ from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear, Precomputed
 from svmstat.machine import Machine
 from svmstat.multiclass import PairsMachine
+from svmstat.plots import region_plot, surface_plot
 from svmstat.resampling import METHODS, Replicates
 from svmstat.summary import Summary
 
@@ -277,3 +278,25 @@ class Fitted(ABC):
         seed = seed_sequence("rng", rng)
         replicates = self._bootstrap(B=B, method=method, seed=seed, n_jobs=n_jobs, progress=progress)
         return GofResult(self.deviance, replicates.deviance, method, float(level))
+
+    def plot_surface(
+        self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
+    ) -> Any:
+        """The decision surface, or the predicted one of several levels, over two predictors; with the rows of the fit.
+
+        Parameters
+        ----------
+        data : DataFrame
+            The data of the fit.
+        x, y : column names, optional
+            By default the first two numeric predictors.
+        at : dict, optional
+            Values at which the other predictors are held; by default their median or most frequent level.
+        ax : Axes, optional
+
+        Returns
+        -------
+        Axes
+        """
+        draw = surface_plot if len(self.classes) == 2 else region_plot
+        return draw(self, data, x, y, at=at, ax=ax)

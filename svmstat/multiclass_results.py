@@ -28,7 +28,6 @@ from svmstat.multiclass import (
     pairs_of,
     vote,
 )
-from svmstat.plots import region_plot
 from svmstat.resampling import Replicates
 from svmstat.solver import Solution, Status
 from svmstat.summary import Summary, abridged
@@ -410,27 +409,6 @@ class MulticlassSVMResults(Fitted):
 
     def _bootstrap(self, **how: Any) -> Replicates:
         return bootstrap_deviance(self.machine, self.insample, **how)
-
-    def plot_surface(
-        self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
-    ) -> Any:
-        """The predicted level over two predictors, the others held; with the rows and their support vectors.
-
-        Parameters
-        ----------
-        data : DataFrame
-            The data of the fit.
-        x, y : column names, optional
-            By default the first two numeric predictors.
-        at : dict, optional
-            Values at which other predictors are held; by default their median or most frequent level.
-        ax : Axes, optional
-
-        Returns
-        -------
-        Axes
-        """
-        return region_plot(self, data, x, y, at=at, ax=ax)
 
     def summary(self) -> Summary:
         """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``."""

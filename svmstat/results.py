@@ -20,7 +20,7 @@ from svmstat.fitted import Fitted
 from svmstat.formula import case_weights, true_probabilities
 from svmstat.gacv import machine_gacv
 from svmstat.machine import Machine
-from svmstat.plots import probability_plot, surface_plot
+from svmstat.plots import probability_plot
 from svmstat.resampling import LeaveOneOut, Replicates, bootstrap_deviance, leave_one_out
 from svmstat.rules import BiasTuned, error_rates, labels_of
 from svmstat.solver import Nearest, Status
@@ -619,27 +619,6 @@ class SVMResults(Fitted):
         return probability_plot(
             grid, *probability_interval(grid, loss), maps, f[shown], self.frame.y[shown] > 0, self.threshold, ax=ax
         )
-
-    def plot_surface(
-        self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
-    ) -> Any:
-        """The decision surface over two predictors, the others held; with the rows and their support vectors.
-
-        Parameters
-        ----------
-        data : DataFrame
-            The data of the fit.
-        x, y : column names, optional
-            By default the first two numeric predictors.
-        at : dict, optional
-            Values at which other predictors are held; by default their median or most frequent level.
-        ax : Axes, optional
-
-        Returns
-        -------
-        Axes
-        """
-        return surface_plot(self, data, x, y, at=at, ax=ax)
 
     def summary(self) -> Summary:
         """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``."""

@@ -14,7 +14,7 @@ from svmstat.bounds import deletions
 from svmstat.calibration import fit_maps
 from svmstat.multiclass.pairs import Pair, PairsMachine, elsewhere, others_of
 from svmstat.multiclass.probabilities import PairMaps, coupled, log_likelihoods, vote
-from svmstat.resampling.loops import one_blas_thread, run_pieces
+from svmstat.resampling.loops import WORTH_WORKERS, one_blas_thread, run_pieces
 from svmstat.solver import TOLERANCE, Anchor, BoxQP, Road, anchor_at, solve
 
 Floats = NDArray[np.float64]
@@ -22,9 +22,6 @@ Codes = NDArray[np.intp]
 
 _CHUNK = 256
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
-
-_WORTH_WORKERS = 8
-"""With fewer tasks than this the first would be done before a second worker has started."""
 
 _ROOM = 2**22
 """Pairwise probabilities in memory at a time."""
@@ -102,7 +99,7 @@ def leave_one_out(
             some = concerned[start : start + _CHUNK]
             pieces.append(_refit(machine, maps, p, anchor, left.group[some], left.copies[some]))
             targets.append((some, p))
-    n_jobs = n_jobs if len(pieces) >= _WORTH_WORKERS else 1
+    n_jobs = n_jobs if len(pieces) >= WORTH_WORKERS else 1
     parts = run_pieces(_left_out, pieces, n_jobs=n_jobs, progress=progress, what="leave-one-out")
     n_rescued = 0
     for at, part in zip(targets, parts, strict=True):

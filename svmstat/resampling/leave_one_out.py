@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from svmstat.bounds import deletions
 from svmstat.calibration import Platt, deviance, fit_map
 from svmstat.machine import Machine
-from svmstat.resampling.loops import one_blas_thread, run_pieces
+from svmstat.resampling.loops import WORTH_WORKERS, one_blas_thread, run_pieces
 from svmstat.solver import Anchor, BoxQP, Road, Status, anchor_at, solve
 
 Floats = NDArray[np.float64]
 
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
-
-_WORTH_WORKERS = 8
-"""With fewer tasks than this the first would be done before a second worker has started."""
 
 _COLUMNS = (
     "decision_values", "slope", "intercept", "log_likelihood", "deviance_deleted", "max_change", "rms_change",
@@ -96,7 +93,7 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     parts = run_pieces(
         _without,
         [(machine.problem, anchor, groups.weights, which[p], removed[p], platt.slope, platt.intercept) for p in pieces],
-        n_jobs=n_jobs if len(pieces) >= _WORTH_WORKERS else 1,
+        n_jobs=n_jobs if len(pieces) >= WORTH_WORKERS else 1,
         progress=progress,
         what="leave-one-out",
     )

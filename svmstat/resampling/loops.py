@@ -12,6 +12,9 @@ from tqdm import tqdm
 
 Result = TypeVar("Result")
 
+WORTH_WORKERS = 8
+"""With fewer short tasks than this the first would be done before a second worker has started."""
+
 
 class _Counted(joblib.Parallel):
     """A loop whose bar advances whenever a task is done, with any backend."""
