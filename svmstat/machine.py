@@ -40,6 +40,10 @@ class Groups:
     of_row: Indices
     weights: Floats
 
+    def to_rows(self, values: Indices) -> Indices:
+        """What the groups (G,) have, for the rows (n,); −1 for a row of weight zero."""
+        return np.where(self.of_row >= 0, values[self.of_row], -1)
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

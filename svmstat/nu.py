@@ -88,6 +88,11 @@ def check_nu(nu: Any) -> float | tuple[float, float]:
     return event, other
 
 
+def largest_single(n_event: float, n_other: float) -> float:
+    """The largest ν for which the ordinary ν-SVM has a solution, for sums n₊ and n₋ of the case weights."""
+    return 2.0 * min(n_event, n_other) / (n_event + n_other)
+
+
 def nu_of_sample(nu: float | tuple[float, float], y: Floats, weights: Floats) -> Nu:
     """ν₊ and ν₋ for labels y (n,) and case weights (n,).
 
@@ -104,8 +109,7 @@ def nu_of_sample(nu: float | tuple[float, float], y: Floats, weights: Floats) ->
     n_event, n_other = float(weights[y > 0].sum()), float(weights[y < 0].sum())
     if isinstance(nu, tuple):
         return Nu(*nu, n_event, n_other)
-    n = n_event + n_other
-    most = 2.0 * min(n_event, n_other) / n
+    n, most = n_event + n_other, largest_single(n_event, n_other)
     if nu > most * (1.0 + 1e-12):
         raise ArgumentError(
             f"nu={nu!r} is not allowed: a single nu is at most twice the share of the smaller class, here {most:.6g}, "

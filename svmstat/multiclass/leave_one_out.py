@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._repeats import distinct_rows
 from svmstat.bounds import deletions
 from svmstat.calibration import fit_maps
 from svmstat.multiclass.pairs import Pair, PairsMachine, elsewhere, others_of
 from svmstat.multiclass.probabilities import PairMaps, coupled, log_likelihoods, vote
+from svmstat.resampling.leave_one_out import Deletions, different_deletions
 from svmstat.resampling.loops import WORTH_WORKERS, one_blas_thread, run_pieces
 from svmstat.solver import TOLERANCE, Anchor, BoxQP, Road, anchor_at, solve
 
@@ -88,13 +88,14 @@ def leave_one_out(
     -------
     PairsLeaveOneOut
     """
-    left = _deletions(machine)
+    left = different_deletions(machine.groups, machine.weights)
+    code = machine.group_codes[left.group]
     f, slope, intercept = _full(machine, maps, left.group)
     violation = np.tile(_violations(machine), (len(f), 1))
     calibrated = np.tile(maps.converged, (len(f), 1))
     pieces, targets = [], []
     for p, anchor in enumerate(_anchors(machine)):
-        concerned = np.flatnonzero(_holds(machine.pairs[p], left.code))
+        concerned = np.flatnonzero(_holds(machine.pairs[p], code))
         for start in range(0, len(concerned), _CHUNK):
             some = concerned[start : start + _CHUNK]
             pieces.append(_refit(machine, maps, p, anchor, left.group[some], left.copies[some]))
@@ -105,7 +106,7 @@ def leave_one_out(
     for at, part in zip(targets, parts, strict=True):
         f[at], slope[at], intercept[at], calibrated[at], violation[at] = part[:5]
         n_rescued += int(np.count_nonzero(part[5]))
-    totals = _totals_without(machine, left.code, left.copies)
+    totals = _totals_without(machine, code, left.copies)
     probability = coupled(f, slope, intercept, totals, maps.coupling)
     return _by_row(
         machine, maps, left, f, probability, violation.max(axis=1),
@@ -117,12 +118,13 @@ def deletion_changes(
     machine: PairsMachine, maps: PairMaps, *, n_jobs: int | None = None, progress: bool = False
 ) -> PairsDeletion:
     """What the fits without each of the n rows say of the other rows; arguments as in `leave_one_out`."""
-    left = _deletions(machine)
+    left = different_deletions(machine.groups, machine.weights)
+    code = machine.group_codes[left.group]
     anchors = _anchors(machine)
     chunk = max(1, min(_CHUNK, _ROOM // (len(machine.group_codes) * machine.n_classes**2)))
     pieces, order = [], []
     for c in range(machine.n_classes):
-        of_class = np.flatnonzero(left.code == c)
+        of_class = np.flatnonzero(code == c)
         concerned = [p for p, pair in enumerate(machine.pairs) if c in (pair.first, pair.second)]
         for start in range(0, len(of_class), chunk):
             some = of_class[start : start + chunk]
@@ -140,33 +142,6 @@ def deletion_changes(
     p = maps.probabilities(machine.group_values)
     columns[0, unused] = -2.0 * machine.groups.weights @ log_likelihoods(p, machine.group_codes)
     return PairsDeletion(*columns)
-
-
-@dataclass(frozen=True, slots=True)
-class _Deletions:
-    """The D different deletions.
-
-    Attributes
-    ----------
-    group, code : (D,) a group and its class
-    copies : (D,) how much of its weight is taken away
-    used : the rows of positive weight
-    of_used : which deletion is that of each of them
-    """
-
-    group: Codes
-    code: Codes
-    copies: Floats
-    used: Codes
-    of_used: Codes
-
-
-def _deletions(machine: PairsMachine) -> _Deletions:
-    used = np.flatnonzero(machine.weights > 0)
-    copies = np.minimum(machine.weights[used], 1.0)
-    found = distinct_rows(np.column_stack([machine.groups.of_row[used], copies]), copies)
-    group = machine.groups.of_row[used[found.first]]
-    return _Deletions(group, machine.group_codes[group], copies[found.first], used, found.of_row)
 
 
 def _violations(machine: PairsMachine) -> Floats:
@@ -270,7 +245,7 @@ def _changes(
 
 
 def _by_row(
-    machine: PairsMachine, maps: PairMaps, left: _Deletions, f: Floats, p: Floats, violation: Floats,
+    machine: PairsMachine, maps: PairMaps, left: Deletions, f: Floats, p: Floats, violation: Floats,
     calibrated: NDArray[np.bool_], n_refits: int, n_rescued: int,
 ) -> PairsLeaveOneOut:  # fmt: skip
     """The numbers of the D deletions, given to the n rows; rows of weight zero have those of the full fit."""

@@ -9,9 +9,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._repeats import distinct_rows
 from svmstat.bounds import deletions
 from svmstat.calibration import Platt, deviance, fit_map
-from svmstat.machine import Machine
+from svmstat.machine import Groups, Machine
 from svmstat.resampling.loops import WORTH_WORKERS, one_blas_thread, run_pieces
 from svmstat.solver import Anchor, BoxQP, Road, Status, anchor_at, solve
 
@@ -81,12 +82,8 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     -------
     LeaveOneOut
     """
-    groups = machine.groups
-    group = np.where(groups.of_row >= 0, groups.of_row, 0)
-    copies = np.minimum(machine.weights, 1.0)
-    used = np.flatnonzero(machine.weights > 0)
-    distinct, inverse = np.unique(np.column_stack([group[used], copies[used]]), axis=0, return_inverse=True)
-    which, removed = distinct[:, 0].astype(np.intp), distinct[:, 1]
+    groups, left = machine.groups, different_deletions(machine.groups, machine.weights)
+    which, removed, used = left.group, left.copies, left.used
     with one_blas_thread():
         anchor = anchor_at(machine.problem, machine.solution)
     pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
@@ -101,12 +98,12 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     calibrated, status, road, events = (np.concatenate([part[k] for part in parts]) for k in range(1, 5))
     columns = {name: np.zeros(len(machine.y)) for name in _COLUMNS}
     for name, values in zip(_COLUMNS, numbers, strict=True):
-        columns[name][used] = values[inverse.ravel()]
+        columns[name][used] = values[left.of_used]
     _full_fit(machine, platt, columns)
     good = np.ones(len(machine.y), bool)
-    good[used] = ((status == Status.CERTIFIED) & calibrated)[inverse.ravel()]
+    good[used] = ((status == Status.CERTIFIED) & calibrated)[left.of_used]
     mapped = np.ones(len(machine.y), bool)
-    mapped[used] = calibrated[inverse.ravel()]
+    mapped[used] = calibrated[left.of_used]
     return LeaveOneOut(
         **columns,
         calibrated=mapped,
@@ -114,6 +111,32 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
         n_events=int(events.sum()),
         n_failed=int(np.count_nonzero(~good)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Deletions:
+    """The D different deletions of n rows.
+
+    Attributes
+    ----------
+    group : (D,) a group of equal rows
+    copies : (D,) how much of its weight is taken away
+    used : the rows of positive weight
+    of_used : which deletion is that of each of them
+    """
+
+    group: NDArray[np.intp]
+    copies: Floats
+    used: NDArray[np.intp]
+    of_used: NDArray[np.intp]
+
+
+def different_deletions(groups: Groups, weights: Floats) -> Deletions:
+    """What it is to leave out each row in turn: min(w, 1) of its group; weights (n,) of the rows."""
+    used = np.flatnonzero(weights > 0)
+    copies = np.minimum(weights[used], 1.0)
+    found = distinct_rows(np.column_stack([groups.of_row[used], copies]), copies)
+    return Deletions(groups.of_row[used[found.first]], copies[found.first], used, found.of_row)
 
 
 def _full_fit(machine: Machine, platt: Platt, columns: dict[str, Floats]) -> None:

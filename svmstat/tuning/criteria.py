@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from svmstat.losses import Loss
 from svmstat.measures import share
+from svmstat.solver import TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -111,6 +112,37 @@ def _mean(each: Floats, weights: Floats, L: Floats) -> tuple[float, float]:
     mean = weights @ (L * each) / mass
     correction = total / (total - 1.0) if total > 1.0 else np.nan
     return float(mean), float(np.sqrt(correction * (weights @ (L * (each - mean)) ** 2)) / mass)
+
+
+def trouble_of_deletions(
+    lost: NDArray[np.bool_], violation: Floats, calibrated: NDArray[np.bool_], measure: str
+) -> str:
+    """What keeps deletions (n,) from being scored; empty if nothing does.
+
+    Parameters
+    ----------
+    lost : (n,) whether a class vanished
+    violation : (n,) KKT violations
+    calibrated : (n,) whether the Platt maps converged
+    measure : one of `MEASURES`
+    """
+    troubles = [
+        (lost, "left without a class"),
+        (~lost & (violation > TOLERANCE), "not certified"),
+        (~lost & ~calibrated & (measure == "deviance"), "without a converged Platt map"),
+    ]
+    return "; ".join(
+        f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()
+    )
+
+
+def trouble_of_fold(lost: bool, certified: bool, calibrated: bool, measure: str) -> str:
+    """What keeps a fold from being scored; empty if nothing does. Arguments as in `trouble_of_deletions`."""
+    if lost:
+        return "left without a class"
+    if not certified:
+        return "not certified"
+    return "no converged Platt map" if measure == "deviance" and not calibrated else ""
 
 
 def failed(reason: str, n_support: float = np.nan) -> Point:

@@ -181,8 +181,7 @@ def tune(
         groups = group_rows(X, frame.codes.astype(float), frame.weights)
         of_group = _stratified(prepared, groups, folds, np.random.default_rng(seed))
         points = _scored_by_folds(prepared, grid, groups, of_group, score, effort)
-        of_row = np.where(groups.of_row >= 0, of_group[groups.of_row], -1)
-        fold = pd.Series(of_row, index=frame.index, name="fold")
+        fold = pd.Series(groups.to_rows(of_group), index=frame.index, name="fold")
     else:
         points, fold = _scored(prepared, grid, Wanted(named, score, also), known, effort), None
     table, kernels = _table(grid, points, also)

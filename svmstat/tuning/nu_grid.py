@@ -15,7 +15,7 @@ from svmstat._checks import refuse
 from svmstat.errors import DataError
 from svmstat.kernels import Kernel, centred_gram
 from svmstat.resampling.loops import run_pieces
-from svmstat.solver import NuGrid, Sample, sweep_grid
+from svmstat.solver import Sample, sweep_grid
 
 Floats = NDArray[np.float64]
 
@@ -128,7 +128,7 @@ def _of_kernel(
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats, int, int]:
     """Sums over the folds of the errors (2, J, I) and of both flags (J, I), the violation (J, I), two counts."""
     K = centred_gram(kernel, X)
-    grids = [held_out(K, y, weights, fold == k, nu_event, nu_other) for k in np.unique(fold)]
+    grids = [sweep_grid(sample_without(K, y, weights, fold == k), nu_event, nu_other) for k in np.unique(fold)]
     wrong = np.sum([grid.wrong for grid in grids], axis=0).transpose(1, 0, 2)
     codes = np.array([grid.code for grid in grids])
     violation = np.fmax.reduce([grid.violation for grid in grids])
@@ -136,19 +136,8 @@ def _of_kernel(
     return wrong, (codes > 1).sum(axis=0), (codes == 1).sum(axis=0), violation, events, rescued
 
 
-def held_out(
-    K: Floats, y: Floats, weights: Floats, out: NDArray[np.bool_], nu_event: Floats, nu_other: Floats,
-    *, keep: bool = False,
-) -> NuGrid:  # fmt: skip
-    """The grid of one fold: K (n, n), y, weights (n,), the rows that are left ``out`` (n,); both ν falling.
-
-    The columns of f, if kept, are those of the rows that are kept and then of those that are left out.
-    """
-    return sweep_grid(sample_without(K, y, weights, out), nu_event, nu_other, keep=keep)
-
-
 def sample_without(K: Floats, y: Floats, weights: Floats, out: NDArray[np.bool_]) -> Sample:
-    """The rows of a sweep that leaves some ``out``; arguments as in `held_out`."""
+    """The rows of a sweep that leaves some ``out`` (n,) and predicts them: K (n, n), y, weights (n,)."""
     kept, held = np.flatnonzero(~out), np.flatnonzero(out)
     group = np.where(y > 0, 0, 1)
     block = np.ascontiguousarray(K[np.ix_(kept, np.concatenate([kept, held]))])

@@ -13,7 +13,7 @@ from svmstat.errors import DataError
 from svmstat.kernels import Precomputed
 from svmstat.machine import Groups
 from svmstat.model import Prepared, fit
-from svmstat.nu import nu_of_sample
+from svmstat.nu import largest_single, nu_of_sample
 from svmstat.results import SVMResults
 from svmstat.rules import ShiftedRule
 from svmstat.tuning.error_control import Minimax, NeymanPearson
@@ -132,8 +132,7 @@ def tune_errors(
     if isinstance(grid.kernels[0], Precomputed):
         X = np.ascontiguousarray(X[:, groups.first])
     sample = NuSample(X, frame.y[groups.first], groups.weights, fold)
-    of_row = np.where(groups.of_row >= 0, fold[groups.of_row], -1)
-    folds = pd.Series(of_row, index=frame.index, name="fold")
+    folds = pd.Series(groups.to_rows(fold), index=frame.index, name="fold")
     estimates, chosen = (_searched if plan.search in SEARCHES else _baseline)(sample, grid, plan, effort)
     if chosen is None:
         raise DataError(
@@ -164,15 +163,15 @@ def _baseline(sample: NuSample, grid: Grid, plan: NuPlan, effort: Effort) -> tup
     """The same for a grid of kernels and one ν: arrays (S, 1, D)."""
     event, other = plan.nu_event, plan.nu_event
     if plan.search == "bias":
-        n_event, n_other = sample.weights[sample.y > 0].sum(), sample.weights[sample.y < 0].sum()
-        n = n_event + n_other
-        single = event[event <= 2.0 * min(n_event, n_other) / n * (1.0 + 1e-12)]
-        if len(single) == 0:
+        most = largest_single(sample.weights[sample.y > 0].sum(), sample.weights[sample.y < 0].sum())
+        single = event[event <= most * (1.0 + 1e-12)].tolist()
+        if not single:
             raise DataError(
-                "every nu is above twice the share of the smaller class, "
-                f"{2.0 * min(n_event, n_other) / n:.4g}, where the ordinary nu-SVM has no solution."
+                f"every nu is above twice the share of the smaller class, {most:.4g}, where the ordinary nu-SVM has "
+                "no solution."
             )
-        event, other = np.minimum(single * n / (2.0 * n_event), 1.0), np.minimum(single * n / (2.0 * n_other), 1.0)
+        both = [nu_of_sample(nu, sample.y, sample.weights) for nu in single]
+        event, other = np.array([nu.event for nu in both]), np.array([nu.other for nu in both])
     lines = along_lines(sample, grid.kernels, event, other, plan.criterion if plan.search == "bias" else None, effort)
     p_f, p_m, shift = (each[:, None] for each in (lines.p_f, lines.p_m, lines.shift))
     smooth_f, smooth_m = smooth(p_f, plan.smooth), smooth(p_m, plan.smooth)

@@ -20,7 +20,7 @@ from svmstat.multiclass import (
 )
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import TOLERANCE
-from svmstat.tuning.criteria import Point, failed, rate_errors
+from svmstat.tuning.criteria import Point, failed, rate_errors, trouble_of_deletions, trouble_of_fold
 from svmstat.tuning.search import Effort
 
 Floats = NDArray[np.float64]
@@ -96,14 +96,9 @@ def _loo_point(machine: PairsMachine, sample: PairsSample, measure: str, n_jobs:
     left = leave_one_out(machine, fit_pair_maps(machine, sample.coupling), n_jobs=n_jobs)
     used = sample.weights > 0
     lost = left.winner[used] < 0
-    troubles = [
-        (lost, "left without a class"),
-        (~lost & (left.violation[used] > TOLERANCE), "not certified"),
-        (~lost & ~left.calibrated[used] & (measure == "deviance"), "without a converged Platt map"),
-    ]
-    reasons = [f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()]
-    if reasons:
-        return failed("; ".join(reasons), n_support)
+    reason = trouble_of_deletions(lost, left.violation[used], left.calibrated[used], measure)
+    if reason:
+        return failed(reason, n_support)
     codes = sample.codes[used]
     return rate_errors(
         left.winner[used] != codes, left.log_likelihood[used], sample.weights[used], sample.of_class(codes), measure,
@@ -154,8 +149,4 @@ def _fold_points(
 
 
 def _trouble(part: PairsHeldOut, j: int, measure: str) -> str:
-    if (part.winner[j] < 0).any():
-        return "left without a class"
-    if not part.certified[j]:
-        return "not certified"
-    return "no converged Platt map" if measure == "deviance" and not part.calibrated[j] else ""
+    return trouble_of_fold(bool((part.winner[j] < 0).any()), part.certified[j], part.calibrated[j], measure)

@@ -20,8 +20,8 @@ from svmstat.measures import share
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import leave_one_out
 from svmstat.resampling.loops import run_pieces
-from svmstat.solver import TOLERANCE, Status
-from svmstat.tuning.criteria import Observed, Point, failed, rate
+from svmstat.solver import Status
+from svmstat.tuning.criteria import Observed, Point, failed, rate, trouble_of_deletions, trouble_of_fold
 
 Floats = NDArray[np.float64]
 
@@ -128,14 +128,9 @@ def loo_point(machine: Machine, measure: str, n_jobs: int | None = None) -> Poin
     left = leave_one_out(machine, platt, n_jobs=n_jobs)
     used = machine.weights > 0
     lost = np.isnan(left.decision_values[used])
-    troubles = [
-        (lost, "left without a class"),
-        (~lost & (left.violation[used] > TOLERANCE), "not certified"),
-        (~lost & ~left.calibrated[used] & (measure == "deviance"), "without a converged Platt map"),
-    ]
-    reasons = [f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()]
-    if reasons:
-        return failed("; ".join(reasons), n_support)
+    reason = trouble_of_deletions(lost, left.violation[used], left.calibrated[used], measure)
+    if reason:
+        return failed(reason, n_support)
     observed = Observed(machine.y[used], machine.weights[used], machine.loss)
     return rate(left.decision_values[used], left.log_likelihood[used], observed, measure, n_support)
 
@@ -203,8 +198,4 @@ def _fold_points(parts: list[HeldOut], fold: NDArray[np.intp], observed: Observe
 
 
 def _trouble(part: HeldOut, j: int, measure: str) -> str:
-    if np.isnan(part.n_support[j]):
-        return "left without a class"
-    if not part.certified[j]:
-        return "not certified"
-    return "no converged Platt map" if measure == "deviance" and not part.calibrated[j] else ""
+    return trouble_of_fold(np.isnan(part.n_support[j]), part.certified[j], part.calibrated[j], measure)
