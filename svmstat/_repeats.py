@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+
+_MIX, _ODD = np.uint64(29), np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +44,22 @@ def distinct_rows(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     of_row[order] = np.cumsum(new) - 1
     starts = np.flatnonzero(new)
     return Distinct(order[starts], of_row, np.add.reduceat(weights[order], starts))
+
+
+def first_copies(rows: NDArray[np.float64], known: NDArray[np.float64]) -> NDArray[np.intp]:
+    """For each of ``rows`` (m, q) the place (m,) of the first equal one among ``known`` (n, q) and then ``rows``.
+
+    Examples
+    --------
+    >>> first_copies(np.array([[5.0], [7.0], [5.0], [7.0]]), known=np.array([[3.0], [5.0]]))
+    array([1, 3, 1, 3])
+    """
+    both = np.vstack([known, rows]) + 0.0  # −0 equals 0
+    bits = both.view(np.uint64)
+    odd = np.arange(1, 2 * both.shape[1], 2, dtype=np.uint64) * _ODD
+    codes, distinct = pd.factorize((bits ^ (bits >> _MIX)) @ odd)
+    first = np.empty(len(distinct), np.intp)
+    first[codes[::-1]] = np.arange(len(both))[::-1]
+    place = first[codes]
+    alike = (both[place] == both).all(axis=1)  # two different rows of one hash are told apart
+    return np.where(alike, place, np.arange(len(both)))[len(known) :]

@@ -2,16 +2,18 @@
 
 Rows that agree in predictors and label are one row of the problem, their weights added; so a weight of two and a row
 given twice are the same fit, digit by digit, and no two rows of the problem are copies of each other. Rows of weight
-zero take no part and are predicted.
+zero take no part and are predicted. Rows that agree in predictors are one point: its f is computed once, and new rows
+at the same point have it too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._repeats import distinct_rows
+from svmstat._repeats import distinct_rows, first_copies
 from svmstat.bounds import weighted
 from svmstat.kernels import Kernel, Precomputed, Rows
 from svmstat.losses import Loss, hinge
@@ -34,11 +36,13 @@ class Groups:
     first : (G,) a row of each group; the groups are in the order of their values
     of_row : (n,) the group of each row, −1 for a row of weight zero
     weights : (G,) sums of the case weights
+    point : (G,) the first group with the same predictors
     """
 
     first: Indices
     of_row: Indices
     weights: Floats
+    point: Indices
 
     def to_rows(self, values: Indices) -> Indices:
         """What the groups (G,) have, for the rows (n,); −1 for a row of weight zero."""
@@ -86,14 +90,13 @@ class Machine:
 
     def decision_function(self, X: Floats) -> Floats:
         """f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
-        solution, first = self.solution, self.groups.first
-        support = np.flatnonzero(solution.coefficients)
-        coefficients = (solution.coefficients * self.problem.signs)[support]
-        return expansion(self.kernel, X, self.X, first[support], coefficients) + solution.intercept
+        beta = self.solution.coefficients * self.problem.signs
+        at = partial(_decision_at, self.kernel, self.X, self.groups, self.solution, beta)
+        return point_by_point(X, self.X, self.decision_values, at)
 
     def direction(self) -> Floats:
         """(p,) the normal vector Σ_i α_i y_i x_i, which is h for the linear kernel."""
-        return (self.alpha * self.y) @ self.X if self.solution.rho > 0.0 else np.zeros(self.X.shape[1])
+        return np.zeros(self.X.shape[1]) if self.solution.flat else (self.alpha * self.y) @ self.X
 
 
 def fit_machine(
@@ -161,13 +164,30 @@ def _machine(
     alpha, upper, values = np.zeros(len(y)), np.zeros(len(y)), np.empty(len(y))
     alpha[used] = solution.alpha[of_row] * share
     upper[used] = solution.upper[of_row] * share
-    values[used] = solution.decision[of_row]
+    values[used] = solution.decision[groups.point[of_row]]
     if not used.all():
-        support = np.flatnonzero(solution.coefficients)
-        coefficients = (solution.coefficients * problem.signs)[support]
-        unused = expansion(kernel, X[~used], X, groups.first[support], coefficients)
-        values[~used] = unused + solution.intercept
+        at = partial(_decision_at, kernel, X, groups, solution, solution.coefficients * problem.signs)
+        values[~used] = point_by_point(X[~used], X[used], values[used], at)
     return Machine(kernel, X, y, weights, C, loss, groups, problem, solution, alpha, upper, values)
+
+
+def _decision_at(kernel: Kernel, points: Floats, groups: Groups, solution: Solution, beta: Floats, X: Floats) -> Floats:
+    """f(x) (m,) for rows X (m, p); β (G,) belongs to the groups of the ``points``."""
+    support = np.flatnonzero(beta)
+    return solution.decided(expansion(kernel, X, points, groups.first[support], beta[support]))
+
+
+def point_by_point(X: Floats, known: Floats, values: Floats, compute: Callable[[Floats], Floats]) -> Floats:
+    """Values (m,) or (m, P) for rows X (m, p): those of equal ``known`` rows (n, p), the others once for each point.
+
+    The last bit of a sum may depend on where its row stands in a block; what is equal must not come out different.
+    """
+    place, n = first_copies(X, known), len(known)
+    new = np.flatnonzero(place == n + np.arange(len(X)))
+    computed = np.empty((n + len(X), *values.shape[1:]))
+    computed[:n] = values
+    computed[n + new] = compute(X[new])
+    return computed[place]
 
 
 def pose(
@@ -194,14 +214,18 @@ def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
     Examples
     --------
     >>> groups = group_rows(np.array([[2.0], [1.0], [2.0]]), np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.5]))
-    >>> groups.first, groups.weights
-    (array([1, 0]), array([1. , 1.5]))
+    >>> groups.first, groups.weights, groups.point
+    (array([1, 0]), array([1. , 1.5]), array([0, 1]))
     """
     used = np.flatnonzero(weights > 0)
     found = distinct_rows(np.column_stack([X[used], y[used]]), weights[used])
     of_row = np.full(len(y), -1)
     of_row[used] = found.of_row
-    return Groups(used[found.first], of_row, found.weights)
+    first = used[found.first]
+    new = np.ones(len(first), bool)
+    new[1:] = (X[first[1:]] != X[first[:-1]]).any(axis=1)  # the groups are in the order of their predictors
+    point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
+    return Groups(first, of_row, found.weights, point)
 
 
 def problem_on(machine: Machine, rows: Indices, labels: Floats, weights: Floats) -> BoxQP:

@@ -33,7 +33,6 @@ from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.nu import Nu, check_nu, nu_of_sample
 from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
-from svmstat.solver import Status
 
 Floats = NDArray[np.float64]
 
@@ -335,8 +334,8 @@ def _warn_of(fit: SVMResults | MulticlassSVMResults) -> None:
     if may_be_indefinite and gram.fits:
         warn_if_indefinite(gram.complete())
     if not fit.converged:
-        found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}"
-        advice = Status.UNCERTIFIED.advice
+        found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"
+        advice = fit.status.advice
         warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
     if not np.all(fit.calibration.converged):
         warn("the Platt calibration did not converge", CalibrationWarning)

@@ -170,9 +170,20 @@ class MulticlassSVMResults(Fitted):
         return float(max(self._by_pair(lambda solution: solution.gap)))
 
     @property
+    def rounding(self) -> float:
+        """A bound on the rounding of the decision values of any pair."""
+        return float(max(self._by_pair(lambda solution: solution.rounding)))
+
+    @property
+    def status(self) -> Status:
+        """Whether the solutions can be relied on, and if not, why: that of the first pair whose certificate fails."""
+        found = self._by_pair(lambda solution: solution.status)
+        return next((status for status in found if status is not Status.CERTIFIED), Status.CERTIFIED)
+
+    @property
     def converged(self) -> bool:
-        """Whether the certificate of every pair holds: KKT violation ≤ 1e-8."""
-        return all(self._by_pair(lambda solution: solution.status is Status.CERTIFIED))
+        """Whether the certificate of every pair holds: KKT violation ≤ 1e-8, rounding of f ≤ 1e-6 of its spread."""
+        return self.status is Status.CERTIFIED
 
     # How well it fits
 

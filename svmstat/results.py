@@ -225,9 +225,19 @@ class SVMResults(Fitted):
         return self.machine.solution.gap
 
     @property
+    def rounding(self) -> float:
+        """A bound on the rounding of the decision values."""
+        return self.machine.solution.rounding
+
+    @property
+    def status(self) -> Status:
+        """Whether the solution can be relied on, and if not, why; ``status.advice`` says what helps."""
+        return self.machine.solution.status
+
+    @property
     def converged(self) -> bool:
-        """Whether the certificate holds: KKT violation ≤ 1e-8."""
-        return self.machine.solution.status is Status.CERTIFIED
+        """Whether the certificate holds: KKT violation ≤ 1e-8, and a rounding of f ≤ 1e-6 of its spread."""
+        return self.status is Status.CERTIFIED
 
     # How well it fits
 

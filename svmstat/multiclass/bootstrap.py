@@ -102,7 +102,7 @@ def _replicates(
         good &= converged & (batch.status == Status.CERTIFIED)
         f[:, start.rows, p] = batch.decision
         others = np.setdiff1d(np.arange(G), start.rows)
-        f[:, others, p] = elsewhere(machine.gram, start.rows, others, batch.alpha * y) + batch.intercept[:, None]
+        f[:, others, p] = batch.decided(elsewhere(machine.gram, start.rows, others, batch.alpha * y))
     probability = coupled(f, slope, intercept, copies.sum(axis=1)[:, None], maps.coupling)
     values = -2.0 * (copies * np.log(np.maximum(probability, LEAST))).sum(axis=(1, 2))
     return np.where(good, values, np.nan)

@@ -69,8 +69,8 @@ def hold_out(posed: PosedPairs, out: NDArray[np.bool_], costs: Sequence[float], 
                 break
             decision = solution.decision
             f[j, place[pair.rows[left]], p] = decision[left]
-            beta = y * solution.alpha
-            f[j, place[others], p] = elsewhere(posed.gram, pair.rows, others, beta[None]) + solution.intercept
+            beta = y * solution.coefficients
+            f[j, place[others], p] = solution.decided(elsewhere(posed.gram, pair.rows, others, beta[None])[0])
             is_support[j, pair.rows] |= solution.alpha > 0
             certified[j] &= solution.status is Status.CERTIFIED
             platt = fit_platt(decision[~left], y[~left], weights[~left])

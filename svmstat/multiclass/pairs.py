@@ -13,7 +13,7 @@ from svmstat.bounds import weighted
 from svmstat.calibration import fit_platt
 from svmstat.kernels import Kernel
 from svmstat.losses import Loss, make_loss
-from svmstat.machine import Groups, carried, expansion, group_rows, source
+from svmstat.machine import Groups, carried, expansion, group_rows, point_by_point, source
 from svmstat.multiclass.probabilities import PairMaps, pairs_of
 from svmstat.solver import BoxQP, Gram, Solution, solve
 
@@ -132,8 +132,12 @@ class PairsMachine:
 
     def decision_function(self, X: Floats) -> Floats:
         """(m, P) decision values for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
+        return point_by_point(X, self.X, self.decision_values, self._decision_at)
+
+    def _decision_at(self, X: Floats) -> Floats:
         rows, coefficients = _coefficients(self.pairs, len(self.group_codes))
-        return expansion(self.kernel, X, self.X, self.groups.first[rows], coefficients) + self.intercept
+        h = expansion(self.kernel, X, self.X, self.groups.first[rows], coefficients)
+        return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(self.pairs)])
 
 
 def fit_pairs(
@@ -173,7 +177,8 @@ def fit_pairs(
         start = None if near is None else carried(near.pairs[p].solution, each.problem.upper)
         solution = solve(each.problem, start=start)
         pairs.append(Pair(each.first, each.second, each.rows, each.loss, each.problem, solution))
-    groups, group_values = posed.groups, _group_values(posed.gram, tuple(pairs))
+    groups = posed.groups
+    group_values = _group_values(posed.gram, tuple(pairs))[groups.point]
     values = np.empty((len(codes), len(pairs)))
     used = groups.of_row >= 0
     values[used] = group_values[groups.of_row[used]]
@@ -181,7 +186,7 @@ def fit_pairs(
         kernel, X, codes, weights, C, groups, posed.group_codes, posed.gram, tuple(pairs), group_values, values
     )
     if not used.all():
-        values[~used] = machine.decision_function(X[~used])
+        values[~used] = point_by_point(X[~used], X[used], values[used], machine._decision_at)
     return machine
 
 
@@ -211,7 +216,7 @@ def _coefficients(pairs: tuple[Pair, ...], n_groups: int) -> tuple[Codes, Floats
     """The groups (s,) that are support vectors of a pair, and α y (s, P)."""
     coefficients = np.zeros((n_groups, len(pairs)))
     for p, pair in enumerate(pairs):
-        coefficients[pair.rows, p] = pair.solution.alpha * pair.problem.signs
+        coefficients[pair.rows, p] = pair.solution.coefficients * pair.problem.signs
     rows = np.flatnonzero(coefficients.any(axis=1))
     return rows, coefficients[rows]
 
@@ -222,8 +227,8 @@ def _group_values(gram: Gram, pairs: tuple[Pair, ...]) -> Floats:
     for p, pair in enumerate(pairs):
         values[pair.rows, p] = pair.solution.decision
         others = others_of(pair.rows, gram.n)
-        beta = pair.problem.signs * pair.solution.alpha
-        values[others, p] = elsewhere(gram, pair.rows, others, beta[None]) + pair.solution.intercept
+        beta = pair.problem.signs * pair.solution.coefficients
+        values[others, p] = pair.solution.decided(elsewhere(gram, pair.rows, others, beta[None])[0])
     return values
 
 

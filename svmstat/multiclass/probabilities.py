@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.calibration import couple, pairwise
+from svmstat.solver import TOLERANCE
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -103,7 +104,8 @@ def vote(f: Floats, n_classes: int) -> Codes:
     """The class for which most pairs vote, (m,) for decision values (m, P); −1 where one is NaN.
 
     Pair (i, j) votes for i where f > 0, else for j. Of classes with equally many votes the one with the largest sum
-    of decision values (of f for i, −f for j) is taken, then the first.
+    of decision values (of f for i, −f for j) is taken, then the first; sums that differ by no more than the tolerance
+    to which f is certified are equal.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def vote(f: Floats, n_classes: int) -> Codes:
         votes[:, j[p]] += ~won
         sums[:, i[p]] += f[:, p]
         sums[:, j[p]] -= f[:, p]
-    most = votes == votes.max(axis=1, keepdims=True)
-    winner = np.where(most, sums, -np.inf).argmax(axis=1)
+    sums[votes < votes.max(axis=1, keepdims=True)] = -np.inf
+    winner = (sums >= sums.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1)
     winner[np.isnan(f).any(axis=1)] = -1
     return winner

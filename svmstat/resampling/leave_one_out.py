@@ -158,7 +158,7 @@ def _without(
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:  # fmt: skip
     """The numbers of `_COLUMNS` (8, B) and four flags (B,) for the deletion of ``copies`` of each of ``rows`` (B,)."""
     batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=anchor)
-    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+    f = batch.decision
     numbers, calibrated = np.empty((len(_COLUMNS), len(rows))), np.zeros(len(rows), bool)
     _diagnose(f, problem.signs, weights, anchor.solution.decision, rows, copies, slope, intercept, numbers, calibrated)
     numbers[-1] = batch.violation

@@ -11,7 +11,6 @@ from svmstat.solver.chain import chain, moved_on
 from svmstat.solver.compact import compact_all
 from svmstat.solver.follow import (
     NOT_TRIED,
-    OVERRUN,
     certify_all,
     correct_all,
     follow,
@@ -23,7 +22,22 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import arrived, basis_of, feasible, solve_single
-from svmstat.solver.solution import TOLERANCE, Batch, Road, Solution, Status, partition, without_noise
+from svmstat.solver.solution import (
+    PRECISION,
+    TOLERANCE,
+    Batch,
+    Road,
+    Solution,
+    Status,
+    certify,
+    is_noise,
+    is_rough,
+    judgement,
+    may_be_flat,
+    middles,
+    partition,
+    rounding_of,
+)
 from svmstat.solver.tableau import Tableau, make_tableau, near_rows
 
 _PATH_EVENTS = 5000
@@ -109,7 +123,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     both = two_classes(problem.signs, uppers)
     paths = _Paths.empty(B, n)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
-    if origin.status is Status.CERTIFIED and problem.gram.fits:
+    if arrived(origin) and problem.gram.fits:
         distant = _distant(uppers, origin.upper) if n <= _LARGEST_COMPACT else np.zeros(B, bool)
         road[distant] = Road.COLD
         if distant.any():
@@ -121,22 +135,48 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
             some = _Paths.empty(len(near), n)
             _follow_all(problem, anchor, uppers[near], some)
             paths.put_many(near, some)
-    for q in np.flatnonzero(both & (paths.code != ARRIVED)).tolist():
-        from_path = paths.code[q] == OVERRUN and np.isfinite(paths.beta[q]).all()
+    limit = rounding_of(paths.beta, problem.gram.diagonal)
+    spread = np.ptp(paths.h - problem.linear, axis=1)
+    maybe = may_be_flat(problem.linear - paths.h, paths.beta, paths.gap, limit, problem.gram.diagonal)
+    rough = is_rough(paths.violation, limit, spread)
+    flat = _flatten(problem, uppers, maybe & ~rough & is_noise(problem.linear - paths.h, paths.violation, limit), paths)
+    spread[flat] = 1.0
+    judged = judgement(paths.violation, limit, limit, middles(paths.interval), spread)
+    status, rounding, resolution = judged.status, judged.rounding, judged.resolution
+    delicate = rough | (~flat & (limit > PRECISION * spread))
+    for q in np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist():
+        from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = solve_single(problem, uppers[q], feasible(beta, upper, *problem.box(uppers[q])), Road.RESCUE)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
+        rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.RESCUE
         steps[q] += single.steps
-    status = np.where(paths.violation <= TOLERANCE, Status.CERTIFIED, Status.UNCERTIFIED).astype(np.int8)
     status[~both] = Status.ONE_CLASS
-    for array in (paths.beta, paths.h, paths.interval, paths.violation, paths.gap):
+    for array in (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, rounding, resolution):
         array[~both] = np.nan
     alpha = np.multiply(paths.beta, problem.signs, out=paths.beta)
     field = np.subtract(problem.linear, paths.h, out=paths.h)
-    field = without_noise(field, alpha, paths.violation, problem.gram.diagonal)
     rho = np.where(both, 1.0, np.nan)
-    return Batch(alpha, field, paths.interval, paths.violation, paths.gap, status, road, steps, paths.events, rho)
+    return Batch(
+        alpha, field, paths.interval, paths.violation, paths.gap, rounding, resolution, status, road, steps,
+        paths.events, rho,
+    )  # fmt: skip
+
+
+def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "_Paths") -> NDArray[np.bool_]:
+    """Make h exactly s where Kβ is noise (B,) and the certificate holds for f = b, and tell where.
+
+    A map of such a field would take what rounding left of it for a signal.
+    """
+    flat = noise.copy()
+    for q in np.flatnonzero(noise):
+        ends = certify(problem.linear, paths.beta[q], *problem.box(uppers[q]))
+        flat[q] = ends[2] <= TOLERANCE
+        if flat[q]:
+            paths.h[q] = problem.linear
+            paths.interval[q], paths.violation[q], paths.gap[q] = ends[:2], ends[2], ends[3]
+    return flat
 
 
 def _collected(n: int, solutions: list[Solution]) -> Batch:
@@ -148,6 +188,8 @@ def _collected(n: int, solutions: list[Solution]) -> Batch:
         intercept_interval=np.array([s.intercept_interval for s in solutions]).reshape(B, 2),
         violation=np.array([s.violation for s in solutions], float),
         gap=np.array([s.gap for s in solutions], float),
+        rounding=np.array([s.rounding for s in solutions], float),
+        resolution=np.array([s.resolution for s in solutions], float),
         status=np.array([s.status for s in solutions], np.int8),
         road=np.array([s.road for s in solutions], np.int8),
         steps=np.array([s.steps for s in solutions], np.int64),

@@ -20,7 +20,9 @@ from svmstat.solver.hulls import (
 from svmstat.solver.newton import MANY, Outcome, newton
 from svmstat.solver.polish import no_basis, polish
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.sharpen import correct, sharpen
 from svmstat.solver.solution import (
+    PRECISION,
     TOLERANCE,
     Basis,
     Nearest,
@@ -29,13 +31,21 @@ from svmstat.solver.solution import (
     Status,
     certify,
     doubtful,
-    without_noise,
+    is_noise,
+    is_rough,
+    judgement,
+    may_be_flat,
+    middle,
+    rounding_of,
 )
 
 _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 """KKT violations at which the descent may hand over to the path."""
 
 _RESCUE_BELOW = 1e-5
+
+_FINER = 2
+"""How often a solution that meets the tolerance is polished again where that hides too much of h, as for a tiny C."""
 
 _MOST_EVENTS = 20_000
 _STEPS_PER_ROW = 100
@@ -97,6 +107,10 @@ def _reach(
         basis = polished.basis
         if polished.exact:
             break
+    for _ in range(_FINER if hulls is None else 0):
+        if is_rough(certify(h, beta, lo, hi)[2], float(rounding_of(beta, problem.gram.diagonal)), np.ptp(linear - h)):
+            polished = polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS)
+            events, basis = events + polished.events, polished.basis
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
     return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
@@ -167,13 +181,30 @@ def certified(
     problem: BoxQP, hulls: Hulls | None, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
     basis: Basis | None, road: Road, steps: int, events: int,
 ) -> Solution:  # fmt: skip
-    """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold."""
+    """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold.
+
+    Where rounding might hide too much of it (β, h) are sharpened in place.
+    """
     if hulls is not None:
         return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
-    b_low, b_high, violation, gap = certify(h, beta, lo, hi)
-    alpha = problem.signs * beta
-    field = without_noise(problem.linear - h, beta, violation, problem.gram.diagonal)
+    diagonal, linear = problem.gram.diagonal, problem.linear
+    rounding = limit = float(rounding_of(beta, diagonal))
+    ends = certify(h, beta, lo, hi)
+    maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
+    if maybe and is_rough(ends[2], rounding, np.ptp(linear - h)):
+        correct(problem, lo, hi, beta, h)
+    elif not maybe and limit > PRECISION * np.ptp(linear - h):
+        rounding = sharpen(problem, lo, hi, beta, h)
+        maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
+    ends = certify(h, beta, lo, hi)
+    without = certify(linear, beta, lo, hi)
+    flat = bool(maybe and is_noise(linear - h, ends[2], rounding) and without[2] <= TOLERANCE)
+    field = np.zeros(problem.n) if flat else linear - h
+    b_low, b_high, violation, gap = without if flat else ends
     norm_squared = float(beta @ field)
+    spread = 1.0 if flat else float(np.ptp(field))
+    judged = judgement(violation, rounding, limit, middle(b_low, b_high), spread)
+    alpha = problem.signs * beta
     return Solution(
         alpha=alpha,
         upper=upper,
@@ -181,9 +212,12 @@ def certified(
         intercept_interval=(float(b_low), float(b_high)),
         violation=float(violation),
         gap=float(gap),
+        rounding=float(judged.rounding),
+        resolution=float(judged.resolution),
+        flat=flat,
         norm_squared=norm_squared,
         objective=0.5 * norm_squared - float(problem.margin @ alpha),
-        status=Status.CERTIFIED if violation <= TOLERANCE else Status.UNCERTIFIED,
+        status=Status(int(judged.status)),
         road=road,
         steps=steps,
         events=events,
@@ -213,7 +247,8 @@ def _of_hulls(
     alpha = problem.signs * beta / unit
     field = np.zeros(problem.n) if meet else -h / f_unit
     violation = max(violation, float(unbalanced))
-    certified = verdict.certified and violation <= TOLERANCE
+    rounding, extent = float(rounding_of(beta, problem.gram.diagonal)) / f_unit, 1.0 if meet else float(np.ptp(field))
+    judged = judgement(violation, rounding, rounding, b / f_unit, extent)
     nearest = Nearest(beta, np.maximum(hi, -lo), h, total * rho, (0.0, 0.0), verdict.certified)
     spread = (float(0.5 * total * (low[1] - high[0])), float(0.5 * total * (high[1] - low[0])))
     return Solution(
@@ -223,9 +258,12 @@ def _of_hulls(
         intercept_interval=((b - half) / f_unit, (b + half) / f_unit),
         violation=violation,
         gap=gap,
+        rounding=float(judged.rounding),
+        resolution=float(judged.resolution),
+        flat=meet,
         norm_squared=0.0 if meet else norm_squared / rho**2,
         objective=0.0 if meet else 0.5 * norm_squared / rho**2 - float(alpha.sum()),
-        status=Status.CERTIFIED if certified else Status.UNCERTIFIED,
+        status=Status(int(judged.status)) if verdict.certified else Status.UNCERTIFIED,
         road=road,
         steps=steps,
         events=events,
@@ -236,7 +274,7 @@ def _of_hulls(
 
 def arrived(solution: Solution) -> bool:
     """Whether the tolerance is met, for the nearest points of two hulls as far as the digits of h go."""
-    return solution.status is Status.CERTIFIED if solution.nearest is None else solution.nearest.exact
+    return bool(solution.violation <= TOLERANCE) if solution.nearest is None else solution.nearest.exact
 
 
 def unsolved(problem: BoxQP, upper: Floats, status: Status) -> Solution:
@@ -244,6 +282,6 @@ def unsolved(problem: BoxQP, upper: Floats, status: Status) -> Solution:
     nothing = np.full(problem.n, np.nan)
     nearest = None if problem.total is None else Nearest(nothing, nothing, nothing, np.nan, (np.nan, np.nan), False)
     return Solution(
-        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, status, Road.COLD, 0, 0,
-        no_basis(1 if problem.total is None else 2), nearest,
+        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, False, np.nan, np.nan, status,
+        Road.COLD, 0, 0, no_basis(1 if problem.total is None else 2), nearest,
     )  # fmt: skip

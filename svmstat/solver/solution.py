@@ -17,6 +17,19 @@ AT_LOWER, AT_UPPER, FREE, FIXED = 0, 1, 2, 3
 """Partition codes of a row: β at its lower bound, at its upper bound, between them, or lower = upper."""
 
 
+PRECISION = 1e-6
+"""What rounding may hide of f, as a share of its spread over the rows, before a solution is called imprecise."""
+
+_VISIBLE = 1e-3
+"""The same for the violation and the rounding of h + b, which are large beside h for a tiny C: f shows three digits."""
+
+_INVISIBLE = float(np.finfo(float).eps) / _VISIBLE
+"""An h of which f = h + b, in margins, would not show three digits."""
+
+_NOISE, _ROUGH = 8.0, 64.0
+
+_EPS = float(np.finfo(float).eps)
+
 _FAR = 1e300
 
 
@@ -27,6 +40,7 @@ class Status(IntEnum):
     UNCERTIFIED = 1
     ONE_CLASS = 2
     INFEASIBLE = 3
+    IMPRECISE = 4
 
     @property
     def advice(self) -> str:
@@ -36,6 +50,8 @@ class Status(IntEnum):
             Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C or scaled predictors help",
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
             Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
+            Status.IMPRECISE: "rounding hides more than a millionth of the spread of f: scaled predictors or a smaller "
+            "C help, or a larger C where it is tiny",
         }[self]
 
 
@@ -131,16 +147,95 @@ def middle(b_low, b_high):
     return 0.5 * (b_low + b_high)
 
 
-def without_noise(field: Floats, beta: Floats, violation: Floats, diagonal: Floats) -> Floats:
-    """The field h (..., n), exactly zero where it is all rounding; a map of it would take that for a signal.
+def middles(interval: Floats) -> Floats:
+    """`middle` of each of (B, 2) intervals."""
+    low, high = interval.T
+    return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
 
-    Rounding of Kβ is some eps Σ|β| max|K|, and what the solution is short of the optimum shows in its violation (...).
+
+def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
+    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
+
+    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
+    ever add up to more than √m of these [Higham & Mary 2019].
     """
-    noise = violation + 16.0 * np.finfo(float).eps * np.abs(beta).sum(axis=-1) * np.abs(diagonal).max()
-    flat = np.maximum(field.max(axis=-1), -field.min(axis=-1)) <= noise
-    if not np.any(flat):
-        return field
-    return np.where(np.expand_dims(flat, -1), 0.0, field)
+    root = np.sqrt(np.abs(diagonal))
+    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
+    return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
+
+
+def may_be_flat(
+    field: Floats, beta: Floats, gap: Floats | float, rounding: Floats | float, diagonal: Floats
+) -> NDArray[np.bool_]:
+    """Whether the (...,) gap leaves room for h = 0, where the values of h are ``field`` (..., n).
+
+    The optimal h* is within √gap of h, by the strong convexity of ½‖h‖², and |h(x)| ≤ ‖h‖ √K(x, x). Where rounding may
+    hide a millionth of a margin nothing is said to be flat.
+    """
+    squared = np.abs(np.einsum("...i,...i->...", beta, field))
+    limit = 2.0 * gap + rounding * np.abs(beta).sum(axis=-1)
+    low = _largest(field) <= np.sqrt(limit * np.abs(diagonal).max()) + rounding
+    invisible = _largest(field) <= _INVISIBLE
+    return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
+
+
+def is_noise(field: Floats, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
+    """Whether all of the ``field`` (..., n) is of the size of the (...,) violation and rounding, or lost beside b."""
+    return np.asarray(_largest(field) <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), _INVISIBLE))
+
+
+def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
+    """Whether the violation hides a millionth of the ``spread`` of h, and a better solution might not."""
+    return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
+
+
+def _largest(field: Floats) -> Floats:
+    return np.asarray(np.maximum(field.max(axis=-1), -field.min(axis=-1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What certificates come to; all of the shape (...,) of the solutions.
+
+    Attributes
+    ----------
+    status : codes of `Status`
+    rounding : bounds on the rounding of f
+    resolution : differences of f up to this mean nothing
+    """
+
+    status: NDArray[np.int8]
+    rounding: Floats
+    resolution: Floats
+
+
+def judgement(
+    violation: Floats | float, rounding: Floats | float, limit: Floats | float, intercept: Floats | float,
+    spread: Floats | float,
+) -> Judgement:  # fmt: skip
+    """Whether solutions can be relied on; all arguments of the shape (...,) of the solutions.
+
+    Parameters
+    ----------
+    violation : KKT violations
+    rounding : of h
+    limit : the rounding of plain sums Kβ: what the digits of β can be blamed for
+    intercept : b
+    spread : that of f over the rows, or one, the margin, where f is flat
+    """
+    excess, beside = np.maximum(violation, 0.0), _EPS * np.abs(intercept)
+    seen = (rounding <= PRECISION * spread) & (excess + beside <= _VISIBLE * spread)
+    good = (violation <= TOLERANCE) & seen
+    blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
+    status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
+    hidden = np.minimum(rounding + excess, PRECISION * spread)
+    return Judgement(status, np.asarray(rounding + beside), np.asarray(hidden + beside))
+
+
+def resolved(f: Floats, resolution: Floats | float) -> Floats:
+    """Decision values of any shape, overwritten: exactly zero where their sign is rounding."""
+    f[np.abs(f) <= resolution] = 0.0
+    return f
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +286,9 @@ class Solution:
     intercept_interval : (b_low, b_high); a single point, to rounding, when a support vector is free
     violation : maximal KKT violation
     gap : duality gap
+    rounding : a bound on how far rounding may have taken ``field`` from the h of α
+    resolution : differences of f up to this mean nothing: rounding and violation, at most a millionth of its spread
+    flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
     norm_squared : ‖h‖²
     objective : value of the dual objective ½‖h‖² − m'α (minimised)
     status, road : see `Status`, `Road`
@@ -206,6 +304,9 @@ class Solution:
     intercept_interval: tuple[float, float]
     violation: float
     gap: float
+    rounding: float
+    resolution: float
+    flat: bool
     norm_squared: float
     objective: float
     status: Status
@@ -222,8 +323,8 @@ class Solution:
 
     @property
     def coefficients(self) -> Floats:
-        """(n,) what f(x) = Σ_i c_i y_i K(x_i, x) + b is made of: α, or zero where the hulls meet."""
-        return np.zeros(len(self.alpha)) if self.rho == 0.0 else self.alpha
+        """(n,) what f(x) = Σ_i c_i y_i K(x_i, x) + b is made of: α, or zero where f is flat."""
+        return np.zeros(len(self.alpha)) if self.flat else self.alpha
 
     @property
     def intercept(self) -> float:
@@ -232,8 +333,12 @@ class Solution:
 
     @property
     def decision(self) -> Floats:
-        """(n,) decision values f(x_i) = h(x_i) + b."""
-        return self.field + self.intercept
+        """(n,) decision values f(x_i), as `decided`."""
+        return self.decided(self.field)
+
+    def decided(self, h: Floats) -> Floats:
+        """f = h + b for values of h, of any shape, exactly zero where their sign is rounding."""
+        return resolved(h + self.intercept, self.resolution)
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -255,7 +360,7 @@ class Batch:
     alpha : (B, n) dual variables
     field : (B, n) decision values without the intercept
     intercept_interval : (B, 2)
-    violation, gap : (B,) the certificates
+    violation, gap, rounding, resolution : (B,) the certificates
     status, road : (B,) codes of `Status` and `Road`
     steps, events : (B,) SMO steps and path events
     rho : (B,) as in `Solution`
@@ -266,6 +371,8 @@ class Batch:
     intercept_interval: Floats
     violation: Floats
     gap: Floats
+    rounding: Floats
+    resolution: Floats
     status: NDArray[np.int8]
     road: NDArray[np.int8]
     steps: NDArray[np.int64]
@@ -275,10 +382,13 @@ class Batch:
     @property
     def intercept(self) -> Floats:
         """(B,) intercepts."""
-        low, high = self.intercept_interval.T
-        return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
+        return middles(self.intercept_interval)
 
     @property
     def decision(self) -> Floats:
-        """(B, n) decision values; NaN where a class was lost."""
-        return self.field + self.intercept[:, None]
+        """(B, n) decision values, as `decided`; NaN where a class was lost."""
+        return self.decided(self.field)
+
+    def decided(self, h: Floats) -> Floats:
+        """f = h + b for values (B, m) of h, exactly zero where their sign is rounding."""
+        return resolved(h + self.intercept[:, None], self.resolution[:, None])

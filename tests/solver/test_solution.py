@@ -148,7 +148,22 @@ def test_partition_of_a_solution():
     alpha, upper = np.array([0.0, 0.5, 1.0, 0.0]), np.array([1.0, 1.0, 1.0, 0.0])
     basis = Basis(np.empty(0, np.intp), np.zeros((1, 1)))
     solution = Solution(
-        alpha, upper, np.zeros(4), (0.0, 1.0), 0.0, 0.0, 0.0, 0.0, Status.CERTIFIED, Road.COLD, 0, 0, basis
+        alpha,
+        upper,
+        np.zeros(4),
+        (0.0, 1.0),
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        False,
+        0.0,
+        0.0,
+        Status.CERTIFIED,
+        Road.COLD,
+        0,
+        0,
+        basis,
     )
     np.testing.assert_array_equal(solution.free, [False, True, False, False])
     np.testing.assert_array_equal(solution.bounded, [False, False, True, False])
