@@ -196,7 +196,8 @@ def pose(
     """The quadratic problem over the G groups; X (n, p), y (n,) and the rest as in `fit_machine`."""
     labels = y[groups.first]
     upper = weighted(C, groups.weights, loss.class_weight(labels))
-    return BoxQP(Gram(source(kernel, X, groups.first)) if gram is None else gram, labels, loss.margin(labels), upper)
+    gram = Gram(source(kernel, X, groups.first)) if gram is None else gram
+    return BoxQP(gram, labels, loss.margin(labels), upper, point=groups.point)
 
 
 def carried(solution: Solution, upper: Floats) -> Solution:
@@ -228,12 +229,13 @@ def group_rows(X: Floats, y: Floats, weights: Floats) -> Groups:
     return Groups(first, of_row, found.weights, point)
 
 
-def problem_on(machine: Machine, rows: Indices, labels: Floats, weights: Floats) -> BoxQP:
-    """The machine's problem on chosen rows of X, each with a label and a weight: rows, labels, weights (m,)."""
-    loss, nu = machine.loss, machine.nu
+def problem_on(machine: Machine, which: Indices, labels: Floats, weights: Floats) -> BoxQP:
+    """The machine's problem on chosen groups, each with a label and a weight: which, labels, weights (m,)."""
+    loss, nu, groups = machine.loss, machine.nu, machine.groups
     cost, total = (machine.C, None) if nu is None else (1.0 / nu.n, nu.total)
     upper = weighted(cost, weights, loss.class_weight(labels))
-    return BoxQP(Gram(source(machine.kernel, machine.X, rows)), labels, loss.margin(labels), upper, total)
+    gram = Gram(source(machine.kernel, machine.X, groups.first[which]))
+    return BoxQP(gram, labels, loss.margin(labels), upper, total, groups.point[which])
 
 
 def source(kernel: Kernel, X: Floats, first: Indices) -> Rows:

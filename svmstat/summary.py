@@ -11,7 +11,6 @@ import pandas as pd
 from svmstat.rendering import html, latex, text
 from svmstat.rendering.parts import Block, Entry, Part, Table
 from svmstat.rendering.values import show
-from svmstat.solver import Status
 
 _CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out decision values"}
 
@@ -336,15 +335,10 @@ def _notes(fit: Any) -> tuple[str, ...]:
 def fit_warnings(fit: Any) -> tuple[str, ...]:
     """What makes the numbers of a fit unreliable."""
     warnings = []
-    if fit.status is Status.IMPRECISE:
-        warnings.append(
-            f"rounding may have changed the decision values by {show(fit.rounding, 'residual')}: {fit.status.advice}; "
-            "do not rely on the numbers below."
-        )
-    elif not fit.converged:
+    if not fit.converged:
         warnings.append(
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
-            f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below."
+            f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.status.advice}."
         )
     if not np.all(fit.calibration.converged):
         warnings.append("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")

@@ -10,6 +10,7 @@ import pytest
 
 from svmstat import svm
 from svmstat.rendering.parts import Block, Entry, Table
+from svmstat.solver import Status
 from svmstat.summary import Summary, summarize
 
 FORMULA = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
@@ -47,6 +48,7 @@ def fake(classes=(False, True), **changes):
         kkt_violation=3.1e-13,
         duality_gap=2.2e-12,
         converged=True,
+        status=Status.CERTIFIED,
         intercept=0.5132891,
         intercept_interval=(0.5132891, 0.5132891),
         intercept_is_unique=True,
@@ -154,7 +156,7 @@ LONG = "y ~ " + " + ".join(f"np.log(column_number_{i})" for i in range(40))
         fake(intercept_is_unique=False, intercept_interval=(-1.2345e-6, 1.2345e12)),
         fake(kernel_parameters={"function": "a_function_with_a_name_that_is_too_long_for_its_half"}),
         fake(nobs=1e12, C=1.23456789e-11, deviance=1.2e300, null_deviance=-1.2e-300),
-        fake(converged=False),
+        fake(converged=False, status=Status.UNCERTIFIED),
         fake(class_weight={f"level {i}": i / 7 for i in range(2)}),
         fake(**{"costs": {"fp": 1 / 3, "fn": 1e9 / 7}, "priors": {False: 1 / 3, True: 2 / 3}, "threshold": 1 / 7}),
     ],
@@ -374,7 +376,7 @@ def test_a_class_without_rows_has_no_error_rate(form):
 @in_each_form
 def test_warnings_come_first(form):
     calibration = SimpleNamespace(slope=-90.0, intercept=0.1, converged=False, kind="loo")
-    text = plain(fake(converged=False, kkt_violation=0.012, calibration=calibration), form)
+    text = plain(fake(converged=False, status=Status.UNCERTIFIED, kkt_violation=0.012, calibration=calibration), form)
     certificate = text.index("is not certified as optimal (KKT violation 0.012, duality gap 2.2e-12)")
     probabilities = text.index("the Platt calibration did not converge")
     assert text.lower().index("warning:") < certificate < probabilities < text.index("Formula")

@@ -74,7 +74,7 @@ def _every_label(machine: PairsMachine) -> list[_Start]:
     for pair in machine.pairs:
         codes = np.where(y > 0, pair.first, pair.second)
         upper = weighted(machine.C, groups.weights[twice], pair.loss.class_weight(y))
-        problem = BoxQP(gram, y, pair.loss.margin(y), upper)
+        problem = BoxQP(gram, y, pair.loss.margin(y), upper, point=groups.point[twice])
         seen = np.where(machine.group_codes[twice] == codes, upper, 0.0)
         starts.append(_Start(problem, Anchor(solve(replace(problem, upper=seen)), None), twice, codes))
     return starts

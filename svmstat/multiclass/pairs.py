@@ -208,7 +208,8 @@ def pose_pairs(
         part = gram.part(rows) if near is None else near.pairs[p].problem.gram
         y = np.where(group_codes[rows] == first, 1.0, -1.0)
         upper = weighted(C, groups.weights[rows], pair_loss.class_weight(y))
-        pairs.append(PosedPair(first, second, rows, pair_loss, BoxQP(part, y, pair_loss.margin(y), upper)))
+        problem = BoxQP(part, y, pair_loss.margin(y), upper, point=groups.point[rows])
+        pairs.append(PosedPair(first, second, rows, pair_loss, problem))
     return PosedPairs(C, groups, group_codes, gram, tuple(pairs))
 
 

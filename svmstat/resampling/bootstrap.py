@@ -70,9 +70,9 @@ def _both_labels(machine: Machine) -> tuple[BoxQP, Anchor, Floats]:
     """The problem with every group of rows as an event and once more as none, (2G,), and the fit as its start."""
     groups, observed = machine.groups, machine.problem.signs
     G = len(observed)
-    rows, weights = np.tile(groups.first, 2), np.tile(groups.weights, 2)
+    which, weights = np.tile(np.arange(G), 2), np.tile(groups.weights, 2)
     labels = np.repeat([1.0, -1.0], G)
-    problem = problem_on(machine, rows, labels, weights)
+    problem = problem_on(machine, which, labels, weights)
     seen = np.where(np.tile(observed, 2) == labels, problem.upper, 0.0)
     return problem, Anchor(solve(replace(problem, upper=seen)), None), weights
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat.solver.chain import chain, moved_on
 from svmstat.solver.compact import compact_all
+from svmstat.solver.flat import is_noise, may_be_flat, may_be_outweighed, outweighed
 from svmstat.solver.follow import (
     NOT_TRIED,
     certify_all,
@@ -30,10 +31,8 @@ from svmstat.solver.solution import (
     Solution,
     Status,
     certify,
-    is_noise,
     is_rough,
     judgement,
-    may_be_flat,
     middles,
     partition,
     rounding_of,
@@ -135,6 +134,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
             some = _Paths.empty(len(near), n)
             _follow_all(problem, anchor, uppers[near], some)
             paths.put_many(near, some)
+    _cancel(problem, uppers, both, paths)
     limit = rounding_of(paths.beta, problem.gram.diagonal)
     spread = np.ptp(paths.h - problem.linear, axis=1)
     maybe = may_be_flat(problem.linear - paths.h, paths.beta, paths.gap, limit, problem.gram.diagonal)
@@ -162,6 +162,16 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
         alpha, field, paths.interval, paths.violation, paths.gap, rounding, resolution, status, road, steps,
         paths.events, rho,
     )  # fmt: skip
+
+
+def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "_Paths") -> None:
+    """Put the solution that needs no solving where one class outweighs the other at every point."""
+    for q in np.flatnonzero(both & may_be_outweighed(problem, uppers)):
+        alpha = outweighed(problem, uppers[q])
+        if alpha is not None:
+            paths.beta[q], paths.h[q], paths.code[q] = problem.signs * alpha, problem.linear, ARRIVED
+            ends = certify(problem.linear, paths.beta[q], *problem.box(uppers[q]))
+            paths.interval[q], paths.violation[q], paths.gap[q] = ends[:2], ends[2], ends[3]
 
 
 def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "_Paths") -> NDArray[np.bool_]:

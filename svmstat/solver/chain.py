@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from svmstat.solver.basis import exclude
+from svmstat.solver.flat import outweighed
 from svmstat.solver.follow import set_off
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible_in_classes, hulls_of, judge, may_reach, shifts
@@ -32,7 +33,7 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
-    if arrived(last) and problem.gram.fits:
+    if arrived(last) and problem.gram.fits and outweighed(problem, upper) is None:
         same = _unmoved(problem, upper, last)
         solution = _moved(problem, upper, last) if same is None else same
         if solution is not None:

@@ -31,6 +31,7 @@ class BoxQP:
     margin : (n,) margins m; one with a total
     upper : (n,) upper bounds u ≥ 0
     total : the sum of α over each class, > 0; None if only the sums of the two are to agree
+    point : (n,) a number for each row, the same for rows whose kernel values are; None if no two rows are such
     """
 
     gram: Gram
@@ -38,6 +39,7 @@ class BoxQP:
     margin: Floats
     upper: Floats
     total: float | None = None
+    point: Rows | None = None
 
     @property
     def n(self) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.descent import descend
+from svmstat.solver.flat import is_noise, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import (
     Hulls,
@@ -31,10 +32,8 @@ from svmstat.solver.solution import (
     Status,
     certify,
     doubtful,
-    is_noise,
     is_rough,
     judgement,
-    may_be_flat,
     middle,
     rounding_of,
 )
@@ -60,6 +59,10 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
     lo, hi = problem.box(upper)
     if not (lo.any() and hi.any()):
         return unsolved(problem, upper, Status.ONE_CLASS)
+    alpha = outweighed(problem, upper)
+    if alpha is not None:
+        beta = problem.signs * alpha
+        return certified(problem, None, upper, lo, hi, beta, problem.linear, None, road, 0, 0)
     hulls = hulls_of(problem)
     if hulls is not None and not may_reach(lo, hi):
         return unsolved(problem, upper, Status.INFEASIBLE)

@@ -23,10 +23,10 @@ PRECISION = 1e-6
 _VISIBLE = 1e-3
 """The same for the violation and the rounding of h + b, which are large beside h for a tiny C: f shows three digits."""
 
-_INVISIBLE = float(np.finfo(float).eps) / _VISIBLE
+INVISIBLE = float(np.finfo(float).eps) / _VISIBLE
 """An h of which f = h + b, in margins, would not show three digits."""
 
-_NOISE, _ROUGH = 8.0, 64.0
+_ROUGH = 64.0
 
 _EPS = float(np.finfo(float).eps)
 
@@ -164,33 +164,9 @@ def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
     return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
 
-def may_be_flat(
-    field: Floats, beta: Floats, gap: Floats | float, rounding: Floats | float, diagonal: Floats
-) -> NDArray[np.bool_]:
-    """Whether the (...,) gap leaves room for h = 0, where the values of h are ``field`` (..., n).
-
-    The optimal h* is within √gap of h, by the strong convexity of ½‖h‖², and |h(x)| ≤ ‖h‖ √K(x, x). Where rounding may
-    hide a millionth of a margin nothing is said to be flat.
-    """
-    squared = np.abs(np.einsum("...i,...i->...", beta, field))
-    limit = 2.0 * gap + rounding * np.abs(beta).sum(axis=-1)
-    low = _largest(field) <= np.sqrt(limit * np.abs(diagonal).max()) + rounding
-    invisible = _largest(field) <= _INVISIBLE
-    return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
-
-
-def is_noise(field: Floats, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
-    """Whether all of the ``field`` (..., n) is of the size of the (...,) violation and rounding, or lost beside b."""
-    return np.asarray(_largest(field) <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), _INVISIBLE))
-
-
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
     """Whether the violation hides a millionth of the ``spread`` of h, and a better solution might not."""
     return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
-
-
-def _largest(field: Floats) -> Floats:
-    return np.asarray(np.maximum(field.max(axis=-1), -field.min(axis=-1)))
 
 
 @dataclass(frozen=True, slots=True)

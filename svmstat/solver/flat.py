@@ -1,0 +1,77 @@
+"""Where h = 0, so that f is the intercept everywhere: known beforehand, or found as far as rounding lets it be told.
+
+A map of what rounding leaves of such an h would take it for a signal, and every road to the solution would leave
+another.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.problem import BoxQP
+from svmstat.solver.solution import INVISIBLE, PRECISION
+
+_EQUAL = 1e-12
+"""Sums of bounds that differ by this share are equal."""
+
+_NOISE = 8.0
+_FAR = 1e300
+
+
+def outweighed(problem: BoxQP, upper: Floats) -> Floats | None:
+    """The α (n,) for upper bounds (n,) that makes h = 0, where one class outweighs the other at every point; or None.
+
+    If at every point the bounds of the events add up to those of the others at least, f = m₊ everywhere is optimal: the
+    others are at their bounds, and the events at each point cancel them. Nothing has to be solved for that.
+    """
+    point, event = problem.point, problem.signs > 0
+    if point is None or not may_be_outweighed(problem, upper[None])[0]:
+        return None
+    events, others = (_sums(point[rows], upper[rows], point.max() + 1) for rows in (event, ~event))
+    slack = _EQUAL * (events + others)
+    for mine, theirs, heavier in ((events, others, event), (others, events, ~event)):
+        if (mine >= theirs - slack).all():
+            share = np.divide(theirs, mine, out=np.zeros(len(mine)), where=mine > 0.0)
+            return np.where(heavier, upper * np.minimum(share, 1.0)[point], upper)
+    return None
+
+
+def _sums(point: Rows, values: Floats, size: int) -> Floats:
+    """(size,) sums of the values (m,) at each point (m,)."""
+    return np.bincount(point, values, size).astype(float)
+
+
+def may_be_outweighed(problem: BoxQP, uppers: Floats) -> NDArray[np.bool_]:
+    """Whether one class of each of (B, n) bounds has no row at a point of its own: if not, neither is outweighed."""
+    point, event = problem.point, problem.signs > 0
+    if point is None or problem.total is not None:
+        return np.zeros(len(uppers), bool)
+    both = np.intersect1d(point[event], point[~event])
+    if len(both) == 0:
+        return np.zeros(len(uppers), bool)
+    alone = ~np.isin(point, both)
+    return np.asarray(~((uppers[:, alone & event] > 0).any(axis=1) & (uppers[:, alone & ~event] > 0).any(axis=1)))
+
+
+def may_be_flat(
+    field: Floats, beta: Floats, gap: Floats | float, rounding: Floats | float, diagonal: Floats
+) -> NDArray[np.bool_]:
+    """Whether the (...,) gap leaves room for h = 0, where the values of h are ``field`` (..., n).
+
+    The optimal h* is within √gap of h, by the strong convexity of ½‖h‖², and |h(x)| ≤ ‖h‖ √K(x, x). Where rounding may
+    hide a millionth of a margin nothing is said to be flat.
+    """
+    squared = np.abs(np.einsum("...i,...i->...", beta, field))
+    limit = np.minimum(2.0 * gap + rounding * np.abs(beta).sum(axis=-1), _FAR)
+    low = _largest(field) <= np.sqrt(limit * np.abs(diagonal).max()) + rounding
+    invisible = _largest(field) <= INVISIBLE
+    return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
+
+
+def is_noise(field: Floats, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
+    """Whether all of the ``field`` (..., n) is of the size of the (...,) violation and rounding, or lost beside b."""
+    return np.asarray(_largest(field) <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
+
+
+def _largest(field: Floats) -> Floats:
+    return np.asarray(np.maximum(field.max(axis=-1), -field.min(axis=-1)))
