@@ -7,7 +7,7 @@ import shlex
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +18,7 @@ import pandas as pd
 from svmstat import datasets, svm
 from svmstat._checks import nearest
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.kernels import KERNELS, declared
 from svmstat.report import report
 
 _EXAMPLES = """\
@@ -180,7 +181,7 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
 
     model = parser.add_argument_group("model")
     add = model.add_argument
-    add("--kernel", metavar="NAME", help="linear, rbf (default), poly or spline")
+    add("--kernel", metavar="NAME", help=f"{_listed(KERNELS, 'or')}; the default is rbf")
     add("--C", type=float, metavar="NUMBER", help="cost of a margin violation (default 1)")
     add(
         "--nu",
@@ -192,10 +193,10 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
         "--gamma",
         type=_number_or_word,
         metavar="WIDTH",
-        help="width of rbf and poly: scale (default), median or a number",
+        help=f"width of {_users('gamma')}: scale (default), median or a number",
     )
-    add("--degree", type=int, metavar="INTEGER", help="degree of poly (default 3)")
-    add("--coef0", type=float, metavar="NUMBER", help="constant of poly (default 0)")
+    add("--degree", type=int, metavar="INTEGER", help=f"degree of {_users('degree')} (default 3)")
+    add("--coef0", type=float, metavar="NUMBER", help=f"constant of {_users('coef0')} (default 0)")
     add("--event", metavar="LEVEL", help="level of the response that counts as positive (default: the last)")
     add(
         "--class-weight",
@@ -229,6 +230,16 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add("--subset", metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
     add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
     add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
+
+
+def _users(parameter: str) -> str:
+    """The kernels that have a parameter."""
+    return _listed([name for name, kernel in KERNELS.items() if parameter in declared(kernel)], "and")
+
+
+def _listed(names: Iterable[str], last: str) -> str:
+    *most, end = names
+    return f"{', '.join(most)} {last} {end}" if most else end
 
 
 def _summary_arguments(parser: argparse.ArgumentParser) -> None:

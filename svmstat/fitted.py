@@ -135,8 +135,8 @@ class Fitted(ABC):
 
     @property
     def kernel_name(self) -> str:
-        """The name of the kernel."""
-        return self.kernel.name
+        """The name of the kernel; of one that is made of others, what it is made of."""
+        return self.kernel.title
 
     @property
     def kernel_parameters(self) -> dict[str, Any]:

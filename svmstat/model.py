@@ -4,7 +4,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,15 +17,7 @@ from svmstat.calibration import COUPLINGS, fit_platt
 from svmstat.decision import Decision, decide
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
-from svmstat.kernels import (
-    CustomKernel,
-    Kernel,
-    Polynomial,
-    Precomputed,
-    check_gram,
-    make_kernel,
-    warn_if_indefinite,
-)
+from svmstat.kernels import Kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import fit_machine
 from svmstat.multiclass import fit_pair_maps, fit_pairs
 from svmstat.multiclass import leave_one_out as leave_pairs_out
@@ -35,9 +27,16 @@ from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
 
 Floats = NDArray[np.float64]
+Plain = TypeVar("Plain", float, int, str)
 
-_DEFAULT_C = float("1")
-"""An object of its own: beside nu it tells a C that was given from one that was not."""
+
+def _apart(value: Plain) -> Plain:
+    """An equal object of its own: as a default it tells an argument that was given from one that was not."""
+    kind = type(value)
+    return type(kind.__name__, (kind,), {})(value)
+
+
+_C, _GAMMA, _DEGREE, _COEF0 = _apart(1.0), _apart("scale"), _apart(3), _apart(0.0)
 
 
 def svm(
@@ -45,11 +44,11 @@ def svm(
     data: pd.DataFrame,
     *,
     loss: str = "hinge",
-    kernel: str | Callable[[Floats, Floats], ArrayLike] = "rbf",
-    C: float = _DEFAULT_C,
-    gamma: float | str = "scale",
-    degree: int = 3,
-    coef0: float = 0.0,
+    kernel: str | Kernel | Callable[[Floats, Floats], ArrayLike] = "rbf",
+    C: float = _C,
+    gamma: float | str = _GAMMA,
+    degree: int = _DEGREE,
+    coef0: float = _COEF0,
     nu: float | Sequence[float] | None = None,
     weights: Hashable | ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
@@ -81,16 +80,19 @@ def svm(
         The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
         P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
         2[−log(1 − P0) + P0 f]₊. At P0 = ½ the two are the same up to the scale of f.
-    kernel : {"rbf", "linear", "poly", "spline", "precomputed"} or callable
-        The kernel: see `svmstat.kernels` for the formulas. With "precomputed" the columns of the design are
-        those of the gram matrix, in the order of the rows of ``data``:
+    kernel : {"rbf", "linear", "poly", "spline", "laplace", "precomputed"}, Kernel or callable
+        The kernel: see `svmstat.kernels` for the formulas. One that is passed as an object has its own parameters, can
+        be a sum and live on some terms of the formula:
+        ``kernel=Linear().on("age") + 0.5 * RBF(gamma="median").on("lon", "lat")``. With "precomputed" the columns of
+        the design are those of the gram matrix, in the order of the rows of ``data``:
         ``svm("y ~ .", frame_of_K_and_y, kernel="precomputed")``. A function K(X, Z) of two arrays (m, p) and
         (k, p) returns (m, k).
     C : float
         Cost, > 0. The λ of the penalised form (1/Σw) Σ w [..]₊ + λ‖h‖² is 1/(2 C Σw).
     gamma : float, "scale" or "median"
         Width of the rbf and polynomial kernels: a number > 0, 1/(p · variance of all entries of the scaled
-        design), or 1/(2 · squared median distance).
+        design), or 1/(2 · squared median distance); of the Laplace kernel: a number, 1/(p · standard deviation), or
+        1/median of the distance that it has.
     degree, coef0 : int, float
         Of the polynomial kernel (γ x'z + coef0)^degree.
     nu : float or two floats, optional
@@ -158,22 +160,23 @@ def svm(
     [False, False]
     """
     positive("C", C)
-    chosen_nu = None if nu is None else _nu_alone(nu, C is not _DEFAULT_C, loss, class_weight, costs, priors)
+    chosen_nu = None if nu is None else _nu_alone(nu, C is not _C, loss, class_weight, costs, priors)
+    defaults = {"gamma": (gamma, _GAMMA), "degree": (degree, _DEGREE), "coef0": (coef0, _COEF0)}
+    chosen = make_kernel(kernel, {name: value for name, (value, left) in defaults.items() if value is not left})
     caller = sys._getframe(1)
     prepared = prepare(
-        formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
+        formula, data, loss=loss, of_rows=chosen.of_rows, weights=weights, class_weight=class_weight, costs=costs,
         priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
         coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals),
     )  # fmt: skip
-    frame, X = prepared.frame, prepared.X
+    frame = prepared.frame
     if chosen_nu is not None and prepared.many:
         raise ArgumentError(
             f"nu={nu!r} is not allowed: it is for two levels, and the response {frame.response.name!r} has "
             f"{len(frame.response.levels)}; C, class_weight and priors are for more."
         )
     resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
-    chosen = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=frame.weights)
-    return fit(prepared, chosen, float(C), resolved)
+    return fit(prepared, prepared.resolve(chosen), float(C), resolved)
 
 
 def _nu_alone(
@@ -224,6 +227,10 @@ class Prepared:
     calibration: str
     coupling: str
 
+    def resolve(self, kernel: Kernel) -> Kernel:
+        """The kernel with numbers for all that it learns from these rows."""
+        return kernel.resolve(self.X, self.frame.weights, self.frame.design.named_slices)
+
     @property
     def many(self) -> bool:
         """Whether the response has more than two levels."""
@@ -247,7 +254,7 @@ def prepare(
     data: pd.DataFrame,
     *,
     loss: str,
-    kernel: object,
+    of_rows: bool,
     weights: Hashable | ArrayLike | None,
     class_weight: Mapping[Any, float] | str | None,
     costs: Mapping[str, float] | None,
@@ -261,20 +268,20 @@ def prepare(
     env: Mapping[str, Any],
     ignored: Collection[Hashable] = (),
 ) -> Prepared:
-    """Check the arguments of `svm` that are no numbers of the machine, and read the formula; ``env`` are the caller's
-    names.
+    """Check the arguments of `svm` that are no numbers of the machine, and read the formula.
+
+    ``of_rows`` says whether the kernel is one of rows, and not a gram matrix; ``env`` are the caller's names.
     """
     one_of("loss", loss, losses.NAMES)
     one_of("calibration", calibration, ("insample", "loo"))
     one_of("coupling", coupling, COUPLINGS)
     scale = flag("scale", scale)
-    given = isinstance(kernel, str) and kernel == "precomputed"
     frame = build_design(
         formula, data, weights=weights, subset=subset, event=event, na_action=na_action,
-        scale=scale and not given, drop_constant=not given, env=env, ignored=ignored,
+        scale=scale and of_rows, drop_constant=of_rows, env=env, ignored=ignored,
     )  # fmt: skip
     decision = decide(frame, class_weight, costs, priors)
-    X = _gram_columns(frame, len(data)) if given else frame.X
+    X = frame.X if of_rows else _gram_columns(frame, len(data))
     return Prepared(frame, X, loss, decision, calibration, coupling)
 
 
@@ -327,11 +334,8 @@ def _gram_columns(frame: ModelFrame, n: int) -> Floats:
 
 def _warn_of(fit: SVMResults | MulticlassSVMResults) -> None:
     """Tell what the user should know of a fit."""
-    kernel, gram = fit.kernel, fit.machine.gram
-    may_be_indefinite = isinstance(kernel, Precomputed | CustomKernel) or (
-        isinstance(kernel, Polynomial) and kernel.coef0 < 0
-    )
-    if may_be_indefinite and gram.fits:
+    gram = fit.machine.gram
+    if fit.kernel.may_be_indefinite and gram.fits:
         warn_if_indefinite(gram.complete())
     if not fit.converged:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"

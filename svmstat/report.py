@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat.kernels import arguments_of
 from svmstat.plots import svg
 from svmstat.plots.style import Axes, percent
 from svmstat.rendering.parts import Block, Entry, Table
@@ -265,12 +266,13 @@ def _provenance(fit: Any, gof: Any, seed: str, call: str | None) -> Iterator[str
 
 def _call(fit: Any) -> str:
     """The call of `svm`, with an ellipsis for arguments of which the fit knows only that they were given."""
+    made = arguments_of(fit.kernel)
     arguments: dict[str, Any] = {
         "loss": fit.loss,
-        "kernel": fit.kernel_name,
+        "kernel": made["kernel"],
         "C": fit.C if fit.nu is None else None,
         "nu": fit.nu,
-        **fit.kernel_parameters,
+        **made,
         "class_weight": fit.class_weight if fit.decision.costs is None and fit.priors is None else None,
         "costs": fit.decision.costs,
         "priors": fit.priors,

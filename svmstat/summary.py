@@ -14,6 +14,9 @@ from svmstat.rendering.values import show
 
 _CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out decision values"}
 
+_LONG = 24
+"""A kernel whose name is longer stands over the full width."""
+
 _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
 
@@ -156,7 +159,14 @@ def abridged(formula: str, most: int) -> str:
 
 def model_block(fit: Any, response: str, stakes: Sequence[Entry]) -> Block:
     """What was fitted: the formula, the response as it is described, what is at stake, rows and settings."""
-    wide = [Entry("Formula", abridged(fit.formula, 1200)), Entry("Response", response), *stakes]
+    kernel = [Entry("Kernel", fit.kernel_name)]
+    long = len(fit.kernel_name) > _LONG
+    wide = [
+        Entry("Formula", abridged(fit.formula, 1200)),
+        Entry("Response", response),
+        *(kernel if long else []),
+        *stakes,
+    ]
     total = "sum w" if fit.weights_given else "n"
     left = [
         ("Rows used", fit.n_rows, True),
@@ -175,7 +185,7 @@ def model_block(fit: Any, response: str, stakes: Sequence[Entry]) -> Block:
         ),
         right=(
             Entry("Loss", fit.loss),
-            Entry("Kernel", fit.kernel_name),
+            *([] if long else kernel),
             *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
             *_cost(fit, total),
         ),

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from svmstat import cli, datasets
+from svmstat import cli, datasets, svm
 from svmstat.errors import ArgumentError, CertificateWarning, DataError
+from svmstat.kernels import Laplace
 from svmstat.summary import Summary
 
 DATA = pd.DataFrame({"y": [0, 1, 1, 0], "x": [0.5, 1.5, 2.5, 3.5], "g": ["a", "b", "a", "b"]})
@@ -326,6 +327,27 @@ def test_mackerel(capsys):
     assert cli.main(["fit", MACKEREL, "mackerel", "--C", "16", "--gamma", "0.25"]) == 0
     text = capsys.readouterr().out
     assert all(number in text for number in ("418.10", "0.1341", "634", "369"))
+
+
+def test_the_laplace_kernel(capsys, tmp_path):
+    """A class in svmstat.kernels is all that made it: the command knows its name, and which options are its own."""
+    command = ["egg_count > 0 ~ lon + lat", "mackerel", "--kernel", "laplace", "--gamma", "0.5"]
+    assert cli.main(["fit", *command]) == 0
+    fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"), kernel=Laplace(gamma=0.5))
+    assert capsys.readouterr().out == f"{fit.summary()}\n"
+    assert "laplace" in str(fit.summary())
+    out = tmp_path / "r.html"
+    assert cli.main(["report", *command, "-B", "9", "--seed", "1", "--out", str(out)]) == 0
+    assert "--kernel laplace --gamma 0.5" in out.read_text(encoding="utf-8")
+
+
+def test_the_help_lists_the_kernels_and_their_parameters(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["fit", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "linear, rbf, poly, spline, precomputed or laplace; the default is rbf" in shown
+    assert "width of rbf, poly and laplace: scale" in shown
+    assert "degree of poly (default 3)" in shown
 
 
 @pytest.mark.parametrize("format", ["text", "html", "latex"])

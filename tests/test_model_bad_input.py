@@ -76,7 +76,7 @@ ARGUMENTS = [
     ({"C": True}, ArgumentError, "C=True is not allowed"),
     ({"C": None}, ArgumentError, "C=None is not allowed"),
     ({"C": [1.0]}, ArgumentError, "C=[1.0] is not allowed"),
-    ({"kernel": "rfb"}, ArgumentError, "'spline', 'precomputed' or a function K(X, Z); did you mean 'rbf'?"),
+    ({"kernel": "rfb"}, ArgumentError, "a kernel such as RBF() or a function K(X, Z); did you mean 'rbf'?"),
     ({"kernel": "rfb"}, ArgumentError, "kernel='rfb' is not allowed: it must be one of 'linear', 'rbf'"),
     ({"kernel": None}, ArgumentError, "kernel=None is not allowed: it must be one of 'linear'"),
     ({"kernel": K}, ArgumentError, "is not allowed: it must be one of 'linear'"),

@@ -6,7 +6,7 @@ import inspect
 import pytest
 
 import svmstat
-from svmstat import SVMResults, svm
+from svmstat import SVMResults, kernels, svm
 from svmstat.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -49,6 +49,12 @@ METHODS = {"summary": (), "predict": ("newdata",), "decision_function": ("newdat
 def test_top_level():
     assert set(svmstat.__all__) >= {"svm", "tune", "minimax", "neyman_pearson", "datasets", "SVMResults"}
     assert all(hasattr(svmstat, name) for name in svmstat.__all__)
+
+
+def test_kernels():
+    assert set(kernels.__all__) >= {"RBF", "Laplace", "Linear", "Polynomial", "Spline", "Precomputed", "CustomKernel"}
+    assert set(kernels.__all__) >= {"Kernel", "PointKernel", "Sum", "Scaled", "On", "Centred", "named", "parameter"}
+    assert {"linear", "rbf", "poly", "spline", "precomputed"} <= set(kernels.KERNELS)
 
 
 def test_arguments_of_svm():

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,27 @@ class Design:
     def scaled(self) -> bool:
         """Whether any column was standardised."""
         return bool((self.center != 0).any() or (self.scale_ != 1).any())
+
+    @property
+    def term_slices(self) -> dict[str, slice]:
+        """Where the columns of each term stand in the design; an empty slice if all of them were constant.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from svmstat.formula import build_design
+        >>> data = pd.DataFrame({"y": [0, 1, 1], "x": [1.0, 2.0, 3.0], "g": ["a", "b", "b"]})
+        >>> build_design("y ~ x + g + x:g", data).design.term_slices
+        {'x': slice(0, 1, None), 'g': slice(1, 3, None), 'x:g': slice(3, 5, None)}
+        """
+        widths = [len(term.column_names) for term in self._terms]
+        ends = np.concatenate([[0], np.cumsum(self._scaling.keep)])[np.cumsum([0, *widths])].tolist()
+        return {term.name: slice(*both) for term, both in zip(self._terms, pairwise(ends), strict=True)}
+
+    @property
+    def named_slices(self) -> dict[str, slice]:
+        """Where the columns of each name stand: those of the terms, and each column by its own name."""
+        return {name: slice(k, k + 1) for k, name in enumerate(self.column_names)} | self.term_slices
 
     def transform(self, newdata: pd.DataFrame) -> NewRows:
         """Compute the design matrix of new data.

@@ -87,6 +87,11 @@ class Term:
     factors: tuple[Factor, ...]
 
     @property
+    def name(self) -> str:
+        """The term as a formula has it, such as ``a:x``."""
+        return ":".join(factor.expression.code for factor in self.factors)
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """One name for each column, such as ``a[north]:x``."""
         names: tuple[str, ...] = self.factors[0].column_names

@@ -1,27 +1,50 @@
-"""Kernels: each an object with its formula in the docstring; gram and cross-gram matrices; the width γ."""
+"""Kernels: each an object with its formula in the docstring, to be passed, added, scaled and put on columns.
 
-from svmstat.kernels.base import Kernel, Rows, gram
-from svmstat.kernels.centred import centred_gram
+`RBF`, `Laplace`, `Linear`, `Polynomial` and `Spline` have formulas, `CustomKernel` is a function, `Precomputed` a
+matrix; `Sum`, `Scaled`, `On` and `Centred` are made of others.
+"""
+
+from svmstat.kernels.base import Kernel, On, Scaled, Sum, gram
+from svmstat.kernels.centred import Centred, centred_gram
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import resolve_gamma
-from svmstat.kernels.given import CustomKernel, Precomputed
+from svmstat.kernels.given import CustomKernel, Precomputed, called
 from svmstat.kernels.gram_checks import check_gram, clearly_indefinite, warn_if_indefinite
-from svmstat.kernels.make import make_kernel
+from svmstat.kernels.laplace import Laplace
+from svmstat.kernels.make import ARGUMENTS, arguments_of, make_kernel
+from svmstat.kernels.names import KERNELS, named
+from svmstat.kernels.parameters import declared, is_rule, parameter
+from svmstat.kernels.points import PointKernel
+from svmstat.kernels.rows import Rows
 
 __all__ = [
+    "ARGUMENTS",
+    "KERNELS",
     "RBF",
+    "Centred",
     "CustomKernel",
     "Kernel",
+    "Laplace",
     "Linear",
+    "On",
+    "PointKernel",
     "Polynomial",
     "Precomputed",
     "Rows",
+    "Scaled",
     "Spline",
+    "Sum",
+    "arguments_of",
+    "called",
     "centred_gram",
     "check_gram",
     "clearly_indefinite",
+    "declared",
     "gram",
+    "is_rule",
     "make_kernel",
+    "named",
+    "parameter",
     "resolve_gamma",
     "warn_if_indefinite",
 ]

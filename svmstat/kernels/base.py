@@ -1,51 +1,44 @@
-"""What a kernel is, and how the rows of its gram matrix are computed: on demand or all at once."""
+"""What a kernel is: a value that one passes to ``svm``, adds to others, scales, and puts on some of the columns."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from svmstat.kernels.pairs import FloatArray, in_threads, plain
-
-Indices = NDArray[np.intp] | list[int] | slice
-
-WORTH_THREADS = 12  # tiles that take longer than starting threads
-TILE = 256  # rows and columns of a block of the gram matrix; 512 KiB stay in the second-level cache
+from svmstat._checks import finite, is_real, nearest, refuse
+from svmstat.errors import ArgumentError
+from svmstat.kernels.pairs import FloatArray
+from svmstat.kernels.parameters import declared, is_rule
+from svmstat.kernels.rows import Indices, Rows
 
 
-class Rows(ABC):
-    """One gram matrix, computed in parts on demand or all at once.
+@dataclass(frozen=True, slots=True)
+class Kernel(ABC):
+    """A symmetric function K(x, z) of two rows, and a value: frozen, equal where its parameters are equal.
 
-    Attributes
-    ----------
-    diagonal : ndarray of shape (n,)
-        K(x_i, x_i).
+    ``K1 + K2`` is a `Sum`, ``0.5 * K`` a `Scaled` kernel and ``K.on("x", "z")`` the kernel on these columns alone.
+    `resolve` puts numbers in the place of what is to be learnt from the training rows, as the width of
+    ``RBF(gamma="median")``. ``repr`` shows what one writes to make the kernel.
+
+    Notes
+    -----
+    A kernel of one's own with a formula is a frozen dataclass that extends `PointKernel`. Each of its parameters is a
+    field made by `svmstat.kernels.parameter`, which says its default, what is allowed, how a rule becomes a number and
+    which values ``tune`` searches. `named` above the class makes the name known everywhere.
     """
 
-    __slots__ = ()
-    diagonal: FloatArray
-
-    @abstractmethod
-    def block(self, rows: Indices, columns: Indices) -> FloatArray:
-        """K[rows][:, columns] (len(rows), len(columns)), float64 and C-contiguous."""
-
-    @abstractmethod
-    def gram(self) -> FloatArray:
-        """The whole matrix (n, n), exactly symmetric."""
-
-
-class Kernel(ABC):
-    """A symmetric function K(x, z) of two rows."""
-
-    __slots__ = ()
     name: ClassVar[str]
+    of_rows: ClassVar[bool] = True
+    """Whether the data are rows of a design, and not a gram matrix."""
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters by name, for the summary."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.repr}  # type: ignore[arg-type]
+    __array_ufunc__ = None  # a number of numpy leaves the multiplication to the kernel
+
+    def __post_init__(self) -> None:
+        for name, each in declared(self).items():
+            object.__setattr__(self, name, each.check(name, getattr(self, name)))
 
     @abstractmethod
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -63,87 +56,379 @@ class Kernel(ABC):
         """The rows K[indices, :] (len(indices), n) of the gram matrix of ``X``."""
         return self.bind(X).block(indices, slice(None))
 
+    # What it is
 
-class PointKernel(Kernel):
-    """A kernel with a formula: its values depend on the two rows only, bit for bit."""
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name, for the summary."""
+        return {name: getattr(self, name) for name, each in declared(self).items() if each.shown}
 
-    __slots__ = ()
+    @property
+    def parts(self) -> tuple["Kernel", ...]:
+        """The kernels that it is made of."""
+        return ()
 
-    @abstractmethod
-    def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
-        """Write K(x_i, z_j) into ``out`` (m, n); the x_i are rows of (m, p), the z_j columns of (p, n)."""
+    def with_parts(self, change: Callable[["Kernel"], "Kernel"]) -> "Kernel":
+        """The kernel made of its changed parts."""
+        return self
 
-    def prepare(self, X: FloatArray) -> FloatArray:
-        """The rows (n, p) in the form that ``fill`` reads."""
-        return np.array(X, dtype=float, order="C")  # a copy, that later changes of X do not reach
+    @property
+    def title(self) -> str:
+        """What a summary calls it: its name, or what it is made of."""
+        return str(self) if self.parts else getattr(self, "name", type(self).__name__)
 
-    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """The cross-gram matrix K(x_i, z_j) (n, m), float64 and C-contiguous."""
-        points, columns = self.prepare(X), np.ascontiguousarray(self.prepare(Z).T)
-        out = np.empty((len(points), columns.shape[1]))
-        height = max(1, TILE * TILE // max(1, columns.shape[1]))
+    @property
+    def may_be_indefinite(self) -> bool:
+        """Whether its gram matrices can have negative eigenvalues."""
+        return any(part.may_be_indefinite for part in self.parts)
 
-        def strip(start: int) -> None:
-            some = slice(start, start + height)
-            self.fill(points[some], columns, out[some])
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={short(each)}' for name, each in self.parameters.items())})"
 
-        for _ in in_threads(strip, range(0, len(points), height)):
-            pass
-        return out
+    # What it learns from the training rows
 
-    def bind(self, X: FloatArray) -> "PointRows":
-        """The prepared rows, their transpose and the diagonal."""
-        points = self.prepare(X)
-        return PointRows(self, points, np.ascontiguousarray(points.T), _diagonal(self, points))
+    @property
+    def unresolved(self) -> tuple[str, ...]:
+        """The names of the parameters that have no number yet, also of its parts."""
+        own = (name for name in declared(self) if is_rule(getattr(self, name)))
+        return (*own, *(name for part in self.parts for name in part.unresolved))
+
+    def resolve(
+        self, X: FloatArray, weights: FloatArray | None = None, columns: Mapping[str, slice] | None = None
+    ) -> "Kernel":
+        """The kernel with numbers for all that is to be learnt, and a look at whether it can be used on these rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, p)
+            Training rows on the scale of the fit.
+        weights : ndarray of shape (n,), optional
+            Case weights; rows of weight zero count as absent.
+        columns : mapping of str to slice, optional
+            What the names in `On` mean: names of terms and columns, and where they stand in X.
+
+        Returns
+        -------
+        Kernel
+            Of the same kind, and equal to this one if there was nothing to learn.
+
+        Raises
+        ------
+        ArgumentError, DataError
+            If a rule gives no number on these rows, or the kernel no finite values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmstat.kernels import RBF, Linear
+        >>> (Linear() + 0.5 * RBF(gamma="scale")).resolve(np.array([[1.0], [3.0]]))
+        Linear() + 0.5 * RBF(gamma=1.0)
+        """
+        rules = {name: each for name, each in declared(self).items() if is_rule(getattr(self, name))}
+        learnt = {name: each.learn(getattr(self, name), X, weights) for name, each in rules.items() if each.learn}
+        kernel = replace(self, **learnt) if learnt else self
+        kernel.check_rows(X if weights is None else X[np.asarray(weights) > 0])
+        return kernel.with_parts(lambda part: part.resolve(X, weights, columns))
+
+    def check_rows(self, X: FloatArray) -> None:  # noqa: B027 (most kernels take any rows)
+        """Refuse training rows (n, p) on which the kernel, its parameters being numbers, cannot be used."""
+
+    def require_resolved(self) -> None:
+        """Refuse to compute values while a parameter waits for training rows."""
+        if self.unresolved:
+            raise ArgumentError(
+                f"the kernel {self!r} has not learnt its {' and '.join(dict.fromkeys(self.unresolved))} yet: "
+                "kernel.resolve(X) does so on the training rows."
+            )
+
+    def without_constant(self) -> "Kernel":
+        """A kernel that differs from this one by a constant, and has the digits that the constant would take."""
+        return self.with_parts(lambda part: part.without_constant())
+
+    # What is made of it
+
+    def __add__(self, other: object) -> "Kernel":
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: object) -> "Kernel":
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # where sum() begins
+
+    def __mul__(self, other: object) -> "Kernel":
+        return Scaled(other, self) if is_real(other) else NotImplemented  # type: ignore[arg-type]
+
+    __rmul__ = __mul__
+
+    def on(self, *columns: str | int) -> "Kernel":
+        """The kernel on some columns of the design: names of terms or of columns, or positions."""
+        return On(self, columns)
+
+
+def short(value: object) -> str:
+    """A parameter or a part as a summary shows it: six digits of a number."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value) if isinstance(value, Kernel) else repr(value)
+
+
+def family(kernel: Kernel) -> Iterator[Kernel]:
+    """A kernel, its parts, and theirs."""
+    yield kernel
+    for part in kernel.parts:
+        yield from family(part)
+
+
+def check_part(name: str, kernel: object) -> None:
+    """Refuse what cannot be a part of another kernel."""
+    if not isinstance(kernel, Kernel):
+        raise refuse(name, kernel, "a kernel such as RBF() or CustomKernel(function)")
+    if not kernel.of_rows:
+        raise ArgumentError(
+            f"{kernel!r} cannot be a part of another kernel, for its data are a gram matrix: add, scale or centre the "
+            "matrix itself."
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class PointRows(Rows):
-    """Rows from a formula: ``points`` (n, p), ``columns`` (p, n) its transpose, both C-contiguous."""
+class Combined(Kernel):
+    """A kernel that is made of others."""
 
-    kernel: PointKernel
-    points: FloatArray
-    columns: FloatArray
+    @abstractmethod
+    def written(self, text: Callable[[Any], str]) -> str:
+        """What one writes to make it; ``text`` writes a number or a part."""
+
+    def __repr__(self) -> str:
+        return self.written(repr)
+
+    def __str__(self) -> str:
+        return self.written(short)
+
+
+def _bracketed(kernel: Kernel, text: Callable[[Any], str], kinds: tuple[type[Kernel], ...]) -> str:
+    """The text of a part, in parentheses if it is one of these kinds."""
+    return f"({text(kernel)})" if isinstance(kernel, kinds) else text(kernel)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sum(Combined):
+    """K(x, z) = K_1(x, z) + K_2(x, z) + …, added from left to right; a sum in a sum is one sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmstat.kernels import RBF, Linear
+    >>> kernel = Linear() + 0.5 * RBF(gamma=0.1)
+    >>> kernel, kernel(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0]]))
+    (Linear() + 0.5 * RBF(gamma=0.1), array([[5.5]]))
+    """
+
+    kernels: tuple[Kernel, ...]
+    name: ClassVar[str] = "sum"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kernels, Kernel) or not isinstance(self.kernels, Iterable):
+            raise refuse("kernels", self.kernels, "a sequence of kernels")
+        given = tuple(self.kernels)
+        if not given:
+            raise refuse("kernels", given, "one kernel or several")
+        for k, each in enumerate(given):
+            check_part(f"kernels[{k}]", each)
+        flat = (part for each in given for part in (each.kernels if isinstance(each, Sum) else (each,)))
+        object.__setattr__(self, "kernels", tuple(flat))
+
+    def written(self, text: Callable[[Any], str]) -> str:
+        """K_1 + K_2 + …."""
+        return " + ".join(map(text, self.kernels))
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that are added."""
+        return self.kernels
+
+    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """The sum of the changed kernels."""
+        return Sum(tuple(map(change, self.kernels)))
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """The sum of the cross-gram matrices (n, m)."""
+        return reduce(np.add, (each(X, Z) for each in self.kernels))
+
+    def bind(self, X: FloatArray) -> "SumRows":
+        """Each kernel on the rows of X."""
+        bound = tuple(each.bind(X) for each in self.kernels)
+        return SumRows(bound, reduce(np.add, (each.diagonal for each in bound)))
+
+
+@dataclass(frozen=True, slots=True)
+class SumRows(Rows):
+    """Rows of a sum, added in the order of the kernels."""
+
+    bound: tuple[Rows, ...]
     diagonal: FloatArray
 
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
-        """K[rows][:, columns], each value as in the whole matrix."""
-        points = plain(self.points[rows])
-        across = plain(self.columns[:, columns]) if isinstance(columns, slice) else self.columns.take(columns, axis=1)
-        out = np.empty((len(points), across.shape[1]))
-        self.kernel.fill(points, across, out)
-        return out
-
-    def gram(self) -> FloatArray:
-        """The whole matrix: tiles on and below the diagonal, each written twice, on all cores if it is large."""
-        n = len(self.points)
-        out = np.empty((n, n))
-        blocks = [slice(start, min(start + TILE, n)) for start in range(0, n, TILE)]
-        points, columns = plain(self.points), [plain(self.columns[:, block]) for block in blocks]
-
-        def tile(position: tuple[int, int]) -> None:
-            below, left = blocks[position[0]], blocks[position[1]]
-            values = np.empty((below.stop - below.start, left.stop - left.start))
-            self.kernel.fill(points[below], columns[position[1]], values)
-            out[below, left] = values
-            if below != left:
-                out[left, below] = values.T
-
-        positions = [(i, j) for i in range(len(blocks)) for j in range(i + 1)]
-        for _ in in_threads(tile, positions) if len(positions) >= WORTH_THREADS else map(tile, positions):
-            pass
-        return out
+        """K[rows][:, columns]."""
+        return reduce(np.add, (each.block(rows, columns) for each in self.bound))
 
 
-def _diagonal(kernel: PointKernel, points: FloatArray, width: int = 32) -> FloatArray:
-    """K(x_i, x_i) (n,) from small tiles, by the same arithmetic as the rows."""
-    diagonal = np.empty(len(points))
-    for start in range(0, len(points), width):
-        block = points[start : start + width]
-        values = np.empty((len(block), len(block)))
-        kernel.fill(block, np.ascontiguousarray(block.T), values)
-        diagonal[start : start + width] = values.diagonal()
-    return diagonal
+@dataclass(frozen=True, slots=True, repr=False)
+class Scaled(Combined):
+    """K(x, z) = θ K_1(x, z) with a number θ ≥ 0; what is scaled twice has one factor.
+
+    Examples
+    --------
+    >>> from svmstat.kernels import Linear
+    >>> 2 * (0.25 * Linear())
+    0.5 * Linear()
+    """
+
+    factor: float
+    kernel: Kernel
+    name: ClassVar[str] = "scaled"
+
+    def __post_init__(self) -> None:
+        check_part("kernel", self.kernel)
+        factor = finite("factor", self.factor)
+        if factor < 0:
+            raise refuse("factor", self.factor, "a finite number >= 0")
+        inner = self.kernel
+        if isinstance(inner, Scaled):
+            factor, inner = finite("factor", factor * inner.factor), inner.kernel
+        object.__setattr__(self, "factor", factor)
+        object.__setattr__(self, "kernel", inner)
+
+    def written(self, text: Callable[[Any], str]) -> str:
+        """θ * K_1."""
+        return f"{text(self.factor)} * {_bracketed(self.kernel, text, (Sum,))}"
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernel that is scaled."""
+        return (self.kernel,)
+
+    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """The changed kernel with the same factor."""
+        return Scaled(self.factor, change(self.kernel))
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """θ times the cross-gram matrix (n, m)."""
+        return self.factor * self.kernel(X, Z)
+
+    def bind(self, X: FloatArray) -> "ScaledRows":
+        """The kernel on the rows of X."""
+        bound = self.kernel.bind(X)
+        return ScaledRows(self.factor, bound, self.factor * bound.diagonal)
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledRows(Rows):
+    """Rows times a factor."""
+
+    factor: float
+    bound: Rows
+    diagonal: FloatArray
+
+    def block(self, rows: Indices, columns: Indices) -> FloatArray:
+        """K[rows][:, columns]."""
+        return self.factor * self.bound.block(rows, columns)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class On(Combined):
+    """K(x, z) = K_1(x_A, z_A), a kernel on the columns A of the design alone.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : str, int or a sequence of these
+        Terms of the formula (``"lon"``, ``"C(site)"``, ``"x:g"``), columns of the design (``"C(site)[north]"``), or
+        positions 0 … p − 1.
+    at : tuple of int, optional
+        Their positions in the design, which `resolve` finds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmstat.kernels import RBF, Linear
+    >>> kernel = RBF(gamma=1.0).on("x") + Linear().on("z")
+    >>> X = np.array([[1.0, 2.0], [1.0, 5.0]])
+    >>> kernel.resolve(X, columns={"x": slice(0, 1), "z": slice(1, 2)})(X, X)
+    array([[ 5., 11.],
+           [11., 26.]])
+    """
+
+    kernel: Kernel
+    columns: tuple[str | int, ...]
+    at: tuple[int, ...] | None = None
+    name: ClassVar[str] = "on"
+
+    def __post_init__(self) -> None:
+        check_part("kernel", self.kernel)
+        if any(isinstance(each, On) for each in family(self.kernel)):
+            raise ArgumentError(f"{self.kernel!r} is a kernel on some columns, and cannot be put on others.")
+        columns = (self.columns,) if isinstance(self.columns, str | int) else tuple(self.columns)
+        for each in columns:
+            position = isinstance(each, int | np.integer) and not isinstance(each, bool) and each >= 0
+            if not position and not isinstance(each, str):
+                raise refuse("columns", each, "names of terms or columns of the design, or positions from 0 on")
+        if not columns:
+            raise refuse("columns", columns, "one name or several")
+        plain = tuple(each if isinstance(each, str) else int(each) for each in columns)
+        object.__setattr__(self, "columns", plain)
+        if self.at is None and not any(isinstance(each, str) for each in plain):
+            object.__setattr__(self, "at", tuple(sorted(set(plain))))
+
+    def written(self, text: Callable[[Any], str]) -> str:
+        """K_1.on(…)."""
+        return f"{_bracketed(self.kernel, text, (Sum, Scaled))}.on({', '.join(map(repr, self.columns))})"
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernel on the columns."""
+        return (self.kernel,)
+
+    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """The changed kernel on the same columns."""
+        return On(change(self.kernel), self.columns, self.at)
+
+    @property
+    def unresolved(self) -> tuple[str, ...]:
+        """The names of what has no number yet, the columns among it."""
+        return (*(() if self.at is not None else ("columns",)), *self.kernel.unresolved)
+
+    def resolve(
+        self, X: FloatArray, weights: FloatArray | None = None, columns: Mapping[str, slice] | None = None
+    ) -> Kernel:
+        """The kernel resolved on its columns of these rows, which are found by their names."""
+        at = self.at if self.at is not None and columns is None else self._positions(columns or {})
+        if at[-1] >= (p := X.shape[1]):
+            raise refuse("columns", at[-1], f"a position from 0 to {p - 1}")
+        return On(self.kernel.resolve(X[:, list(at)], weights), self.columns, at)
+
+    def _positions(self, columns: Mapping[str, slice]) -> tuple[int, ...]:
+        """Where the columns stand in the design, rising."""
+        found: set[int] = set()
+        for each in self.columns:
+            if isinstance(each, int):
+                found.add(each)
+            elif each in columns:
+                found.update(range(columns[each].start, columns[each].stop))
+            else:
+                known = f"one of {', '.join(map(repr, columns))}" if columns else "a position: columns have no names"
+                raise refuse("columns", each, known + nearest(each, columns))
+        if not found:
+            raise ArgumentError(f"{self!r} has no columns: those of {', '.join(map(repr, self.columns))} are constant.")
+        return tuple(sorted(found))
+
+    def _part_of(self, X: FloatArray) -> FloatArray:
+        """The columns (n, q) of the rows X."""
+        self.require_resolved()
+        return np.asarray(X, dtype=float)[:, list(self.at or ())]
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """The cross-gram matrix (n, m) of the columns."""
+        return self.kernel(self._part_of(X), self._part_of(Z))
+
+    def bind(self, X: FloatArray) -> Rows:
+        """The kernel on the columns of the rows of X."""
+        return self.kernel.bind(self._part_of(X))
 
 
 def gram(kernel: Kernel, X: FloatArray) -> FloatArray:

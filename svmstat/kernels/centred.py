@@ -1,11 +1,15 @@
-"""Gram matrices about the centre of their rows, with the digits that a large constant would take."""
+"""Kernels about the centre of their rows, with the digits that a large constant would take."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat.kernels.base import Kernel
-from svmstat.kernels.formulas import RBF
-from svmstat.kernels.given import Precomputed
-from svmstat.kernels.pairs import FloatArray, squared_distances
+from svmstat._repeats import distinct_rows
+from svmstat.kernels.base import Combined, Kernel, check_part
+from svmstat.kernels.pairs import FloatArray, in_threads, plain, weighted_sums
+from svmstat.kernels.rows import TILE, Indices, Rows
 
 
 def centred_gram(kernel: Kernel, X: FloatArray) -> FloatArray:
@@ -37,19 +41,146 @@ def centred_gram(kernel: Kernel, X: FloatArray) -> FloatArray:
     array([[ 2.e-20, -2.e-20],
            [-2.e-20,  2.e-20]])
     """
-    K = _without_constant(kernel, X)
+    K = kernel.without_constant().bind(X).gram()
     means = K.mean(axis=1)
     shift = means - 0.5 * means.mean()
     return K - (shift[:, None] + shift)
 
 
-def _without_constant(kernel: Kernel, X: FloatArray) -> FloatArray:
-    """K, or K − 1 for the rbf kernel, (n, n)."""
-    if isinstance(kernel, RBF):
-        points = kernel.prepare(X)
-        K = np.empty((len(points), len(points)))
-        squared_distances(points, np.ascontiguousarray(points.T), -float(kernel.gamma), K)
-        return np.expm1(K, out=K)
-    if isinstance(kernel, Precomputed):
-        return np.array(X, dtype=float)
-    return kernel.bind(X).gram()
+@dataclass(frozen=True, slots=True, eq=False)
+class Centre:
+    """Where φ̄ is: a mean over rows, equal to another where all numbers are.
+
+    Attributes
+    ----------
+    rows : (G, p) the distinct rows, in the order of their values
+    weights : (G,) the sums of their weights
+    level : the mean ⟨φ̄, φ̄⟩ over all pairs of them of the kernel without its constant
+    """
+
+    rows: FloatArray
+    weights: FloatArray
+    level: float
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Centre) and self._numbers() == other._numbers()
+
+    def __hash__(self) -> int:
+        return hash(self._numbers())
+
+    def _numbers(self) -> tuple[object, ...]:
+        return self.rows.shape, self.rows.tobytes(), self.weights.tobytes(), self.level
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Centred(Combined):
+    """K(x, z) = ⟨φ(x) − φ̄, φ(z) − φ̄⟩, φ̄ the weighted mean over the training rows of φ, the feature map of K_1.
+
+    That is K_1(x, z) − m(x) − m(z) + m̄ with m(x) = Σ_i w_i K_1(x, x_i) / Σw and m̄ the mean of m. The functions of its
+    space have the mean Σ_i w_i h(x_i) = 0. A machine has the same f with it as with K_1, its intercept taking the rest.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        K_1.
+    centre : Centre, optional
+        The rows and their weights, which `resolve` finds.
+
+    Notes
+    -----
+    A value needs those of K_1 with all training rows: the gram matrix costs twice that of K_1, new rows as much as
+    prediction with all rows as support vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmstat.kernels import Linear
+    >>> X = np.array([[1.0], [3.0], [8.0]])
+    >>> Centred(Linear()).resolve(X)(X, X)
+    array([[ 9.,  3., -12.],
+           [ 3.,  1.,  -4.],
+           [-12., -4., 16.]])
+    """
+
+    kernel: Kernel
+    centre: Centre | None = None
+    name: ClassVar[str] = "centred"
+
+    def __post_init__(self) -> None:
+        check_part("kernel", self.kernel)
+
+    def written(self, text: Callable[[Any], str]) -> str:
+        """Centred(K_1)."""
+        return f"Centred({text(self.kernel)})"
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernel that is centred."""
+        return (self.kernel,)
+
+    def without_constant(self) -> Kernel:
+        """The kernel itself, which has none."""
+        return self
+
+    @property
+    def unresolved(self) -> tuple[str, ...]:
+        """The names of what has no number yet, the centre among it."""
+        return (*(() if self.centre is not None else ("centre",)), *self.kernel.unresolved)
+
+    def resolve(
+        self, X: FloatArray, weights: FloatArray | None = None, columns: Mapping[str, slice] | None = None
+    ) -> Kernel:
+        """The kernel resolved on these rows, and centred there unless it has a centre."""
+        kernel = self.kernel.resolve(X, weights, columns)
+        if self.centre is not None:
+            return Centred(kernel, self.centre)
+        X = np.asarray(X, dtype=float)
+        w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
+        X, w = X[w > 0], w[w > 0]
+        found = distinct_rows(X, w)
+        rows, sums = plain(X[found.first]), found.weights
+        means = _means(kernel.without_constant(), rows, rows, sums)
+        return Centred(kernel, Centre(rows, sums, float((sums * means).sum() / sums.sum())))
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """The cross-gram matrix K(x_i, z_j) (n, m)."""
+        return self.kernel.without_constant()(X, Z) - (self._shift(X)[:, None] + self._shift(Z))
+
+    def bind(self, X: FloatArray) -> "CentredRows":
+        """The kernel on the rows of X, and what is subtracted from each."""
+        shift, bound = self._shift(X), self.kernel.without_constant().bind(X)
+        return CentredRows(bound, shift, bound.diagonal - (shift + shift))
+
+    def _shift(self, X: FloatArray) -> FloatArray:
+        """m(x_i) − m̄/2 (n,): K is K_1 less the sum of those of its two rows."""
+        self.require_resolved()
+        assert self.centre is not None
+        means = _means(self.kernel.without_constant(), X, self.centre.rows, self.centre.weights)
+        return means - 0.5 * self.centre.level
+
+
+@dataclass(frozen=True, slots=True)
+class CentredRows(Rows):
+    """Rows less what is subtracted from each row and each column: ``shift`` (n,)."""
+
+    bound: Rows
+    shift: FloatArray
+    diagonal: FloatArray
+
+    def block(self, rows: Indices, columns: Indices) -> FloatArray:
+        """K[rows][:, columns]."""
+        return self.bound.block(rows, columns) - (self.shift[rows][:, None] + self.shift[columns])
+
+
+def _means(kernel: Kernel, X: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
+    """Σ_j w_j K(x_i, z_j) / Σw (n,) for each row of X, each in the same order of addition whatever the other rows."""
+    sums, weights = np.empty(len(X)), plain(weights)
+    height = max(1, TILE * TILE // len(rows))
+
+    def strip(start: int) -> None:
+        some = slice(start, start + height)
+        weighted_sums(plain(kernel(X[some], rows)), weights, sums[some])
+
+    for _ in in_threads(strip, range(0, len(X), height)):
+        pass
+    return sums / weights.sum()

@@ -1,15 +1,29 @@
 """Kernels with a formula, each an object whose docstring it is."""
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
 
 import numpy as np
 
-from svmstat._checks import at_least, finite, positive
-from svmstat.kernels.base import PointKernel
-from svmstat.kernels.pairs import FloatArray, powers, products, spline_sums, squared_distances
+from svmstat._checks import at_least, finite, refuse
+from svmstat.errors import ArgumentError, DataError
+from svmstat.kernels.base import Kernel
+from svmstat.kernels.gamma import check_gamma, resolve_gamma
+from svmstat.kernels.names import named
+from svmstat.kernels.pairs import FloatArray, distances, powers, products, spline_sums
+from svmstat.kernels.parameters import parameter
+from svmstat.kernels.points import PointKernel
 
 
+def widths(gamma: float) -> tuple[float, ...]:
+    """The values of γ that are searched by default: 2^-4, 2^-3, …, 2^3 times that of the default."""
+    return tuple(2.0**k * gamma for k in range(-4, 4))
+
+
+@named("linear")
 @dataclass(frozen=True, slots=True)
 class Linear(PointKernel):
     """K(x, z) = x'z.
@@ -21,16 +35,52 @@ class Linear(PointKernel):
     array([[11.]])
     """
 
-    name: ClassVar[str] = "linear"
-
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write x_i'z_j into ``out`` (m, n)."""
         products(points, columns, out)
 
 
+class Radial(PointKernel):
+    """K(x, z) = exp(−γ d(x, z)), γ > 0, d a measure of distance; K(x, x) = 1."""
+
+    __slots__ = ()
+    gamma: float | str
+
+    @abstractmethod
+    def exponents(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
+        """Write −γ d(x_i, z_j) into ``out`` (m, n); ``points`` and ``columns`` as in ``fill``."""
+
+    def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
+        """Write exp(−γ d(x_i, z_j)) into ``out`` (m, n)."""
+        self.exponents(points, columns, out)
+        np.exp(out, out=out)
+
+    def without_constant(self) -> Kernel:
+        """K − 1, which has digits where γ is so small that K has none left."""
+        return RadialLessOne(self)
+
+
 @dataclass(frozen=True, slots=True)
-class RBF(PointKernel):
+class RadialLessOne(PointKernel):
+    """K(x, z) = exp(−γ d(x, z)) − 1, for use where a constant does not matter: alone it is no kernel."""
+
+    radial: Radial
+
+    def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
+        """Write exp(−γ d(x_i, z_j)) − 1 into ``out`` (m, n)."""
+        self.radial.exponents(points, columns, out)
+        np.expm1(out, out=out)
+
+
+@named("rbf")
+@dataclass(frozen=True, slots=True)
+class RBF(Radial):
     """K(x, z) = exp(−γ‖x − z‖²), γ > 0.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median"
+        See `svmstat.kernels.resolve_gamma`.
 
     Notes
     -----
@@ -47,23 +97,27 @@ class RBF(PointKernel):
            [1.    ]])
     """
 
-    gamma: float
-    name: ClassVar[str] = "rbf"
+    gamma: float | str = parameter("scale", check_gamma, learn=resolve_gamma, grid=widths)
 
-    def __post_init__(self) -> None:
-        positive("gamma", self.gamma)
-
-    def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
-        """Write exp(−γ‖x_i − z_j‖²) into ``out`` (m, n)."""
-        squared_distances(points, columns, -float(self.gamma), out)
-        np.exp(out, out=out)
+    def exponents(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
+        """Write −γ‖x_i − z_j‖² into ``out`` (m, n)."""
+        distances(points, columns, 2, -float(self.gamma), out)
 
 
+@named("poly")
 @dataclass(frozen=True, slots=True)
 class Polynomial(PointKernel):
     """K(x, z) = (γ x'z + r)^degree, γ > 0, r = ``coef0``.
 
     A negative ``coef0`` is allowed, although K is then indefinite as a rule.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median"
+        See `svmstat.kernels.resolve_gamma`.
+    coef0 : float
+    degree : int
+        At least 1.
 
     Examples
     --------
@@ -72,23 +126,49 @@ class Polynomial(PointKernel):
     array([[49.]])
     """
 
-    gamma: float
-    coef0: float
-    degree: int
-    name: ClassVar[str] = "poly"
+    gamma: float | str = parameter("scale", check_gamma, learn=resolve_gamma)
+    coef0: float = parameter(0.0, finite)
+    degree: int = parameter(3, partial(at_least, least=1))
 
-    def __post_init__(self) -> None:
-        positive("gamma", self.gamma)
-        finite("coef0", self.coef0)
-        at_least("degree", self.degree, 1)
+    @property
+    def may_be_indefinite(self) -> bool:
+        """Whether its gram matrices can have negative eigenvalues."""
+        return self.coef0 < 0
+
+    def check_rows(self, X: FloatArray) -> None:
+        """Refuse rows (n, p) on which the largest value is not finite."""
+        with np.errstate(over="ignore"):
+            largest = float(self.gamma) * (X * X).sum(axis=1).max(initial=0.0) + abs(self.coef0)
+            if np.isfinite(largest**self.degree):
+                return
+        raise DataError(
+            f"the polynomial kernel of degree={self.degree} overflows on these data: "
+            "scale the columns or lower degree or gamma."
+        )
 
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write (γ x_i'z_j + r)^degree into ``out`` (m, n)."""
         products(points, columns, out)
-        powers(out, float(self.gamma), float(self.coef0), int(self.degree))
+        powers(out, float(self.gamma), self.coef0, self.degree)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _bounds(name: str, value: object) -> tuple[float, ...] | None:
+    """A number for each column, or None: to be found in the training rows."""
+    if value is None:
+        return None
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+        raise refuse(name, value, "a finite number for each column, or None")
+    return tuple(finite(f"{name}[{k}]", each) for k, each in enumerate(value))
+
+
+def _end(which: str, _: object, X: FloatArray, weights: FloatArray | None) -> tuple[float, ...]:
+    """The least or the greatest value of each column, in rows of positive weight."""
+    present = X if weights is None else X[np.asarray(weights) > 0]
+    return tuple(getattr(np, which)(present, axis=0).tolist())
+
+
+@named("spline")
+@dataclass(frozen=True, slots=True)
 class Spline(PointKernel):
     """K(x, z) = Σ_k 1 + k1(s)k1(t) + k2(s)k2(t) − k4(|s − t|), the additive cubic spline kernel.
 
@@ -97,13 +177,13 @@ class Spline(PointKernel):
 
     Parameters
     ----------
-    lower, upper : ndarray of shape (p,)
-        Training range of each column.
+    lower, upper : sequence of p floats, optional
+        The range of each column; by default that of the training rows.
 
     Notes
     -----
     The space is one of functions on [0, 1], and the formula is a kernel for |s − t| ≤ 1 only. An entry
-    outside the training range is moved to the nearer end: the decision function is constant in a column
+    outside the range is moved to the nearer end: the decision function is constant in a column
     beyond its data, and K stays positive semidefinite. A column without range is mapped to 0.
 
     References
@@ -113,19 +193,29 @@ class Spline(PointKernel):
     Examples
     --------
     >>> import numpy as np
-    >>> kernel = Spline(lower=np.array([0.0]), upper=np.array([10.0]))
+    >>> kernel = Spline(lower=[0.0], upper=[10.0])
     >>> kernel(np.array([[0.0]]), np.array([[10.0], [99.0]])).round(4)
     array([[0.7583, 0.7583]])
     """
 
-    lower: FloatArray = field(repr=False)
-    upper: FloatArray = field(repr=False)
-    name: ClassVar[str] = "spline"
+    lower: tuple[float, ...] | None = parameter(None, _bounds, learn=partial(_end, "min"), shown=False)
+    upper: tuple[float, ...] | None = parameter(None, _bounds, learn=partial(_end, "max"), shown=False)
+
+    def check_rows(self, X: FloatArray) -> None:
+        """Refuse rows (n, p) for which the range is of another p, or ends before it begins."""
+        lower, upper = cast("tuple[float, ...]", self.lower), cast("tuple[float, ...]", self.upper)
+        for name, ends in (("lower", lower), ("upper", upper)):
+            if len(ends) != X.shape[1]:
+                raise ArgumentError(f"{name} has {len(ends)} numbers, but the spline kernel has {X.shape[1]} columns.")
+        for k, (low, high) in enumerate(zip(lower, upper, strict=True)):
+            if low > high:
+                raise ArgumentError(f"lower[{k}]={low} is above upper[{k}]={high}: a range ends above where it begins.")
 
     def prepare(self, X: FloatArray) -> FloatArray:
         """The rows mapped to [0, 1]."""
-        width = np.where(self.upper > self.lower, self.upper - self.lower, 1.0)
-        unit = (np.asarray(X, dtype=float) - self.lower) / width
+        lower, upper = np.array(self.lower, dtype=float), np.array(self.upper, dtype=float)
+        width = np.where(upper > lower, upper - lower, 1.0)
+        unit = (np.asarray(X, dtype=float) - lower) / width
         return np.ascontiguousarray(np.clip(unit, 0.0, 1.0, out=unit))
 
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""The width γ of the rbf and polynomial kernels: a number, or a rule that reads the training rows."""
+"""The width γ of a kernel: a number, or a rule that reads the training rows."""
 
 import math
 
@@ -17,15 +17,17 @@ DIGITS = 1 << 16  # the 64 bits of a distance are read in four digits of 16 bits
 STRIP = 256  # rows per task
 
 
-def check_gamma(gamma: object) -> None:
-    """Refuse what is neither a rule nor a finite number above zero."""
-    known = isinstance(gamma, str) and gamma in RULES
-    if not known and not (is_real(gamma) and 0 < gamma < math.inf):  # type: ignore[operator]
-        raise refuse("gamma", gamma, ALLOWED)
+def check_gamma(name: str, gamma: object) -> float | str:
+    """One of the rules, or a finite number above zero."""
+    if isinstance(gamma, str) and gamma in RULES:
+        return gamma
+    if not is_real(gamma) or not 0 < gamma < math.inf:  # type: ignore[operator]
+        raise refuse(name, gamma, ALLOWED)
+    return float(gamma)  # type: ignore[arg-type]
 
 
-def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = None) -> float:
-    """The number that ``gamma`` stands for.
+def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = None, *, power: int = 2) -> float:
+    """The number that ``gamma`` stands for in a kernel of γ Σ_k |x_k − z_k|^power, or of γ x'z.
 
     Parameters
     ----------
@@ -33,10 +35,14 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
         "scale" is γ = 1/(p·v), v the weighted variance (divisor Σw) over all entries of X.
         "median" is γ = 1/(2m²), m the median distance ‖x_i − x_j‖ over all pairs of rows: the median
         heuristic, in the convention exp(−‖x − z‖²/(2σ²)) with σ = m.
+        With ``power`` = 1 they are 1/(p·√v) and 1/m, m the median of Σ_k |x_ik − x_jk|: γ has the unit of an
+        inverse distance there, and exp(−Σ_k |x_k − z_k|/m) is the convention.
     X : ndarray of shape (n, p)
         Training rows on the scale of the fit.
     weights : ndarray of shape (n,), optional
         Case weights, taken as repeats; rows of weight zero count as absent.
+    power : {2, 1}
+        Whether distances are squared.
 
     Returns
     -------
@@ -68,23 +74,23 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
     >>> resolve_gamma("median", X) == 1 / (2 * 2.0**2)
     True
     """
-    check_gamma(gamma)
+    gamma = check_gamma("gamma", gamma)
     if not isinstance(gamma, str):
-        return float(gamma)  # type: ignore[arg-type]
+        return gamma
     X = np.asarray(X, dtype=float)
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=float)
     X, w = X[w > 0], w[w > 0]
     if X.size == 0:
         n, p = X.shape
         raise DataError(f"gamma={gamma!r} needs data: the design has {n} rows of weight > 0 and {p} columns.")
-    value = _scale(X, w) if gamma == "scale" else _median(X, w)
+    value = _scale(X, w, power) if gamma == "scale" else _median(X, w, power)
     if not 0 < value < math.inf:
         raise ArgumentError(f"gamma={gamma!r} gives {value} on these data: give a number > 0 or scale the columns.")
     return value
 
 
-def _scale(X: FloatArray, w: FloatArray) -> float:
-    """1/(p·v)."""
+def _scale(X: FloatArray, w: FloatArray, power: int) -> float:
+    """1/(p·v), or 1/(p·√v)."""
     if X.min() == X.max():
         raise ArgumentError(f"gamma='scale' needs entries that differ, but all are {X.flat[0]}; give a number > 0.")
     total, p = w.sum(), X.shape[1]
@@ -93,23 +99,25 @@ def _scale(X: FloatArray, w: FloatArray) -> float:
     entries = X.reshape(-1)[found.first]
     mean = (found.weights * entries).sum() / (total * p)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        return float(np.divide(1.0, (found.weights * (entries - mean) ** 2).sum() / total))
+        pv = (found.weights * (entries - mean) ** 2).sum() / total
+        return float(np.divide(1.0, pv if power == 2 else np.sqrt(pv * p)))
 
 
-def _median(X: FloatArray, w: FloatArray) -> float:
-    """1/(2m²)."""
-    lower, upper = np.sqrt(median_squared_distances(X, w))
+def _median(X: FloatArray, w: FloatArray, power: int) -> float:
+    """1/(2m²), or 1/m."""
+    middle = middle_distances(X, w, power)
+    lower, upper = np.sqrt(middle) if power == 2 else middle
     m = float(0.5 * lower + 0.5 * upper)
     if m == 0:
         raise ArgumentError(
             "gamma='median' needs rows that differ: the median distance between two rows is 0; "
             "use gamma='scale' or give a number > 0."
         )
-    return 0.5 / m / m
+    return 0.5 / m / m if power == 2 else 1.0 / m
 
 
-def median_squared_distances(X: FloatArray, w: FloatArray) -> FloatArray:
-    """The two middle squared distances (2,) over the pairs of rows, equal when one is in the middle.
+def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
+    """The two middle values (2,) of Σ_k |x_ik − x_jk|^power over the pairs of rows, equal when one is in the middle.
 
     X (n, p) finite, w (n,) positive. Doubles that are not negative are ordered like their bits, so the digits
     of the middle ones are found from the highest to the lowest.
@@ -124,7 +132,7 @@ def median_squared_distances(X: FloatArray, w: FloatArray) -> FloatArray:
 
         def strip(start: int, prefix: NDArray[np.int64] = prefix, shift: int = shift) -> FloatArray:
             counts = np.zeros((2, DIGITS))
-            _count(X, columns, w, start, min(start + STRIP, len(X)), prefix, shift, counts)
+            _count(X, columns, w, start, min(start + STRIP, len(X)), power, prefix, shift, counts)
             return counts
 
         counts = np.zeros((2, DIGITS))
@@ -145,14 +153,14 @@ def median_squared_distances(X: FloatArray, w: FloatArray) -> FloatArray:
 
 
 @numba.njit(nogil=True, cache=True)
-def _count(points, columns, w, first, last, prefix, shift, counts):  # type: ignore[no-untyped-def]
+def _count(points, columns, w, first, last, power, prefix, shift, counts):  # type: ignore[no-untyped-def]
     """Add w_i w_j to counts[t, digit] for pairs j < i, first ≤ i < last, whose bits begin with prefix[t]."""
     buffer = np.empty(CHUNK)
     both = prefix[0] != prefix[1]
     for i in range(first, last):
         for start in range(0, i, CHUNK):
             chunk = buffer[: min(CHUNK, i - start)]
-            distances_from(points[i], columns, start, chunk)
+            distances_from(points[i], columns, start, power, chunk)
             bits = chunk.view(np.int64)
             for j in range(bits.size):
                 head = bits[j] >> shift

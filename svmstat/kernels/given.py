@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat.errors import ArgumentError, DataError
-from svmstat.kernels.base import Indices, Kernel, Rows
-from svmstat.kernels.gram_checks import symmetric
+from svmstat.kernels.base import Kernel
+from svmstat.kernels.gram_checks import SYMMETRY, symmetric
+from svmstat.kernels.names import named
 from svmstat.kernels.pairs import FloatArray, plain
+from svmstat.kernels.rows import Indices, Rows
+
+_FEW = 16
+"""Rows on which a function is tried."""
 
 
+@named("precomputed")
 @dataclass(frozen=True, slots=True)
 class Precomputed(Kernel):
     """K(x_i, x_j) given: the data are the gram matrix itself.
@@ -28,7 +34,12 @@ class Precomputed(Kernel):
     array([[1., 2.]])
     """
 
-    name: ClassVar[str] = "precomputed"
+    of_rows: ClassVar[bool] = False
+
+    @property
+    def may_be_indefinite(self) -> bool:
+        """Whether the matrix can have negative eigenvalues."""
+        return True
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The kernel values ``X`` (m, n) themselves; ``Z`` has the n training rows."""
@@ -91,6 +102,32 @@ class CustomKernel(Kernel):
         """The name of the function."""
         return {"function": called(self.function)}
 
+    @property
+    def may_be_indefinite(self) -> bool:
+        """Whether its gram matrices can have negative eigenvalues."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"CustomKernel({called(self.function)})"
+
+    def __str__(self) -> str:
+        return called(self.function)
+
+    def check_rows(self, X: FloatArray) -> None:
+        """Refuse a function that is not a symmetric function of pairs of rows on the first few rows of X (n, p)."""
+        what, few = f"kernel={called(self.function)}", np.ascontiguousarray(X[:_FEW], dtype=float)
+        try:
+            whole, part = self(few, few), self(few, few[:3])
+        except ArgumentError:
+            raise
+        except Exception as error:
+            raise ArgumentError(f"{what} failed on rows of the data: {type(error).__name__}: {error}") from error
+        tolerance = SYMMETRY * np.abs(whole).max(initial=0.0)
+        if (np.abs(whole - whole.T) > tolerance).any():
+            raise ArgumentError(f"{what} is not symmetric on rows of the data: K(X, Z) must equal K(Z, X)'.")
+        if (np.abs(whole[:, :3] - part) > tolerance).any():
+            raise ArgumentError(f"{what} gives a pair of rows another value when other rows are absent.")
+
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The cross-gram matrix (n, m) that the function returns, checked."""
         K = np.asarray(self.function(X, Z))
@@ -123,12 +160,16 @@ class CustomRows(Rows):
 
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns], by one call."""
-        return self.kernel(self.points[rows], self.points[columns])
+        K = self.kernel(self.points[rows], self.points[columns])
+        return symmetric(K, self._called) if isinstance(rows, slice) and rows == columns else K
 
     def gram(self) -> FloatArray:
         """The whole matrix by one call, made exactly symmetric."""
-        name = f"the matrix of kernel={called(self.kernel.function)}"
-        return symmetric(self.kernel(self.points, self.points), name)
+        return symmetric(self.kernel(self.points, self.points), self._called)
+
+    @property
+    def _called(self) -> str:
+        return f"the matrix of kernel={called(self.kernel.function)}"
 
 
 def called(function: object) -> str:

@@ -1,114 +1,78 @@
-"""From the arguments of ``svm()`` to a kernel."""
+"""From the arguments of ``svm()`` to a kernel, and back."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from svmstat._checks import at_least, finite, nearest, refuse
-from svmstat.errors import ArgumentError, DataError
+from svmstat._checks import nearest, refuse
+from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
-from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
-from svmstat.kernels.gamma import check_gamma, resolve_gamma
-from svmstat.kernels.given import CustomKernel, Precomputed, called
-from svmstat.kernels.gram_checks import SYMMETRY
-from svmstat.kernels.pairs import FloatArray
+from svmstat.kernels.given import CustomKernel
+from svmstat.kernels.names import KERNELS
+from svmstat.kernels.parameters import declared
 
-NAMES = ("linear", "rbf", "poly", "spline", "precomputed")
+ARGUMENTS = ("gamma", "degree", "coef0")
+"""Parameters of kernels that ``svm`` and ``tune`` have as arguments, for kernels that are given by their name."""
 
 
-def make_kernel(
-    kernel: str | Callable[[FloatArray, FloatArray], ArrayLike],
-    *,
-    gamma: object,
-    degree: object,
-    coef0: object,
-    X: FloatArray,
-    weights: FloatArray | None = None,
-) -> Kernel:
-    """The kernel that the arguments of ``svm()`` describe, its parameters resolved on the training rows.
+def make_kernel(kernel: object, given: Mapping[str, object]) -> Kernel:
+    """The kernel that the arguments of ``svm()`` describe, before it has seen data.
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "poly", "spline", "precomputed"} or callable
-        Name of the kernel, or a function K(X, Z) that returns the cross-gram matrix.
-    gamma : {"scale", "median"} or float
-        Width of "rbf" and "poly", see `svmstat.kernels.resolve_gamma`.
-    degree : int
-        Degree of "poly", at least 1.
-    coef0 : float
-        Constant r of "poly".
-    X : ndarray of shape (n, p)
-        Training rows on the scale of the fit.
-    weights : ndarray of shape (n,), optional
-        Case weights; rows of weight zero count as absent.
+    kernel : str, Kernel or callable
+        The name of a kernel, a kernel, or a function K(X, Z) that returns the cross-gram matrix.
+    given : mapping
+        Values of `ARGUMENTS`: of those that the caller has given.
 
     Returns
     -------
     Kernel
-        The kernel.
+        Its method ``resolve`` finds what is to be learnt on the training rows.
 
     Raises
     ------
     ArgumentError
-        For an unknown kernel, a parameter outside what is allowed (also one that the kernel does not use), or
-        a function that does not behave like a kernel on a few rows of ``X``.
-    DataError
-        When a polynomial kernel overflows on ``X``.
+        For an unknown kernel, a parameter outside what is allowed (also one that the kernel does not use), or a
+        parameter beside a kernel that has its own.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> make_kernel("rbf", gamma="scale", degree=3, coef0=0.0, X=np.array([[1.0], [3.0]]))
-    RBF(gamma=1.0)
+    >>> make_kernel("rbf", {"gamma": 2}), make_kernel("poly", {})
+    (RBF(gamma=2.0), Polynomial(gamma='scale', coef0=0.0, degree=3))
     """
-    check_gamma(gamma)
-    exponent, constant = at_least("degree", degree, 1), finite("coef0", coef0)
-    present = X if weights is None else X[np.asarray(weights) > 0]
-    if callable(kernel):
-        custom = CustomKernel(kernel)
-        _probe(custom, np.ascontiguousarray(present[:16], dtype=float))
-        return custom
-    if not isinstance(kernel, str) or kernel not in NAMES:
-        hint = nearest(kernel, NAMES) if isinstance(kernel, str) else ""
-        raise refuse("kernel", kernel, f"one of {', '.join(map(repr, NAMES))} or a function K(X, Z){hint}")
-    match kernel:
-        case "linear":
-            return Linear()
-        case "rbf":
-            return RBF(resolve_gamma(gamma, X, weights))
-        case "poly":
-            poly = Polynomial(resolve_gamma(gamma, X, weights), constant, exponent)
-            return _without_overflow(poly, present)
-        case "spline":
-            return Spline(present.min(axis=0), present.max(axis=0))
-        case _:
-            return Precomputed()
+    if isinstance(kernel, Kernel):
+        if given:
+            beside = " and ".join(f"{name}={value!r}" for name, value in given.items())
+            raise ArgumentError(
+                f"{beside} and kernel={kernel!r} are not allowed together: a kernel that is passed as an object has "
+                "its own parameters."
+            )
+        return kernel
+    known = {name: each for one in KERNELS.values() for name, each in declared(one).items()}
+    for name, value in given.items():
+        known[name].check(name, value)
+    if isinstance(kernel, str) and kernel in KERNELS:
+        chosen = KERNELS[kernel]
+        return chosen(**{name: value for name, value in given.items() if name in declared(chosen)})
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise ArgumentError(f"kernel={kernel.__name__} is a class of kernels: pass a kernel, {kernel.__name__}(…).")
+    if not callable(kernel):
+        hint = nearest(kernel, KERNELS) if isinstance(kernel, str) else ""
+        names = ", ".join(map(repr, KERNELS))
+        raise refuse("kernel", kernel, f"one of {names}, a kernel such as RBF() or a function K(X, Z){hint}")
+    return CustomKernel(kernel)
 
 
-def _without_overflow(kernel: Polynomial, X: FloatArray) -> Polynomial:
-    """The kernel, if its largest value on the rows of X is finite."""
-    with np.errstate(over="ignore"):
-        largest = kernel.gamma * (X * X).sum(axis=1).max(initial=0.0) + abs(kernel.coef0)
-        if np.isfinite(largest**kernel.degree):
-            return kernel
-    raise DataError(
-        f"the polynomial kernel of degree={kernel.degree} overflows on these data: "
-        "scale the columns or lower degree or gamma."
-    )
+def arguments_of(kernel: Kernel) -> dict[str, Any]:
+    """What makes this kernel as arguments of ``svm()``: its name and numbers where these say it all, else itself.
 
-
-def _probe(kernel: CustomKernel, X: FloatArray) -> None:
-    """Refuse a function that is not a symmetric function of pairs of rows on the few rows of X (m, p)."""
-    what = f"kernel={called(kernel.function)}"
-    try:
-        whole, part = kernel(X, X), kernel(X, X[:3])
-    except ArgumentError:
-        raise
-    except Exception as error:
-        raise ArgumentError(f"{what} failed on rows of the data: {type(error).__name__}: {error}") from error
-    tolerance = SYMMETRY * np.abs(whole).max(initial=0.0)
-    if (np.abs(whole - whole.T) > tolerance).any():
-        raise ArgumentError(f"{what} is not symmetric on rows of the data: K(X, Z) must equal K(Z, X)'.")
-    if (np.abs(whole[:, :3] - part) > tolerance).any():
-        raise ArgumentError(f"{what} gives a pair of rows another value when other rows are absent.")
+    Examples
+    --------
+    >>> from svmstat.kernels import RBF, Linear
+    >>> arguments_of(RBF(gamma=0.5)), arguments_of(2 * Linear())
+    ({'kernel': 'rbf', 'gamma': 0.5}, {'kernel': 2.0 * Linear()})
+    """
+    parameters = kernel.parameters
+    if KERNELS.get(kernel.title) is type(kernel) and parameters.keys() <= set(ARGUMENTS):
+        return {"kernel": kernel.title, **parameters}
+    return {"kernel": kernel}

@@ -37,11 +37,20 @@ def in_threads(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Ite
 
 
 @numba.njit(nogil=True, cache=True)
-def distances_from(x, columns, start, out):  # type: ignore[no-untyped-def]
-    """Write ‖x − z_j‖² for j = start, start + 1, … into out (w,); x (p,), columns (p, n) holds the z_j."""
+def distances_from(x, columns, start, power, out):  # type: ignore[no-untyped-def]
+    """Write Σ_k |x_k − z_jk|^power for j = start, start + 1, … into out (w,), power 1 or 2.
+
+    x (p,), columns (p, n) holds the z_j.
+    """
     p, w = x.size, out.size
-    whole = p - p % 4
     out[:] = 0.0
+    if power == 1:
+        for k in range(p):
+            xk, c = x[k], columns[k, start : start + w]
+            for j in range(w):
+                out[j] += abs(xk - c[j])
+        return
+    whole = p - p % 4
     for k in range(0, whole, 4):  # four columns at a time save loads and stores, not roundings
         x0, x1, x2, x3 = x[k], x[k + 1], x[k + 2], x[k + 3]
         c0 = columns[k, start : start + w]
@@ -59,12 +68,12 @@ def distances_from(x, columns, start, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=True)
-def squared_distances(points, columns, factor, out):  # type: ignore[no-untyped-def]
-    """Write factor · ‖x_i − z_j‖² into out (m, n); points (m, p), columns (p, n)."""
+def distances(points, columns, power, factor, out):  # type: ignore[no-untyped-def]
+    """Write factor · Σ_k |x_ik − z_jk|^power into out (m, n), power 1 or 2; points (m, p), columns (p, n)."""
     for start in range(0, columns.shape[1], CHUNK):
         for i in range(points.shape[0]):
             chunk = out[i, start : start + CHUNK]
-            distances_from(points[i], columns, start, chunk)
+            distances_from(points[i], columns, start, power, chunk)
             for j in range(chunk.size):
                 chunk[j] *= factor
 
@@ -121,3 +130,13 @@ def spline_sums(points, columns, out):  # type: ignore[no-untyped-def]
                     u2 = u * u
                     k4 = (u2 * u2 - u2 / 2 + 7 / 240) / 24
                     chunk[j] += (1 + k1s * k1t + k2s * k2t) - k4
+
+
+@numba.njit(nogil=True, cache=True)
+def weighted_sums(values, weights, out):  # type: ignore[no-untyped-def]
+    """Write Σ_j weights[j] · values[i, j] into out (m,), added in the order of j; values (m, n)."""
+    for i in range(values.shape[0]):
+        total = 0.0
+        for j in range(values.shape[1]):
+            total += weights[j] * values[i, j]
+        out[i] = total

@@ -55,6 +55,17 @@ def show(value: object, style: str = "estimate") -> str:
     return one_line(value)
 
 
+def brief(value: object) -> str:
+    """A value in the title of a figure: four digits of a number, a word as it is.
+
+    Examples
+    --------
+    >>> brief(0.123456), brief("rbf")
+    ('0.1235', 'rbf')
+    """
+    return f"{value:.4g}" if isinstance(value, numbers.Real) else one_line(value)
+
+
 def one_line(value: object) -> str:
     """Any object as text without line breaks or runs of blanks."""
     return " ".join(str(value).split())

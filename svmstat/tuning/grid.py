@@ -2,24 +2,42 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from svmstat._checks import at_least, finite, is_real, nearest, positive, refuse
-from svmstat.kernels import Kernel, make_kernel, resolve_gamma
-from svmstat.kernels.gamma import ALLOWED, RULES
-
-Floats = NDArray[np.float64]
+from svmstat._checks import positive, refuse
+from svmstat.errors import ArgumentError
+from svmstat.kernels import ARGUMENTS, CustomKernel, Kernel, called, declared, is_rule, make_kernel
+from svmstat.model import Prepared
 
 COSTS = tuple(2.0**k for k in range(-2, 8))
-GAMMA_FACTORS = tuple(2.0**k for k in range(-4, 4))
-"""Multiples of gamma="scale"."""
 
-PARAMETERS = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": (), "spline": (), "precomputed": ()}
-DEFAULTS: dict[str, Any] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What is to be searched, before the data are known.
+
+    Attributes
+    ----------
+    costs : rising values of C
+    kernels : the kernel, or several that are compared as they are
+    given : the same as the caller gave them
+    compared : whether they were given as a list
+    values : of the parameters of the one kernel, those that were given
+    """
+
+    costs: tuple[float, ...]
+    kernels: tuple[Kernel, ...]
+    given: tuple[Any, ...]
+    compared: bool
+    values: dict[str, list[Any]]
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether the data are rows of a design, and not a gram matrix."""
+        return self.kernels[0].of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,75 +48,119 @@ class Grid:
     ----------
     costs : rising values of C
     kernels : the kernels, the work of the last being the greatest as a rule
-    parameters : of each kernel, those that it has
+    parameters : of each kernel, what tells it from the others in a table
+    arguments : of each kernel, what makes it as arguments of `svm`, its name being known
     """
 
     costs: tuple[float, ...]
     kernels: tuple[Kernel, ...]
     parameters: tuple[dict[str, Any], ...]
+    arguments: tuple[dict[str, Any], ...]
 
     @property
     def names(self) -> list[str]:
-        """C and the parameters of the kernel."""
+        """C and what tells the kernels from each other."""
         return ["C", *self.parameters[0]]
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the kernels are in the order of one number."""
+        return not any(len(each) > 1 or "kernel" in each for each in self.parameters)
 
-def check_values(kernel: object, C: object, gamma: object, degree: object, coef0: object) -> dict[str, list[Any]]:
-    """The values of each parameter that is given, as lists; gamma may contain "scale" and "median".
+
+def check_values(kernel: object, C: object, given: Mapping[str, object]) -> Candidates:
+    """Look at what is to be searched; ``given`` are values of the `ARGUMENTS`, None where there are none.
 
     Raises
     ------
     ArgumentError
-        For an empty list, a value that is not allowed, or a parameter that the kernel does not have.
+        For an empty list, a value that is not allowed, a parameter that the kernel does not have or has set itself, or
+        parameters beside several kernels.
     """
-    given = {"C": C, "gamma": gamma, "degree": degree, "coef0": coef0}
-    checks: dict[str, Callable[[str, object], Any]] = {
-        "C": positive,
-        "gamma": _gamma,
-        "degree": lambda name, value: at_least(name, value, 1),
-        "coef0": finite,
-    }
-    found = {name: _listed(name, value, checks[name]) for name, value in given.items() if value is not None}
-    if isinstance(kernel, str) and kernel not in PARAMETERS:
-        known = ", ".join(map(repr, PARAMETERS))
-        raise refuse("kernel", kernel, f"one of {known} or a function K(X, Z){nearest(kernel, PARAMETERS)}")
-    called = repr(kernel) if isinstance(kernel, str) else "a function"
-    for name in found:
-        if name != "C" and name not in _parameters(kernel):
-            raise refuse(name, given[name], f"left out: kernel={called} has no {name}")
-    return found
+    costs = COSTS if C is None else tuple(sorted(set(_listed("C", C, positive))))
+    values = {name: value for name, value in given.items() if value is not None}
+    if isinstance(kernel, list | tuple):
+        if values:
+            name, value = next(iter(values.items()))
+            raise refuse(name, value, "left out beside a list of kernels, which are compared as they are")
+        given_kernels = _different(kernel)
+        return Candidates(costs, tuple(make_kernel(each, {}) for each in given_kernels), given_kernels, True, {})
+    base = make_kernel(kernel, {})
+    checked = {name: _checked(kernel, base, name, value) for name, value in values.items()}
+    return Candidates(costs, (base,), (kernel,), False, checked)
 
 
-def make_grid(
-    kernel: str | Callable[[Floats, Floats], ArrayLike], given: Mapping[str, list[Any]], X: Floats, weights: Floats
-) -> Grid:
-    """The grid of values that `check_values` has seen, on the rows X (n, p) with their weights (n,).
+def _different(kernels: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
+    """Those that are not equal to one before them."""
+    if not kernels:
+        raise refuse("kernel", kernels, "one kernel or several, not an empty list")
+    made = [make_kernel(each, {}) for each in kernels]
+    for k, each in enumerate(made):
+        if not each.of_rows and len(made) > 1:
+            raise refuse(
+                f"kernel[{k}]", kernels[k], "alone: its data are a gram matrix, and not rows as for the others"
+            )
+    return tuple(kernels[k] for k, each in enumerate(made) if each not in made[:k])
 
-    C has the values 2^-2 … 2^7 if it is not given, gamma of "rbf" those of "scale" times 2^-4 … 2^3, and what else is
-    not given its default in ``svm``.
+
+def _checked(kernel: object, base: Kernel, name: str, value: object) -> list[Any]:
+    """The values of a parameter, which the kernel must have and have left open."""
+    parameters = declared(base)
+    if name not in parameters:
+        shown = "a function" if isinstance(base, CustomKernel) else repr(kernel)
+        raise refuse(name, value, f"left out: kernel={shown} has no {name}")
+    if getattr(base, name) != parameters[name].default:
+        raise ArgumentError(
+            f"{name}={value!r} and kernel={kernel!r} are not allowed together: the kernel has a {name} of its own."
+        )
+    return _listed(name, value, parameters[name].check)
+
+
+def make_grid(wanted: Candidates, prepared: Prepared) -> Grid:
+    """The grid on the data.
+
+    C has the values 2^-2 … 2^7 if it is not given. A parameter of the kernel that is neither given nor set has the
+    values that the kernel declares: gamma of "rbf" those of "scale" times 2^-4 … 2^3. Several kernels are taken as
+    they are.
     """
-    names = _parameters(kernel)
-    values = {name: given.get(name, [DEFAULTS[name]]) for name in names}
-    if "gamma" in names:
-        numbers = [resolve_gamma(value, X, weights) for value in values["gamma"]]
-        wide = kernel == "rbf" and "gamma" not in given
-        values["gamma"] = [factor * numbers[0] for factor in GAMMA_FACTORS] if wide else numbers
-    values = {name: sorted(set(each)) for name, each in values.items()}
-    parameters = [dict(zip(names, point, strict=True)) for point in itertools.product(*values.values())]
-    kernels = [make_kernel(kernel, **{**DEFAULTS, **each}, X=X, weights=weights) for each in parameters]
-    return Grid(tuple(sorted(set(given.get("C", COSTS)))), tuple(kernels), tuple(parameters))
+    if wanted.compared:
+        parameters = [{"kernel": label} for label in _labels(wanted.given)]
+        kernels = tuple(map(prepared.resolve, wanted.kernels))
+        arguments = [{"kernel": each} for each in wanted.given]
+        return Grid(wanted.costs, kernels, tuple(parameters), tuple(arguments))
+    base = wanted.kernels[0]
+    values = {name: _searched(wanted, name, prepared) for name in _searchable(base)}
+    parameters = [dict(zip(values, point, strict=True)) for point in itertools.product(*values.values())]
+    kernels = tuple(prepared.resolve(replace(base, **each)) for each in parameters)
+    as_object = isinstance(wanted.given[0], Kernel)
+    arguments = [{"kernel": each} for each in kernels] if as_object else parameters
+    return Grid(wanted.costs, kernels, tuple(parameters), tuple(arguments))
 
 
-def _parameters(kernel: object) -> tuple[str, ...]:
-    return PARAMETERS[kernel] if isinstance(kernel, str) else ()
+def _searchable(kernel: Kernel) -> list[str]:
+    """The parameters of a kernel that a table has, in the order of the arguments of `tune`."""
+    shown = [name for name, each in declared(kernel).items() if each.shown]
+    return sorted(shown, key=lambda name: ARGUMENTS.index(name) if name in ARGUMENTS else len(ARGUMENTS))
 
 
-def _gamma(name: str, value: object) -> Any:
-    if isinstance(value, str) and value in RULES:
-        return value
-    if not is_real(value) or not 0 < value < np.inf:  # type: ignore[operator]
-        raise refuse(name, value, ALLOWED)
-    return float(value)  # type: ignore[arg-type]
+def _searched(wanted: Candidates, name: str, prepared: Prepared) -> list[Any]:
+    """The rising values of a parameter of the one kernel."""
+    each, own = declared(wanted.kernels[0])[name], getattr(wanted.kernels[0], name)
+
+    def number(value: Any) -> Any:
+        return each.learn(value, prepared.X, prepared.frame.weights) if each.learn and is_rule(value) else value
+
+    if name in wanted.values:
+        return sorted({number(value) for value in wanted.values[name]})
+    return sorted(set(each.grid(number(own)))) if own == each.default else [number(own)]
+
+
+def _labels(kernels: tuple[Any, ...]) -> list[str]:
+    """How a table calls the kernels: as they were written; functions with one name are numbered."""
+    plain = [
+        repr(each) if isinstance(each, Kernel) else each if isinstance(each, str) else called(each) for each in kernels
+    ]
+    return [each if plain.count(each) == 1 else f"{each} {plain[: k + 1].count(each)}" for k, each in enumerate(plain)]
 
 
 def _listed(name: str, value: object, check: Callable[[str, object], Any]) -> list[Any]:

@@ -17,12 +17,13 @@ from svmstat._random import seed_sequence
 from svmstat._warn import warn
 from svmstat.errors import ArgumentError, DataError, DesignWarning, GridWarning
 from svmstat.formula import Response, named_column, true_probabilities
+from svmstat.kernels import Kernel
 from svmstat.machine import Groups, group_rows
 from svmstat.model import Prepared, fit, prepare
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.criteria import MEASURES, Point
 from svmstat.tuning.error_control import Minimax, NeymanPearson
-from svmstat.tuning.grid import Grid, check_values, make_grid
+from svmstat.tuning.grid import Candidates, Grid, check_values, make_grid
 from svmstat.tuning.nu_result import NuTuneResult
 from svmstat.tuning.nu_tune import NuPlan, guaranteed, hold_out_others, make_plan, tune_errors
 from svmstat.tuning.pairs_search import PairsSample, search_pair_folds, search_pairs
@@ -30,6 +31,7 @@ from svmstat.tuning.result import CRITERIA, TuneResult
 from svmstat.tuning.search import FURTHER, Effort, Sample, Wanted, search_fits, search_folds
 
 Floats = NDArray[np.float64]
+AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
 _TIED = 1e-7
 """Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
@@ -55,7 +57,7 @@ def tune(
     n_jobs: int | None = None,
     progress: bool = False,
     loss: str = "hinge",
-    kernel: str | Callable[[Floats, Floats], ArrayLike] = "rbf",
+    kernel: AnyKernel | Sequence[AnyKernel] = "rbf",
     weights: Hashable | ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
     costs: Mapping[str, float] | None = None,
@@ -79,7 +81,7 @@ def tune(
     C : float or sequence of float, optional
         Values > 0; by default 2^-2, 2^-1, …, 2^7.
     gamma : float, "scale", "median" or a sequence of these, optional
-        Of the kernels "rbf" and "poly"; by default for "rbf" the value of "scale" times 2^-4, 2^-3, …, 2^3, and for
+        Of the kernels "rbf", "laplace" and "poly"; by default the value of "scale" times 2^-4, 2^-3, …, 2^3, and for
         "poly" that of "scale".
     degree, coef0 : int, float or sequences, optional
         Of the kernel "poly"; by default 3 and 0.
@@ -119,7 +121,12 @@ def tune(
         does not depend on them.
     progress : bool
         Whether to show a progress bar.
-    loss, kernel, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration, coupling
+    kernel : as in `svm`, or a list of such
+        With a kernel that is passed as an object, a parameter that has its default there is searched,
+        ``kernel=Polynomial(degree=2), gamma=[0.1, 1]``; one that was set is held. The kernels of a list are compared as
+        they are, ``kernel=["linear", RBF(gamma=0.1), Linear() + RBF()]``, each with every C; what else varies is
+        written into the list.
+    loss, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration, coupling
         As in `svm`; ``calibration`` is that of the best fit, while the scores use the in-sample map of each fit.
 
     Returns
@@ -161,21 +168,21 @@ def tune(
     folds = at_least("folds", folds, 2)
     effort = Effort(_workers(n_jobs), flag("progress", progress))
     also = _further(named, further, truth, loss)
-    given = check_values(kernel, C, gamma, degree, coef0)
+    wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
     seed = seed_sequence("rng", rng)
     caller = sys._getframe(1)
     prepare_on = partial(
-        prepare, formula, data, loss=loss, kernel=kernel, weights=weights, class_weight=class_weight, costs=costs,
-        priors=priors, event=event, na_action=na_action, scale=scale, calibration=calibration, coupling=coupling,
-        env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
+        prepare, formula, data, loss=loss, of_rows=wanted.of_rows, weights=weights, class_weight=class_weight,
+        costs=costs, priors=priors, event=event, na_action=na_action, scale=scale, calibration=calibration,
+        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
     )  # fmt: skip
     prepared = prepare_on(subset=subset)
     if plan is not None:
-        return _by_errors(prepared, prepare_on, plan, kernel, given, data, folds, seed, effort, subset is None)
+        return _by_errors(prepared, prepare_on, plan, wanted, data, folds, seed, effort, subset is None)
     frame, X = prepared.frame, prepared.X
     if prepared.many:
         _refuse_for_many(frame.response, named, score, also)
-    grid = make_grid(kernel, given, X, frame.weights)
+    grid = make_grid(wanted, prepared)
     known = None if truth is None else true_probabilities(truth, data, frame.rows)
     if named == "kfold":
         groups = group_rows(X, frame.codes.astype(float), frame.weights)
@@ -184,13 +191,13 @@ def tune(
         fold = pd.Series(groups.to_rows(of_group), index=frame.index, name="fold")
     else:
         points, fold = _scored(prepared, grid, Wanted(named, score, also), known, effort), None
-    table, kernels = _table(grid, points, also)
+    table = _table(grid, points, also)
     chosen = _least(table)
-    row = table.iloc[chosen]
-    best_params = {name: int(row[name]) if name == "degree" else float(row[name]) for name in grid.names}
-    best = fit(prepared, kernels[chosen], best_params["C"])
-    _warn_of(table, best_params)
-    return TuneResult(best, best_params, table, named, score, fold, also)
+    row, at = divmod(chosen, len(grid.kernels))
+    cost = grid.costs[row]
+    best = fit(prepared, grid.kernels[at], cost)
+    _warn_of(table, {"C": cost, **grid.parameters[at]})
+    return TuneResult(best, {"C": cost, **grid.arguments[at]}, table, chosen, named, score, fold, also)
 
 
 def _refuse_beside(criterion: Minimax | NeymanPearson, given: Mapping[str, object], loss: str, score: str) -> None:
@@ -213,8 +220,7 @@ def _refuse_without(criterion: str, smooth: object, nu: object) -> None:
 
 
 def _by_errors(
-    prepared: Prepared, prepare_on: Callable[..., Prepared], plan: NuPlan,
-    kernel: str | Callable[[Floats, Floats], ArrayLike], given: Mapping[str, list[Any]], data: pd.DataFrame,
+    prepared: Prepared, prepare_on: Callable[..., Prepared], plan: NuPlan, wanted: Candidates, data: pd.DataFrame,
     folds: int, seed: np.random.SeedSequence, effort: Effort, whole: bool,
 ) -> NuTuneResult:  # fmt: skip
     """The search for minimax or Neyman–Pearson, with rows held out if P_F is to be guaranteed.
@@ -233,8 +239,8 @@ def _by_errors(
             warnings.simplefilter("ignore", DesignWarning)  # it has been given for all rows
             prepared = prepare_on(subset=mask)
         _refuse_unseen(prepared, data.iloc[held])
-    grid = make_grid(kernel, given, prepared.X, prepared.frame.weights)
-    if plan.smooth == "3d" and any(len(each) > 1 for each in grid.parameters):
+    grid = make_grid(wanted, prepared)
+    if plan.smooth == "3d" and not grid.ordered:
         raise refuse("smooth", plan.smooth, "'2d' for a kernel with several parameters, which have no one order")
     groups = group_rows(prepared.X, prepared.frame.codes.astype(float), prepared.frame.weights)
     fold = _stratified(prepared, groups, folds, np.random.default_rng(seed))
@@ -334,19 +340,18 @@ def _stratified(prepared: Prepared, groups: Groups, k: int, rng: np.random.Gener
     return assign_folds(codes, k, rng)
 
 
-def _table(grid: Grid, points: list[list[Point]], further: tuple[str, ...]) -> tuple[pd.DataFrame, list[Any]]:
-    """The table of all points, and the kernel of each."""
-    rows, kernels = [], []
+def _table(grid: Grid, points: list[list[Point]], further: tuple[str, ...]) -> pd.DataFrame:
+    """The table of all points: C rising, and for each the kernels."""
+    rows = []
     for j, cost in enumerate(grid.costs):
-        for kernel, parameters, along in zip(grid.kernels, grid.parameters, points, strict=True):
+        for parameters, along in zip(grid.parameters, points, strict=True):
             point = along[j]
             status = "failed" if point.reason else "ok"
             numbers_found = (point.score, point.score_se, point.error, point.n_support)
             others = [point.further.get(name, np.nan) for name in further]
             rows.append((cost, *parameters.values(), *numbers_found, *others, status, point.reason))
-            kernels.append(kernel)
     columns = [*grid.names, "score", "score_se", "error", "n_support", *further, "status", "reason"]
-    return pd.DataFrame(rows, columns=columns), kernels
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _least(table: pd.DataFrame) -> int:
@@ -361,6 +366,8 @@ def _least(table: pd.DataFrame) -> int:
 def _warn_of(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
     """Tell where the grid ends at the best point, and how many points have no score."""
     for name, value in best.items():
+        if name == "kernel":  # these are in no order
+            continue
         values = table[name]
         low, high = values.min(), values.max()
         if low < high and value in (low, high) and not (name == "degree" and value == 1):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from svmstat.plots.nu import roc_plot, share_surface_plot
 from svmstat.plots.style import Axes
 from svmstat.rendering.parts import Block, Entry
+from svmstat.rendering.values import brief
 from svmstat.results import SVMResults
 from svmstat.rules import ShiftedRule
 from svmstat.summary import Summary
@@ -82,7 +83,8 @@ class NuTuneResult:
     best : SVMResults
         The fit with the best parameters, as ``svm`` gives it.
     best_params : dict
-        ``nu`` and the parameters of the kernel: ``svm(..., **best_params)``.
+        ``nu`` and the parameters of the kernel, or the kernel if that was passed as an object or in a list:
+        ``svm(..., **best_params)``.
     estimates : Estimates
         The estimated error rates as arrays over the grid.
     chosen : tuple of int
@@ -171,7 +173,7 @@ class NuTuneResult:
         """
         e, (s, j, i) = self.estimates, self.chosen
         score = np.where(e.known[s], self.criterion.score(e.smooth_f[s], e.smooth_m[s]), np.nan)
-        held = ", ".join(f"{name} = {value:.4g}" for name, value in e.parameters[s].items())
+        held = ", ".join(f"{name} = {brief(value)}" for name, value in e.parameters[s].items())
         what = self.criterion.name + ("" if self.smooth is None else ", smoothed")
         return share_surface_plot(e.nu_event, e.nu_other, score, (j, i), what=what, held=held, ax=ax)
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from svmstat._checks import fraction, one_of, refuse
 from svmstat.errors import DataError
-from svmstat.kernels import Precomputed
 from svmstat.machine import Groups
 from svmstat.model import Prepared, fit
 from svmstat.nu import largest_single, nu_of_sample
@@ -129,7 +128,7 @@ def tune_errors(
     """
     frame = prepared.frame
     X = prepared.X[groups.first]
-    if isinstance(grid.kernels[0], Precomputed):
+    if not grid.kernels[0].of_rows:
         X = np.ascontiguousarray(X[:, groups.first])
     sample = NuSample(X, frame.y[groups.first], groups.weights, fold)
     folds = pd.Series(groups.to_rows(fold), index=frame.index, name="fold")
@@ -144,7 +143,7 @@ def tune_errors(
     best = fit(prepared, kernel, 1.0, nu_of_sample(nu, frame.y, frame.weights))
     assert isinstance(best, SVMResults)
     rule = ShiftedRule(best, float(row["shift"])) if plan.search == "bias" else None
-    params = {"nu": nu, **grid.parameters[chosen[0]]}
+    params = {"nu": nu, **grid.arguments[chosen[0]]}
     return NuTuneResult(best, params, estimates, chosen, plan.criterion, plan.search, plan.smooth, folds, rule)
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from svmstat._checks import one_of, refuse
@@ -12,6 +11,7 @@ from svmstat.plots import criteria_plot
 from svmstat.plots.style import Axes
 from svmstat.plots.tuning import contour_plot, line_plot
 from svmstat.rendering.parts import Block, Entry
+from svmstat.rendering.values import brief
 from svmstat.results import SVMResults
 from svmstat.summary import Summary
 from svmstat.tuning.search import FURTHER
@@ -28,12 +28,15 @@ class TuneResult:
     best : SVMResults or MulticlassSVMResults
         The fit with the best parameters, as ``svm`` gives it.
     best_params : dict
-        C and the parameters of the kernel: ``svm(..., **best_params)``.
+        C and the parameters of the kernel, or the kernel if that was passed as an object or in a list:
+        ``svm(..., **best_params)``.
     table : DataFrame
         One row for each grid point, C rising, then the others: the parameters, ``score`` (the smaller the better),
         ``score_se``, ``error`` (the error rate of held-out rows, for "gacv" and "gckl" the apparent error),
         ``n_support`` (sum of the weights of the support vectors; for "kfold" the mean over the folds), the ``further``
         criteria, ``status`` ("ok" or "failed"), ``reason`` (why the score is NaN, else empty).
+    chosen : int
+        Which row of the table is the best point.
     criterion : str
         "loo", "kfold", "gacv" or "gckl".
     measure : str
@@ -47,6 +50,7 @@ class TuneResult:
     best: SVMResults | MulticlassSVMResults
     best_params: dict[str, Any]
     table: pd.DataFrame
+    chosen: int
     criterion: str
     measure: str
     fold: pd.Series | None
@@ -67,10 +71,13 @@ class TuneResult:
     @property
     def best_row(self) -> pd.Series:
         """The row of `table` that was chosen."""
-        chosen = np.ones(len(self.table), bool)
-        for name, value in self.best_params.items():
-            chosen &= (self.table[name] == value).to_numpy()
-        return self.table.loc[chosen].iloc[0]
+        return self.table.iloc[self.chosen]
+
+    @property
+    def searched(self) -> dict[str, Any]:
+        """The best values of what the table lists before the score: C, and what tells the kernels from each other."""
+        names = self.table.columns[: self.table.columns.get_loc("score")]
+        return {name: self.best_row[name] for name in names}
 
     @property
     def n_failed(self) -> int:
@@ -84,7 +91,8 @@ class TuneResult:
         """The criterion over the grid, the best point marked.
 
         Contours over C and gamma where both vary. Otherwise lines over the parameter that varies, one for each value
-        of a second. Further parameters are held at their best value.
+        of a second; where several kernels are compared, lines over C, one for each. Further parameters are held at
+        their best value.
 
         Parameters
         ----------
@@ -95,20 +103,26 @@ class TuneResult:
         -------
         Axes
         """
-        best = self.best_params
+        best = self.searched
         varied = [name for name in best if self._varies(name)]
         shown = (["C", "gamma"] if {"C", "gamma"} <= set(varied) else varied[:2]) or ["C"]
+        if "kernel" in varied:
+            shown = ["C", "kernel"]
         held = {name: best[name] for name in varied if name not in shown}
         table = self.table
         for name, value in held.items():
             table = table[table[name] == value]
-        what = self.score_name + "".join(f", {name} = {value:g}" for name, value in held.items())
+        what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
         if shown == ["C", "gamma"]:
             grid = table.set_index(["gamma", "C"])["score"].unstack()  # noqa: PD010
             C, gamma = grid.columns.to_numpy(float), grid.index.to_numpy(float)
             return contour_plot(C, gamma, grid.to_numpy(float), (best["C"], best["gamma"]), what=what, ax=ax)
         first, *second = shown
-        by = {"": table} if not second else {f"{second[0]} = {v:g}": part for v, part in table.groupby(second[0])}
+        by = (
+            {"": table}
+            if not second
+            else {f"{second[0]} = {brief(v)}": part for v, part in table.groupby(second[0], sort=False)}
+        )
         lines = {label: (part[first].to_numpy(float), part["score"].to_numpy(float)) for label, part in by.items()}
         chosen = (float(best[first]), float(self.best_row["score"]))
         return line_plot(lines, chosen, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
@@ -127,16 +141,16 @@ class TuneResult:
         -------
         Axes
         """
-        varied = [name for name in self.best_params if name in ("C", "gamma") and self._varies(name)]
+        varied = [name for name in self.searched if name in ("C", "gamma") and self._varies(name)]
         if not varied:
             raise refuse("along", along, "a parameter with several values, and this grid has one of each")
         one_of("along", along, varied)
-        line, held = self.table, {name: value for name, value in self.best_params.items() if name != along}
+        line, held = self.table, {name: value for name, value in self.searched.items() if name != along}
         for name, value in held.items():
             line = line[line[name] == value]
         lines = {self.score_name: line["score"].to_numpy()}
         lines |= {FURTHER[name]: line[name].to_numpy() for name in self.further}
-        at = ", ".join(f"{name} = {value:.4g}" for name, value in held.items())
+        at = ", ".join(f"{name} = {brief(value)}" for name, value in held.items())
         title = "dots: the least value of each" + (f"; {at}" if at else "")
         return criteria_plot(line[along].to_numpy(), lines, name=along, title=title, ax=ax)
 
@@ -144,7 +158,7 @@ class TuneResult:
         """The best point and how it was found: prints as text, shows as HTML in a notebook."""
         row = self.best_row
         block = Block(
-            left=tuple(Entry(f"Best {name}", value, "setting") for name, value in self.best_params.items()),
+            left=tuple(Entry(f"Best {name}", value, "setting") for name, value in self.searched.items()),
             right=(
                 Entry("Score", float(row["score"])),
                 *(() if self.of_full_fit else (Entry("  standard error", float(row["score_se"])),)),

@@ -272,3 +272,32 @@ def test_mackerel():
     np.testing.assert_allclose(frame.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(frame.X.std(axis=0, ddof=1), 1, rtol=1e-12)
     assert build_design("egg_count > 0 ~ lon + salinity", data).n_missing == 304
+
+
+@pytest.mark.parametrize(
+    ("right", "slices"),
+    [
+        ("x", {"x": (0, 1)}),
+        ("x + a + z", {"x": (0, 1), "a": (1, 4), "z": (4, 5)}),
+        ("b*x", {"b": (0, 2), "x": (2, 3), "b:x": (3, 5)}),
+        ("x + x:a + b:g", {"x": (0, 1), "x:a": (1, 4), "b:g": (4, 8)}),
+        ("bs(x, df=4) + Q('mean depth')", {"bs(x, df=4)": (0, 4), "Q('mean depth')": (4, 5)}),
+        ("C(a) + b:x:z", {"C(a)": (0, 3), "b:x:z": (3, 5)}),
+    ],
+)
+def test_columns_of_a_term(right, slices, table):
+    design = build_design(f"y ~ {right}", table).design
+    assert {name: (each.start, each.stop) for name, each in design.term_slices.items()} == slices
+    names = [name for each in design.term_slices.values() for name in design.column_names[each]]
+    assert names == list(design.column_names)
+    for k, name in enumerate(design.column_names):
+        assert name in slices or design.named_slices[name] == slice(k, k + 1)
+    assert design.named_slices.items() >= design.term_slices.items()
+
+
+def test_columns_of_terms_of_which_some_are_constant(table):
+    with pytest.warns(DesignWarning, match="constant and dropped"):
+        design = build_design("y ~ one + x + x:a", table.assign(one=1.0), subset="a != 'w'").design
+    slices = {name: (each.start, each.stop) for name, each in design.term_slices.items()}
+    assert slices == {"one": (0, 0), "x": (0, 1), "x:a": (1, 3)}
+    assert "one" not in design.column_names

@@ -88,6 +88,27 @@ def test_data_for_which_a_rule_has_no_answer(rule, data, error, message):
         resolve_gamma(rule, data)
 
 
+def sample_of_distances(power):
+    """All |x_ik − x_jk|^power, summed, of the pairs."""
+    i, j = np.tril_indices(len(X), -1)
+    return (np.abs(X[i] - X[j]) ** power).sum(axis=1)
+
+
+def test_the_rules_for_absolute_distances():
+    assert resolve_gamma("scale", X, power=1) == pytest.approx(1 / (4 * X.std()), rel=TOL)
+    assert resolve_gamma("median", X, power=1) == pytest.approx(1 / np.median(sample_of_distances(1)), rel=TOL)
+    assert resolve_gamma("median", X) == pytest.approx(0.5 / np.median(sample_of_distances(2)), rel=1e-4)
+    assert resolve_gamma(0.3, X, power=1) == 0.3
+
+
+@pytest.mark.parametrize("rule", ["scale", "median"])
+def test_absolute_distances_with_weights_and_in_other_units(rule):
+    weights = np.random.default_rng(1).integers(0, 4, size=len(X))
+    found = resolve_gamma(rule, X, weights, power=1)
+    assert found == pytest.approx(resolve_gamma(rule, np.repeat(X, weights, axis=0), power=1), rel=TOL)
+    assert found == pytest.approx(7 * resolve_gamma(rule, 7 * X, weights, power=1), rel=TOL)
+
+
 def test_one_row_has_no_pairs():
     with pytest.raises(ArgumentError, match="gamma='median'"):
         resolve_gamma("median", X[:1])

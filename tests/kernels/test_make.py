@@ -1,26 +1,40 @@
 """From arguments to kernels, and what is refused."""
 
+import inspect
+import warnings
+from dataclasses import dataclass
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from svmstat import kernels
-from svmstat.errors import ArgumentError, DataError
+from svmstat import kernels, svm, tune
+from svmstat._checks import positive
+from svmstat.errors import ArgumentError, DataError, GridWarning
 from svmstat.kernels import (
+    ARGUMENTS,
+    KERNELS,
     RBF,
     CustomKernel,
+    Laplace,
     Linear,
+    PointKernel,
     Polynomial,
     Precomputed,
     Spline,
+    arguments_of,
+    declared,
     make_kernel,
+    named,
+    parameter,
     resolve_gamma,
 )
 
 X = np.random.default_rng(4).normal(size=(50, 3))
 
 
-def make(kernel="rbf", *, gamma="scale", degree=3, coef0=0.0, X=X, weights=None):
-    return make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=weights)
+def make(kernel="rbf", *, X=X, weights=None, **given):
+    return make_kernel(kernel, given).resolve(X, weights)
 
 
 @pytest.mark.parametrize(
@@ -32,14 +46,19 @@ def make(kernel="rbf", *, gamma="scale", degree=3, coef0=0.0, X=X, weights=None)
         ({"kernel": "rbf", "gamma": "median"}, RBF(resolve_gamma("median", X))),
         ({"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1}, Polynomial(0.5, 1.0, 2)),
         ({"kernel": "poly"}, Polynomial(resolve_gamma("scale", X), 0.0, 3)),
+        ({"kernel": "laplace"}, Laplace(resolve_gamma("scale", X, power=1))),
+        ({"kernel": "laplace", "gamma": "median"}, Laplace(resolve_gamma("median", X, power=1))),
         ({"kernel": "precomputed"}, Precomputed()),
+        ({"kernel": RBF(0.5)}, RBF(0.5)),
+        ({"kernel": RBF("median")}, RBF(resolve_gamma("median", X))),
+        ({"kernel": Linear() + 2 * RBF()}, Linear() + 2 * RBF(resolve_gamma("scale", X))),
     ],
 )
 def test_kernels(arguments, expected):
     assert make(**arguments) == expected
 
 
-@pytest.mark.parametrize("name", ["rbf", "poly", "spline"])
+@pytest.mark.parametrize("name", ["rbf", "poly", "spline", "laplace"])
 def test_rows_of_weight_zero_are_absent(name):
     weights = np.arange(50) % 3 != 0
     one, other = make(name, weights=weights * 1.0), make(name, X=X[weights])
@@ -75,6 +94,17 @@ def boom(X, Z):
         ),
         ({"kernel": "gaussian"}, r"or a function K\(X, Z\)\."),
         ({"kernel": "RBF"}, "kernel='RBF' is not allowed"),
+        ({"kernel": RBF}, r"kernel=RBF is a class of kernels: pass a kernel, RBF\(…\)"),
+        (
+            {"kernel": RBF(0.5), "gamma": 0.5},
+            r"gamma=0.5 and kernel=RBF\(gamma=0.5\) are not allowed together: a kernel that is passed as an object has",
+        ),
+        (
+            {"kernel": 2 * Linear(), "degree": 2, "coef0": 1},
+            r"degree=2 and coef0=1 and kernel=2.0 \* Linear\(\) are not allowed together",
+        ),
+        ({"kernel": Spline([0, 0], [1, 1])}, "lower has 2 numbers, but the spline kernel has 3 columns"),
+        ({"kernel": Spline([-9, -9, 4], [9, 9, 3])}, r"lower\[2\]=4.0 is above upper\[2\]=3.0"),
         ({"kernel": None}, "kernel=None is not allowed"),
         ({"kernel": 3}, "kernel=3 is not allowed"),
         ({"kernel": ["rbf"]}, r"kernel=\['rbf'\] is not allowed"),
@@ -110,3 +140,70 @@ def test_a_polynomial_that_overflows():
 def test_everything_named_can_be_imported():
     assert sorted(kernels.__all__) == sorted(set(kernels.__all__))
     assert all(hasattr(kernels, name) for name in kernels.__all__)
+
+
+def test_every_name_makes_a_kernel_of_its_class_from_its_defaults():
+    for name, kind in KERNELS.items():
+        assert type(make_kernel(name, {})) is kind
+        assert make_kernel(name, {}).name == name
+
+
+def test_what_is_declared_is_what_svm_has_as_its_defaults():
+    arguments = inspect.signature(svm).parameters
+    for kind in KERNELS.values():
+        for name in declared(kind).keys() & set(ARGUMENTS):
+            assert declared(kind)[name].default == arguments[name].default
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Polynomial(0.5, 1.0, 2), Linear(), Laplace(2.0), Precomputed()])
+def test_the_arguments_of_a_kernel_make_it(kernel):
+    found = arguments_of(kernel)
+    assert isinstance(found["kernel"], str)
+    assert make_kernel(found.pop("kernel"), found) == kernel
+
+
+@pytest.mark.parametrize("kernel", [Linear() + RBF(1.0), 2 * Linear(), RBF(1.0).on("x"), CustomKernel(np.outer)])
+def test_a_kernel_that_no_arguments_make_is_its_own(kernel):
+    assert arguments_of(kernel) == {"kernel": kernel}
+
+
+@pytest.fixture
+def cosine():
+    """A kernel of somebody else's: one class, with a parameter that svm() does not have."""
+
+    @named("cosine")
+    @dataclass(frozen=True, slots=True)
+    class Cosine(PointKernel):
+        """K(x, z) = Π_k cos(period · (x_k − z_k))… for one column."""
+
+        period: float = parameter(1.0, positive, grid=lambda period: (period, 2 * period))
+
+        def fill(self, points, columns, out):
+            np.cos(self.period * (points[:, :1] - columns[:1]), out=out)
+
+    yield Cosine
+    del KERNELS["cosine"]
+
+
+def test_a_class_of_one_s_own_is_known_everywhere(cosine):
+    data = pd.DataFrame({"x": X[:, 0], "y": X[:, 0] > 0.2})
+    fit = svm("y ~ x", data, kernel="cosine")
+    assert (fit.kernel_name, fit.kernel_parameters) == ("cosine", {"period": 1.0})
+    assert "cosine" in str(fit.summary()) and "period" in str(fit.summary())
+    same = svm("y ~ x", data, kernel=cosine(period=1))
+    np.testing.assert_array_equal(same.decision_values, fit.decision_values)
+    assert arguments_of(fit.kernel) == {"kernel": cosine()}
+    with pytest.raises(ArgumentError, match="period=0 is not allowed: it must be a finite number > 0"):
+        cosine(period=0)
+    with pytest.raises(ArgumentError, match="'laplace', 'cosine', a kernel such as"):
+        svm("y ~ x", data, kernel="cosinus")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        found = tune("y ~ x", data, kernel="cosine", C=1)
+    assert found.table["period"].tolist() == [1.0, 2.0]
+
+
+def test_a_name_belongs_to_one_class(cosine):
+    with pytest.raises(ArgumentError, match=r"'rbf' is the name of the kernel svmstat.kernels.formulas.RBF already"):
+        named("rbf")(cosine)
+    assert KERNELS["rbf"] is RBF
