@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-_MIX, _ODD = np.uint64(29), np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,21 @@ def first_copies(rows: NDArray[np.float64], known: NDArray[np.float64]) -> NDArr
     array([1, 3, 1, 3])
     """
     both = np.vstack([known, rows]) + 0.0  # −0 equals 0
-    bits = both.view(np.uint64)
-    odd = np.arange(1, 2 * both.shape[1], 2, dtype=np.uint64) * _ODD
-    codes, distinct = pd.factorize((bits ^ (bits >> _MIX)) @ odd)
-    first = np.empty(len(distinct), np.intp)
-    first[codes[::-1]] = np.arange(len(both))[::-1]
-    place = first[codes]
-    alike = (both[place] == both).all(axis=1)  # two different rows of one hash are told apart
-    return np.where(alike, place, np.arange(len(both)))[len(known) :]
+    place = _first(pd.factorize(_hashes(both))[0])
+    if not (both[place] == both).all():  # two different rows of one hash
+        place = _first(distinct_rows(both, np.ones(len(both))).of_row)
+    return place[len(known) :]
+
+
+def _hashes(rows: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """(n,) numbers that are equal for equal rows (n, q) and hardly ever for others."""
+    bits = rows.view(np.uint64)
+    factors = np.random.default_rng(0).integers(2**64, size=rows.shape[1], dtype=np.uint64) | np.uint64(1)
+    return np.asarray(((bits ^ (bits >> _HALF)) * factors >> _HALF) @ factors)
+
+
+def _first(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where each of the codes (n,) stands first (n,)."""
+    first = np.empty(codes.max(initial=-1) + 1, np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first[codes]

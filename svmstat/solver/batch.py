@@ -136,12 +136,16 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
             paths.put_many(near, some)
     _cancel(problem, uppers, both, paths)
     limit = rounding_of(paths.beta, problem.gram.diagonal)
+    limit += origin.rounding if arrived(origin) else 0.0  # what the paths set off with
     spread = np.ptp(paths.h - problem.linear, axis=1)
     maybe = may_be_flat(problem.linear - paths.h, paths.beta, paths.gap, limit, problem.gram.diagonal)
     rough = is_rough(paths.violation, limit, spread)
-    flat = _flatten(problem, uppers, maybe & ~rough & is_noise(problem.linear - paths.h, paths.violation, limit), paths)
-    spread[flat] = 1.0
-    judged = judgement(paths.violation, limit, limit, middles(paths.interval), spread)
+    noise = maybe & ~rough & is_noise(problem.linear - paths.h, paths.violation, limit)
+    dropped = np.abs(problem.linear - paths.h).max(axis=1)
+    flat = _flatten(problem, uppers, noise, paths)
+    limit, spread = np.where(flat, np.maximum(limit, dropped), limit), np.where(flat, 1.0, spread)
+    beside = np.abs(middles(paths.interval)) + 2.0 * np.abs(problem.linear).max()
+    judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))
     for q in np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist():

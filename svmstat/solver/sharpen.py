@@ -17,10 +17,10 @@ from svmstat.solver.twofold import residual_twofold
 _CORRECTIONS = 4
 
 
-def sharpen(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats) -> float:
+def sharpen(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, limit: float) -> float:
     """Where rounding hides more than a millionth of the spread of h, correct (β, h) in place; what is left of it.
 
-    There h gets its value in twice the precision, and the free β follow.
+    There h gets its value in twice the precision, and the free β follow; ``limit`` is the rounding of plain sums.
     """
     exact = residual_twofold(problem.gram, beta, problem.linear)
     rounding = float(np.abs(exact - h).max())
@@ -28,7 +28,7 @@ def sharpen(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats) -> 
         return rounding
     h[:] = exact
     correct(problem, lo, hi, beta, h)
-    return float(np.finfo(float).eps * np.abs(h).max())
+    return float(np.finfo(float).eps * (np.abs(h).max() + len(beta) ** 2 * limit))
 
 
 def correct(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats) -> None:

@@ -197,16 +197,18 @@ def certified(
     if maybe and is_rough(ends[2], rounding, np.ptp(linear - h)):
         correct(problem, lo, hi, beta, h)
     elif not maybe and limit > PRECISION * np.ptp(linear - h):
-        rounding = sharpen(problem, lo, hi, beta, h)
+        rounding = sharpen(problem, lo, hi, beta, h, limit)
         maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
     ends = certify(h, beta, lo, hi)
     without = certify(linear, beta, lo, hi)
     flat = bool(maybe and is_noise(linear - h, ends[2], rounding) and without[2] <= TOLERANCE)
     field = np.zeros(problem.n) if flat else linear - h
+    if flat:
+        rounding = max(rounding, float(np.abs(linear - h).max()))
     b_low, b_high, violation, gap = without if flat else ends
     norm_squared = float(beta @ field)
     spread = 1.0 if flat else float(np.ptp(field))
-    judged = judgement(violation, rounding, limit, middle(b_low, b_high), spread)
+    judged = judgement(violation, rounding, limit, abs(middle(b_low, b_high)) + 2.0 * np.abs(linear).max(), spread)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,
@@ -251,7 +253,7 @@ def _of_hulls(
     field = np.zeros(problem.n) if meet else -h / f_unit
     violation = max(violation, float(unbalanced))
     rounding, extent = float(rounding_of(beta, problem.gram.diagonal)) / f_unit, 1.0 if meet else float(np.ptp(field))
-    judged = judgement(violation, rounding, rounding, b / f_unit, extent)
+    judged = judgement(violation, rounding, rounding, abs(b) / f_unit, extent)
     nearest = Nearest(beta, np.maximum(hi, -lo), h, total * rho, (0.0, 0.0), verdict.certified)
     spread = (float(0.5 * total * (low[1] - high[0])), float(0.5 * total * (high[1] - low[0])))
     return Solution(

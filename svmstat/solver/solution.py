@@ -186,7 +186,7 @@ class Judgement:
 
 
 def judgement(
-    violation: Floats | float, rounding: Floats | float, limit: Floats | float, intercept: Floats | float,
+    violation: Floats | float, rounding: Floats | float, limit: Floats | float, beside: Floats | float,
     spread: Floats | float,
 ) -> Judgement:  # fmt: skip
     """Whether solutions can be relied on; all arguments of the shape (...,) of the solutions.
@@ -196,16 +196,16 @@ def judgement(
     violation : KKT violations
     rounding : of h
     limit : the rounding of plain sums Kβ: what the digits of β can be blamed for
-    intercept : b
+    beside : the sizes of what h is added to: b, and the margins
     spread : that of f over the rows, or one, the margin, where f is flat
     """
-    excess, beside = np.maximum(violation, 0.0), _EPS * np.abs(intercept)
-    seen = (rounding <= PRECISION * spread) & (excess + beside <= _VISIBLE * spread)
+    excess, added = np.maximum(violation, 0.0), _EPS * beside
+    seen = (rounding <= PRECISION * spread) & (excess + added <= _VISIBLE * spread)
     good = (violation <= TOLERANCE) & seen
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
     hidden = np.minimum(rounding + excess, PRECISION * spread)
-    return Judgement(status, np.asarray(rounding + beside), np.asarray(hidden + beside))
+    return Judgement(status, np.asarray(rounding + added), np.asarray(hidden + added))
 
 
 def resolved(f: Floats, resolution: Floats | float) -> Floats:
