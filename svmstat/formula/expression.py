@@ -15,7 +15,7 @@ from svmstat.errors import SvmstatError
 from svmstat.formula.columns import Table
 from svmstat.formula.functions import FALLBACK, PATSY, fits, is_known, is_stateful
 from svmstat.formula.names import Names, read_names, without_calls
-from svmstat.formula.parse import Source
+from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
 
 
@@ -186,7 +186,10 @@ def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]
             own[name] = env[name]
     if not used:
         raise source.error(f"The term {source.code!r} uses no column of the data.")
-    return _assemble(source, names, used, own)
+    try:
+        return _assemble(source, names, used, own)
+    except RecursionError as error:
+        raise source.nested() from error
 
 
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:
