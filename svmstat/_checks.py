@@ -77,6 +77,15 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
     return str(value)
 
 
+def workers(name: str, value: object) -> int | None:
+    """A number of workers, as `joblib.Parallel` takes it."""
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0:
+        raise refuse(name, value, "a number of workers, -1 for all cores, or None")
+    return int(value)
+
+
 def flag(name: str, value: object) -> bool:
     """True or False, also numpy's."""
     if not isinstance(value, bool | np.bool_):

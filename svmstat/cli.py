@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from svmstat import datasets, svm
-from svmstat._checks import nearest
+from svmstat._checks import nearest, workers
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
 from svmstat.report import report
 
@@ -294,6 +294,7 @@ def _fit(formula: str, data: str, format: str, **options: Any) -> str:
 def _report(formula: str, data: str, page: str, **options: Any) -> str:
     """Write the report to the file ``page``; what it begins with is also printed."""
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
+    workers("--jobs", settings.get("n_jobs"))
     fit = _fitted(formula, data, options)
     with _warnings_on_stderr():
         _write(report(fit, **settings) + "\n", page)

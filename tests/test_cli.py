@@ -434,6 +434,12 @@ def options_of(command, capsys):
     return set(re.findall(r"(?m)^  (--?[\w-]+)", capsys.readouterr().out))
 
 
+def test_the_number_of_jobs_is_checked_before_the_fit(calls, reports, tmp_path, capsys):
+    assert cli.main(["report", "y ~ x", "liver", "--jobs", "0", "--out", str(tmp_path / "r.html")]) == 2
+    assert "--jobs=0 is not allowed: it must be a number of workers" in capsys.readouterr().err
+    assert calls == reports == []
+
+
 def test_a_report_needs_a_file(reports, capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(["report", "y ~ x", "liver"])
@@ -466,7 +472,12 @@ def test_a_report_on_mackerel(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "part"),
-    [(["-B", "0"], "B=0 is not allowed"), (["--method", "rows"], "method='rows'"), (["--level", "2"], "level=2.0")],
+    [
+        (["-B", "0"], "B=0 is not allowed"),
+        (["--method", "rows"], "method='rows'"),
+        (["--level", "2"], "level=2.0"),
+        (["--jobs", "0"], "--jobs=0 is not allowed"),
+    ],
 )
 def test_mistakes_in_a_report(tmp_path, capsys, arguments, part):
     out = tmp_path / "r.html"

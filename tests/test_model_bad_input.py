@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 import svmstat.model
+import svmstat.multiclass_results
+import svmstat.results
 from svmstat import SVMResults, svm
 from svmstat.errors import (
     ArgumentError,
@@ -19,6 +21,7 @@ from svmstat.errors import (
     FormulaError,
     SvmstatError,
 )
+from svmstat.report import report
 
 N = 20
 
@@ -330,6 +333,50 @@ def test_new_data(method, newdata, error, message):
 def test_an_unknown_keyword_of_a_method(method):
     with pytest.raises(TypeError, match="unexpected keyword argument 'new_data'"):
         getattr(FIT, method)(new_data=DATA)
+
+
+class NoWork:
+    """Stands in the place of everything that computes."""
+
+    def __call__(self, *_, **__):
+        raise AssertionError("something was computed")
+
+
+WRONG = [("n_jobs", value, "a number of workers, -1 for all cores, or None") for value in (0, "a", 2.0, True, [2])]
+WRONG_PROGRESS = [("progress", value, "True or False") for value in (1, None, "yes")]
+TAKERS = [
+    *((classes, method, *each) for classes in (2, 3) for method in ("loo", "get_influence", "gof") for each in WRONG),
+    *((classes, method, *each) for classes in (2, 3) for method in ("loo", "gof") for each in WRONG_PROGRESS),
+    *((2, "path", *each) for each in WRONG),
+]
+
+
+@pytest.mark.parametrize(("classes", "method", "name", "value", "allowed"), TAKERS)
+def test_workers_and_progress_are_checked_before_any_work(monkeypatch, classes, method, name, value, allowed):
+    """Also where the result is kept: a second call is no excuse for a wrong argument."""
+    data = DATA.assign(y=np.resize(["a", "b", "c"][:classes], len(DATA)))
+    fit = svm("y ~ depth + temperature", data)
+    if method == "loo":
+        fit.loo()
+    for module in (svmstat.results, svmstat.multiclass_results):
+        for function in ("leave_one_out", "bootstrap_deviance", "follow_costs"):
+            monkeypatch.setattr(module, function, NoWork(), raising=False)
+    with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} is not allowed: it must be {allowed}.")):
+        getattr(fit, method)(**{name: value})
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, np.int64(2)])
+def test_numbers_of_workers(n_jobs):
+    one, other = (svm("y ~ depth + temperature", DATA) for _ in range(2))
+    assert one.loo(n_jobs=n_jobs).score == other.loo().score
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_jobs", 0), ("progress", "yes")])
+def test_a_report_with_wrong_workers_begins_nothing(monkeypatch, name, value):
+    monkeypatch.setattr(svmstat.results, "bootstrap_deviance", NoWork())
+    monkeypatch.setattr(svmstat.results, "leave_one_out", NoWork())
+    with pytest.raises(ArgumentError, match=f"{name}="):
+        report(FIT, B=19, **{name: value})
 
 
 # Warnings
