@@ -17,6 +17,7 @@ import pandas as pd
 
 from svmstat import datasets, svm
 from svmstat._checks import nearest, workers
+from svmstat._files import write_whole
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
 from svmstat.report import report
 
@@ -61,8 +62,21 @@ _NAMED_NUMBERS = {"class_weight": "--class-weight", "costs": "--cost", "priors":
 """Arguments of a fit that are mappings, and the options that give them entry by entry."""
 
 
+class _Once(argparse.Action):
+    """Store a value, which an option that is given again would silently replace."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if hasattr(namespace, self.dest):
+            raise argparse.ArgumentError(self, f"it is given twice: {getattr(namespace, self.dest)!r} and {values!r}")
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors look like all others, also in a subcommand."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -96,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments["page"], output = output, None
         arguments["call"] = " ".join(map(_quoted, ["svmstat", *(sys.argv[1:] if argv is None else argv)]))
     try:
-        _check_folder(output or arguments.get("page"))
+        _check_folder(arguments.get("page", output))
         _write(run(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -114,9 +128,14 @@ def _quoted(argument: str) -> str:
 
 
 def _check_folder(output: str | None) -> None:
-    """Refuse a file that cannot be written for want of a folder, before anything is computed."""
-    if output is not None and not Path(output).parent.is_dir():
-        raise SvmstatError(f"{output!r} cannot be written: {os.strerror(errno.ENOENT)}.")
+    """Refuse what cannot be written for want of a name or a folder, before anything is computed."""
+    if output is None:
+        return
+    if not output.strip():
+        raise SvmstatError(f"{output!r} cannot be written: it is no name of a file.")
+    if Path(output).is_dir() or not Path(output).parent.is_dir():
+        missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
+        raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
 
 
 def _write(text: str, output: str | None) -> None:
@@ -127,7 +146,7 @@ def _write(text: str, output: str | None) -> None:
         sys.stdout.flush()
         return
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        write_whole(output, text)
     except OSError as error:
         raise SvmstatError(f"{output!r} cannot be written: {error.strerror}.") from error
 
@@ -156,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _fit_arguments(fit)
     _summary_arguments(fit)
-    fit.set_defaults(run=_fit, format="text")
+    fit.set_defaults(run=_fit)
     page = commands.add_parser(
         "report",
         help="write an HTML page with the resampling statistics of a fit",
@@ -280,7 +299,7 @@ def _list() -> str:
     return "\n".join(f"{name:<8}  {datasets.describe(name)}" for name in datasets.names())
 
 
-def _fit(formula: str, data: str, format: str, **options: Any) -> str:
+def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
     summary = _fitted(formula, data, options).summary()
     match format:
         case "html":
@@ -357,6 +376,8 @@ def _truth(text: str) -> bool:
 
 def _read(name: str) -> pd.DataFrame:
     """A file if the name has a directory or a suffix, else a bundled data set or a file."""
+    if not name.strip():
+        raise SvmstatError(f"DATA={name!r} is not allowed: it must be a file or a bundled data set.")
     path = Path(name)
     if path.name == name and not path.suffix:
         if name in datasets.names():

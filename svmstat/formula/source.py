@@ -21,8 +21,8 @@ class Source:
     def nested(self) -> FormulaError:
         """The error for code that Python itself cannot read, ready to be raised."""
         return self.error(
-            "This expression is nested too deeply for Python: a formula may have thousands of terms, but what takes some "
-            "hundred operators or brackets in one term is better computed as a column beforehand."
+            "This expression is nested too deeply for Python: a formula may have thousands of terms, but what takes "
+            "some hundred operators or brackets in one term is better computed as a column beforehand."
         )
 
 
