@@ -19,6 +19,7 @@ from svmstat import datasets, svm
 from svmstat._checks import nearest, workers
 from svmstat._files import write_whole
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.formula import Untrusted
 from svmstat.report import report
 
 _EXAMPLES = """\
@@ -32,6 +33,11 @@ examples:
 _FIT = """\
 Fit a support vector machine and print its summary. An option that is not given has the default of
 svmstat.svm() in Python, where all of them are described.
+
+FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
+operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, te, center, scale and
+standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm() in
+Python; here they are refused before anything is evaluated.
 """
 
 _FIT_EXAMPLES = """\
@@ -194,7 +200,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("formula", metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
+    add("formula", type=Untrusted, metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
     add("data", metavar="DATA", help="a file (.csv, .tsv, .csv.gz, .parquet) or a bundled data set")
 
     model = parser.add_argument_group("model")
@@ -245,7 +251,7 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     rows = parser.add_argument_group("rows and columns")
     add = rows.add_argument
     add("--weights", metavar="COLUMN", help="case weights; a weight of 2 is the row twice")
-    add("--subset", metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
+    add("--subset", type=Untrusted, metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
     add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
     add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
 

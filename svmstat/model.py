@@ -75,7 +75,8 @@ def svm(
     formula : str
         A patsy formula such as ``"y ~ x1 + C(site)"``; ``y ~ .`` takes all other columns. There is no
         intercept column, and every factor is coded by all its levels. Names that are not columns are looked
-        up where ``svm`` is called.
+        up where ``svm`` is called, and called if the formula says so: a text of somebody else's belongs in
+        `svmstat.formula.Untrusted`, for which only what `svmstat.formula.safety` lists is evaluated.
     data : DataFrame
         One row per observation.
     loss : {"hinge", "p0"}

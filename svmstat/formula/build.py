@@ -10,7 +10,7 @@ import pandas as pd
 from svmstat import _checks
 from svmstat._warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
-from svmstat.formula.columns import Column, check_frame, read_table
+from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
@@ -263,7 +263,7 @@ def _checked(data: object, na_action: object, scale: object, env: object) -> Map
 
 def _bound(parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]) -> tuple[Expression, dict[str, Expression]]:
     """The response, and the factors of the right side by their code."""
-    columns: dict[Hashable, None] = dict.fromkeys(data.columns)
+    columns = computable(data)
     left = bind(parsed.response, columns, names)
     right: dict[str, Expression] = {}
     for source in (source for term in parsed.terms for source in term):

@@ -83,6 +83,14 @@ def check_frame(name: str, data: object) -> pd.DataFrame:
     return data
 
 
+def computable(data: pd.DataFrame) -> dict[Hashable, bool]:
+    """The columns by name, each with whether it holds numbers or booleans by its type."""
+    return {
+        name: bool(types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype))
+        for name, dtype in zip(data.columns, data.dtypes, strict=True)
+    }
+
+
 def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | None]) -> Table:
     """Read the columns that a formula uses.
 

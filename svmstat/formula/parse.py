@@ -14,7 +14,7 @@ from patsy.parse_formula import parse_formula
 
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.names import read_names
-from svmstat.formula.source import Source, marked
+from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import TermReader, nodes
 
 _POWER = "'^' is no power here: write (a + b)**2 for interactions, I(x**2) for a square"
@@ -69,7 +69,7 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
     """
     if not isinstance(formula, str):
         raise ArgumentTypeError(f"formula={formula!r} is not allowed: it must be text such as 'y ~ x1 + x2'.")
-    text = " ".join(formula.splitlines()).strip()
+    text = one_line(formula)
     try:
         tree = parse_formula(text)
         if len(tree.args) != 2:
@@ -166,7 +166,7 @@ def whole(text: str) -> Source:
     FormulaError
         If it is not one Python expression.
     """
-    source = _all_of(" ".join(text.splitlines()).strip())
+    source = _all_of(one_line(text))
     _names(source, "condition")
     return source
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from svmstat._checks import nearest
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
-from svmstat.formula.columns import plain, read_table
+from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind
 from svmstat.formula.parse import whole
 
@@ -130,7 +130,7 @@ def subset_rows(subset: object, data: pd.DataFrame, env: Mapping[str, Any]) -> n
 
 
 def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
-    expression = bind(whole(subset), dict.fromkeys(data.columns), env)
+    expression = bind(whole(subset), computable(data), env)
     table = read_table("data", data, dict.fromkeys(expression.columns))
     expression.memorize(table)
     value = expression.evaluate(table)

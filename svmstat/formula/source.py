@@ -1,8 +1,23 @@
-"""A piece of a formula: its code and its place in the text."""
+"""A piece of a formula: its code, its place in the text, and whether that was written in Python."""
 
 from dataclasses import dataclass
 
 from svmstat.errors import FormulaError
+
+
+class Untrusted(str):
+    """A formula or a condition from outside Python, such as a command line or a file.
+
+    It may say what `svmstat.formula.safety` allows, and sees nothing of the caller's names. It is a text like any
+    other, so that the mark goes wherever the text goes.
+
+    Examples
+    --------
+    >>> Untrusted("y ~ x") == "y ~ x"
+    True
+    """
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +29,11 @@ class Source:
     start: int
     end: int
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the formula was written in Python, and may call what its writer can call."""
+        return not isinstance(self.formula, Untrusted)
+
     def error(self, message: str) -> FormulaError:
         """The error that marks this piece in the formula, ready to be raised."""
         return FormulaError(f"{message}\n{marked(self.formula, self.start, self.end)}")
@@ -24,6 +44,18 @@ class Source:
             "This expression is nested too deeply for Python: a formula may have thousands of terms, but what takes "
             "some hundred operators or brackets in one term is better computed as a column beforehand."
         )
+
+
+def one_line(text: str) -> str:
+    r"""A formula or condition in one line, marked as it was.
+
+    Examples
+    --------
+    >>> type(one_line(Untrusted("y ~\n x "))).__name__
+    'Untrusted'
+    """
+    line = " ".join(text.splitlines()).strip()
+    return Untrusted(line) if isinstance(text, Untrusted) else line
 
 
 def marked(formula: str, start: int, end: int) -> str:
