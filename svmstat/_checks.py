@@ -12,8 +12,12 @@ from svmstat.errors import ArgumentError
 
 def refuse(name: str, value: object, allowed: str) -> ArgumentError:
     """The error for an argument outside what is allowed, ready to be raised."""
-    end = "" if allowed.endswith("?") else "."
-    return ArgumentError(f"{name}={value!r} is not allowed: it must be {allowed}{end}")
+    return ArgumentError(ended(f"{name}={value!r} is not allowed: it must be {allowed}"))
+
+
+def ended(message: str) -> str:
+    """A message with a full stop, unless it ends with a hint, which is a question."""
+    return message if message.endswith("?") else f"{message}."
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from svmstat import datasets, svm
-from svmstat._checks import nearest, workers
+from svmstat._checks import ended, nearest, workers
 from svmstat._files import write_whole
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
 from svmstat.formula import Untrusted
@@ -390,7 +390,7 @@ def _read(name: str) -> pd.DataFrame:
             return datasets.load(name)
         if not path.exists():
             hint = nearest(name, datasets.names())
-            raise SvmstatError(f"there is no file and no bundled data set {name!r}{hint}.")
+            raise SvmstatError(ended(f"there is no file and no bundled data set {name!r}{hint}"))
     if not path.exists():
         raise SvmstatError(f"there is no file {name!r}.")
     kinds = path.suffixes

@@ -157,7 +157,8 @@ def test_a_name_alone_is_a_data_set_and_a_path_is_a_file(calls, tmp_path, monkey
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("mackrel", None, r"there is no file and no bundled data set 'mackrel'; did you mean 'mackerel'?"),
+        ("mackrel", None, "there is no file and no bundled data set 'mackrel'; did you mean 'mackerel'?\n"),
+        ("zzz", None, "there is no file and no bundled data set 'zzz'.\n"),
         ("none.csv", None, "there is no file 'none.csv'."),
         ("mackerel.csv", None, "there is no file 'mackerel.csv'."),
         ("empty.csv", b"", "'empty.csv' cannot be read: No columns to parse from file"),

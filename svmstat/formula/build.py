@@ -189,7 +189,8 @@ def build_design(
     (array([-1.,  1.,  1.]), array([0, 1, 1]), 'yes')
     """
     names = _checked(data, na_action, scale, env)
-    no_predictors = {named_column("weights", weights, data), *ignored}
+    weighting = named_column("weights", weights, data)
+    no_predictors = set(ignored) if weighting is None else {weighting, *ignored}
     parsed = parse(formula, [name for name in data.columns if name not in no_predictors])
     left, right = _bound(parsed, data, names)
     used = dict.fromkeys(name for each in (left, *right.values()) for name in each.columns)

@@ -117,6 +117,8 @@ def no_function(name: str, env: Mapping[str, Any]) -> str:
 
     Offered are what a formula has, and the functions that the caller's module defines.
     """
+    if name == "Q":
+        return "Q() takes the name of one column, in quotes."
     if name in ADVICE:
         return f"There is no function {name!r}: {ADVICE[name]}."
     own = [each for each, value in env.items() if isinstance(value, FunctionType) and _is_local(value, env)]

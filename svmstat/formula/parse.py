@@ -8,12 +8,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from patsy import PatsyError
 from patsy.desc import INTERCEPT, EvalFactor, IntermediateExpr, Term
 from patsy.parse_formula import parse_formula
 
 from svmstat.errors import ArgumentTypeError, FormulaError
-from svmstat.formula.names import read_names
+from svmstat.formula.names import NO_NAME, column_named, read_names
 from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import TermReader, nodes
 
@@ -75,7 +76,7 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
         if len(tree.args) != 2:
             raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
         response = _response(TermReader().eval(tree.args[0]), text)
-        used = _names(response).values
+        used = frozenset(_names(response).values)
         right = _right_side(tree.args[1], [name for name in columns if name not in used])
     except PatsyError as error:
         raise _syntax_error(error, text) from error
@@ -89,7 +90,7 @@ def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
     """Evaluate the right side, a lone ``.`` standing for these columns."""
 
     def python_expression(_: TermReader, node: Any) -> IntermediateExpr:
-        codes = list(map(quoted, columns)) if node.token.extra == "." else [node.token.extra]
+        codes = _all_columns(columns, node) if node.token.extra == "." else [node.token.extra]
         if _is_xor(node.token.extra):
             raise PatsyError(_POWER, node)
         return IntermediateExpr(False, None, False, [Term([EvalFactor(code, node.origin)]) for code in codes])
@@ -97,6 +98,16 @@ def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
     reader = TermReader()
     reader.add_op("PYTHON_EXPR", 0, python_expression)
     return reader.eval(tree)
+
+
+def _all_columns(columns: Sequence[Hashable], dot: Any) -> list[str]:
+    """The code of each column that ``.`` stands for."""
+    codes = [quoted(name) for name in columns]
+    for name, code in zip(columns, codes, strict=True):
+        if code is None:
+            named = f"'.' stands for the column {name!r}, whose name (of type {type(name).__name__})"
+            raise PatsyError(f"{named} no formula can write: rename it, as data.rename(columns=str) does", dot)
+    return [code for code in codes if code is not None]
 
 
 def _is_xor(code: str) -> bool:
@@ -108,14 +119,20 @@ def _is_xor(code: str) -> bool:
     return isinstance(body, ast.BinOp) and isinstance(body.op, ast.BitXor)
 
 
-def quoted(name: Hashable) -> str:
-    """A column's name as code: itself if Python can read it, else in ``Q("...")``."""
+def quoted(name: Hashable) -> str | None:
+    """A column's name as code: itself if Python can read it, else in ``Q("...")``; None if that cannot say it."""
     if isinstance(name, str):
         plain = name.isidentifier() and not keyword.iskeyword(name) and name.lower() not in _NUMBERS
         if plain and unicodedata.normalize("NFKC", name) == name:
             return name
         return f"Q({json.dumps(name, ensure_ascii=False)})"  # a JSON string is a Python string
-    return f"Q({name!r})"
+    if isinstance(name, np.generic):
+        name = name.item()
+    try:
+        known = column_named(ast.parse(repr(name), mode="eval").body) is not NO_NAME
+    except SyntaxError:
+        known = False
+    return f"Q({name!r})" if known else None
 
 
 def _response(left: IntermediateExpr, text: str) -> Source:
