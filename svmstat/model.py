@@ -145,7 +145,8 @@ def svm(
     Warns
     -----
     DesignWarning
-        For constant columns and indefinite kernel matrices.
+        For constant columns, columns on both sides of the formula, indefinite kernel matrices, and if more than a tenth
+        of the rows are dropped for missing values.
     CertificateWarning, CalibrationWarning
         If the optimality of the solution or the convergence of the Platt map could not be certified.
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, FormulaError
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula import build_design
 
 
@@ -119,8 +119,30 @@ def test_a_dot_and_a_column_whose_name_is_no_usual_one(name, table):
     np.testing.assert_array_equal(frame.design.transform(data).X, frame.X)
 
 
-def test_response_column_inside_an_expression_is_allowed(table):
-    assert build_design("x > 0 ~ x", table).design.column_names == ("x",)
+@pytest.mark.parametrize(
+    ("formula", "column", "terms"),
+    [
+        ("x > 0 ~ x", "x", "'x'"),
+        ("x > 0 ~ z + np.log(x + 9) + a:x", "x", "'np.log(x + 9)' and 'x'"),
+        ("x > 0 ~ z + Q('x')", "x", "\"Q('x')\""),
+        ("I(x + z > 9) ~ a + z", "z", "'z'"),
+        ("C(x > 0) ~ bs(x, df=4)", "x", "'bs(x, df=4)'"),
+        ("y ~ x + I(2 * y)", "y", "'I(2 * y)'"),
+    ],
+)
+def test_a_response_that_is_computed_from_a_predictor(formula, column, terms, table):
+    response = re.escape(formula.split(" ~ ")[0])
+    message = (
+        rf"'{column}' stands on both sides of the formula, in the response '{response}' and in {re.escape(terms)}:"
+    )
+    with pytest.warns(DesignWarning, match=message) as caught:
+        build_design(formula, table)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("formula", ["x > 0 ~ . - hole", "x > 0 ~ z", "I(x + z > 9) ~ a + b"])
+def test_other_columns_on_the_right_are_no_cause_for_a_warning(formula, table):
+    build_design(formula, table)
 
 
 def test_a_function_named_like_a_column(table):
@@ -160,6 +182,7 @@ def test_infinite_values(formula, value, message, table):
         build_design(formula, table.assign(x=np.where(table.z == 7, value, table.x)))
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 def test_infinite_values_elsewhere_do_no_harm(table):
     data = table.assign(x=np.where(table.z == 7, np.inf, table.x), other=np.inf)
     assert len(build_design("y ~ x", data, subset="z != 7").y) == 7

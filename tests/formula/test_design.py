@@ -271,4 +271,5 @@ def test_mackerel():
     assert frame.response.event is True
     np.testing.assert_allclose(frame.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(frame.X.std(axis=0, ddof=1), 1, rtol=1e-12)
-    assert build_design("egg_count > 0 ~ lon + salinity", data).n_missing == 304
+    with pytest.warns(DesignWarning, match=r"304 of 634 rows have missing values, in column 'salinity' \(304\)"):
+        assert build_design("egg_count > 0 ~ lon + salinity", data).n_missing == 304
