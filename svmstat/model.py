@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from svmstat import losses
 from svmstat._checks import flag, one_of, positive
 from svmstat._warn import warn
+from svmstat.bounds import check_range
 from svmstat.calibration import COUPLINGS, fit_platt
 from svmstat.decision import Decision, decide
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
@@ -89,7 +90,8 @@ def svm(
         ``svm("y ~ .", frame_of_K_and_y, kernel="precomputed")``. A function K(X, Z) of two arrays (m, p) and
         (k, p) returns (m, k).
     C : float
-        Cost, > 0. The λ of the penalised form (1/Σw) Σ w [..]₊ + λ‖h‖² is 1/(2 C Σw).
+        Cost, > 0. The λ of the penalised form (1/Σw) Σ w [..]₊ + λ‖h‖² is 1/(2 C Σw). With all weights the bounds
+        u_i must be between 1e-100 and 1e100.
     gamma : float, "scale" or "median"
         Width of the rbf and polynomial kernels: a number > 0, 1/(p · variance of all entries of the scaled
         design), or 1/(2 · squared median distance).
@@ -175,6 +177,7 @@ def svm(
             f"{len(frame.response.levels)}; C, class_weight and priors are for more."
         )
     resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
+    prepared.check_bounds([float(C)], resolved)
     chosen = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, weights=frame.weights)
     return fit(prepared, chosen, float(C), resolved)
 
@@ -231,6 +234,24 @@ class Prepared:
     def many(self) -> bool:
         """Whether the response has more than two levels."""
         return len(self.frame.response.levels) > 2
+
+    def check_bounds(self, costs: Sequence[float], nu: Nu | None = None) -> None:
+        """Refuse costs, or ν, whose upper bounds doubles cannot carry; all else that the bounds depend on is known.
+
+        Raises
+        ------
+        ArgumentError
+            If a bound C · w · L is not between 1e-100 and 1e100.
+        """
+        used = self.frame.weights > 0
+        w, codes = self.frame.weights[used], self.frame.codes[used]
+        if nu is not None:
+            event = codes == self.frame.response.event_code
+            check_range({"weights": w, "nu": np.where(event, nu.gamma, 1.0 - nu.gamma) / nu.n})
+            return
+        L = np.array([self.class_weight[code] for code in range(len(self.frame.response.levels))])[codes]
+        for cost in (max(costs), min(costs)):
+            check_range({"C": cost, "weights": w, self.decision.source: L})
 
     @property
     def weighted_loss(self) -> losses.Loss:

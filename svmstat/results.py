@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat import measures
 from svmstat._checks import flag, fraction, one_of, refuse, workers
+from svmstat.bounds import check_range
 from svmstat.calibration import POINTWISE, Platt, pointwise, probability_interval
 from svmstat.cost_path import PathResult, check_costs_along, follow_costs
 from svmstat.decision import check_costs
@@ -551,6 +552,9 @@ class SVMResults(Fitted):
         if np.isinf(self.C):
             raise UnavailableError("path exists for fits with a finite C only; here rho = 0, and the fit is h = 0.")
         costs = check_costs_along(C, self.C)
+        counted = self.machine.upper > 0
+        for cost in (costs.max(), costs.min()):
+            check_range({"C": cost, "weights": self.machine.upper[counted] / self.C})
         with_loo = flag("loo", loo)
         n_jobs = workers("n_jobs", n_jobs)
         known = None

@@ -10,7 +10,7 @@ import pytest
 import svmstat.model
 import svmstat.multiclass_results
 import svmstat.results
-from svmstat import SVMResults, svm
+from svmstat import SVMResults, svm, tune
 from svmstat.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -160,6 +160,13 @@ ARGUMENTS = [
     ),
     ({"subset": "depth >"}, FormulaError, "    depth >\n    ^"),
     ({"subset": 3}, ArgumentTypeError, "subset is of type int"),
+    ({"C": 1e308}, ArgumentError, "C=1e+308 is not allowed: an upper bound C · w · L would be 1e+308, 1e+208 times"),
+    ({"C": 1e-308}, ArgumentError, "C=1e-308 is not allowed: an upper bound C · w · L would be 1e-308"),
+    ({"weights": [1e150] * N}, ArgumentError, "w = 1e+150, from weights, is not allowed: an upper bound"),
+    ({"weights": [1e308] * N}, ArgumentError, "weights add up to more than doubles can carry"),
+    ({"costs": {"fp": 1e308, "fn": 1e-308}}, ArgumentError, "L = 0, from costs, is not allowed: an upper bound"),
+    ({"costs": {"fn": 1e200}, "loss": "p0"}, ArgumentError, "from costs, is not allowed: an upper bound"),
+    ({"class_weight": {"no": 1e200}}, ArgumentError, "L = 1e+200, from class_weight, is not allowed: an upper"),
     ({"subset": "y == 'yes'"}, DataError, "The response 'y' has one class only in the"),
 ]
 
@@ -171,6 +178,36 @@ def test_arguments(options, error, message):
         svm("y ~ depth + temperature", DATA, **options)
     assert isinstance(caught.value, SvmstatError)
     assert isinstance(caught.value, TypeError if error is ArgumentTypeError else ValueError)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": [1.0, 1e300]}, "C=1e+300 is not allowed: an upper bound"),
+        ({"C": [1e-300, 1.0]}, "C=1e-300 is not allowed: an upper bound"),
+        ({"weights": np.linspace(1.0, 1e200, N)}, "from weights, is not allowed: an upper bound"),
+    ],
+)
+def test_bounds_are_checked_for_a_grid_and_a_path_too(options, message, monkeypatch):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        tune("y ~ depth + temperature", DATA, **options)
+    if "C" in options:
+        monkeypatch.setattr(svmstat.results, "follow_costs", NoWork())
+        with pytest.raises(ArgumentError, match=re.escape(message)):
+            FIT.path(options["C"])
+
+
+def test_weights_of_very_different_sizes_are_tried():
+    weights = np.geomspace(1e-12, 1e12, N)
+    assert np.isfinite(svm("y ~ depth + temperature", DATA, weights=weights).decision_values).all()
+
+
+@pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e300])
+def test_costs_are_a_ratio_whatever_their_size(factor):
+    """Also where their products with shares of the classes would be below the smallest double."""
+    one, other = (svm("y ~ depth", DATA, costs={"fp": f, "fn": 4 * f}) for f in (1.0, 2.0 ** np.log2(factor).round()))
+    assert one.class_weight == other.class_weight
+    pd.testing.assert_series_equal(one.decision_values, other.decision_values)
 
 
 @pytest.mark.usefixtures("nothing_is_solved")

@@ -54,7 +54,11 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     if len(bad):
         row = data.index[bad[0]]
         raise ArgumentError(f"{shown} hold {result[bad[0]].item()!r} in row {row!r}: they must be finite numbers >= 0.")
-    if not result[inside].any():
+    with np.errstate(over="ignore"):
+        total = result[inside].sum()
+    if not np.isfinite(total):
+        raise ArgumentError(f"{shown} add up to more than doubles can carry: multiply them all by a smaller number.")
+    if not total > 0:
         raise ArgumentError(f"{shown} are all zero: at least one row must count.")
     return result
 

@@ -21,7 +21,7 @@ from svmstat.model import Prepared, fit, prepare
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.criteria import MEASURES, Point
 from svmstat.tuning.error_control import Minimax, NeymanPearson
-from svmstat.tuning.grid import Grid, check_values, make_grid
+from svmstat.tuning.grid import COSTS, Grid, check_values, make_grid
 from svmstat.tuning.nu_result import NuTuneResult
 from svmstat.tuning.nu_tune import NuPlan, guaranteed, hold_out_others, make_plan, tune_errors
 from svmstat.tuning.pairs_search import PairsSample, search_pair_folds, search_pairs
@@ -169,6 +169,7 @@ def tune(
         env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
     )  # fmt: skip
     prepared = prepare_on(subset=subset)
+    prepared.check_bounds(given.get("C", COSTS))
     if plan is not None:
         return _by_errors(prepared, prepare_on, plan, kernel, given, data, folds, seed, effort, subset is None)
     frame, X = prepared.frame, prepared.X
