@@ -57,6 +57,13 @@ def test_only_the_predictors_are_needed(frame, table):
     np.testing.assert_array_equal(frame.design.transform(new).X, frame.design.transform(table).X[::-1])
 
 
+def test_a_number_too_far_away_to_be_standardised(table):
+    built = build_design("y ~ x + z", table.assign(z=table.z * 1e-3))
+    assert np.isfinite(built.design.transform(table.assign(z=1e300)).X).all()
+    with pytest.raises(DataError, match=r"newdata column 'z', standardised, is infinite \(inf\) in row 'r5'"):
+        built.design.transform(table.assign(z=np.where(table.z == 13, 1e307, 1.0)))
+
+
 def test_no_rows(frame, table):
     new = frame.design.transform(table.iloc[:0])
     assert new.X.shape == (0, len(frame.design.column_names))
