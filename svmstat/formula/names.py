@@ -108,7 +108,7 @@ def column_named(node: ast.expr) -> Any:
     """
     try:
         name = ast.literal_eval(node)
-        hash(name)
+        hash(name), repr(name)  # a column's name can be looked up and shown; a number of many thousand digits cannot
     except (ValueError, TypeError):
         return NO_NAME
     return name

@@ -94,8 +94,8 @@ _FOUND = {
     ast.GeneratorExp: "A comprehension",
     ast.Subscript: "A subscript [...]",
     ast.Starred: "'*' before an argument",
-    ast.List: "A list outside the arguments of a function",
-    ast.Tuple: "A tuple outside the arguments of a function",
+    ast.List: "A list where a column or a number is needed",
+    ast.Tuple: "A tuple where a column or a number is needed",
     ast.Dict: "A dictionary",
     ast.Set: "A set",
     ast.LShift: "'<<'",
@@ -335,8 +335,12 @@ class _Reader(ast.NodeVisitor):
         self._refuse(f"Arithmetic with {what}, which is no number,")
 
     def _refuse_size(self, node: ast.expr) -> NoReturn:
-        self._refuse(f"The constant {_abridged(ast.unparse(node))}, which no 64-bit number holds,")
+        self._refuse(f"The constant {_shown(node)}, which no 64-bit number holds,")
 
 
-def _abridged(code: str) -> str:
+def _shown(node: ast.expr) -> str:
+    try:
+        code = ast.unparse(node)
+    except ValueError:  # Python writes no number of so many digits
+        return "of thousands of digits"
     return code if len(code) <= 40 else f"{code[:30]}…"
