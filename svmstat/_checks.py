@@ -12,8 +12,12 @@ from svmstat.errors import ArgumentError
 
 def refuse(name: str, value: object, allowed: str) -> ArgumentError:
     """The error for an argument outside what is allowed, ready to be raised."""
-    end = "" if allowed.endswith("?") else "."
-    return ArgumentError(f"{name}={value!r} is not allowed: it must be {allowed}{end}")
+    return ArgumentError(ended(f"{name}={value!r} is not allowed: it must be {allowed}"))
+
+
+def ended(message: str) -> str:
+    """A message with a full stop, unless it ends with a hint, which is a question."""
+    return message if message.endswith("?") else f"{message}."
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -75,6 +79,15 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
         hint = nearest(value, words) if isinstance(value, str) else ""
         raise refuse(name, value, f"one of {', '.join(map(repr, words))}{hint}")
     return str(value)
+
+
+def workers(name: str, value: object) -> int | None:
+    """A number of workers, as `joblib.Parallel` takes it."""
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0:
+        raise refuse(name, value, "a number of workers, -1 for all cores, or None")
+    return int(value)
 
 
 def flag(name: str, value: object) -> bool:

@@ -16,8 +16,10 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from svmstat import datasets, svm
-from svmstat._checks import nearest
+from svmstat._checks import ended, nearest, workers
+from svmstat._files import write_whole
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.formula import Untrusted
 from svmstat.kernels import KERNELS, declared
 from svmstat.report import report
 
@@ -32,6 +34,11 @@ examples:
 _FIT = """\
 Fit a support vector machine and print its summary. An option that is not given has the default of
 svmstat.svm() in Python, where all of them are described.
+
+FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
+operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, te, center, scale and
+standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm() in
+Python; here they are refused before anything is evaluated.
 """
 
 _FIT_EXAMPLES = """\
@@ -62,8 +69,21 @@ _NAMED_NUMBERS = {"class_weight": "--class-weight", "costs": "--cost", "priors":
 """Arguments of a fit that are mappings, and the options that give them entry by entry."""
 
 
+class _Once(argparse.Action):
+    """Store a value, which an option that is given again would silently replace."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if hasattr(namespace, self.dest):
+            raise argparse.ArgumentError(self, f"it is given twice: {getattr(namespace, self.dest)!r} and {values!r}")
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors look like all others, also in a subcommand."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -97,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments["page"], output = output, None
         arguments["call"] = " ".join(map(_quoted, ["svmstat", *(sys.argv[1:] if argv is None else argv)]))
     try:
-        _check_folder(output or arguments.get("page"))
+        _check_folder(arguments.get("page", output))
         _write(run(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -115,9 +135,14 @@ def _quoted(argument: str) -> str:
 
 
 def _check_folder(output: str | None) -> None:
-    """Refuse a file that cannot be written for want of a folder, before anything is computed."""
-    if output is not None and not Path(output).parent.is_dir():
-        raise SvmstatError(f"{output!r} cannot be written: {os.strerror(errno.ENOENT)}.")
+    """Refuse what cannot be written for want of a name or a folder, before anything is computed."""
+    if output is None:
+        return
+    if not output.strip():
+        raise SvmstatError(f"{output!r} cannot be written: it is no name of a file.")
+    if Path(output).is_dir() or not Path(output).parent.is_dir():
+        missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
+        raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
 
 
 def _write(text: str, output: str | None) -> None:
@@ -128,7 +153,7 @@ def _write(text: str, output: str | None) -> None:
         sys.stdout.flush()
         return
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        write_whole(output, text)
     except OSError as error:
         raise SvmstatError(f"{output!r} cannot be written: {error.strerror}.") from error
 
@@ -157,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _fit_arguments(fit)
     _summary_arguments(fit)
-    fit.set_defaults(run=_fit, format="text")
+    fit.set_defaults(run=_fit)
     page = commands.add_parser(
         "report",
         help="write an HTML page with the resampling statistics of a fit",
@@ -176,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("formula", metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
+    add("formula", type=Untrusted, metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
     add("data", metavar="DATA", help="a file (.csv, .tsv, .csv.gz, .parquet) or a bundled data set")
 
     model = parser.add_argument_group("model")
@@ -227,7 +252,7 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     rows = parser.add_argument_group("rows and columns")
     add = rows.add_argument
     add("--weights", metavar="COLUMN", help="case weights; a weight of 2 is the row twice")
-    add("--subset", metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
+    add("--subset", type=Untrusted, metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
     add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
     add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
 
@@ -291,7 +316,7 @@ def _list() -> str:
     return "\n".join(f"{name:<8}  {datasets.describe(name)}" for name in datasets.names())
 
 
-def _fit(formula: str, data: str, format: str, **options: Any) -> str:
+def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
     summary = _fitted(formula, data, options).summary()
     match format:
         case "html":
@@ -305,6 +330,7 @@ def _fit(formula: str, data: str, format: str, **options: Any) -> str:
 def _report(formula: str, data: str, page: str, **options: Any) -> str:
     """Write the report to the file ``page``; what it begins with is also printed."""
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
+    workers("--jobs", settings.get("n_jobs"))
     fit = _fitted(formula, data, options)
     with _warnings_on_stderr():
         _write(report(fit, **settings) + "\n", page)
@@ -367,13 +393,15 @@ def _truth(text: str) -> bool:
 
 def _read(name: str) -> pd.DataFrame:
     """A file if the name has a directory or a suffix, else a bundled data set or a file."""
+    if not name.strip():
+        raise SvmstatError(f"DATA={name!r} is not allowed: it must be a file or a bundled data set.")
     path = Path(name)
     if path.name == name and not path.suffix:
         if name in datasets.names():
             return datasets.load(name)
         if not path.exists():
             hint = nearest(name, datasets.names())
-            raise SvmstatError(f"there is no file and no bundled data set {name!r}{hint}.")
+            raise SvmstatError(ended(f"there is no file and no bundled data set {name!r}{hint}"))
     if not path.exists():
         raise SvmstatError(f"there is no file {name!r}.")
     kinds = path.suffixes

@@ -36,6 +36,11 @@ class Decision:
     priors: dict[Any, float] | None
 
     @property
+    def source(self) -> str:
+        """The argument that the class weights come from; of costs and priors, the costs."""
+        return "costs" if self.costs is not None else "priors" if self.priors is not None else "class_weight"
+
+    @property
     def cost_fp(self) -> float:
         """What a false positive costs, 1 if nothing was said."""
         return 1.0 if self.costs is None else self.costs["fp"]

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
-from svmstat._checks import at_least, between, one_of
+from svmstat._checks import at_least, between, flag, one_of, workers
 from svmstat._random import seed_sequence
 from svmstat.decision import Decision
 from svmstat.diagnostics import GofResult, InfluenceResult, LeftOut
@@ -270,6 +270,7 @@ class Fitted(ABC):
         at_least("B", B, 1)
         one_of("method", method, METHODS)
         between("level", level, 0.0, 1.0)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         weights = self.frame.weights
         if method == "parametric" and (weights != np.round(weights)).any():
             raise DataError(

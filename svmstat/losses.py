@@ -100,6 +100,7 @@ def bayes_weights(cost_fp: float, cost_fn: float, sample_event: float, target_ev
     >>> round(event, 6), round(other, 6)  # in the proportion 0.12 : 0.36
     (0.5, 1.5)
     """
-    event = cost_fn * (1.0 - sample_event) * target_event
-    other = cost_fp * sample_event * (1.0 - target_event)
+    _, power = math.frexp(max(cost_fp, cost_fn))  # by a power of two, for tiny and huge costs to be what their ratio is
+    event = math.ldexp(cost_fn, -power) * (1.0 - sample_event) * target_event
+    other = math.ldexp(cost_fp, -power) * sample_event * (1.0 - target_event)
     return 2.0 * event / (event + other), 2.0 * other / (event + other)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from svmstat import losses
 from svmstat._checks import flag, one_of, positive
 from svmstat._warn import warn
+from svmstat.bounds import check_range
 from svmstat.calibration import COUPLINGS, fit_platt
 from svmstat.decision import Decision, decide
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
@@ -73,7 +74,8 @@ def svm(
     formula : str
         A patsy formula such as ``"y ~ x1 + C(site)"``; ``y ~ .`` takes all other columns. There is no
         intercept column, and every factor is coded by all its levels. Names that are not columns are looked
-        up where ``svm`` is called.
+        up where ``svm`` is called, and called if the formula says so: a text of somebody else's belongs in
+        `svmstat.formula.Untrusted`, for which only what `svmstat.formula.safety` lists is evaluated.
     data : DataFrame
         One row per observation.
     loss : {"hinge", "p0"}
@@ -88,7 +90,8 @@ def svm(
         ``svm("y ~ .", frame_of_K_and_y, kernel="precomputed")``. A function K(X, Z) of two arrays (m, p) and
         (k, p) returns (m, k).
     C : float
-        Cost, > 0. The λ of the penalised form (1/Σw) Σ w [..]₊ + λ‖h‖² is 1/(2 C Σw).
+        Cost, > 0. The λ of the penalised form (1/Σw) Σ w [..]₊ + λ‖h‖² is 1/(2 C Σw). With all weights the bounds
+        u_i must be between 1e-100 and 1e100.
     gamma : float, "scale" or "median"
         Width of the rbf and polynomial kernels: a number > 0, 1/(p · variance of all entries of the scaled
         design), or 1/(2 · squared median distance); of the Laplace kernel: a number, 1/(p · standard deviation), or
@@ -145,7 +148,8 @@ def svm(
     Warns
     -----
     DesignWarning
-        For constant columns and indefinite kernel matrices.
+        For constant columns, columns on both sides of the formula, indefinite kernel matrices, and if more than a tenth
+        of the rows are dropped for missing values.
     CertificateWarning, CalibrationWarning
         If the optimality of the solution or the convergence of the Platt map could not be certified.
 
@@ -176,6 +180,7 @@ def svm(
             f"{len(frame.response.levels)}; C, class_weight and priors are for more."
         )
     resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
+    prepared.check_bounds([float(C)], resolved)
     return fit(prepared, prepared.resolve(chosen), float(C), resolved)
 
 
@@ -235,6 +240,24 @@ class Prepared:
     def many(self) -> bool:
         """Whether the response has more than two levels."""
         return len(self.frame.response.levels) > 2
+
+    def check_bounds(self, costs: Sequence[float], nu: Nu | None = None) -> None:
+        """Refuse costs, or ν, whose upper bounds doubles cannot carry; all else that the bounds depend on is known.
+
+        Raises
+        ------
+        ArgumentError
+            If a bound C · w · L is not between 1e-100 and 1e100.
+        """
+        used = self.frame.weights > 0
+        w, codes = self.frame.weights[used], self.frame.codes[used]
+        if nu is not None:
+            event = codes == self.frame.response.event_code
+            check_range({"weights": w, "nu": np.where(event, nu.gamma, 1.0 - nu.gamma) / nu.n})
+            return
+        L = np.array([self.class_weight[code] for code in range(len(self.frame.response.levels))])[codes]
+        for cost in (max(costs), min(costs)):
+            check_range({"C": cost, "weights": w, self.decision.source: L})
 
     @property
     def weighted_loss(self) -> losses.Loss:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
-from svmstat._checks import one_of
+from svmstat._checks import flag, one_of, workers
 from svmstat.calibration import COUPLINGS
 from svmstat.diagnostics import MulticlassLooResult
 from svmstat.errors import DataError
@@ -403,6 +403,7 @@ class MulticlassSVMResults(Fitted):
         >>> loo.n_refits == 3 * len(liver), loo.n_failed
         (True, 0)
         """
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         if "_loo" not in self.__dict__:
             self.__dict__["_loo"] = leave_one_out(self.machine, self.insample, n_jobs=n_jobs, progress=progress)
         arrays: PairsLeaveOneOut = self.__dict__["_loo"]

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat import measures
-from svmstat._checks import flag, fraction, one_of, refuse
+from svmstat._checks import flag, fraction, one_of, refuse, workers
+from svmstat.bounds import check_range
 from svmstat.calibration import POINTWISE, Platt, pointwise, probability_interval
 from svmstat.cost_path import PathResult, check_costs_along, follow_costs
 from svmstat.decision import check_costs
@@ -561,7 +562,11 @@ class SVMResults(Fitted):
         if np.isinf(self.C):
             raise UnavailableError("path exists for fits with a finite C only; here rho = 0, and the fit is h = 0.")
         costs = check_costs_along(C, self.C)
+        counted = self.machine.upper > 0
+        for cost in (costs.max(), costs.min()):
+            check_range({"C": cost, "weights": self.machine.upper[counted] / self.C})
         with_loo = flag("loo", loo)
+        n_jobs = workers("n_jobs", n_jobs)
         known = None
         if truth is not None:
             if data is not None:
@@ -597,6 +602,7 @@ class SVMResults(Fitted):
         >>> round(loo.score, 1), round(loo.error_rate, 4), round(loo.excess_error, 4)
         (488.2, 0.1625, 0.0284)
         """
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         if "_loo" not in self.__dict__:
             self.__dict__["_loo"] = leave_one_out(self.machine, self.insample, n_jobs=n_jobs, progress=progress)
         arrays: LeaveOneOut = self.__dict__["_loo"]

@@ -1,12 +1,15 @@
 """Upper bounds as the vocabulary of resampling."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from svmstat.bounds import deletions, weighted
+from svmstat.bounds import check_range, deletions, weighted
+from svmstat.errors import ArgumentError
 
 positive = st.floats(1e-3, 1e3)
 
@@ -49,3 +52,49 @@ def test_the_bounds_given_are_not_changed():
     upper, weights = np.ones(3), np.ones(3)
     deletions(upper, weights, np.array([1]), np.ones(1))
     np.testing.assert_array_equal(upper, 1.0)
+
+
+# What doubles can carry
+
+
+@pytest.mark.parametrize(
+    "factors",
+    [
+        {"C": 1e100, "weights": np.ones(2), "costs": np.ones(2)},
+        {"C": 1e-100, "weights": np.ones(2), "costs": np.ones(2)},
+        {"C": 1.0, "weights": np.array([1e-12, 1e12]), "costs": np.ones(2)},
+        {"C": 1.0, "weights": np.array([1e-90, 1e90]), "costs": np.array([1e9, 1e-9])},
+        {"C": 1e200, "weights": np.array([1e-150]), "costs": np.ones(1)},
+    ],
+)
+def test_bounds_that_doubles_carry(factors):
+    check_range(factors)
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ({"C": 1e308, "weights": np.ones(2)}, "C=1e+308 is not allowed: {} would be 1e+308, 1e+208 times too large."),
+        ({"C": 1e-150, "weights": np.ones(2)}, "C=1e-150 is not allowed: {} would be 1e-150, 1e+50 times too small."),
+        (
+            {"C": 10.0, "weights": np.array([1.0, 1e120])},
+            "w = 1e+120, from weights, is not allowed: {} would be 1e+121, 1e+21 times too large.",
+        ),
+        (
+            {"C": 1e300, "weights": np.array([1.0, 1e300])},
+            "C=1e+300 is not allowed: {} would be 1e+600, 1e+500 times too large.",
+        ),
+        (
+            {"C": 1.0, "weights": np.ones(2), "costs": np.array([1.0, 0.0])},
+            "L = 0, from costs, is not allowed: {} would be 0, which is no cost at all.",
+        ),
+        (
+            {"C": 1e-40, "weights": np.ones(2), "class_weight": np.array([1.0, 1e-80])},
+            "L = 1e-80, from class_weight, is not allowed: {} would be 1e-120, 1e+20 times too small.",
+        ),
+    ],
+)
+def test_bounds_that_doubles_do_not_carry(factors, message):
+    with pytest.raises(ArgumentError, match=re.escape(message.format("an upper bound C · w · L"))) as caught:
+        check_range(factors)
+    assert "Bounds must be between 1e-100 and 1e+100, for their products" in str(caught.value)

@@ -1,5 +1,6 @@
 """The command: what it passes on, what it prints, and how it fails."""
 
+import errno
 import os
 import re
 import shlex
@@ -157,7 +158,8 @@ def test_a_name_alone_is_a_data_set_and_a_path_is_a_file(calls, tmp_path, monkey
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("mackrel", None, r"there is no file and no bundled data set 'mackrel'; did you mean 'mackerel'?"),
+        ("mackrel", None, "there is no file and no bundled data set 'mackrel'; did you mean 'mackerel'?\n"),
+        ("zzz", None, "there is no file and no bundled data set 'zzz'.\n"),
         ("none.csv", None, "there is no file 'none.csv'."),
         ("mackerel.csv", None, "there is no file 'mackerel.csv'."),
         ("empty.csv", b"", "'empty.csv' cannot be read: No columns to parse from file"),
@@ -167,6 +169,7 @@ def test_a_name_alone_is_a_data_set_and_a_path_is_a_file(calls, tmp_path, monkey
         ("cut.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "'cut.csv.gz' cannot be read: "),
         ("text.parquet", b"a,b\n1,2\n", "'text.parquet' cannot be read: "),
         (".", None, "'.' cannot be read: Is a directory"),
+        ("", None, "DATA='' is not allowed: it must be a file or a bundled data set."),
     ],
 )
 def test_files_that_cannot_be_read(calls, tmp_path, monkeypatch, capsys, name, content, message):
@@ -207,9 +210,33 @@ def test_formats(calls, tmp_path, capsys, format, start):
     assert (tmp_path / "summary").read_text(encoding="utf-8") == printed
 
 
-def test_an_output_that_cannot_be_written(calls, tmp_path, capsys):
-    assert cli.main(["fit", "y ~ x", "liver", "--output", str(tmp_path / "none" / "s.txt")]) == 2
-    assert "s.txt' cannot be written: No such file or directory." in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("none/s.txt", "'none/s.txt' cannot be written: No such file or directory."),
+        (".", "'.' cannot be written: Is a directory."),
+        ("", "'' cannot be written: it is no name of a file."),
+    ],
+)
+def test_an_output_that_cannot_be_written(calls, tmp_path, monkeypatch, capsys, output, message):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["fit", "y ~ x", "liver", "--output", output]) == 2
+    assert capsys.readouterr().err == f"svmstat: error: {message}\n"
+    assert not calls
+
+
+def test_a_write_that_fails_leaves_the_old_report(calls, reports, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "r.html"
+    out.write_text("the old report")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert cli.main(["report", "y ~ x", "mackerel", "--out", str(out)]) == 2
+    assert capsys.readouterr().err.endswith("r.html' cannot be written: No space left on device.\n")
+    assert out.read_text() == "the old report"
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
 def test_warnings_of_the_fit_on_stderr(monkeypatch, capsys):
@@ -258,6 +285,10 @@ def test_list_of_data_sets(capsys):
         (["fit", "y ~ x", "liver", "--class-weight", "a=b"], "'a=b' is not of the form NAME=NUMBER"),
         (["fit", "y ~ x", "liver", "--na-action", "omit"], "argument --na-action: invalid choice: 'omit'"),
         (["fit", "y ~ x", "liver", "--format", "pdf"], "argument --format: invalid choice: 'pdf'"),
+        (["fit", "y ~ x", "liver", "--event", "a", "--event", "b"], "argument --event: it is given twice: 'a' and 'b'"),
+        (["fit", "y ~ x", "liver", "--C", "1", "--C", "2"], "argument --C: it is given twice: 1.0 and 2.0"),
+        (["fit", "y ~ x", "liver", "--format", "html", "--format", "html"], "argument --format: it is given twice"),
+        (["report", "y ~ x", "liver", "--out", "a", "--out", "b"], "argument --out: it is given twice: 'a' and 'b'"),
     ],
 )
 def test_usage_errors(capsys, arguments, message):
@@ -279,7 +310,7 @@ def test_a_class_weight_given_twice(calls, capsys):
     ("arguments", "parts"),
     [
         (["--help"], ["fit ", "datasets ", "examples:", "svmstat fit --help"]),
-        (["fit", "--help"], ["FORMULA", "--class-weight LEVEL=WEIGHT", "--no-scale", "examples:"]),
+        (["fit", "--help"], ["FORMULA", "--class-weight LEVEL=WEIGHT", "--no-scale", "examples:", "own, methods and"]),
         (["--version"], ["svmstat 0."]),
     ],
 )
@@ -356,7 +387,7 @@ def test_linear_kernel_with_weights_and_a_subset(tmp_path, capsys, format):
     data.loc[:9, "copies"] = 2
     data.to_csv(tmp_path / "liver.csv", index=False)
     command = ["fit", "disease ~ ast + alt", str(tmp_path / "liver.csv"), "--kernel", "linear"]
-    command += ["--subset", "disease.isin(['PNC', 'AVH'])", "--weights", "copies", "--format", format]
+    command += ["--subset", "np.isin(disease, ['PNC', 'AVH'])", "--weights", "copies", "--format", format]
     assert cli.main([*command, "--event", "PNC", "--class-weight", "PNC=2", "--class-weight", "AVH=1"]) == 0
     assert "ast" in capsys.readouterr().out
 
@@ -456,6 +487,12 @@ def options_of(command, capsys):
     return set(re.findall(r"(?m)^  (--?[\w-]+)", capsys.readouterr().out))
 
 
+def test_the_number_of_jobs_is_checked_before_the_fit(calls, reports, tmp_path, capsys):
+    assert cli.main(["report", "y ~ x", "liver", "--jobs", "0", "--out", str(tmp_path / "r.html")]) == 2
+    assert "--jobs=0 is not allowed: it must be a number of workers" in capsys.readouterr().err
+    assert calls == reports == []
+
+
 def test_a_report_needs_a_file(reports, capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(["report", "y ~ x", "liver"])
@@ -488,7 +525,12 @@ def test_a_report_on_mackerel(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "part"),
-    [(["-B", "0"], "B=0 is not allowed"), (["--method", "rows"], "method='rows'"), (["--level", "2"], "level=2.0")],
+    [
+        (["-B", "0"], "B=0 is not allowed"),
+        (["--method", "rows"], "method='rows'"),
+        (["--level", "2"], "level=2.0"),
+        (["--jobs", "0"], "--jobs=0 is not allowed"),
+    ],
 )
 def test_mistakes_in_a_report(tmp_path, capsys, arguments, part):
     out = tmp_path / "r.html"

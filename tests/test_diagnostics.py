@@ -277,3 +277,39 @@ def test_labels_are_drawn_for_whole_weights_only():
     with pytest.raises(DataError, match="parametric"):
         fit.gof(B=5, method="parametric")
     assert fit.gof(B=5, rng=1).n_failed == 0
+
+
+# What they look like
+
+
+def test_a_repr_is_one_line_and_a_print_the_summary(mackerel):
+    loo, gof = mackerel.loo(), mackerel.gof(B=19, rng=1)
+    shown = f"n = 634, CV score {loo.score:.6g}, leave-one-out error 0.1625, apparent error 0.1341"
+    assert repr(loo) == f"<LooResult: {shown}>"
+    assert repr(mackerel.get_influence()) == "<InfluenceResult: deletion deviances of 634 rows, deviance 418.096>"
+    assert repr(gof) == (
+        f"<GofResult: deviance 418.096, pairs bootstrap of 19 replicates, critical value {gof.critical_value:.6g} "
+        f"at level 0.95, p-value {gof.pvalue:.4g}>"
+    )
+    assert (str(loo), str(gof)) == (str(loo.summary()), str(gof.summary()))
+
+
+def test_a_repr_tells_what_failed():
+    data = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": ["a", "b", "b", "b"]})
+    fit = svm("y ~ x", data, kernel="linear")
+    assert repr(fit.loo()).endswith(", 1 row failed>")
+    assert f", {fit.gof(B=30, rng=0).n_failed} failed, critical" in repr(fit.gof(B=30, rng=0))
+
+
+def test_the_repr_of_many_classes_computes_nothing_more(monkeypatch):
+    results = import_module("svmstat.multiclass_results")
+    fit = svm("disease ~ ast + alt", datasets.load("liver"))
+    loo = fit.loo()
+
+    def fail(*_, **__):
+        raise AssertionError("the deletions were computed")
+
+    monkeypatch.setattr(results, "deletion_changes", fail)
+    assert repr(loo).startswith("<MulticlassLooResult: n = 218, CV score ")
+    assert repr(fit.get_influence()).startswith("<InfluenceResult: deletion deviances of 218 rows, deviance ")
+    assert "\n" not in repr(fit) + repr(loo)

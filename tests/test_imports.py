@@ -10,7 +10,7 @@ import svmstat
 ROOT = Path(svmstat.__file__).parent
 FLOORS = (
     {"errors"},
-    {"_checks", "_repeats", "_warn"},
+    {"_checks", "_files", "_repeats", "_warn"},
     {"_random"},
     {"solver"},
     {"kernels", "losses", "bounds", "formula", "nu"},

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 import svmstat.model
-from svmstat import SVMResults, svm
+import svmstat.multiclass_results
+import svmstat.results
+from svmstat import SVMResults, svm, tune
 from svmstat.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -19,6 +21,7 @@ from svmstat.errors import (
     FormulaError,
     SvmstatError,
 )
+from svmstat.report import report
 
 N = 20
 
@@ -157,6 +160,13 @@ ARGUMENTS = [
     ),
     ({"subset": "depth >"}, FormulaError, "    depth >\n    ^"),
     ({"subset": 3}, ArgumentTypeError, "subset is of type int"),
+    ({"C": 1e308}, ArgumentError, "C=1e+308 is not allowed: an upper bound C · w · L would be 1e+308, 1e+208 times"),
+    ({"C": 1e-308}, ArgumentError, "C=1e-308 is not allowed: an upper bound C · w · L would be 1e-308"),
+    ({"weights": [1e150] * N}, ArgumentError, "w = 1e+150, from weights, is not allowed: an upper bound"),
+    ({"weights": [1e308] * N}, ArgumentError, "weights add up to more than doubles can carry"),
+    ({"costs": {"fp": 1e308, "fn": 1e-308}}, ArgumentError, "L = 0, from costs, is not allowed: an upper bound"),
+    ({"costs": {"fn": 1e200}, "loss": "p0"}, ArgumentError, "from costs, is not allowed: an upper bound"),
+    ({"class_weight": {"no": 1e200}}, ArgumentError, "L = 1e+200, from class_weight, is not allowed: an upper"),
     ({"subset": "y == 'yes'"}, DataError, "The response 'y' has one class only in the"),
 ]
 
@@ -168,6 +178,36 @@ def test_arguments(options, error, message):
         svm("y ~ depth + temperature", DATA, **options)
     assert isinstance(caught.value, SvmstatError)
     assert isinstance(caught.value, TypeError if error is ArgumentTypeError else ValueError)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": [1.0, 1e300]}, "C=1e+300 is not allowed: an upper bound"),
+        ({"C": [1e-300, 1.0]}, "C=1e-300 is not allowed: an upper bound"),
+        ({"weights": np.linspace(1.0, 1e200, N)}, "from weights, is not allowed: an upper bound"),
+    ],
+)
+def test_bounds_are_checked_for_a_grid_and_a_path_too(options, message, monkeypatch):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        tune("y ~ depth + temperature", DATA, **options)
+    if "C" in options:
+        monkeypatch.setattr(svmstat.results, "follow_costs", NoWork())
+        with pytest.raises(ArgumentError, match=re.escape(message)):
+            FIT.path(options["C"])
+
+
+def test_weights_of_very_different_sizes_are_tried():
+    weights = np.geomspace(1e-12, 1e12, N)
+    assert np.isfinite(svm("y ~ depth + temperature", DATA, weights=weights).decision_values).all()
+
+
+@pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e300])
+def test_costs_are_a_ratio_whatever_their_size(factor):
+    """Also where their products with shares of the classes would be below the smallest double."""
+    one, other = (svm("y ~ depth", DATA, costs={"fp": f, "fn": 4 * f}) for f in (1.0, 2.0 ** np.log2(factor).round()))
+    assert one.class_weight == other.class_weight
+    pd.testing.assert_series_equal(one.decision_values, other.decision_values)
 
 
 @pytest.mark.usefixtures("nothing_is_solved")
@@ -330,6 +370,50 @@ def test_new_data(method, newdata, error, message):
 def test_an_unknown_keyword_of_a_method(method):
     with pytest.raises(TypeError, match="unexpected keyword argument 'new_data'"):
         getattr(FIT, method)(new_data=DATA)
+
+
+class NoWork:
+    """Stands in the place of everything that computes."""
+
+    def __call__(self, *_, **__):
+        raise AssertionError("something was computed")
+
+
+WRONG = [("n_jobs", value, "a number of workers, -1 for all cores, or None") for value in (0, "a", 2.0, True, [2])]
+WRONG_PROGRESS = [("progress", value, "True or False") for value in (1, None, "yes")]
+TAKERS = [
+    *((classes, method, *each) for classes in (2, 3) for method in ("loo", "get_influence", "gof") for each in WRONG),
+    *((classes, method, *each) for classes in (2, 3) for method in ("loo", "gof") for each in WRONG_PROGRESS),
+    *((2, "path", *each) for each in WRONG),
+]
+
+
+@pytest.mark.parametrize(("classes", "method", "name", "value", "allowed"), TAKERS)
+def test_workers_and_progress_are_checked_before_any_work(monkeypatch, classes, method, name, value, allowed):
+    """Also where the result is kept: a second call is no excuse for a wrong argument."""
+    data = DATA.assign(y=np.resize(["a", "b", "c"][:classes], len(DATA)))
+    fit = svm("y ~ depth + temperature", data)
+    if method == "loo":
+        fit.loo()
+    for module in (svmstat.results, svmstat.multiclass_results):
+        for function in ("leave_one_out", "bootstrap_deviance", "follow_costs"):
+            monkeypatch.setattr(module, function, NoWork(), raising=False)
+    with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} is not allowed: it must be {allowed}.")):
+        getattr(fit, method)(**{name: value})
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, np.int64(2)])
+def test_numbers_of_workers(n_jobs):
+    one, other = (svm("y ~ depth + temperature", DATA) for _ in range(2))
+    assert one.loo(n_jobs=n_jobs).score == other.loo().score
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_jobs", 0), ("progress", "yes")])
+def test_a_report_with_wrong_workers_begins_nothing(monkeypatch, name, value):
+    monkeypatch.setattr(svmstat.results, "bootstrap_deviance", NoWork())
+    monkeypatch.setattr(svmstat.results, "leave_one_out", NoWork())
+    with pytest.raises(ArgumentError, match=f"{name}="):
+        report(FIT, B=19, **{name: value})
 
 
 # Warnings

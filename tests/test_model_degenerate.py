@@ -102,6 +102,7 @@ def check(fit, newdata):
     assert fit.summary().as_latex()
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 @pytest.mark.parametrize(
     ("name", "kernel", "C"),
     [pytest.param(name, kernel, C) for name in CASES for kernel in KERNELS for C in (1e-6, 1.0, 1e6)],

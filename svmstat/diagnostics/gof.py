@@ -68,6 +68,13 @@ class GofResult:
         return summarize_gof(self)
 
     def __repr__(self) -> str:
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        return (
+            f"<GofResult: deviance {self.statistic:.6g}, {self.method} bootstrap of {self.B} replicates{failed}, "
+            f"critical value {self.critical_value:.6g} at level {self.level:g}, p-value {self.pvalue:.4g}>"
+        )
+
+    def __str__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from svmstat.diagnostics.left_out import LeftOut
 from svmstat.plots import index_plot
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InfluenceResult:
     """How the fit changes when a row is left out.
 
@@ -22,6 +22,9 @@ class InfluenceResult:
     """
 
     loo: LeftOut
+
+    def __repr__(self) -> str:
+        return f"<InfluenceResult: deletion deviances of {len(self.loo.index)} rows, deviance {self.loo.deviance:.6g}>"
 
     @property
     def delta_deviance(self) -> pd.Series:

@@ -102,6 +102,13 @@ class LeftOut(ABC):
         return summarize_loo(self)
 
     def __repr__(self) -> str:
+        failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
+        return (
+            f"<{type(self).__name__}: n = {len(self.index)}, CV score {self.score:.6g}, leave-one-out error "
+            f"{self.error_rate:.4g}, apparent error {self.apparent_error:.4g}{failed}>"
+        )
+
+    def __str__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:

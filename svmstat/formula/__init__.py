@@ -4,12 +4,14 @@ from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, true_probabilities
+from svmstat.formula.source import Untrusted
 
 __all__ = [
     "Design",
     "ModelFrame",
     "NewRows",
     "Response",
+    "Untrusted",
     "build_design",
     "case_weights",
     "named_column",

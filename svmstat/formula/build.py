@@ -1,6 +1,6 @@
 """From a formula and a data frame to the arrays of a fit."""
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import pandas as pd
 from svmstat import _checks
 from svmstat._warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
-from svmstat.formula.columns import Column, check_frame, read_table
+from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
@@ -172,7 +172,8 @@ def build_design(
     Warns
     -----
     DesignWarning
-        If a column is constant, and dropped, or a term is not a number where its columns are present.
+        If a column is constant, and dropped; a term is not a number where its columns are present; a column stands
+        on both sides; or more than a tenth of the rows are dropped for missing values.
 
     Examples
     --------
@@ -189,9 +190,11 @@ def build_design(
     (array([-1.,  1.,  1.]), array([0, 1, 1]), 'yes')
     """
     names = _checked(data, na_action, scale, env)
-    no_predictors = {named_column("weights", weights, data), *ignored}
+    weighting = named_column("weights", weights, data)
+    no_predictors = set(ignored) if weighting is None else {weighting, *ignored}
     parsed = parse(formula, [name for name in data.columns if name not in no_predictors])
     left, right = _bound(parsed, data, names)
+    _tell_both_sides(left, right.values())
     used = dict.fromkeys(name for each in (left, *right.values()) for name in each.columns)
     predictors = tuple(dict.fromkeys(name for each in right.values() for name in each.columns))
     table = read_table("data", data, used)
@@ -263,7 +266,7 @@ def _checked(data: object, na_action: object, scale: object, env: object) -> Map
 
 def _bound(parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]) -> tuple[Expression, dict[str, Expression]]:
     """The response, and the factors of the right side by their code."""
-    columns: dict[Hashable, None] = dict.fromkeys(data.columns)
+    columns = computable(data)
     left = bind(parsed.response, columns, names)
     right: dict[str, Expression] = {}
     for source in (source for term in parsed.terms for source in term):
@@ -273,6 +276,19 @@ def _bound(parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]) -> tupl
         if same or source.code == left.code:
             raise source.error(f"The response {left.code!r} is also a predictor.")
     return left, right
+
+
+def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:
+    """Warn of columns from which both the response and a predictor are computed."""
+    for column in left.columns:
+        codes = [each.code for each in right if column in each.columns]
+        if codes:
+            warn(
+                f"The column {column!r} stands on both sides of the formula, in the response {left.code!r} and in "
+                f"{' and '.join(map(repr, codes))}: what the response is computed from predicts it without telling "
+                "anything about it.",
+                DesignWarning,
+            )
 
 
 def _tell_constant(dropped: tuple[str, ...], count: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,14 @@ def check_frame(name: str, data: object) -> pd.DataFrame:
     return data
 
 
+def computable(data: pd.DataFrame) -> dict[Hashable, bool]:
+    """The columns by name, each with whether it holds numbers or booleans by its type."""
+    return {
+        name: _is_known(dtype) and bool(types.is_numeric_dtype(dtype) or types.is_bool_dtype(dtype))
+        for name, dtype in zip(data.columns, data.dtypes, strict=True)
+    }
+
+
 def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | None]) -> Table:
     """Read the columns that a formula uses.
 
@@ -118,6 +127,7 @@ def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | N
 
 def plain(values: pd.Series) -> tuple[str, pd.Series]:
     """The kind of a series and its values as int64, float64, bool, boolean, text or category."""
+    values = _categories_of_arrow(values)
     dtype = values.dtype
     kind = _kind(values)
     if kind == "number" and dtype not in (np.dtype("int64"), np.dtype("float64")):
@@ -131,6 +141,14 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     return kind, values
 
 
+def _categories_of_arrow(values: pd.Series) -> pd.Series:
+    """A dictionary column of pyarrow as pandas' categories: the same, in their order, those without a row included."""
+    if not (isinstance(values.dtype, pd.ArrowDtype) and str(values.dtype).startswith("dictionary")):
+        return values
+    categories = values.array.__arrow_array__().to_pandas()
+    return pd.Series(categories.array, index=values.index, name=values.name)
+
+
 def _kind(values: pd.Series) -> str:
     dtype = values.dtype
     if not len(values) or (values.hasnans and values.isna().all()):
@@ -140,6 +158,8 @@ def _kind(values: pd.Series) -> str:
     if dtype == np.dtype(object):
         inferred = types.infer_dtype(values, skipna=True)
         return _OBJECT_KINDS.get(inferred, inferred)
+    if not _is_known(dtype):
+        return str(dtype)
     if types.is_bool_dtype(dtype):
         return "boolean"
     if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
@@ -147,10 +167,20 @@ def _kind(values: pd.Series) -> str:
     return "text" if types.is_string_dtype(dtype) else str(dtype)
 
 
+def _is_known(dtype: Any) -> bool:
+    """Whether pandas knows what the values of a type are, as it does not of each of pyarrow's."""
+    try:
+        return dtype.type is not None
+    except NotImplementedError:
+        return False
+
+
 def _holds_int64(values: pd.Series) -> bool:
     """Whether the numbers of another type than int64 are whole by type, none missing, none too large."""
-    if values.hasnans or values.dtype == "uint64":
+    if values.hasnans:
         return False
+    if str(values.dtype).lower().startswith("uint64"):
+        return int(values.max()) < 2**63
     if values.dtype == np.dtype(object):
         return types.infer_dtype(values) == "integer" and max(abs(value) for value in values) < 2**63
     return types.is_integer_dtype(values.dtype)

@@ -130,6 +130,8 @@ class Design:
         columns = term_columns("newdata", self._terms, values, table.index)
         missing = np.isnan(columns).any(axis=1)
         X = self._scaling.apply(columns)
+        for place in np.flatnonzero(np.isinf(X).any(axis=0)):
+            check_finite(f"newdata column {self.column_names[place]!r}, standardised,", X[:, place], table.index)
         X[missing] = np.nan
         return NewRows(X, missing, table.index)
 

@@ -14,6 +14,8 @@ from svmstat.formula.values import Value
 
 # Transforms learn from at most this many copies of rows; beyond, from each row once.
 MOST_COPIES = 20_000_000
+# A larger share of the rows than this is not dropped without a word.
+MOST_LOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: 
         If rows are incomplete and may not be, if none of positive weight is left, or if a number is infinite.
     FormulaError
         If an expression cannot be evaluated.
+
+    Warns
+    -----
+    DesignWarning
+        If the rows dropped for a missing value in a column have more than a tenth of the weight.
     """
     first = {expression.code: _inputs(expression, table) for expression in expressions}
     gone = np.zeros(len(table), dtype=bool)
@@ -68,10 +75,18 @@ def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: 
     if gone.any() and na_action == "raise":
         raise DataError(f"{_incomplete(expressions, first, table)}; na_action='raise' allows none.")
     rows = np.flatnonzero(~gone)
+    lost = gone & table.missing(dict.fromkeys(name for each in expressions for name in each.columns))
+    largely = weights[lost].sum() > MOST_LOST * weights.sum()
     weights = weights[rows]
     if not weights.any():
         weighted = "with positive weight " if len(rows) else ""
         raise DataError(f"No row {weighted}is complete: {_incomplete(expressions, first, table)}.")
+    if largely:
+        warn(
+            f"{_incomplete(expressions, first, table)}, and are dropped: a column that is left out of the formula, or "
+            "filled in beforehand, loses none.",
+            DesignWarning,
+        )
     kept = table.take(rows) if len(rows) < len(table) else table
     values = {code: value.take(rows) if len(rows) < len(table) else value for code, value in first.items()}
     for expression in expressions:

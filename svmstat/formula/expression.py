@@ -13,9 +13,19 @@ from patsy import EvalEnvironment, EvalFactor, PatsyError
 from svmstat._checks import nearest
 from svmstat.errors import SvmstatError
 from svmstat.formula.columns import Table
-from svmstat.formula.functions import FALLBACK, PATSY, fits, is_known, is_stateful
+from svmstat.formula.functions import (
+    FALLBACK,
+    PATSY,
+    PRODUCT,
+    fits,
+    is_known,
+    is_stateful,
+    multiplies_columns,
+    no_function,
+)
 from svmstat.formula.names import Names, read_names, without_calls
-from svmstat.formula.parse import Source
+from svmstat.formula.safety import NAMES, Sealed, check
+from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
 
 
@@ -144,7 +154,7 @@ def explain(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]) -> Expression:
+def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any]) -> Expression:
     """Find what each name in an expression means.
 
     A name read as a value is a column of the data, or else, like a function, one of patsy's names
@@ -155,9 +165,9 @@ def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]
     source : Source
         The code.
     columns : mapping
-        The columns of the data, by name.
+        The columns of the data, each with whether it can be computed with.
     env : mapping
-        The caller's names.
+        The caller's names; code that is not trusted sees none of them.
 
     Returns
     -------
@@ -167,10 +177,15 @@ def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]
     Raises
     ------
     FormulaError
-        If a name is unknown, or the expression reads no column.
+        If a name is unknown, the expression reads no column, or it is not trusted and says what it must not.
     """
+    if not source.trusted:
+        check(source, columns)
+        env = {}
     names = read_names(source.code)
     used = tuple(name for name in names.values if name in columns)
+    if multiplies_columns(source.code):
+        raise source.error(PRODUCT)
     own: dict[str, Any] = {}
     others: list[Any] = [*names.functions, *(name for name in names.values if name not in columns)]
     for name in others:
@@ -179,19 +194,22 @@ def bind(source: Source, columns: Mapping[Hashable, Any], env: Mapping[str, Any]
             both = f"{name!r} is a column and a function in {source.code!r}"
             raise source.error(f"{both}: write the column Q({name!r}).")
         if name in names.quoted or not is_known(name, env, called):
-            known = [*PATSY, *FALLBACK, *env] if called else [str(column) for column in columns]
-            what = "There is no function" if called else "The data have no column"
-            raise source.error(f"{what} {name!r}{nearest(str(name), known)}")
+            if called:
+                raise source.error(no_function(name, env))
+            raise source.error(f"The data have no column {name!r}{nearest(str(name), map(str, columns))}")
         if name not in PATSY and fits(env, name, called):
             own[name] = env[name]
     if not used:
         raise source.error(f"The term {source.code!r} uses no column of the data.")
-    return _assemble(source, names, used, own)
+    try:
+        return _assemble(source, names, used, own)
+    except RecursionError as error:
+        raise source.nested() from error
 
 
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:
     # Own names stand before the fallbacks, patsy's before both: a caller's C is no factor mark.
-    env = EvalEnvironment([PATSY, own, FALLBACK])
+    env = EvalEnvironment([PATSY, own, FALLBACK] if source.trusted else [NAMES])
     found = {**FALLBACK, **own, **PATSY}
     stateful = frozenset(name for name in names.functions if is_stateful(found.get(name)))
     probe = None
@@ -205,7 +223,12 @@ def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: 
         factor.memorize_passes_needed(state, env)
     except PatsyError as error:
         raise source.error(f"The term {source.code!r} cannot be used: {error.message}") from error
+    except NameError as error:  # patsy's own, where a name in the code is that of a transform's memory
+        reserved = "names that begin with _patsy_stobj are patsy's own: rename the column"
+        raise source.error(f"The term {source.code!r} cannot be used: {reserved}.") from error
     state["eval_code"] = state["eval_code"].strip()
+    if not source.trusted:
+        state["eval_env"] = state["eval_env"].with_outer_namespace(Sealed())
     return Expression(source, names, columns, own, probe, factor, state)
 
 

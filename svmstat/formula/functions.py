@@ -1,18 +1,23 @@
 """The functions a formula can call without importing them: patsy's own, and a few of numpy's."""
 
+import ast
 import builtins
 from collections.abc import Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from patsy import builtins as patsy_builtins
 
+from svmstat._checks import nearest
 from svmstat.errors import DataError
 from svmstat.formula.columns import plain
+from svmstat.formula.names import called_name
 
 _NUMPY_NAMES = (
-    "log log2 log10 log1p exp expm1 sqrt abs sin cos tan arcsin arccos arctan floor ceil sign minimum maximum where"
+    "log log2 log10 log1p exp expm1 sqrt abs sin cos tan arcsin arccos arctan floor ceil sign minimum maximum where "
+    "round"
 )
 
 
@@ -58,6 +63,17 @@ def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:
 
 PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"} | {"C": C}
 FALLBACK: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY_NAMES.split()}
+# Functions of other packages' formulas, with what to write here.
+_LATER = "additive terms are not available yet: a fit has one joint kernel of all its columns"
+ADVICE = {
+    "s": f"{_LATER}, such as 'rbf'; bs(x, df=4) and cr(x, df=4) are splines",
+    "ti": _LATER,
+    "ns": "cr(x, df=4) is a natural cubic spline",
+    "poly": "kernel='poly', or x + I(x**2), is a polynomial",
+    "factor": "C(x) makes levels of a column",
+    "max": "maximum(a, b) is the larger of two, row by row",
+    "min": "minimum(a, b) is the smaller of two, row by row",
+}
 FALLBACK |= {"np": np, "numpy": np, "pd": pd, "pandas": pd}
 
 
@@ -69,6 +85,49 @@ def fits(names: Mapping[str, Any], name: Any, called: bool) -> bool:
 def is_known(name: Any, env: Mapping[str, Any], called: bool) -> bool:
     """Whether the name means something without being a column."""
     return any(fits(names, name, called) for names in (PATSY, env, FALLBACK, vars(builtins)))
+
+
+# Functions of one column that give one: te() of nothing else gives the product of its columns.
+_SINGLE = frozenset({*FALLBACK, "I", "Q", "C", "center", "scale", "standardize"})
+PRODUCT = (
+    "te() of single columns is no more than their product: write x:z for that, or te(cr(x, df=4), cr(z, df=4)) for a "
+    f"smooth surface. A smooth term te(x, z) as in R would be an additive one, and {_LATER}."
+)
+
+
+def multiplies_columns(code: str) -> bool:
+    """Whether code calls ``te`` on single columns only.
+
+    Examples
+    --------
+    >>> multiplies_columns("te(lon, np.log(lat))"), multiplies_columns("te(bs(lon, df=4), lat)")
+    (True, False)
+    """
+    calls = [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Call)]
+    return any(called_name(call) == "te" and all(map(_is_single, call.args)) for call in calls)
+
+
+def _is_single(argument: ast.expr) -> bool:
+    functions = [node.func for node in ast.walk(argument) if isinstance(node, ast.Call)]
+    return all(not isinstance(func, ast.Name) or func.id in _SINGLE for func in functions)
+
+
+def no_function(name: str, env: Mapping[str, Any]) -> str:
+    """The message for a function that is not there, with what to write instead where that is known.
+
+    Offered are what a formula has, and the functions that the caller's module defines.
+    """
+    if name == "Q":
+        return "Q() takes the name of one column, in quotes."
+    if name in ADVICE:
+        return f"There is no function {name!r}: {ADVICE[name]}."
+    own = [each for each, value in env.items() if isinstance(value, FunctionType) and _is_local(value, env)]
+    known = [each for each, value in {**PATSY, **FALLBACK}.items() if callable(value)]
+    return f"There is no function {name!r}{nearest(name, [*known, *own])}"
+
+
+def _is_local(function: FunctionType, env: Mapping[str, Any]) -> bool:
+    return function.__module__ == env.get("__name__")
 
 
 def is_stateful(value: object) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+# What `column_named` returns for code that is no name.
+NO_NAME = object()
 # Calls that give an answer for a missing value; below them a missing value is no longer missing.
 ANSWERS_MISSING = frozenset({"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"})
 COMPARES = frozenset({"isin", "between", "eq", "ne", "lt", "le", "gt", "ge"})
@@ -75,9 +77,9 @@ class _Reader(ast.NodeVisitor):
         self._comparing -= 1
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = _called(node)
-        if called == "Q" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
-            name = node.args[0].value
+        called = called_name(node)
+        name = column_named(node.args[0]) if called == "Q" and len(node.args) == 1 else NO_NAME
+        if name is not NO_NAME:
             self.quoted[name] = None
             self._see(name)
             return
@@ -94,7 +96,25 @@ class _Reader(ast.NodeVisitor):
         self._comparing -= compares
 
 
-def _called(node: ast.Call) -> str:
+def column_named(node: ast.expr) -> Any:
+    """What ``Q(...)`` quotes: a text, or a number, None or a tuple of these; `NO_NAME` for what must be evaluated.
+
+    Examples
+    --------
+    >>> column_named(ast.parse("('depth', -1)", mode="eval").body)
+    ('depth', -1)
+    >>> column_named(ast.parse("depth", mode="eval").body) is NO_NAME
+    True
+    """
+    try:
+        name = ast.literal_eval(node)
+        hash(name), repr(name)  # a column's name can be looked up and shown; a number of many thousand digits cannot
+    except (ValueError, TypeError):
+        return NO_NAME
+    return name
+
+
+def called_name(node: ast.Call) -> str:
     """The last name of what is called: ``isna`` for ``isna(x)``, ``pd.isna(x)`` and ``x.isna()``."""
     func = node.func
     return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
@@ -122,7 +142,7 @@ def read_names(code: str) -> Names:
     tree = ast.parse(code, mode="eval")
     reader.visit(tree)
     body = tree.body
-    quotes = isinstance(body, ast.Call) and _called(body) == "Q" and not reader.functions
+    quotes = isinstance(body, ast.Call) and called_name(body) == "Q" and not reader.functions
     return Names(
         values=reader.free(reader.values),
         quoted=tuple(reader.quoted),

@@ -8,29 +8,18 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from patsy import PatsyError
-from patsy.desc import INTERCEPT, EvalFactor, Evaluator, IntermediateExpr, Term
+from patsy.desc import INTERCEPT, EvalFactor, IntermediateExpr, Term
 from patsy.parse_formula import parse_formula
 
 from svmstat.errors import ArgumentTypeError, FormulaError
-from svmstat.formula.names import read_names
+from svmstat.formula.names import NO_NAME, column_named, read_names
+from svmstat.formula.source import Source, marked, one_line
+from svmstat.formula.terms import TermReader, nodes
 
 _POWER = "'^' is no power here: write (a + b)**2 for interactions, I(x**2) for a square"
 _NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A piece of code and its place in the formula, ``formula[start:end]``."""
-
-    code: str
-    formula: str
-    start: int
-    end: int
-
-    def error(self, message: str) -> FormulaError:
-        """The error that marks this piece in the formula, ready to be raised."""
-        return FormulaError(f"{message}\n{_marked(self.formula, self.start, self.end)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +70,13 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
     """
     if not isinstance(formula, str):
         raise ArgumentTypeError(f"formula={formula!r} is not allowed: it must be text such as 'y ~ x1 + x2'.")
-    text = " ".join(formula.splitlines()).strip()
+    text = one_line(formula)
     try:
         tree = parse_formula(text)
         if len(tree.args) != 2:
             raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
-        response = _response(Evaluator().eval(tree.args[0]), text)
-        used = _names(response).values
+        response = _response(TermReader().eval(tree.args[0]), text)
+        used = frozenset(_names(response).values)
         right = _right_side(tree.args[1], [name for name in columns if name not in used])
     except PatsyError as error:
         raise _syntax_error(error, text) from error
@@ -100,34 +89,50 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
 def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
     """Evaluate the right side, a lone ``.`` standing for these columns."""
 
-    def python_expression(_: Evaluator, node: Any) -> IntermediateExpr:
-        codes = list(map(quoted, columns)) if node.token.extra == "." else [node.token.extra]
+    def python_expression(_: TermReader, node: Any) -> IntermediateExpr:
+        codes = _all_columns(columns, node) if node.token.extra == "." else [node.token.extra]
         if _is_xor(node.token.extra):
             raise PatsyError(_POWER, node)
         return IntermediateExpr(False, None, False, [Term([EvalFactor(code, node.origin)]) for code in codes])
 
-    evaluator = Evaluator()
-    evaluator.add_op("PYTHON_EXPR", 0, python_expression)
-    return evaluator.eval(tree)
+    reader = TermReader()
+    reader.add_op("PYTHON_EXPR", 0, python_expression)
+    return reader.eval(tree)
+
+
+def _all_columns(columns: Sequence[Hashable], dot: Any) -> list[str]:
+    """The code of each column that ``.`` stands for."""
+    codes = [quoted(name) for name in columns]
+    for name, code in zip(columns, codes, strict=True):
+        if code is None:
+            named = f"'.' stands for the column {name!r}, whose name (of type {type(name).__name__})"
+            raise PatsyError(f"{named} no formula can write: rename it, as data.rename(columns=str) does", dot)
+    return [code for code in codes if code is not None]
 
 
 def _is_xor(code: str) -> bool:
     """Whether the code is ``a ^ b``, which R reads as a power and Python does not."""
     try:
         body = ast.parse(code.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, RecursionError, MemoryError):  # told where the names are read
         return False
     return isinstance(body, ast.BinOp) and isinstance(body.op, ast.BitXor)
 
 
-def quoted(name: Hashable) -> str:
-    """A column's name as code: itself if Python can read it, else in ``Q("...")``."""
+def quoted(name: Hashable) -> str | None:
+    """A column's name as code: itself if Python can read it, else in ``Q("...")``; None if that cannot say it."""
     if isinstance(name, str):
         plain = name.isidentifier() and not keyword.iskeyword(name) and name.lower() not in _NUMBERS
         if plain and unicodedata.normalize("NFKC", name) == name:
             return name
         return f"Q({json.dumps(name, ensure_ascii=False)})"  # a JSON string is a Python string
-    return f"Q({name!r})"
+    if isinstance(name, np.generic):
+        name = name.item()
+    try:
+        known = column_named(ast.parse(repr(name), mode="eval").body) is not NO_NAME
+    except SyntaxError:
+        known = False
+    return f"Q({name!r})" if known else None
 
 
 def _response(left: IntermediateExpr, text: str) -> Source:
@@ -158,12 +163,12 @@ def _names(source: Source, what: str = "formula") -> Any:
         dot = " ('.' must stand by itself, outside any function)" if "." in source.code else ""
         unread = f"The {what} cannot be read: {source.code!r} is not an expression{dot}."
         raise source.error(unread) from error
+    except (RecursionError, MemoryError) as error:
+        raise source.nested() from error
 
 
 def _has_dot(tree: Any) -> bool:
-    if tree.type == "PYTHON_EXPR":
-        return tree.token.extra == "."
-    return any(map(_has_dot, tree.args))
+    return any(node.type == "PYTHON_EXPR" and node.token.extra == "." for node in nodes(tree))
 
 
 def _written(response: Source, terms: tuple[tuple[Source, ...], ...]) -> str:
@@ -178,7 +183,7 @@ def whole(text: str) -> Source:
     FormulaError
         If it is not one Python expression.
     """
-    source = _all_of(" ".join(text.splitlines()).strip())
+    source = _all_of(one_line(text))
     _names(source, "condition")
     return source
 
@@ -189,10 +194,6 @@ def _all_of(text: str) -> Source:
 
 def _syntax_error(error: PatsyError, text: str) -> FormulaError:
     place = error.origin
-    marked = _marked(place.code, place.start, place.end) if place is not None else f"    {text}"
+    shown = marked(place.code, place.start, place.end) if place is not None else f"    {text}"
     message = _POWER if "'^" in error.message else error.message
-    return FormulaError(f"The formula cannot be read: {message}.\n{marked}")
-
-
-def _marked(formula: str, start: int, end: int) -> str:
-    return f"    {formula}\n    {' ' * start}{'^' * (end - start)}"
+    return FormulaError(f"The formula cannot be read: {message}.\n{shown}")

@@ -137,6 +137,8 @@ def response_codes(response: Response, value: Value) -> np.ndarray:
 def label_type(expression: Expression, value: Value, data: pd.DataFrame) -> Any:
     """The type of the labels: that of the column, if the response is one, or of the computed values."""
     column = expression.column
+    if value.kind == "category":
+        return value.dtype
     own = data[column].dtype if column is not None else value.dtype
     return value.dtype if own == np.dtype(object) and value.kind != "text" else own
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from svmstat._checks import nearest
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
-from svmstat.formula.columns import plain, read_table
+from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind
 from svmstat.formula.parse import whole
 
@@ -54,7 +54,11 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     if len(bad):
         row = data.index[bad[0]]
         raise ArgumentError(f"{shown} hold {result[bad[0]].item()!r} in row {row!r}: they must be finite numbers >= 0.")
-    if not result[inside].any():
+    with np.errstate(over="ignore"):
+        total = result[inside].sum()
+    if not np.isfinite(total):
+        raise ArgumentError(f"{shown} add up to more than doubles can carry: multiply them all by a smaller number.")
+    if not total > 0:
         raise ArgumentError(f"{shown} are all zero: at least one row must count.")
     return result
 
@@ -130,7 +134,7 @@ def subset_rows(subset: object, data: pd.DataFrame, env: Mapping[str, Any]) -> n
 
 
 def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
-    expression = bind(whole(subset), dict.fromkeys(data.columns), env)
+    expression = bind(whole(subset), computable(data), env)
     table = read_table("data", data, dict.fromkeys(expression.columns))
     expression.memorize(table)
     value = expression.evaluate(table)

@@ -33,9 +33,10 @@ class Scaling:
     scale: np.ndarray
 
     def apply(self, columns: np.ndarray) -> np.ndarray:
-        """The design matrix (n, p), C-contiguous, of the columns (n, q)."""
+        """The design matrix (n, p), C-contiguous, of the columns (n, q); infinite where a double cannot hold it."""
         result = np.ascontiguousarray(columns[:, self.keep], dtype=float)
-        return np.ascontiguousarray((result - self.center) / self.scale)
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray((result - self.center) / self.scale)
 
 
 def learn_scaling(
@@ -73,7 +74,7 @@ def learn_scaling(
     ArgumentError
         If the weights add up to 1 or less, so that there is no variance.
     DataError
-        If the numbers are too large for their standard deviation.
+        If the numbers are too large or too small for their standard deviation to be a double.
     """
     low, high = columns.min(axis=0), columns.max(axis=0)
     with np.errstate(over="ignore"):
@@ -92,7 +93,8 @@ def learn_scaling(
         with np.errstate(over="ignore", invalid="ignore"):
             moments = [_mean_and_sd(column, weights, total) for column in columns[:, free].T]
             center[free], scale[free] = np.transpose(moments)
-        wrong = np.flatnonzero(~(np.isfinite(center) & np.isfinite(scale) & (scale > 0)))
+        # Below the smallest normal double a standard deviation has lost its digits.
+        wrong = np.flatnonzero(~(np.isfinite(center) & np.isfinite(scale) & (scale >= np.finfo(float).tiny)))
         if len(wrong):
             name = np.asarray(names, dtype=object)[keep][wrong[0]]
             raise DataError(f"The column {name!r} has numbers too large or too small to be standardised.")

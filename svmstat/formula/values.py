@@ -139,6 +139,6 @@ def _vector(what: str, series: pd.Series) -> Value:
     raise DataError(
         f"{what} holds {kind} such as {first!r}: a term must be numbers, booleans, text or categories. "
         "Turn it into one, for instance a date into days with (date - date.min()).dt.days or date.dt.month."
-        if kind.startswith(("datetime", "timedelta", "date", "period"))
+        if kind.startswith(("date", "time", "period", "duration"))
         else f"{what} holds {kind} such as {first!r}: a term must be numbers, booleans, text or categories."
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from svmstat._checks import at_least, nearest
+from svmstat._checks import at_least, ended, nearest, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
 
@@ -175,7 +175,8 @@ def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
     used = fit.frame.rows_of(data)
     lost = [name for name in fit.frame.design.predictors if name not in data.columns]
     if lost:
-        raise DataError(f"data has no column {lost[0]!r}{nearest(str(lost[0]), map(str, data.columns))}.")
+        hint = nearest(str(lost[0]), map(str, data.columns))
+        raise DataError(ended(f"data has no column {lost[0]!r}{hint}"))
     return used
 
 
@@ -186,9 +187,7 @@ def _two(fit: Any, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) -
         if given is not None and given not in numeric:
             listed = ", ".join(map(repr, numeric)) or "none"
             hint = nearest(str(given), map(str, numeric))
-            raise ArgumentError(
-                f"{name}={given!r} is not allowed: it must be a numeric predictor that varies ({listed}){hint}."
-            )
+            raise refuse(name, given, f"a numeric predictor that varies ({listed}){hint}")
     free = [name for name in numeric if name not in (x, y)]
     first = x if x is not None else (free.pop(0) if free else None)
     second = y if y is not None else (free.pop(0) if free else None)

@@ -1,6 +1,5 @@
 """``tune()``: the best cost and kernel parameters over a grid, and the fit with them."""
 
-import numbers
 import sys
 import warnings
 from collections import ChainMap
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from svmstat._checks import at_least, flag, one_of, refuse
+from svmstat._checks import at_least, flag, one_of, refuse, workers
 from svmstat._random import seed_sequence
 from svmstat._warn import warn
 from svmstat.errors import ArgumentError, DataError, DesignWarning, GridWarning
@@ -166,7 +165,7 @@ def tune(
         _refuse_without(named, smooth, nu)
     one_of("score", score, MEASURES)
     folds = at_least("folds", folds, 2)
-    effort = Effort(_workers(n_jobs), flag("progress", progress))
+    effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     also = _further(named, further, truth, loss)
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
     seed = seed_sequence("rng", rng)
@@ -177,6 +176,7 @@ def tune(
         coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
     )  # fmt: skip
     prepared = prepare_on(subset=subset)
+    prepared.check_bounds(wanted.costs)
     if plan is not None:
         return _by_errors(prepared, prepare_on, plan, wanted, data, folds, seed, effort, subset is None)
     frame, X = prepared.frame, prepared.X
@@ -284,14 +284,6 @@ def _column_of(truth: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
     """The column that holds the truth, which ``.`` in a formula does not stand for."""
     column = named_column("truth", truth, data) if isinstance(data, pd.DataFrame) else None
     return () if column is None else (column,)
-
-
-def _workers(n_jobs: object) -> int | None:
-    if n_jobs is None:
-        return None
-    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise refuse("n_jobs", n_jobs, "a number of workers, -1 for all cores, or None")
-    return int(n_jobs)
 
 
 def _refuse_for_many(response: Response, criterion: str, score: str, further: tuple[str, ...]) -> None:

@@ -1,10 +1,15 @@
 """What is refused at the door."""
 
+import os
+import re
+import unittest
+from functools import wraps
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, FormulaError
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula import build_design
 
 
@@ -51,6 +56,13 @@ def test_options(option, error, message, table):
         ("y ~ x + xx", "no column 'xx'; did you mean 'x'", "xx"),
         ("yy ~ x", "no column 'yy'; did you mean 'y'", "yy"),
         ("y ~ x + foo(x)", "no function 'foo'", "foo(x)"),
+        ("y ~ x + lgo(x)", "no function 'lgo'; did you mean 'log' or", "lgo(x)"),
+        ("y ~ x + s(z)", "no function 's': additive terms are not available yet", "s(z)"),
+        ("y ~ x + ti(x, z)", "no function 'ti': additive terms are not available yet", "ti(x, z)"),
+        ("y ~ x + ns(z)", "no function 'ns': cr(x, df=4) is a natural cubic spline.", "ns(z)"),
+        ("y ~ x + te(x, z)", "te() of single columns is no more than their product: write x:z", "te(x, z)"),
+        ("y ~ x + I(2 * te(log(z), x))", "te() of single columns", "I(2 * te(log(z), x))"),
+        ("y ~ x + Q(z)", "Q() takes the name of one column, in quotes.", "Q(z)"),
         ("y ~ x + np.foo(x)", "cannot be evaluated: AttributeError", "np.foo(x)"),
         ("y ~ y", "The response 'y' is also a predictor", "y"),
         ("y ~ x + x:y", "The response 'y' is also a predictor", "y"),
@@ -69,8 +81,68 @@ def test_formula_errors_mark_the_place(formula, message, marked, table):
         assert shown[marks.index("^") : marks.rindex("^") + 1] == marked
 
 
-def test_response_column_inside_an_expression_is_allowed(table):
-    assert build_design("x > 0 ~ x", table).design.column_names == ("x",)
+@pytest.mark.parametrize("name", ["s", "ns", "oss", "pandaz", "nump", "tests"])
+def test_near_names_are_those_of_functions_that_a_formula_has(name, table):
+    """Modules and classes that the caller imported are none, and functions that he imported are not his own."""
+    mine = {"os": os, "pandas": pd, "nump": np, "test": unittest.TestCase, "test_s": wraps, "__name__": __name__}
+    with pytest.raises(FormulaError) as caught:
+        build_design(f"y ~ {name}(x)", table, env=mine)
+    offered = re.findall(r"'(\w+)'", str(caught.value).splitlines()[0])[1:]
+    assert not set(offered) & {"os", "pandas", "numpy", "nump", "np", "pd", "test", "test_s"}
+
+
+def test_the_near_names_of_the_callers_own_functions(table):
+    with pytest.raises(FormulaError, match=r"There is no function 'my_curv'; did you mean 'my_curve'\?\n"):
+        build_design("y ~ my_curv(x)", table, env={"my_curve": my_curve, "__name__": __name__})
+
+
+def my_curve(x):
+    return x**2
+
+
+@pytest.mark.parametrize("name", [np.nan, pd.Timestamp("2020-01-01"), pd.NA, pd.NaT, frozenset({1}), np.inf])
+def test_a_dot_and_a_column_whose_name_no_formula_can_write(name, table):
+    data = table[["y", "x", "z"]].set_axis(pd.Index(["y", "x", name], dtype=object), axis=1)
+    expected = f"'.' stands for the column {name!r}, whose name (of type {type(name).__name__}) no formula can write"
+    with pytest.raises(FormulaError, match=re.escape(expected)):
+        build_design("y ~ .", data)
+    assert build_design("y ~ x", data).design.column_names == ("x",)
+    assert build_design("y ~ .", data.rename(columns=str)).X.shape == (8, 2)
+
+
+@pytest.mark.parametrize("name", [None, ("a", 1), -1, np.int64(3), 0.5, True, b"x", ""])
+def test_a_dot_and_a_column_whose_name_is_no_usual_one(name, table):
+    data = table[["y", "x", "z"]].set_axis(pd.Index(["y", "x", name], dtype=object), axis=1)
+    frame = build_design("y ~ .", data)
+    np.testing.assert_array_equal(frame.X, build_design("y ~ x + z", table).X)
+    np.testing.assert_array_equal(build_design(frame.design.formula, data).X, frame.X)
+    np.testing.assert_array_equal(frame.design.transform(data).X, frame.X)
+
+
+@pytest.mark.parametrize(
+    ("formula", "column", "terms"),
+    [
+        ("x > 0 ~ x", "x", "'x'"),
+        ("x > 0 ~ z + np.log(x + 9) + a:x", "x", "'np.log(x + 9)' and 'x'"),
+        ("x > 0 ~ z + Q('x')", "x", "\"Q('x')\""),
+        ("I(x + z > 9) ~ a + z", "z", "'z'"),
+        ("C(x > 0) ~ bs(x, df=4)", "x", "'bs(x, df=4)'"),
+        ("y ~ x + I(2 * y)", "y", "'I(2 * y)'"),
+    ],
+)
+def test_a_response_that_is_computed_from_a_predictor(formula, column, terms, table):
+    response = re.escape(formula.split(" ~ ")[0])
+    message = (
+        rf"'{column}' stands on both sides of the formula, in the response '{response}' and in {re.escape(terms)}:"
+    )
+    with pytest.warns(DesignWarning, match=message) as caught:
+        build_design(formula, table)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("formula", ["x > 0 ~ . - hole", "x > 0 ~ z", "I(x + z > 9) ~ a + b"])
+def test_other_columns_on_the_right_are_no_cause_for_a_warning(formula, table):
+    build_design(formula, table)
 
 
 def test_a_function_named_like_a_column(table):
@@ -110,6 +182,7 @@ def test_infinite_values(formula, value, message, table):
         build_design(formula, table.assign(x=np.where(table.z == 7, value, table.x)))
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 def test_infinite_values_elsewhere_do_no_harm(table):
     data = table.assign(x=np.where(table.z == 7, np.inf, table.x), other=np.inf)
     assert len(build_design("y ~ x", data, subset="z != 7").y) == 7

@@ -26,7 +26,7 @@ def frame(request, table):
         try:
             return build_design(f"y ~ {request.param}", table)
         except DesignWarning:
-            with pytest.warns(DesignWarning, match="constant"):
+            with pytest.warns(DesignWarning, match=r"constant|rows have missing values"):
                 return build_design(f"y ~ {request.param}", table)
 
 
@@ -55,6 +55,13 @@ def test_pickle(frame, table):
 def test_only_the_predictors_are_needed(frame, table):
     new = table[list(frame.design.predictors)].assign(extra="?")[::-1]
     np.testing.assert_array_equal(frame.design.transform(new).X, frame.design.transform(table).X[::-1])
+
+
+def test_a_number_too_far_away_to_be_standardised(table):
+    built = build_design("y ~ x + z", table.assign(z=table.z * 1e-3))
+    assert np.isfinite(built.design.transform(table.assign(z=1e300)).X).all()
+    with pytest.raises(DataError, match=r"newdata column 'z', standardised, is infinite \(inf\) in row 'r5'"):
+        built.design.transform(table.assign(z=np.where(table.z == 13, 1e307, 1.0)))
 
 
 def test_no_rows(frame, table):

@@ -1,5 +1,7 @@
 """The text of a formula: what its terms are, how '.' is written out, where an error is marked."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from svmstat.errors import ArgumentTypeError, FormulaError
@@ -35,7 +37,23 @@ def test_terms(formula, terms):
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("x", "x"), ("a b", 'Q("a b")'), ("if", 'Q("if")'), ("inf", 'Q("inf")'), ('"', r'Q("\"")'), (3, "Q(3)")],
+    [
+        ("x", "x"),
+        ("a b", 'Q("a b")'),
+        ("if", 'Q("if")'),
+        ("inf", 'Q("inf")'),
+        ('"', r'Q("\"")'),
+        (3, "Q(3)"),
+        (-1, "Q(-1)"),
+        (np.int64(3), "Q(3)"),
+        (None, "Q(None)"),
+        (("a", 1), "Q(('a', 1))"),
+        (np.nan, None),
+        (pd.Timestamp("2020-01-01"), None),
+        (("a", np.inf), None),
+        (frozenset({1}), None),
+        (pd.Interval(0, 1), None),
+    ],
 )
 def test_quoted(name, code):
     assert quoted(name) == code

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat.errors import ArgumentError, DataError
+from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import build_design
 
 NO_YES = ["no", "yes", "yes", "no", "yes", "no"]
@@ -17,6 +17,7 @@ def fitted(y, **options):
     return build_design("y ~ x", data, **options)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 @pytest.mark.parametrize(
     ("y", "levels", "event"),
     [
@@ -134,6 +135,7 @@ def test_labels_are_of_the_responses_type(y, with_missing):
     assert response.labels([]).dtype == y.dtype
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 @pytest.mark.parametrize(
     ("formula", "levels"),
     [
@@ -154,7 +156,8 @@ def test_expressions(formula, levels, table):
 
 
 def test_missing_response_is_dropped(table):
-    assert build_design("hole > 3 ~ x", table).n_missing == 2
+    with pytest.warns(DesignWarning, match=r"2 of 8 rows have missing values, in column 'hole' \(2\), and are dropped"):
+        assert build_design("hole > 3 ~ x", table).n_missing == 2
 
 
 @pytest.mark.parametrize("formula", ["a ~ x", "C(z % 3) ~ x", "I(z % 3) ~ x"])
@@ -179,6 +182,7 @@ def test_measurements_are_no_classes(y):
         fitted(y)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 @pytest.mark.parametrize(
     ("y", "only"),
     [([1, 1, None], "1.0"), (["a", "a", "a"], "'a'"), ([True] * 3, "True"), (["a", "a", None], "'a'")],

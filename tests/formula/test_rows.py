@@ -1,5 +1,7 @@
 """Which rows are used and how much they count: missing values, subset, weights."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,8 @@ from svmstat.formula import build_design
 
 
 def test_rows_with_missing_values_are_dropped_and_counted(table):
-    frame = build_design("y ~ x + hole", table, weights=np.arange(8.0), subset="z > 2")
+    with pytest.warns(DesignWarning, match=r"2 of 7 rows have missing values, in column 'hole' \(2\), and are dropped"):
+        frame = build_design("y ~ x + hole", table, weights=np.arange(8.0), subset="z > 2")
     assert frame.index.tolist() == ["r2", "r3", "r5", "r6", "r7"]
     assert frame.rows.tolist() == [2, 3, 5, 6, 7]
     assert frame.weights.tolist() == [2.0, 3.0, 5.0, 6.0, 7.0]
@@ -19,7 +22,8 @@ def test_rows_with_missing_values_are_dropped_and_counted(table):
 
 def test_the_fit_is_that_of_the_complete_rows(table):
     right = "standardize(hole) + bs(x, df=4) + C(z)"
-    with_holes = build_design(f"y ~ {right}", table)
+    with pytest.warns(DesignWarning, match="2 of 8 rows have missing values"):
+        with_holes = build_design(f"y ~ {right}", table)
     without = build_design(f"y ~ {right}", table.dropna())
     assert with_holes.design.column_names == without.design.column_names
     np.testing.assert_array_equal(with_holes.X, without.X)
@@ -30,9 +34,36 @@ def test_missing_text_and_categories(table):
         a=["u", None, "v", "u", "v", "u", "v", "u"],
         g=pd.Categorical([None, *"qpqpqp", "q"], categories=["q", "p"]),
     )
-    frame = build_design("y ~ a + g", data)
+    with pytest.warns(DesignWarning, match=r"2 of 8 .* in column 'a' \(1\), column 'g' \(1\), and are dropped"):
+        frame = build_design("y ~ a + g", data)
     assert frame.index.tolist() == ["r2", "r3", "r4", "r5", "r6", "r7"]
     assert frame.design.column_names == ("a[u]", "a[v]", "g[q]", "g[p]")
+
+
+@pytest.mark.parametrize(("lost", "warned"), [(10, False), (11, True), (50, True)])
+def test_a_column_for_which_many_rows_go_is_named(lost, warned):
+    """More than a tenth of the rows."""
+    x = np.where(np.arange(100) < lost, np.nan, np.arange(100.0))
+    data = pd.DataFrame({"y": np.resize([0, 1], 100), "x": x, "z": np.arange(100.0)})
+    message = rf"{lost} of 100 rows have missing values, in column 'x' \({lost}\), and are dropped"
+    with pytest.warns(DesignWarning, match=message) if warned else nullcontext():
+        assert build_design("y ~ x + z", data).n_missing == lost
+    assert build_design("y ~ z", data).n_missing == 0
+    assert build_design("y ~ x + z", data, subset="z >= 50").n_missing == 0
+
+
+def test_rows_that_go_are_counted_by_their_weights():
+    """A row of weight two is the row twice, one of weight zero none."""
+    x, y = np.array([np.nan, *range(19)]), np.resize([0, 1], 20)
+    data = pd.DataFrame({"x": x, "y": y, "once": 1.0, "often": [9.0, *[1.0] * 19], "never": [0.0, *[1.0] * 19]})
+    for weights in ("once", "never"):
+        assert build_design("y ~ x", data, weights=weights).n_missing == 1
+    with pytest.warns(DesignWarning, match="1 of 20 rows have missing values"):
+        build_design("y ~ x", data, weights="often")
+
+
+def test_missing_values_that_the_formula_answers_for_are_no_loss(table):
+    assert build_design("y ~ hole.fillna(0) + x", table).n_missing == 0
 
 
 def test_na_action_raise(table):
@@ -151,6 +182,7 @@ def test_weights_by_a_column_that_is_no_text(table):
     assert frame.weights.tolist() == table.z.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
 def test_duplicate_labels_are_fine(table):
     data = table.set_axis(["same"] * 8)
     frame = build_design("y ~ x + hole", data, weights=data.z, subset=data.z > 2)

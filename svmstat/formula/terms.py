@@ -1,0 +1,96 @@
+"""The algebra of a formula's terms: patsy's operators, evaluated in a loop and not by recursion.
+
+Recursion would go as deep as a sum has terms, and Python refuses beyond a few hundred.
+"""
+
+from collections.abc import Iterator
+from math import comb
+
+from patsy import PatsyError
+from patsy.desc import Evaluator, IntermediateExpr, Term
+from patsy.infix_parser import ParseNode
+
+# (a + b + …)**k and a*b*c*… multiply: beyond this many terms no design could be made of them.
+MOST_TERMS = 100_000
+
+
+class TermReader(Evaluator):
+    """patsy's evaluator for one side of a formula of any length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[int, IntermediateExpr] = {}
+        self.add_op("+", 2, _sum)
+        self.add_op("-", 2, _sum)
+
+    def eval(self, tree: ParseNode, require_evalexpr: bool = True) -> IntermediateExpr:
+        """The terms of a parse tree, those of its parts first."""
+        waiting = [] if id(tree) in self._found else [tree]
+        while waiting:
+            node = waiting[-1]
+            parts = [part for part in _parts(node) if id(part) not in self._found]
+            waiting.extend(reversed(parts))
+            if not parts:
+                self._check_number(node)
+                self._found[id(waiting.pop())] = super().eval(node, require_evalexpr)
+        return self._found[id(tree)]
+
+    def _check_number(self, node: ParseNode) -> None:
+        counts = [len(self._found[id(part)].terms) for part in _parts(node)]
+        match node.type, counts:
+            case "*", [left, right]:
+                count = left + right + left * right
+            case ":", [left, right]:
+                count = left * right
+            case "**", [left] if node.args[1].token.extra.isdecimal():
+                count = sum(comb(left, k) for k in range(1, min(left, int(node.args[1].token.extra)) + 1))
+            case _:
+                return
+        if count > MOST_TERMS:
+            raise PatsyError(f"it has more than {MOST_TERMS} terms", node)
+
+
+def nodes(tree: ParseNode) -> Iterator[ParseNode]:
+    """All nodes of a parse tree."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(node.args)
+
+
+def _parts(node: ParseNode) -> list[ParseNode]:
+    """What must be evaluated before a node: all operands of a sum, but not the exponent of a power."""
+    if node.type == "**":
+        return node.args[:1]
+    return [part for _, part in _operands(node)] if _is_sum(node) else node.args
+
+
+def _is_sum(node: ParseNode) -> bool:
+    return node.type in ("+", "-") and len(node.args) == 2
+
+
+def _operands(tree: ParseNode) -> list[tuple[str, ParseNode]]:
+    """The operands of a sum from left to right, each with its sign."""
+    found = []
+    while _is_sum(tree):
+        found.append((tree.type, tree.args[1]))
+        tree = tree.args[0]
+    return [("+", tree), *reversed(found)]
+
+
+def _sum(reader: Evaluator, tree: ParseNode) -> IntermediateExpr:
+    """a + b − c … as patsy reads it, pair by pair from the left."""
+    terms, intercept = dict[Term, None](), None
+    for sign, part in _operands(tree):
+        value = reader.eval(part)
+        for term in value.terms:
+            if sign == "+":
+                terms.setdefault(term)
+            else:
+                terms.pop(term, None)
+        if part.type == "ZERO":
+            intercept = part.origin if sign == "-" else None
+        elif value.intercept:
+            intercept = value.intercept_origin if sign == "+" else None
+    return IntermediateExpr(intercept is not None, intercept, False, terms)
