@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 _MOST_STEPS = 100
 _DECREMENT = 1e-20
-"""Newton decrement, relative to the sum of weights, at which the objective cannot be told from its minimum."""
+"""Newton decrement, relative to the curvature in B, at which A and B have ten digits whatever the weights are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +185,9 @@ def _newton(x, targets, weights, a, b):
         step_a = -(h_bb * g_a - h_ab * g_b) / determinant
         step_b = -(h_aa * g_b - h_ab * g_a) / determinant
         decrement = -(g_a * step_a + g_b * step_b)
-        if decrement <= _DECREMENT * mass:
+        if decrement <= _DECREMENT * h_bb:
             return a, b, True
-        if decrement <= 1e-8 * mass and decrement**3 <= _DECREMENT * mass * previous**2 < np.inf:
+        if decrement <= 1e-8 * mass and decrement**3 <= _DECREMENT * h_bb * previous**2 < np.inf:
             return a + step_a, b + step_b, True  # converging quadratically, the next is decrement³ / previous²
         if decrement <= 1e-3 * mass and decrement < previous:
             length = 1.0  # Newton's steps shrink quadratically from here on

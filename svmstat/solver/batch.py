@@ -143,8 +143,8 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     noise = maybe & ~rough & is_noise(problem.linear - paths.h, paths.violation, limit)
     dropped = np.abs(problem.linear - paths.h).max(axis=1)
     flat = _flatten(problem, uppers, noise, paths)
-    limit, spread = np.where(flat, np.maximum(limit, dropped), limit), np.where(flat, 1.0, spread)
-    beside = np.abs(middles(paths.interval)) + 2.0 * np.abs(problem.linear).max()
+    limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
+    beside = np.abs(middles(paths.interval)) + 4.0 * np.abs(problem.linear).max()
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))

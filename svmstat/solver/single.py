@@ -204,11 +204,11 @@ def certified(
     flat = bool(maybe and is_noise(linear - h, ends[2], rounding) and without[2] <= TOLERANCE)
     field = np.zeros(problem.n) if flat else linear - h
     if flat:
-        rounding = max(rounding, float(np.abs(linear - h).max()))
+        rounding += float(np.abs(linear - h).max())
     b_low, b_high, violation, gap = without if flat else ends
     norm_squared = float(beta @ field)
     spread = 1.0 if flat else float(np.ptp(field))
-    judged = judgement(violation, rounding, limit, abs(middle(b_low, b_high)) + 2.0 * np.abs(linear).max(), spread)
+    judged = judgement(violation, rounding, limit, abs(middle(b_low, b_high)) + 4.0 * np.abs(linear).max(), spread)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,

@@ -17,8 +17,8 @@ AT_LOWER, AT_UPPER, FREE, FIXED = 0, 1, 2, 3
 """Partition codes of a row: β at its lower bound, at its upper bound, between them, or lower = upper."""
 
 
-PRECISION = 1e-6
-"""What rounding may hide of f, as a share of its spread over the rows, before a solution is called imprecise."""
+PRECISION = 5e-7
+"""What rounding may hide of f before a solution is called imprecise: a millionth of half its spread over the rows."""
 
 _VISIBLE = 1e-3
 """The same for the violation and the rounding of h + b, which are large beside h for a tiny C: f shows three digits."""
