@@ -1,0 +1,133 @@
+"""The promise of the certificate at the extremes: the right number or one clear warning, the same by every road."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat import svm, tune
+from svmstat.errors import CertificateWarning, GridWarning
+from svmstat.solver import Status
+
+# Scores by different roads: Platt's map amplifies what 1e-8 leaves open.
+TOL_ROADS = 1e-6
+
+
+def noisy_line(scale=1.0):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=30)
+    y = (x + 0.5 * rng.normal(size=30) > 0).astype(int)
+    return pd.DataFrame({"x": x * scale, "y": y})
+
+
+def exactly(fit):
+    """Σ α y K + b in extended precision."""
+    problem = fit.machine.problem
+    K = problem.gram.complete().astype(np.longdouble)
+    beta = fit.machine.solution.coefficients * problem.signs
+    return (K @ beta + np.longdouble(fit.intercept))[fit.machine.groups.of_row].astype(float)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e5, 1e6, 1e7, 1e8])
+def test_large_predictors_are_right_or_warned_of(scale):
+    """The same machine as C = scale² on x itself, which tends to the one of C = ∞."""
+    data = noisy_line(scale)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = svm("y ~ x", data, kernel="linear", scale=False)
+    assert fit.converged == (not any(each.category is CertificateWarning for each in caught))
+    assert fit.apparent_error == (fit.predict(data) != data["y"]).mean() == pytest.approx(5 / 30)
+    assert np.ptp(fit.decision_values) > 1.0
+    np.testing.assert_array_equal(fit.decision_values, fit.decision_function(data))
+    limit = fit.rounding if fit.converged else 1e-3 * np.ptp(fit.decision_values)
+    np.testing.assert_allclose(fit.decision_values, exactly(fit), rtol=0, atol=max(limit, 1e-14))
+    if fit.converged:
+        assert fit.rounding <= 1e-6 * np.ptp(fit.decision_values)
+    else:
+        assert fit.status is Status.IMPRECISE
+        assert "scaled predictors" in str(caught[0].message)
+        assert "do not rely on the numbers below" in " ".join(str(fit.summary()).split())
+
+
+@pytest.mark.parametrize("C", [1e-9, 1e-6, 1.0, 1e6, 1e10, 1e14])
+def test_costs_of_any_size(C):
+    """f is that of its own α, to the rounding that is stated; or there is a warning."""
+    data = noisy_line()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = svm("y ~ x", data, kernel="linear", C=C)
+    assert fit.converged == (not any(each.category is CertificateWarning for each in caught))
+    if fit.converged:
+        np.testing.assert_allclose(fit.decision_values, exactly(fit), rtol=0, atol=fit.rounding)
+    assert fit.apparent_error == (fit.predict(data) != data["y"]).mean()
+    if C >= 1.0:
+        assert fit.apparent_error == pytest.approx(5 / 30)
+
+
+def contradictory(seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.integers(0, 4, (80, 2)), columns=list("ab"))
+    return data.assign(y=rng.random(80) < 0.5)
+
+
+def score_by_refits(formula, data, **options):
+    """The CV score with in-sample maps from a fit without each row, the kernel and the scaling being held."""
+    total = 0.0
+    for k in range(len(data)):
+        weights = np.where(np.arange(len(data)) == k, 0.0, 1.0)
+        fit = svm(formula, data, weights=weights, **options)
+        p = fit.predict_proba(data.iloc[[k]])[data["y"].iloc[k]].iloc[0]
+        total += np.log(p)
+    return -2.0 * total
+
+
+@pytest.mark.parametrize("seed", [130, 7, 21])
+def test_a_score_does_not_depend_on_the_road(seed):
+    """Contradictory rows with costs: f is constant in the fit and in many deletions, and nearly so in others."""
+    data, costs = contradictory(seed), {"fp": 1, "fn": 2.5}
+    standard = data.assign(**{name: (data[name] - data[name].mean()) / data[name].std() for name in "ab"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        table = tune("y ~ .", standard, C=[0.1, 1, 10], gamma=[0.1, 1], costs=costs, scale=False).table
+    for row in table.itertuples():
+        options = {"C": row.C, "gamma": row.gamma, "scale": False}
+        one = svm("y ~ .", standard, costs=costs, **options).loo()
+        assert row.score == pytest.approx(one.score, rel=TOL_ROADS)
+    # Costs make the class weights from the shares of the sample, which a refit without a row would change.
+    chosen = svm("y ~ .", standard, costs=costs, C=1.0, gamma=0.1, scale=False)
+    refitted = score_by_refits("y ~ .", standard, C=1.0, gamma=0.1, scale=False, class_weight=chosen.class_weight)
+    assert chosen.loo().score == pytest.approx(refitted, rel=TOL_ROADS)
+    one_cost = table[table["gamma"] == 0.1]["score"].to_numpy()
+    if seed == 130:  # where f is constant the cost does not matter
+        assert all(a == pytest.approx(b, rel=TOL_ROADS) for a, b in pairwise(one_cost))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_rows_with_equal_predictors_are_one_point(classes, seed, kernel):
+    """One f, bit for bit, in the fit, for the data given again, for one row alone, and in a shuffled fit."""
+    rng = np.random.default_rng(seed)
+    n = 24
+    data = pd.DataFrame({"x": rng.integers(0, 3, n).astype(float), "z": rng.integers(0, 2, n).astype(float)})
+    data["y"] = rng.permutation(np.resize(list("abc")[:classes], n))
+    fit = svm("y ~ x + z", data, kernel=kernel)
+    f = pd.DataFrame(fit.decision_values)
+    groups = f.groupby([data["x"], data["z"]])
+    assert (groups.max() == groups.min()).all(axis=None)
+    again = pd.DataFrame(fit.decision_function(data))
+    np.testing.assert_array_equal(f, again)
+    assert fit.predict().equals(fit.predict(data))
+    alone = pd.concat([pd.DataFrame(fit.decision_function(data.iloc[[k]])) for k in range(n)])
+    np.testing.assert_array_equal(f, alone)
+    other = svm("y ~ x + z", data.sample(frac=1.0, random_state=seed), kernel=kernel)
+    assert fit.predict().equals(other.predict()[data.index])
+
+
+def test_a_row_without_weight_has_the_f_of_its_copy():
+    data = noisy_line()
+    twice = pd.concat([data, data.head(10)], ignore_index=True)
+    fit = svm("y ~ x", twice, weights=np.repeat([1.0, 0.0], [30, 10]))
+    np.testing.assert_array_equal(fit.decision_values[30:], fit.decision_values[:10])
