@@ -6,15 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat._checks import at_least, finite, nearest, refuse
-from svmstat.errors import ArgumentError, DataError
+from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import check_gamma, resolve_gamma
 from svmstat.kernels.given import CustomKernel, Precomputed, called
 from svmstat.kernels.gram_checks import SYMMETRY
+from svmstat.kernels.magnitude import check_magnitude, log10_squared_norm
 from svmstat.kernels.pairs import FloatArray
 
 NAMES = ("linear", "rbf", "poly", "spline", "precomputed")
+
+_LOG10_2 = np.log10(2.0)
 
 
 def make_kernel(
@@ -54,7 +57,7 @@ def make_kernel(
         For an unknown kernel, a parameter outside what is allowed (also one that the kernel does not use), or
         a function that does not behave like a kernel on a few rows of ``X``.
     DataError
-        When a polynomial kernel overflows on ``X``.
+        When the values of the kernel on ``X`` are of a size that cannot be computed with.
 
     Examples
     --------
@@ -74,28 +77,31 @@ def make_kernel(
         raise refuse("kernel", kernel, f"one of {', '.join(map(repr, NAMES))} or a function K(X, Z){hint}")
     match kernel:
         case "linear":
-            return Linear()
+            return _of_products(Linear(), present)
         case "rbf":
             return RBF(resolve_gamma(gamma, X, weights))
         case "poly":
             poly = Polynomial(resolve_gamma(gamma, X, weights), constant, exponent)
-            return _without_overflow(poly, present)
+            return _of_products(poly, present)
         case "spline":
             return Spline(present.min(axis=0), present.max(axis=0))
         case _:
             return Precomputed()
 
 
-def _without_overflow(kernel: Polynomial, X: FloatArray) -> Polynomial:
-    """The kernel, if its largest value on the rows of X is finite."""
-    with np.errstate(over="ignore"):
-        largest = kernel.gamma * (X * X).sum(axis=1).max(initial=0.0) + abs(kernel.coef0)
-        if np.isfinite(largest**kernel.degree):
-            return kernel
-    raise DataError(
-        f"the polynomial kernel of degree={kernel.degree} overflows on these data: "
-        "scale the columns or lower degree or gamma."
-    )
+def _of_products(kernel: Linear | Polynomial, X: FloatArray) -> Kernel:
+    """The kernel, if its values on the rows of X (m, p) are of a size that can be computed with."""
+    squared = log10_squared_norm(X)
+    if isinstance(kernel, Linear):
+        check_magnitude(squared, "kernel='linear'", "use scale=True, or scale the columns")
+        return kernel
+    product, constant = np.log10(kernel.gamma) + squared, abs(kernel.coef0)
+    base = product if constant == 0.0 else np.logaddexp2(product / _LOG10_2, np.log2(constant)) * _LOG10_2
+    check_magnitude(
+        float(kernel.degree * base), f"kernel='poly' of degree={kernel.degree}",
+        "use scale=True, scale the columns, or choose another degree or gamma",
+    )  # fmt: skip
+    return kernel
 
 
 def _probe(kernel: CustomKernel, X: FloatArray) -> None:

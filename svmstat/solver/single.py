@@ -78,6 +78,8 @@ def _reach(
     for tolerance in _HANDOVERS:
         spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room, hulls)
         steps += spent
+        if not np.isfinite(h).all():  # nothing that follows could be certified
+            break
         n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
         may_go_on = tolerance > 1e-5 and spent < most
         many = n_free >= MANY
@@ -208,7 +210,7 @@ def _of_hulls(
     half = float(min((high - verdict.b).min(), (verdict.b - low).min()))
     b = 0.0 if meet else float(verdict.b.mean())
     half = 0.0 if meet else max(half, 0.0)
-    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, hulls.group, verdict.b)) / rho**2
+    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, hulls.group, verdict.b)) / rho / rho
     violation = 0.0 if meet else max(verdict.violation, hulls.rounding) / rho
     alpha = problem.signs * beta / unit
     field = np.zeros(problem.n) if meet else -h / f_unit
@@ -223,8 +225,8 @@ def _of_hulls(
         intercept_interval=((b - half) / f_unit, (b + half) / f_unit),
         violation=violation,
         gap=gap,
-        norm_squared=0.0 if meet else norm_squared / rho**2,
-        objective=0.0 if meet else 0.5 * norm_squared / rho**2 - float(alpha.sum()),
+        norm_squared=0.0 if meet else norm_squared / rho / rho,
+        objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(alpha.sum()),
         status=Status.CERTIFIED if certified else Status.UNCERTIFIED,
         road=road,
         steps=steps,
