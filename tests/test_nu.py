@@ -277,6 +277,18 @@ def test_every_row_at_its_bound():
     assert "rho (not unique)" in str(ours.summary())
 
 
+@given(st.integers(0, 2**32 - 1), st.sampled_from(PAIRS))
+@settings(max_examples=25, deadline=None)
+def test_weights_of_every_size(seed, nu):
+    """From 1e-12 to 1e12: 1 − γ is far below the rounding of one, and the bounds of a class must reach its sum."""
+    rng = np.random.default_rng(seed)
+    data = DATA.assign(w=10 ** rng.uniform(-12, 12, N))
+    one = fit(nu, data=data, weights="w")
+    assert one.converged and np.isfinite(one.decision_values).all()
+    event, other = (data["w"][data["y"] == level].sum() for level in ("sick", "well"))
+    assert one.machine.nu.gamma / one.machine.nu.gamma_other == pytest.approx(nu[1] * other / (nu[0] * event))
+
+
 def test_ten_rows_and_a_rare_event():
     few = fit((0.5, 0.5), data=DATA.iloc[:10])
     assert few.converged and few.loo().n_failed == 0
