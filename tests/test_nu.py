@@ -277,12 +277,12 @@ def test_every_row_at_its_bound():
     assert "rho (not unique)" in str(ours.summary())
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from(PAIRS))
-@settings(max_examples=25, deadline=None)
-def test_weights_of_every_size(seed, nu):
-    """From 1e-12 to 1e12: 1 − γ is far below the rounding of one, and the bounds of a class must reach its sum."""
-    rng = np.random.default_rng(seed)
-    data = DATA.assign(w=10 ** rng.uniform(-12, 12, N))
+@pytest.mark.parametrize("nu", [(0.7, 1.0), (1.0, 0.6)])
+@pytest.mark.parametrize("share", [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-5, 1e5, 1e9, 1e12])
+def test_weights_of_every_size(share, nu):
+    """1 − γ may be far below the rounding of one, and the bounds of a class must reach its sum all the same."""
+    spread = 10 ** np.random.default_rng(1).uniform(-3, 3, N)
+    data = DATA.assign(w=np.where(DATA["y"] == "sick", share, 1.0) * spread)
     one = fit(nu, data=data, weights="w")
     assert one.converged and np.isfinite(one.decision_values).all()
     event, other = (data["w"][data["y"] == level].sum() for level in ("sick", "well"))
