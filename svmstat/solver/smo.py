@@ -15,7 +15,10 @@ from svmstat.solver.extremes import larger, smaller
 
 _FAR = 1e300
 _FLAT = 1e-12
-"""The least curvature of a pair."""
+"""The least curvature of a pair, as a share of K_ii + K_jj: below it there is little but their rounding."""
+
+_ZERO = 1e-300
+"""Makes it positive where K is zero."""
 
 
 _FAST = {"nnan", "nsz"}
@@ -52,7 +55,7 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
             return steps, np.inf
         row_j = gram[j]
 
-        step = (top - h[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
         if not np.isfinite(step * (top - h[j])):
@@ -68,13 +71,19 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
     return steps, top - bottom
 
 
+@njit(cache=True, nogil=True)
+def _curvature(both, between):
+    """K_ii + K_jj − 2 K_ij, or what is certainly positive: of a pair with the sum K_ii + K_jj and K_ij between them."""
+    return larger(both - 2.0 * between, _FLAT * abs(both) + _ZERO)
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains):
     """Twice the decrease of the objective with each row as the partner of i, into ``gains`` (n,); the largest."""
     most = 0.0
     for k in range(h.shape[0]):
         slack = larger(top - (h[k] + cannot_fall[k]), 0.0)
-        curvature = larger(diagonal_i + diagonal[k] - 2.0 * row_i[k], _FLAT)
+        curvature = _curvature(diagonal_i + diagonal[k], row_i[k])
         gains[k] = slack * slack / curvature
         most = larger(most, gains[k])
     return most
@@ -157,7 +166,7 @@ def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
         if j < 0:
             return steps
         j += first
-        step = (top - h[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
         if not np.isfinite(step * (top - h[j])):
