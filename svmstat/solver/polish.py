@@ -7,21 +7,24 @@ and has the right sign on the others. Moving s̃ → s along the path ends at th
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat.solver.basis import complete_basis, exclude
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.hulls import Hulls, judge, missing, shifts
+from svmstat.solver.hulls import Hulls, Verdict, judge, missing, shifts
 from svmstat.solver.path import move
 from svmstat.solver.solution import (
     AT_LOWER,
     AT_UPPER,
     FIXED,
     FREE,
+    TOLERANCE,
     Basis,
     partition,
     settle,
 )
+from svmstat.solver.twofold import residual_twofold
 
 _REACH = 0.02
 """Bound rows whose |g| is larger, and larger than a few times the violation, meet no event, as a rule."""
@@ -40,9 +43,22 @@ ridge follows.
 """
 
 
+_NOISE = 1e3
+"""Violations up to so many roundings of h may be rounding alone."""
+
+_CORRECTIONS = 3
+
+
 def no_basis(lead: int) -> Basis:
     """The basis without a free row."""
     return Basis(np.empty(0, np.intp), np.zeros((lead, lead)))
+
+
+def fresh_basis(gram: Gram, free: NDArray[np.bool_], group: Rows | None) -> Basis:
+    """The basis of the independent ones among the ``free`` rows (n,)."""
+    rows = np.flatnonzero(free)
+    independent, inverse = bordered_inverse(gram.block(rows), None if group is None else group[rows])
+    return Basis(rows[independent], inverse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,9 @@ def polish(
         )
         events += spent
         verdict = judge(h, beta, lo, hi, hulls)
+        if hulls is not None and ridge == 0.0 and hides(verdict, hulls):
+            sharpen(gram, lo, hi, beta, h, hulls, basis)
+            verdict = judge(h, beta, lo, hi, hulls)
         if verdict.certified and ridge == 0.0:
             return Polished(True, basis, events)
         if events >= max_events:
@@ -181,3 +200,32 @@ def refine(
         beta[rows] = corrected
         b += x[:lead]
         gram.add(rows, -x[lead:], h)
+
+
+def hides(verdict: Verdict, hulls: Hulls) -> bool:
+    """Whether rounding of h may hide a violation of the tolerance, or pass for one, and twice its digits would not."""
+    return TOLERANCE * verdict.scale < hulls.rounding and verdict.violation <= _NOISE * hulls.rounding
+
+
+def sharpen(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, hulls: Hulls, basis: Basis | None) -> float:
+    """Compute h = −Kβ in twice the precision and correct the free rows by it, (β, h) in place; the rounding of h.
+
+    The corrections go on while the violation falls and no bound is met. What is left of it is due to the digits of β.
+    """
+    nothing = np.zeros(len(beta))
+    h[:] = residual_twofold(gram, beta, nothing)
+    verdict = judge(h, beta, lo, hi, hulls)
+    basis = fresh_basis(gram, (beta > lo) & (beta < hi), hulls.group) if basis is None else basis
+    rows, R = basis.rows, basis.inverse
+    for _ in range(_CORRECTIONS if len(rows) and np.isfinite(R).all() else 0):
+        trial = beta.copy()
+        g = shifts(verdict.b, hulls.group[rows]) - h[rows]
+        trial[rows] -= (R @ np.concatenate([missing(beta, hulls.group), g]))[2:]
+        if not ((trial[rows] > lo[rows]) & (trial[rows] < hi[rows])).all():
+            break
+        trial_h = residual_twofold(gram, trial, nothing)
+        better = judge(trial_h, trial, lo, hi, hulls)
+        if not better.violation < verdict.violation:
+            break
+        beta[:], h[:], verdict = trial, trial_h, better
+    return float(np.finfo(float).eps * np.abs(h).max())

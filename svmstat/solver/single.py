@@ -1,10 +1,10 @@
 """One bound vector: rough from zero or from a neighbouring solution, then exact."""
 
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 
-from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.descent import descend
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import (
@@ -18,7 +18,7 @@ from svmstat.solver.hulls import (
     towards_each_other,
 )
 from svmstat.solver.newton import MANY, Outcome, newton
-from svmstat.solver.polish import no_basis, polish
+from svmstat.solver.polish import fresh_basis, hides, no_basis, polish, sharpen
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import (
     TOLERANCE,
@@ -74,6 +74,7 @@ def _reach(
         beta, h = towards_each_other(problem.gram, lo, hi, hulls.group)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
+    nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
         spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room, hulls)
@@ -93,12 +94,17 @@ def _reach(
                 break
             if outcome is Outcome.BLOCKED and may_go_on:
                 continue
+        rough = judge(h, beta, lo, hi, hulls).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
         polished = polish(problem.gram, linear, lo, hi, beta, h, patience, hulls)
         events += polished.events
         basis = polished.basis
         if polished.exact:
             break
+        nearest = min(nearest, rough, key=itemgetter(0))
+    else:
+        if nearest[0] < judge(h, beta, lo, hi, hulls).violation:
+            (_, beta, h), basis = nearest, None
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
     return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
@@ -126,12 +132,7 @@ def settled_basis(
 
 def basis_of(problem: BoxQP, solution: Solution) -> Basis:
     """The basis of a solution, computed if it was found without one."""
-    if solution.basis is not None:
-        return solution.basis
-    free = np.flatnonzero(solution.free)
-    group = None if problem.group is None else problem.group[free]
-    independent, inverse = bordered_inverse(problem.gram.block(free), group)
-    return Basis(free[independent], inverse)
+    return fresh_basis(problem.gram, solution.free, problem.group) if solution.basis is None else solution.basis
 
 
 def _expected_events(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> int:
@@ -171,6 +172,8 @@ def certified(
 ) -> Solution:  # fmt: skip
     """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold."""
     if hulls is not None:
+        if hides(judge(h, beta, lo, hi, hulls), hulls):
+            hulls = replace(hulls, rounding=sharpen(problem.gram, lo, hi, beta, h, hulls, basis))
         return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
     b_low, b_high, violation, gap = certify(h, beta, lo, hi)
     alpha = problem.signs * beta

@@ -1,0 +1,49 @@
+"""Sums of products as if in twice the working precision, rounded once at the end.
+
+Reference: Ogita, Rump & Oishi (2005), Accurate sum and dot product, SIAM Journal on Scientific Computing 26.
+"""
+
+import numpy as np
+from numba import njit
+
+from svmstat.solver.gram import Floats, Gram
+
+_SPLIT = 134217729.0
+"""2²⁷ + 1: what splits the 53 digits of a double into two halves, whose products are exact [Dekker 1971]."""
+
+_CHUNK = 2**20
+
+
+def residual_twofold(gram: Gram, beta: Floats, linear: Floats) -> Floats:
+    """h = s − Kβ (n,) for β and s (n,), each value rounded once."""
+    support = np.flatnonzero(beta)
+    h = np.empty(len(beta))
+    step = max(1, _CHUNK // (len(support) + 1))
+    for start in range(0, len(beta), step):
+        rows = np.arange(start, min(start + step, len(beta)))
+        _subtract(gram.cross(rows, support), beta[support], linear[rows], h[start : start + step])
+    return h
+
+
+@njit(cache=True, nogil=True)
+def _subtract(K, beta, linear, out):
+    """out[i] = linear[i] − Σ_j K[i, j] β[j]; K (r, m), β (m,), linear and out (r,)."""
+    high, low = np.empty(beta.shape[0]), np.empty(beta.shape[0])
+    for j in range(beta.shape[0]):
+        c = _SPLIT * beta[j]
+        high[j] = c - (c - beta[j])
+        low[j] = beta[j] - high[j]
+    for i in range(K.shape[0]):
+        total, error = linear[i], 0.0
+        for j in range(beta.shape[0]):
+            k = K[i, j]
+            product = -k * beta[j]
+            c = _SPLIT * k
+            k_high = c - (c - k)
+            k_low = k - k_high
+            lost = -((k_high * high[j] + product) + k_high * low[j] + k_low * high[j] + k_low * low[j])
+            grown = total + product
+            part = grown - total
+            error += ((total - (grown - part)) + (product - part)) + lost
+            total = grown
+        out[i] = total + error
