@@ -124,7 +124,7 @@ def fit_machine(
     groups = group_rows(X, y, weights) if near is None else near.groups
     gram = None if near is None else near.problem.gram
     if nu is not None:
-        loss = hinge(nu.gamma, 1.0 - nu.gamma)
+        loss = hinge(nu.gamma, nu.gamma_other)
         problem = replace(pose(kernel, X, y, groups, C=1.0 / nu.n, loss=loss, gram=gram), total=nu.total)
         solution = solve(problem, start=None if near is None or near.nu is None else near.solution)
         return replace(

@@ -60,6 +60,12 @@ class Nu:
         return other / (event + other)
 
     @property
+    def gamma_other(self) -> float:
+        """1 − γ, the weight of the others, with the digits that a difference would lose where γ is nearly one."""
+        event, other = self.event * self.n_event, self.other * self.n_other
+        return event / (event + other)
+
+    @property
     def total(self) -> float:
         """ν/2, the sum of α over either class."""
         event, other = self.event * self.n_event, self.other * self.n_other

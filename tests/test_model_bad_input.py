@@ -312,7 +312,19 @@ DATA_SETS = [  # data, options, error, message
         DATA.assign(depth=DATA["depth"] * 1e200, temperature=1e200),
         {"kernel": "poly", "scale": False, "gamma": 1.0},
         DataError,
-        "the polynomial kernel of degree=3 overflows",
+        "kernel='poly' of degree=3 has values of about 1e+1202 on these data",
+    ),
+    (
+        DATA.assign(depth=DATA["depth"] * 1e155),
+        {"kernel": "linear", "scale": False},
+        DataError,
+        "a fit can be computed from values between 1e-150 and 1e+150: use scale=True, or scale the columns.",
+    ),
+    (
+        DATA.assign(depth=DATA["depth"] * 1e150, temperature=1e150),
+        {"kernel": "linear", "scale": False, "nu": (0.4, 0.4)},
+        DataError,
+        "kernel='linear' has values of about 1e+301 on these data",
     ),
 ]
 
@@ -323,6 +335,19 @@ DATA_SETS = [  # data, options, error, message
 def test_data(data, options, error, message):
     with pytest.raises(error, match=re.escape(message)):
         svm("y ~ depth + temperature", data, **options)
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+def test_copies_of_three_huge_rows():
+    """Their kernel values overflow to infinities and their differences are no numbers at all."""
+    rng = np.random.default_rng(7)
+    n, p = int(rng.integers(6, 15)), int(rng.integers(1, 11))
+    rows = rng.normal(size=(3, p)) * 1e150
+    data = pd.DataFrame(rows[rng.integers(0, 3, n)], columns=[f"x{i}" for i in range(p)])
+    data = data.assign(y=np.append([0, 1], rng.integers(0, 2, n - 2)))
+    for nu in (None, (0.4, 0.4)):
+        with pytest.raises(DataError, match="use scale=True, or scale the columns"):
+            svm("y ~ .", data, kernel="linear", scale=False, nu=nu)
 
 
 GRAMS = [

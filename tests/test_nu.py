@@ -277,6 +277,18 @@ def test_every_row_at_its_bound():
     assert "rho (not unique)" in str(ours.summary())
 
 
+@pytest.mark.parametrize("nu", [(0.7, 1.0), (1.0, 0.6)])
+@pytest.mark.parametrize("share", [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-5, 1e5, 1e9, 1e12])
+def test_weights_of_every_size(share, nu):
+    """1 − γ may be far below the rounding of one, and the bounds of a class must reach its sum all the same."""
+    spread = 10 ** np.random.default_rng(1).uniform(-3, 3, N)
+    data = DATA.assign(w=np.where(DATA["y"] == "sick", share, 1.0) * spread)
+    one = fit(nu, data=data, weights="w")
+    assert one.converged and np.isfinite(one.decision_values).all()
+    event, other = (data["w"][data["y"] == level].sum() for level in ("sick", "well"))
+    assert one.machine.nu.gamma / one.machine.nu.gamma_other == pytest.approx(nu[1] * other / (nu[0] * event))
+
+
 def test_ten_rows_and_a_rare_event():
     few = fit((0.5, 0.5), data=DATA.iloc[:10])
     assert few.converged and few.loo().n_failed == 0

@@ -94,16 +94,16 @@ def fit_map(f, y, weights, slope, intercept):
     scale = np.sqrt(scale / (n_event + n_other))
     constant = scale <= 1e-12 * max(1.0, abs(center))
 
-    targets, x = np.empty(n), np.zeros(n)
+    doubts, x = np.empty(n), np.zeros(n)
     for i in range(n):
-        targets[i] = (n_event + 1.0) / (n_event + 2.0) if y[i] > 0.0 else 1.0 / (n_other + 2.0)
+        doubts[i] = 1.0 / (n_event + 2.0) if y[i] > 0.0 else 1.0 / (n_other + 2.0)
         if not constant:
             x[i] = (f[i] - center) / scale
     a, b, converged = 0.0, 0.0, False
     if not (constant or np.isnan(slope + intercept)):
-        a, b, converged = _newton(x, targets, weights, slope * scale, intercept + slope * center)
+        a, b, converged = _newton(x, y, doubts, weights, slope * scale, intercept + slope * center)
     if not converged:
-        a, b, converged = _newton(x, targets, weights, 0.0, np.log((n_other + 1.0) / (n_event + 1.0)))
+        a, b, converged = _newton(x, y, doubts, weights, 0.0, np.log((n_other + 1.0) / (n_event + 1.0)))
     if constant:
         return 0.0, b, converged
     return a / scale, b - a / scale * center, converged
@@ -148,26 +148,26 @@ def deviance(f, y, weights, slope, intercept):
 
 
 @njit(cache=True, nogil=True)
-def _cross_entropy(x, targets, weights, a, b):
-    """−Σ w [t log p + (1 − t) log(1 − p)] with p = 1/(1 + exp(a x + b))."""
+def _cross_entropy(x, y, doubts, weights, a, b):
+    """−Σ w [(1 − q) log p_y + q log(1 − p_y)], p_y = 1/(1 + exp(y (a x + b))) being the probability of the own label.
+
+    q = 1/(N_y + 2), by which a target falls short of one, has digits that the target has not where N_y is large.
+    """
     total = 0.0
     for i in range(x.shape[0]):
-        z = a * x[i] + b
-        if z >= 0.0:
-            total += weights[i] * (targets[i] * z + np.log1p(np.exp(-z)))
-        else:
-            total += weights[i] * ((targets[i] - 1.0) * z + np.log1p(np.exp(z)))
+        s = y[i] * (a * x[i] + b)
+        total += weights[i] * ((max(s, 0.0) - doubts[i] * s) + np.log1p(np.exp(-abs(s))))
     return total
 
 
 @njit(cache=True, nogil=True)
-def _newton(x, targets, weights, a, b):
+def _newton(x, y, doubts, weights, a, b):
     """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged)."""
     mass = weights.sum()
     slopes, curvatures = np.empty(x.shape[0]), np.empty(x.shape[0])
     previous = np.inf
     for _ in range(_MOST_STEPS):
-        _derivatives(x, targets, weights, a, b, slopes, curvatures)
+        _derivatives(x, y, doubts, weights, a, b, slopes, curvatures)
         g_a, g_b, h_aa, h_ab, h_bb = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(x.shape[0]):
             curved = curvatures[i] * x[i]
@@ -192,7 +192,7 @@ def _newton(x, targets, weights, a, b):
         if decrement <= 1e-3 * mass and decrement < previous:
             length = 1.0  # Newton's steps shrink quadratically from here on
         else:
-            length = _backtracked(x, targets, weights, a, b, step_a, step_b, decrement)
+            length = _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement)
             if length == 0.0:
                 return a, b, False
         previous = decrement
@@ -202,24 +202,24 @@ def _newton(x, targets, weights, a, b):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _derivatives(x, targets, weights, a, b, slopes, curvatures):
+def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
     """First and second derivatives of each row's cross-entropy by a x + b; all (n,)."""
     for i in range(x.shape[0]):
-        z = a * x[i] + b
-        small = exp_of_negative(-abs(z))
+        s = y[i] * (a * x[i] + b)
+        small = exp_of_negative(-abs(s))
         large = 1.0 / (1.0 + small)
-        p = small * large if z >= 0.0 else large
-        slopes[i] = weights[i] * (targets[i] - p)
+        wrong = large if s >= 0.0 else small * large
+        slopes[i] = weights[i] * y[i] * (wrong - doubts[i])
         curvatures[i] = weights[i] * small * large * large
 
 
 @njit(cache=True, nogil=True)
-def _backtracked(x, targets, weights, a, b, step_a, step_b, decrement):
+def _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement):
     """The first of 1, ½, ¼, … by which the step lowers the cross-entropy enough, 0 if none does."""
-    value = _cross_entropy(x, targets, weights, a, b)
+    value = _cross_entropy(x, y, doubts, weights, a, b)
     length = 1.0
     while length >= 1e-12:
-        candidate = _cross_entropy(x, targets, weights, a + length * step_a, b + length * step_b)
+        candidate = _cross_entropy(x, y, doubts, weights, a + length * step_a, b + length * step_b)
         if candidate < value - 1e-4 * length * decrement:
             return length
         if decrement <= 1e-12 * weights.sum() and candidate <= value + 1e-13 * abs(value):

@@ -9,13 +9,16 @@ from typing import cast
 import numpy as np
 
 from svmstat._checks import at_least, finite, refuse
-from svmstat.errors import ArgumentError, DataError
+from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.gamma import check_gamma, resolve_gamma
+from svmstat.kernels.magnitude import check_magnitude, log10_squared_norm
 from svmstat.kernels.names import named
 from svmstat.kernels.pairs import FloatArray, distances, powers, products, spline_sums
 from svmstat.kernels.parameters import parameter
 from svmstat.kernels.points import PointKernel
+
+_LOG10_2 = np.log10(2.0)
 
 
 def widths(gamma: float) -> tuple[float, ...]:
@@ -34,6 +37,10 @@ class Linear(PointKernel):
     >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[11.]])
     """
+
+    def check_rows(self, X: FloatArray) -> None:
+        """Refuse rows (n, p) on which values are of a size that cannot be computed with."""
+        check_magnitude(log10_squared_norm(X), "kernel='linear'", "use scale=True, or scale the columns")
 
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write x_i'z_j into ``out`` (m, n)."""
@@ -136,15 +143,13 @@ class Polynomial(PointKernel):
         return self.coef0 < 0
 
     def check_rows(self, X: FloatArray) -> None:
-        """Refuse rows (n, p) on which the largest value is not finite."""
-        with np.errstate(over="ignore"):
-            largest = float(self.gamma) * (X * X).sum(axis=1).max(initial=0.0) + abs(self.coef0)
-            if np.isfinite(largest**self.degree):
-                return
-        raise DataError(
-            f"the polynomial kernel of degree={self.degree} overflows on these data: "
-            "scale the columns or lower degree or gamma."
-        )
+        """Refuse rows (n, p) on which values are of a size that cannot be computed with."""
+        product, constant = np.log10(float(self.gamma)) + log10_squared_norm(X), abs(self.coef0)
+        base = product if constant == 0.0 else np.logaddexp2(product / _LOG10_2, np.log2(constant)) * _LOG10_2
+        check_magnitude(
+            float(self.degree * base), f"kernel='poly' of degree={self.degree}",
+            "use scale=True, scale the columns, or choose another degree or gamma",
+        )  # fmt: skip
 
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write (γ x_i'z_j + r)^degree into ``out`` (m, n)."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.gram_checks import SYMMETRY, symmetric
+from svmstat.kernels.magnitude import check_magnitude, log10_largest
 from svmstat.kernels.names import named
 from svmstat.kernels.pairs import FloatArray, plain
 from svmstat.kernels.rows import Indices, Rows
@@ -147,7 +148,11 @@ class CustomKernel(Kernel):
         """The rows and, from small blocks of them, the diagonal."""
         points = np.array(X, dtype=float, order="C")
         blocks = (points[start : start + 32] for start in range(0, len(points), 32))
-        return CustomRows(self, points, np.concatenate([self(block, block).diagonal() for block in blocks]))
+        diagonal = np.concatenate([self(block, block).diagonal() for block in blocks])
+        check_magnitude(
+            log10_largest(diagonal), f"kernel={called(self.function)}", "multiply the function by a number"
+        )  # fmt: skip
+        return CustomRows(self, points, diagonal)
 
 
 @dataclass(frozen=True, slots=True)

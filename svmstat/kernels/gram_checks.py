@@ -6,6 +6,7 @@ from scipy.linalg import eigh_tridiagonal, eigvalsh
 
 from svmstat._warn import warn
 from svmstat.errors import DataError, DesignWarning
+from svmstat.kernels.magnitude import check_magnitude, log10_largest
 from svmstat.kernels.pairs import FloatArray
 
 BLOCK = 256  # rows at a time, so that no temporary has the size of the matrix
@@ -31,7 +32,8 @@ def check_gram(K: ArrayLike, name: str = "data") -> FloatArray:
     Raises
     ------
     DataError
-        When K is not a square matrix of finite numbers, or not symmetric to 1e-8 of its largest entry.
+        When K is not a square matrix of finite numbers, not symmetric to 1e-8 of its largest entry, or of a size that
+        cannot be computed with.
 
     Examples
     --------
@@ -45,7 +47,9 @@ def check_gram(K: ArrayLike, name: str = "data") -> FloatArray:
         raise DataError(f"{name} is not a gram matrix of numbers: {error}.") from error
     if np.ndim(K) != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise DataError(f"{name} is not a gram matrix: it must be square, got shape {np.shape(K)}.")
-    return symmetric(matrix, name)
+    checked = symmetric(matrix, name)
+    check_magnitude(log10_largest(checked), name, "multiply the matrix by a number")
+    return checked
 
 
 def clearly_indefinite(K: FloatArray) -> bool:

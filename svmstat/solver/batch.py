@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.solver.chain import chain, moved_on
-from svmstat.solver.compact import compact_all
+from svmstat.solver.compact import TOO_LONG, compact_all
 from svmstat.solver.flat import is_noise, may_be_flat, may_be_outweighed, outweighed
 from svmstat.solver.follow import (
     NOT_TRIED,
@@ -19,7 +19,7 @@ from svmstat.solver.follow import (
     settle_all,
     two_classes,
 )
-from svmstat.solver.gram import Floats
+from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import arrived, basis_of, feasible, solve_single
@@ -46,6 +46,11 @@ _FEW = 20
 
 _LARGEST_COMPACT = 4000
 """Rows of the largest problem whose open rows are gathered for each bound vector (128 MB)."""
+
+_SETTING_OFF, _EVENTS, _EVENT = 200, 0.3, 5
+"""What the path from the start to distant bounds costs, in descent steps: to set off, and so many events for each
+support vector, each as many steps as there are free rows, and some more."""
+
 _FURTHER_ROWS = 16
 """Rows outside the near set whose bounds may move in one path; more make a restart cheaper."""
 
@@ -126,7 +131,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
         distant = _distant(uppers, origin.upper) if n <= _LARGEST_COMPACT else np.zeros(B, bool)
         road[distant] = Road.COLD
         if distant.any():
-            _solve_compactly(problem, origin, uppers, both & distant, paths, steps)
+            _solve_compactly(problem, origin, uppers, both & distant, paths, steps, road)
         near = np.flatnonzero(~distant)
         if len(near) == B:
             _follow_all(problem, anchor, uppers, paths)
@@ -247,14 +252,28 @@ def _distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
 
 
 def _solve_compactly(
-    problem: BoxQP, origin: Solution, uppers: Floats, wanted: NDArray[np.bool_], paths: _Paths, steps: NDArray[np.int64]
-) -> None:
-    gram, signs = problem.gram.complete(), problem.signs
+    problem: BoxQP, origin: Solution, uppers: Floats, wanted: NDArray[np.bool_], paths: _Paths,
+    steps: NDArray[np.int64], road: NDArray[np.int8],
+) -> None:  # fmt: skip
+    """By a descent on the open rows; where that is long, by the path from the start with all rows taking part."""
+    gram, signs, linear = problem.gram.complete(), problem.signs, problem.linear
     results = (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code)
     beta = signs * origin.alpha
+    events = _EVENTS * np.count_nonzero(beta)
+    patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
     compact_all(
-        gram, signs, problem.linear, beta, origin.upper, uppers, wanted, TOLERANCE, *results, steps, paths.events
-    )
+        gram, signs, linear, beta, origin.upper, uppers, wanted, patience, TOLERANCE, *results, steps, paths.events
+    )  # fmt: skip
+    long = np.flatnonzero(paths.code == TOO_LONG)
+    if len(long):
+        some = _Paths.empty(len(long), problem.n)
+        _follow_keeping_inverse(problem, origin, np.arange(problem.n), uppers[long], some)
+        certify_all(
+            gram, beta, linear - origin.field, signs, uppers[long], TOLERANCE, some.beta, some.h, some.interval,
+            some.violation, some.gap, some.code,
+        )  # fmt: skip
+        paths.put_many(long, some)
+        road[long] = Road.PATH
     settle_all(gram, signs, uppers, TOLERANCE, *results)
 
 
@@ -272,15 +291,8 @@ def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -
         )  # fmt: skip
     left = np.flatnonzero(paths.code != ARRIVED)
     if len(left):
-        basis = basis_of(problem, origin)
-        near = near_rows(beta, b - h, hi > lo)
-        place = np.full(problem.n, -1)
-        place[near] = np.arange(len(near))
         some = _Paths.empty(len(left), problem.n)
-        follow(
-            gram, problem.gram.block(near), near, _FURTHER_ROWS, place[basis.rows], basis.inverse,
-            beta, h, b, status, lo, hi, problem.signs, uppers[left], _PATH_EVENTS, some.beta, some.code, some.events,
-        )  # fmt: skip
+        _follow_keeping_inverse(problem, origin, near_rows(beta, b - h, hi > lo), uppers[left], some)
         paths.beta[left], paths.code[left] = some.beta, some.code
         paths.events[left] += some.events
     results = (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code)
@@ -288,3 +300,17 @@ def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -
     if t is not None:
         correct_all(gram, t.rows, t.T, t.side, problem.signs, uppers, TOLERANCE, *results)
     settle_all(gram, problem.signs, uppers, TOLERANCE, *results)
+
+
+def _follow_keeping_inverse(problem: BoxQP, origin: Solution, near: Rows, uppers: Floats, paths: _Paths) -> None:
+    """By the path that keeps R, on the rows ``near`` an event; β, code and events of ``paths`` are filled in."""
+    lo, hi = problem.box(origin.upper)
+    beta, h, b = problem.signs * origin.alpha, problem.linear - origin.field, origin.intercept
+    basis, gram = basis_of(problem, origin), problem.gram.complete()
+    place = np.full(problem.n, -1)
+    place[near] = np.arange(len(near))
+    follow(
+        gram, gram if len(near) == problem.n else problem.gram.block(near), near, _FURTHER_ROWS, place[basis.rows],
+        basis.inverse, beta, h, b, partition(beta, lo, hi), lo, hi, problem.signs, uppers, _PATH_EVENTS, paths.beta,
+        paths.code, paths.events,
+    )  # fmt: skip

@@ -5,9 +5,11 @@ With the sum of each class given there are two border rows: see `basis`.
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.solution import Basis
 
 _LEAST_PIVOT = 1e-8
 """A row whose Schur complement is below this share of the largest diagonal entry is left out."""
@@ -118,10 +120,13 @@ def _sweep(M, least):
 
 @njit(cache=True, nogil=True)
 def bordered_block(K, rows, R):
-    """Write the inverse of [[0, 1'], [1, K_rr]] for ``rows`` (m,) into R[: m + 1, : m + 1]; whether it is regular."""
+    """Write the inverse of [[0, 1'], [1, K_rr]] for the independent ones of ``rows`` (m,) into R; their number.
+
+    They come to stand first in ``rows``, in the order of R[: r + 1, : r + 1].
+    """
     m = rows.shape[0]
     if m == 0:
-        return True
+        return 0
     M = np.empty((m, m))
     c, largest = 0.0, 0.0
     for a in range(m):
@@ -131,18 +136,24 @@ def bordered_block(K, rows, R):
     for a in range(m):
         for j in range(m):
             M[a, j] = K[rows[a], rows[j]] + c
-    if not _sweep(M, _LEAST_PIVOT * (c + largest)).all():
-        return False
-    v = np.zeros(m)
-    for a in range(m):
-        v += M[a]
+    chosen = _sweep(M, _LEAST_PIVOT * (c + largest))
+    places = np.flatnonzero(chosen)
+    r = places.shape[0]
+    rows[:] = np.concatenate((rows[places], rows[np.flatnonzero(~chosen)]))
+    if r == 0:  # the zero matrix
+        R[0, 0] = 0.0
+        return 0
+    v = np.zeros(r)
+    for a in range(r):
+        for j in range(r):
+            v[a] += M[places[a], places[j]]
     q = v.sum()
     R[0, 0] = c - 1.0 / q
-    for a in range(m):
+    for a in range(r):
         R[0, a + 1] = R[a + 1, 0] = v[a] / q
-        for j in range(m):
-            R[a + 1, j + 1] = M[a, j] - v[a] * (v[j] / q)
-    return True
+        for j in range(r):
+            R[a + 1, j + 1] = M[places[a], places[j]] - v[a] * (v[j] / q)
+    return r
 
 
 @njit(cache=True, nogil=True)
@@ -184,3 +195,10 @@ def bordered_classes(K, group, rows, R):
         for j in range(m):
             R[a + 2, j + 2] = M[a, j] - R[a + 2, 0] * V[j, 0] - R[a + 2, 1] * V[j, 1]
     return True
+
+
+def fresh_basis(gram: Gram, free: NDArray[np.bool_], group: Rows | None) -> Basis:
+    """The basis of the independent ones among the ``free`` rows (n,)."""
+    rows = np.flatnonzero(free)
+    independent, inverse = bordered_inverse(gram.block(rows), None if group is None else group[rows])
+    return Basis(rows[independent], inverse)

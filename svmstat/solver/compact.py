@@ -3,18 +3,24 @@
 A bootstrap replicate changes a third of the bounds, so that no path from the full fit is short. Its open rows are
 gathered into a block of their own; descent and path on the block are those of a single problem without its care for
 ill-conditioned bases: where that is needed the problem is handed back.
+
+On a matrix of low rank with a large cost a descent takes steps without end, and a path is short of free rows: so a
+problem is handed back as well once the path from the full fit would have been the shorter way.
 """
 
 import numpy as np
 from numba import njit
 
-from svmstat.solver.basis import exclude
+from svmstat.solver.basis import complete_basis, exclude
 from svmstat.solver.bordered import bordered_block
 from svmstat.solver.follow import OVERRUN, open_box
 from svmstat.solver.gram import combine, gather
 from svmstat.solver.path import ARRIVED, UNSTABLE, move
 from svmstat.solver.smo import smo
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, certify, middle, settle
+
+TOO_LONG = 7
+"""The descent has taken more steps than the path from the neighbouring solution would be worth."""
 
 _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
@@ -43,28 +49,28 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     settle(beta, lo, hi)
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
     b = middle(b_low, b_high)
-    status, target, ds = np.empty(m, np.int8), np.empty(m), np.empty(m)
+    status, g = np.empty(m, np.int8), b - h
     free = np.empty(m, np.int64)
     n_free = 0
     for i in range(m):
-        g = b - h[i]
         status[i] = AT_LOWER if beta[i] <= lo[i] else AT_UPPER if beta[i] >= hi[i] else FREE
-        target[i] = g
         if status[i] == FREE:
             free[n_free] = i
             n_free += 1
-            target[i] = 0.0
-        elif status[i] == AT_LOWER and g < 0.0:
-            target[i] = violation
-        elif status[i] == AT_UPPER and g > 0.0:
-            target[i] = -violation
-        ds[i] = target[i] - g
     room = n_free + 64
     members, inverse = np.empty(room, np.int64), np.empty((room + 1, room + 1))
     members[:n_free] = free[:n_free]
-    if not bordered_block(K, free[:n_free], inverse):
-        return UNSTABLE, 0
+    size = bordered_block(K, members[:n_free], inverse)
     scalars = np.array([b])
+    if size < n_free:  # dependent free rows slide to a bound, along which no gradient changes
+        size = complete_basis(K, None, beta, lo, hi, status, members, size, inverse, scalars)
+    target = np.empty(m)
+    for i in range(m):
+        target[i] = 0.0 if status[i] == FREE else g[i]
+        if status[i] == AT_LOWER and g[i] < 0.0:
+            target[i] = violation
+        elif status[i] == AT_UPPER and g[i] > 0.0:
+            target[i] = -violation
     nothing = np.zeros(m)
     code, size, events = move(
         K,
@@ -75,10 +81,10 @@ def _exact(K, s, lo, hi, beta, h, max_events):
         hi.copy(),
         nothing,
         nothing,
-        ds,
+        target - g,
         status,
         members,
-        n_free,
+        size,
         inverse,
         scalars,
         max_events,
@@ -142,6 +148,7 @@ def compact_all(
     upper0,
     uppers,
     wanted,
+    patience,
     tolerance,
     beta,
     h,
@@ -152,7 +159,10 @@ def compact_all(
     steps,
     events,
 ):
-    """Solve for the rows of ``uppers`` (B, n) that are ``wanted`` (B,); results as in `certify_all`."""
+    """Solve for the rows of ``uppers`` (B, n) that are ``wanted`` (B,); results as in `certify_all`.
+
+    After ``patience`` steps the code is TOO_LONG, and there is no result.
+    """
     n = signs.shape[0]
     full_lo, full_hi = np.empty(n), np.empty(n)
     room = np.empty(0)
@@ -172,8 +182,11 @@ def compact_all(
         _fresh(K, s, part, part_h)
         code[q] = OVERRUN
         for k in range(_HANDOVERS.shape[0]):
-            done, _ = smo(K, lo, hi, part, part_h, _HANDOVERS[k], 100 * m + 20000)
+            done, _ = smo(K, lo, hi, part, part_h, _HANDOVERS[k], min(100 * m + 20000, patience - steps[q]))
             steps[q] += done
+            if steps[q] >= patience:
+                code[q] = TOO_LONG
+                break
             last = k + 1 == _HANDOVERS.shape[0]
             if not last and _expected_events(part_h, part, lo, hi) > 0.7 * steps[q]:
                 continue
@@ -184,6 +197,8 @@ def compact_all(
                 break
             if result == UNSTABLE:
                 break
+        if code[q] == TOO_LONG:
+            continue
         beta[q] = 0.0
         beta[q][rows] = part
         h[q] = linear

@@ -9,8 +9,9 @@ without sums for the bounds u/ρ and margins one [004: Theorem 2], which is how 
 certified: a violation of b₊ or b₋ counts as a share of ρ. A class without a free row has an interval of multipliers,
 whose midpoint is taken, or its finite end if all its rows are at their bounds.
 
-f/ρ has no more digits than h has beside ρ: where ρ is so small that rounding alone exceeds the tolerance, as it is for
-separable classes that all but touch, the solution is not certified, however exact the steps to it were.
+f/ρ has no more digits than h has beside ρ: where ρ is so small that the rounding of h exceeds the tolerance, as it is
+for smooth kernels and for classes that all but touch, h is computed in twice the precision (`sharpen`). What then
+remains is due to the digits of β, and where that exceeds the tolerance the solution is not certified.
 
 Where the hulls meet the distance is zero, the multipliers agree and f = 0 everywhere; to rounding, ρ has no digits
 there, so that the distance decides.

@@ -17,7 +17,7 @@ from numba import njit
 
 from svmstat.solver.basis import apply, enter, exclude, free_in, lead_of, slot
 from svmstat.solver.gram import combine
-from svmstat.solver.solution import AT_LOWER, AT_UPPER
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 
 ARRIVED, TOO_MANY_EVENTS, NO_COMPENSATION, BASIS_FULL, UNSTABLE = 0, 1, 2, 3, 4
 """How a move ended. Everything but ARRIVED sends the problem to the rough solver."""
@@ -237,6 +237,8 @@ def move(gram, group, beta, gradient, lo, hi, dlo, dhi, ds, status, members, m, 
             m = exclude(group, members, m, inverse, place)
             gone = row
         else:
+            if status[row] == FREE:  # only if something is not a number; M must not hold a row twice
+                return UNSTABLE, m, events
             if m + lead + 1 > width:
                 return BASIS_FULL, m, events
             gradient[row] = 0.0

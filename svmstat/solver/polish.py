@@ -13,6 +13,7 @@ from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.hulls import Hulls, judge, missing, shifts
 from svmstat.solver.path import move
+from svmstat.solver.sharpen import correct, hides
 from svmstat.solver.solution import (
     AT_LOWER,
     AT_UPPER,
@@ -71,6 +72,9 @@ def polish(
         )
         events += spent
         verdict = judge(h, beta, lo, hi, hulls)
+        if hulls is not None and ridge == 0.0 and hides(verdict, hulls):
+            correct(gram, linear, lo, hi, beta, h, hulls, basis)
+            verdict = judge(h, beta, lo, hi, hulls)
         if verdict.certified and ridge == 0.0:
             return Polished(True, basis, events)
         if events >= max_events:

@@ -1,10 +1,11 @@
 """One bound vector: rough from zero or from a neighbouring solution, then exact."""
 
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 
-from svmstat.solver.bordered import bordered_inverse
+from svmstat.solver.bordered import fresh_basis
 from svmstat.solver.descent import descend
 from svmstat.solver.flat import is_noise, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
@@ -21,7 +22,7 @@ from svmstat.solver.hulls import (
 from svmstat.solver.newton import MANY, Outcome, newton
 from svmstat.solver.polish import no_basis, polish
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.sharpen import correct, sharpen
+from svmstat.solver.sharpen import correct, hides, sharpen
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -87,10 +88,13 @@ def _reach(
         beta, h = towards_each_other(problem.gram, lo, hi, hulls.group)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
+    nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
         spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room, hulls)
         steps += spent
+        if not np.isfinite(h).all():  # nothing that follows could be certified
+            break
         n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
         may_go_on = tolerance > 1e-5 and spent < most
         many = n_free >= MANY
@@ -104,14 +108,20 @@ def _reach(
                 break
             if outcome is Outcome.BLOCKED and may_go_on:
                 continue
+        rough = judge(h, beta, lo, hi, hulls).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
         polished = polish(problem.gram, linear, lo, hi, beta, h, patience, hulls)
         events += polished.events
         basis = polished.basis
         if polished.exact:
             break
+        nearest = min(nearest, rough, key=itemgetter(0))
+    else:
+        if nearest[0] < judge(h, beta, lo, hi, hulls).violation:
+            (_, beta, h), basis = nearest, None
     for _ in range(_FINER if hulls is None else 0):
-        if is_rough(certify(h, beta, lo, hi)[2], float(rounding_of(beta, problem.gram.diagonal)), np.ptp(linear - h)):
+        violation, rounding = certify(h, beta, lo, hi)[2], float(rounding_of(beta, problem.gram.diagonal))
+        if violation <= TOLERANCE and is_rough(violation, rounding, np.ptp(linear - h)):
             polished = polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS)
             events, basis = events + polished.events, polished.basis
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
@@ -141,12 +151,7 @@ def settled_basis(
 
 def basis_of(problem: BoxQP, solution: Solution) -> Basis:
     """The basis of a solution, computed if it was found without one."""
-    if solution.basis is not None:
-        return solution.basis
-    free = np.flatnonzero(solution.free)
-    group = None if problem.group is None else problem.group[free]
-    independent, inverse = bordered_inverse(problem.gram.block(free), group)
-    return Basis(free[independent], inverse)
+    return fresh_basis(problem.gram, solution.free, problem.group) if solution.basis is None else solution.basis
 
 
 def _expected_events(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> int:
@@ -189,15 +194,18 @@ def certified(
     Where rounding might hide too much of it (β, h) are sharpened in place.
     """
     if hulls is not None:
+        if hides(judge(h, beta, lo, hi, hulls), hulls):
+            correct(problem.gram, problem.linear, lo, hi, beta, h, hulls, basis)
+            hulls = replace(hulls, rounding=float(np.finfo(float).eps * np.abs(h).max()))
         return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
     diagonal, linear = problem.gram.diagonal, problem.linear
     rounding = limit = float(rounding_of(beta, diagonal))
     ends = certify(h, beta, lo, hi)
     maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
     if maybe and is_rough(ends[2], rounding, np.ptp(linear - h)):
-        correct(problem, lo, hi, beta, h)
+        correct(problem.gram, linear, lo, hi, beta, h, None, basis)
     elif not maybe and limit > PRECISION * np.ptp(linear - h):
-        rounding = sharpen(problem, lo, hi, beta, h, limit)
+        rounding = sharpen(problem, lo, hi, beta, h, limit, basis)
         maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
     ends = certify(h, beta, lo, hi)
     without = certify(linear, beta, lo, hi)
@@ -247,7 +255,7 @@ def _of_hulls(
     half = float(min((high - verdict.b).min(), (verdict.b - low).min()))
     b = 0.0 if meet else float(verdict.b.mean())
     half = 0.0 if meet else max(half, 0.0)
-    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, hulls.group, verdict.b)) / rho**2
+    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, hulls.group, verdict.b)) / rho / rho
     violation = 0.0 if meet else max(verdict.violation, hulls.rounding) / rho
     alpha = problem.signs * beta / unit
     field = np.zeros(problem.n) if meet else -h / f_unit
@@ -266,8 +274,8 @@ def _of_hulls(
         rounding=float(judged.rounding),
         resolution=float(judged.resolution),
         flat=meet,
-        norm_squared=0.0 if meet else norm_squared / rho**2,
-        objective=0.0 if meet else 0.5 * norm_squared / rho**2 - float(alpha.sum()),
+        norm_squared=0.0 if meet else norm_squared / rho / rho,
+        objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(alpha.sum()),
         status=Status(int(judged.status)) if verdict.certified else Status.UNCERTIFIED,
         road=road,
         steps=steps,

@@ -3,6 +3,8 @@
 With h = s − Kβ the optimality of β is  max{h_i: β_i < hi_i} ≤ min{h_i: β_i > lo_i}; a step raises the β of the row
 with the largest h and lowers that of the partner which promises the greatest decrease of the objective.
 
+Where h is no longer finite there may be no such row: every descent then ends where it is, and the certificate fails.
+
 Reference: Fan, Chen & Lin (2005), Working set selection using second order information, JMLR 6.
 """
 
@@ -13,17 +15,22 @@ from svmstat.solver.extremes import larger, smaller
 
 _FAR = 1e300
 _FLAT = 1e-12
-"""The least curvature of a pair."""
+"""The least curvature of a pair, as a share of K_ii + K_jj: below it there is little but their rounding."""
+
+_ZERO = 1e-300
+"""Makes it positive where K is zero."""
 
 
 _FAST = {"nnan", "nsz"}
+"""For the passes over the rows only: what they find is looked at by code that is not told that it is a number."""
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def smo(gram, lo, hi, beta, h, tolerance, max_steps):
     """Improve (β, h) in place until the KKT violation is ≤ tolerance; returns (steps, violation).
 
-    gram (n, n); lo, hi, beta, h (n,). Every pass over the rows is a plain vectorisable loop.
+    gram (n, n); lo, hi, beta, h (n,). Every pass over the rows is a plain vectorisable loop. The violation is infinite
+    where h, or a step, is not finite: nothing can be gained then.
     """
     n = h.shape[0]
     diagonal, places = np.empty(n), np.empty(n)
@@ -39,14 +46,20 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
     steps = 0
     while top - bottom > tolerance and steps < max_steps:
         i = _place(rising, top, places)
+        if i < 0:
+            return steps, np.inf
         row_i = gram[i]
         most = _promises(top, h, cannot_fall, diagonal[i], diagonal, row_i, gains)
         j = _place(gains, most, places)
+        if j < 0:
+            return steps, np.inf
         row_j = gram[j]
 
-        step = (top - h[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
+        if not np.isfinite(step * (top - h[j])):
+            return steps, np.inf
         beta[i] = hi[i] if step == room_i else beta[i] + step
         beta[j] = lo[j] if step == room_j else beta[j] - step
         cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
@@ -58,13 +71,19 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
     return steps, top - bottom
 
 
+@njit(cache=True, nogil=True)
+def _curvature(both, between):
+    """K_ii + K_jj − 2 K_ij, or what is certainly positive: of a pair with the sum K_ii + K_jj and K_ij between them."""
+    return larger(both - 2.0 * between, _FLAT * abs(both) + _ZERO)
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains):
     """Twice the decrease of the objective with each row as the partner of i, into ``gains`` (n,); the largest."""
     most = 0.0
     for k in range(h.shape[0]):
         slack = larger(top - (h[k] + cannot_fall[k]), 0.0)
-        curvature = larger(diagonal_i + diagonal[k] - 2.0 * row_i[k], _FLAT)
+        curvature = _curvature(diagonal_i + diagonal[k], row_i[k])
         gains[k] = slack * slack / curvature
         most = larger(most, gains[k])
     return most
@@ -83,13 +102,16 @@ def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising):
     return top, bottom
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True)
 def _place(values, value, places):
-    """The first place where ``values`` (n,) has the value, which it has."""
+    """The first place where ``values`` (n,) has the value, −1 if it has not.
+
+    ``first`` is one of the n places or _FAR, whatever the comparisons with what is not a number give.
+    """
     first = _FAR
     for k in range(values.shape[0]):
         first = smaller(first, places[k] if values[k] == value else _FAR)
-    return int(first)
+    return int(first) if first < values.shape[0] else -1
 
 
 @njit(cache=True, nogil=True)
@@ -102,7 +124,7 @@ def _between(top, bottom):
     return 0.5 * (top + bottom)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
     """`smo` with the sum of each class kept: a pair is of one class, that with the larger violation.
 
@@ -131,16 +153,24 @@ def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
         first, stop, top = 0, p, top0
         if top1 - bottom1 > top0 - bottom0:
             first, stop, top = p, n, top1
-        i = first + _place(rising[first:stop], top, places)
+        i = _place(rising[first:stop], top, places)
+        if i < 0:
+            return steps
+        i += first
         row_i = gram[i]
         most = _promises(
             top, h[first:stop], cannot_fall[first:stop], diagonal[i], diagonal[first:stop], row_i[first:stop],
             gains[first:stop],
         )  # fmt: skip
-        j = first + _place(gains[first:stop], most, places)
-        step = (top - h[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        j = _place(gains[first:stop], most, places)
+        if j < 0:
+            return steps
+        j += first
+        step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
+        if not np.isfinite(step * (top - h[j])):
+            return steps
         beta[i] = hi[i] if step == room_i else beta[i] + step
         beta[j] = lo[j] if step == room_j else beta[j] - step
         for k in (i, j):

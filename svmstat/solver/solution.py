@@ -50,8 +50,8 @@ class Status(IntEnum):
             Status.UNCERTIFIED: "the KKT violation exceeds the tolerance: a smaller C or scaled predictors help",
             Status.ONE_CLASS: "only one class has a positive weight: there is nothing to separate",
             Status.INFEASIBLE: "the bounds of a class sum to less than its total: a smaller nu of that class helps",
-            Status.IMPRECISE: "rounding hides more than a millionth of the spread of f: scaled predictors or a smaller "
-            "C help, or a larger C where it is tiny",
+            Status.IMPRECISE: "rounding hides more than a millionth of the spread of f: a smaller C or scaled "
+            "predictors help, or a larger C where it is tiny",
         }[self]
 
 

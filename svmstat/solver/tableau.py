@@ -339,6 +339,8 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             e = _change_side(row, T, side, changed, e, where, block)
             continue
 
+        if status[row] == FREE:  # only if something is not a number; ``free`` must not hold a row twice
+            return UNSTABLE, events
         g[row] = 0.0
         inward = outward[row]
         size = 0

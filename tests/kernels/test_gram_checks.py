@@ -62,6 +62,8 @@ def changed(i, j, value):
         (changed(300, 2, -np.inf), r"entry \(300, 2\) is -inf"),
         (changed(559, 290, 5.0), r"symmetric matrix: entry \(290, 559\) is .*, but \(559, 290\) is 5.0"),
         (changed(0, 599, 1e-3), r"entry \(0, 599\) is 0.001, but"),
+        (1e200 * matrix(), r"data has values of about 1e\+200 on these data, .* multiply the matrix by a number"),
+        (1e-200 * matrix(), "data has values of about 1e-200 on these data"),
     ],
 )
 def test_what_is_not_a_gram_matrix(given, message):

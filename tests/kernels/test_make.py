@@ -132,9 +132,29 @@ def test_what_is_refused(arguments, message):
         make(**arguments)
 
 
-def test_a_polynomial_that_overflows():
-    with pytest.raises(DataError, match="polynomial kernel of degree=200 overflows on these data"):
-        make("poly", gamma=1.0, degree=200, X=X * 100)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"kernel": "linear", "X": X * 1e155},
+            r"kernel='linear' has values of about 1e\+311 on these data, .* use scale=T",
+        ),
+        ({"kernel": "linear", "X": X * 1e-150}, "kernel='linear' has values of about 1e-299 "),
+        ({"kernel": "poly", "gamma": 1.0, "degree": 200, "X": X * 100}, r"kernel='poly' of degree=200 has .* 1e\+10"),
+        ({"kernel": "poly", "gamma": 1.0, "degree": 5, "X": X * 1e-100}, "of degree=5 has values of about 1e-99"),
+        ({"kernel": "poly", "gamma": 1e-9, "degree": 3, "coef0": -1e60}, r"of degree=3 has values of about 1e\+180"),
+        ({"kernel": lambda X, Z: 1e200 * X @ Z.T}, r"kernel=<lambda> has values of about 1e\+201 .* multiply"),
+    ],
+)
+def test_values_that_cannot_be_computed_with(arguments, message):
+    with pytest.raises(DataError, match=message):
+        make(**{"X": X, **arguments}).bind(arguments.get("X", X))
+
+
+@pytest.mark.parametrize("arguments", [{"kernel": "linear"}, {"kernel": "poly", "gamma": 1.0}])
+def test_a_kernel_that_is_zero_is_no_vanishing_one(arguments):
+    assert make(X=np.zeros((50, 3)), **arguments).name == arguments["kernel"]
+    assert make(X=X * 1e70, kernel="rbf").name == "rbf"  # bounded, however far the rows are apart
 
 
 def test_everything_named_can_be_imported():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from svmstat.kernels import RBF, Linear
+from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, descent, solve
 from svmstat.solver import gram as gram_module
 from svmstat.solver.descent import descend
@@ -158,3 +158,16 @@ def test_three_thousand_rows_beyond_the_budget(monkeypatch):
     assert b.status is Status.CERTIFIED
     np.testing.assert_allclose(a.field, b.field, rtol=0, atol=TOL_FIELD * size(b.field))
     np.testing.assert_allclose(a.field, RBF(0.5).bind(X).gram() @ (a.alpha * y), rtol=0, atol=1e-9 * a.alpha.sum())
+
+
+@pytest.mark.parametrize(("n", "seed"), [(60, 12), (100, 2), (100, 24), (150, 16)])
+def test_a_path_that_leads_nowhere_leaves_what_the_descent_had(n, seed):
+    """Kernel values over fourteen decades at a large cost: no double can be certified, but none is thrown away."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) * 10 ** rng.uniform(-2, 2, 5)
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    qp = BoxQP(Gram(Polynomial(0.5, 0.0, 4).bind(X)), y, np.ones(n), np.full(n, 1e4))
+    lo, hi = qp.box(qp.upper)
+    beta, h = np.zeros(n), qp.linear.copy()
+    descend(qp.gram, lo, hi, beta, h, 1e-2, 20_000, Room())
+    assert solve(qp).violation <= certify(h, beta, lo, hi)[2]

@@ -1,6 +1,7 @@
 """The sum of each class given: against a dense QP, against the equivalent problem without sums, and by identities."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -332,6 +333,27 @@ def test_more_rows_than_a_block():
     solutions = [solve(BoxQP(gram, y, np.ones(n), np.full(n, 1 / n), 0.3)) for gram in (stored, on_demand)]
     assert all(solution.status is Status.CERTIFIED and solution.rho > 0.0 for solution in solutions)
     np.testing.assert_allclose(solutions[0].decision, solutions[1].decision, rtol=0, atol=TOL_FIELD)
+
+
+@pytest.mark.parametrize("seed", [9, 47, 52, 56, 175, 206, 219, 314, 342, 398])
+def test_hulls_that_all_but_touch(seed):
+    """Smooth kernels: ρ is 1e-8 to 1e-10 of K, so that plain sums leave f = −h/ρ no eight digits."""
+    rng = np.random.default_rng(seed)
+    n, p, gamma = (84, 2, 0.13) if seed % 2 else (222, 4, 0.03)
+    X = rng.normal(size=(n, p))
+    y = np.where(X[:, 0] * X[:, -1] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    nu = rng.uniform(0.02, 1.0, 2)
+    caps = np.where(y > 0, 1.0 / (nu[0] * (y > 0).sum()), 1.0 / (nu[1] * (y < 0).sum()))
+    qp = BoxQP(Gram(RBF(gamma).bind(X)), y, np.ones(n), caps, 1.0)
+    solution = solve(qp)
+    assert 1e-10 < solution.rho < 2.2e-8
+    assert solution.status is Status.CERTIFIED and solution.violation <= TOLERANCE
+    for row in (0, n // 2, n - 1):
+        terms = zip(qp.gram.complete()[row].tolist(), solution.nearest.beta.tolist(), strict=True)
+        exact = -sum(Fraction(k) * Fraction(b) for k, b in terms)
+        assert float(exact) == pytest.approx(solution.nearest.h[row], rel=1e-15)
+    f, inside, outside = qp.signs * solution.decision, solution.alpha < solution.upper, solution.alpha > 0
+    assert max((1.0 - f)[inside].max(), (f - 1.0)[outside].max()) <= TOLERANCE
 
 
 # -- scikit-learn ----------------------------------------------------------------------------------------------------

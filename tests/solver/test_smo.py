@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svmstat.solver.smo import smo
+from svmstat.solver.smo import _place, smo, smo_in_classes
 from svmstat.solver.solution import certify
 
 TOL_ROUNDING = 1e-10  # sums of at most 60 products, relative to their largest
@@ -122,3 +122,57 @@ def test_it_ends_within_its_gap_of_the_optimum(draw_problem, dense_qp):
         beta, *_ = run(qp, 1e-3)
         best = dense_qp(qp).objective
         assert -1e-7 <= objective(qp, beta) - best <= 1e-3 * qp.upper.sum()
+
+
+NOT_NUMBERS = (np.nan, np.inf, -np.inf, 1e300)
+
+
+def in_classes(K, y, upper):
+    """`smo_in_classes` from the centres of the classes, the events first; β, h and the steps."""
+    order = np.argsort(-y, kind="stable")
+    K, y = np.ascontiguousarray(K[np.ix_(order, order)]), y[order]
+    p = int((y > 0).sum())
+    beta = np.where(y > 0, 1.0 / p, -1.0 / (len(y) - p))
+    with np.errstate(all="ignore"):
+        h = -K @ beta
+    steps = smo_in_classes(K, p, np.where(y > 0, 0.0, -upper), np.where(y > 0, upper, 0.0), beta, h, 1e-8, 0.0, 500)
+    return beta, h, steps
+
+
+@pytest.mark.parametrize("value", NOT_NUMBERS)
+@given(seed=seeds)
+def test_no_index_leaves_the_rows_where_numbers_are_not_finite(value, seed):
+    """Neither with such kernel values nor with such an h; what it cannot improve it leaves within the bounds."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 40))
+    X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    K = X @ X.T
+    for i, j in rng.integers(0, n, size=(int(rng.integers(1, 4)), 2)):
+        K[i, j] = K[j, i] = value
+    lo, hi = np.where(y > 0, 0.0, -2.0), np.where(y > 0, 2.0, 0.0)
+    beta, h = np.zeros(n), y.copy()
+    h[rng.integers(0, n)] = rng.choice([value, 1.0])
+    steps, _ = smo(K, lo, hi, beta, h, 1e-8, 500)
+    assert 0 <= steps <= 500
+    assert ((beta >= lo) & (beta <= hi)).all()
+    beta, _, steps = in_classes(K, y, 2.0)
+    assert 0 <= steps <= 500
+    assert (np.abs(beta) <= 2.0).all()
+
+
+def test_an_infinite_h_ends_the_descent():
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    beta, h = np.zeros(4), np.array([np.inf, -1.0, 1.0, -1.0])
+    steps, violation = smo(np.eye(4), np.minimum(y, 0.0), np.maximum(y, 0.0), beta, h, 1e-8, 500)
+    assert (steps, violation) == (0, np.inf)
+    np.testing.assert_array_equal(beta, 0.0)
+    _, _, steps = in_classes(np.full((4, 4), 1e308), y, 1.0)
+    assert steps == 0
+
+
+def test_a_value_that_is_nowhere_has_no_place():
+    places = np.arange(3.0)
+    assert _place(np.array([1.0, 4.0, 4.0]), 4.0, places) == 1
+    assert _place(np.array([1.0, 4.0, 4.0]), 5.0, places) == -1
+    assert -1 <= _place(np.array([1.0, np.nan, np.nan]), np.nan, places) < 3
+    assert _place(np.array([np.inf, np.inf, 1.0]), np.inf, places) == 0

@@ -1,0 +1,75 @@
+"""Bounds far from the start's: by the descent on the open rows or, where that would be long, by the path."""
+
+import numpy as np
+import pytest
+
+from svmstat.kernels import RBF, Linear, Polynomial
+from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, batch, solve
+from svmstat.solver.bordered import bordered_block, bordered_inverse
+
+TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)
+TOL_INVERSE = 1e-9  # an inverse times its matrix
+
+B = 24
+
+
+def replicates(sample, kernel, C):
+    """The problem of a sample and the bounds of B bootstrap replicates."""
+    n = len(sample.y)
+    qp = BoxQP(Gram(kernel.bind(sample.X)), sample.y, np.ones(n), np.full(n, float(C)))
+    return qp, C * np.array([np.random.default_rng(r).multinomial(n, np.full(n, 1 / n)) for r in range(B)], float)
+
+
+def assert_cold(qp, uppers, found):
+    """Every third solution against a cold one."""
+    assert (found.status == Status.CERTIFIED).all() and (found.violation <= TOLERANCE).all()
+    for q in range(0, B, 3):
+        cold = solve(BoxQP(qp.gram, qp.signs, qp.margin, uppers[q]))
+        size = max(1.0, np.abs(cold.field).max())
+        np.testing.assert_allclose(found.field[q], cold.field, rtol=0, atol=TOL_FIELD * size)
+        np.testing.assert_allclose(
+            found.intercept_interval[q], cold.intercept_interval, rtol=0, atol=TOL_FIELD * size
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kernel", "C", "road"),
+    [(Linear(), 0.1, Road.COLD), (Linear(), 1.0, Road.COLD), (Linear(), 16.0, Road.PATH), (Linear(), 100.0, Road.PATH),
+     (Polynomial(0.2, 1.0, 2), 1.0, Road.COLD), (RBF(0.25), 1.0, Road.COLD), (RBF(0.25), 16.0, Road.COLD)],
+    ids=lambda value: getattr(value, "name", str(value)),
+)  # fmt: skip
+def test_bootstrap_replicates(mackerel, kernel, C, road):
+    """A kernel of low rank leaves more free rows to the descent than are independent, and steps without end."""
+    qp, uppers = replicates(mackerel, kernel, C)
+    found = solve(qp, uppers)
+    assert np.mean(found.road == road) >= 0.9 and np.mean(found.road == Road.RESCUE) <= 0.05
+    assert_cold(qp, uppers, found)
+
+
+@pytest.mark.parametrize("patience", [0, 10**9])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.25)], ids=lambda kernel: kernel.name)
+def test_both_ways_lead_to_the_same(mackerel, kernel, patience, monkeypatch):
+    monkeypatch.setattr(batch, "_SETTING_OFF", patience)
+    monkeypatch.setattr(batch, "_EVENTS", 0.0)
+    qp, uppers = replicates(mackerel, kernel, 2.0)
+    found = solve(qp, uppers)
+    assert (found.road == (Road.COLD if patience else Road.PATH)).mean() >= 0.9
+    assert (found.steps[found.road == Road.PATH] == 0).all()
+    assert_cold(qp, uppers, found)
+
+
+def test_independent_rows_of_a_block():
+    """Two columns and the constant: of eight rows no more than three are independent."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(12, 2))
+    K, rows, R = X @ X.T, np.array([3, 7, 1, 11, 0, 5, 9, 2]), np.full((20, 20), 9.0)
+    chosen = rows.copy()
+    assert bordered_block(K, chosen, R) == 3
+    assert sorted(chosen) == sorted(rows)
+    free = chosen[:3]
+    bordered = np.block([[np.zeros((1, 1)), np.ones((1, 3))], [np.ones((3, 1)), K[np.ix_(free, free)]]])
+    np.testing.assert_allclose(bordered @ R[:4, :4], np.eye(4), rtol=0, atol=TOL_INVERSE)
+    independent, fresh = bordered_inverse(K[np.ix_(rows, rows)])
+    np.testing.assert_array_equal(rows[independent], free)
+    np.testing.assert_allclose(R[:4, :4], fresh, rtol=0, atol=TOL_INVERSE)
+    assert bordered_block(K, np.empty(0, np.int64), R) == bordered_block(np.zeros((12, 12)), rows, R) == 0
