@@ -13,7 +13,7 @@ import numpy as np
 
 import svmstat
 from benchmarks.fuzz import boxes, resampled
-from benchmarks.fuzz.dense import compare
+from benchmarks.fuzz.dense import compare, definite
 from benchmarks.fuzz.draw import Case
 from benchmarks.fuzz.judge import EPS, Answer, Finding, Floats, Long, answer_of, judge, known_to, rounding_of
 from svmstat import svm
@@ -141,7 +141,7 @@ def _model(case: Case, watch: _Watch, caught: list[warnings.WarningMessage]) -> 
         watch.look(_equal_rows, fit)
         watch.look(_prediction, fit, case)
     watch.look(_numbers, fit)
-    if case.resample is not None and worst is Status.CERTIFIED:
+    if case.resample is not None and worst is Status.CERTIFIED and all(definite(problem) for problem, _ in _pairs(fit)):
         watch.look(resampled.compare, case, fit, watch.counted)
     return worst.name.lower()
 
