@@ -2,11 +2,12 @@
 
 import argparse
 import contextlib
+import multiprocessing
 import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -17,9 +18,11 @@ from benchmarks.fuzz.draw import KINDS, draw, kind_of
 from benchmarks.fuzz.judge import Finding
 from benchmarks.fuzz.models import Report, examine
 
+Task = Callable[[int], Report]
+
 _BLOCK = 400
-_PATIENCE = 600.0
-"""Seconds that a block may take; its problems are then looked at one by one, each for a quarter of it."""
+_PATIENCE, _PATIENCE_ALONE = 600.0, 150.0
+"""Seconds that a problem may take; if one takes longer, those of its block are looked at again one by one."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -64,23 +67,23 @@ def report_of(seed: int) -> Report:
     return replace(report, seconds=time.perf_counter() - start)
 
 
-def examined(chosen: list[int], n_jobs: int) -> list[Report]:
+def examined(chosen: list[int], n_jobs: int, task: Task = report_of) -> list[Report]:
     """The reports of some problems, whatever becomes of the processes that look at them."""
     if n_jobs == 1:
-        return [report_of(seed) for seed in chosen]
-    with contextlib.suppress(TerminatedWorkerError, TimeoutError):
-        return joblib.Parallel(n_jobs, timeout=_PATIENCE, batch_size=4)(joblib.delayed(report_of)(s) for s in chosen)
-    return [alone(seed) for seed in chosen]
+        return [task(seed) for seed in chosen]
+    with contextlib.suppress(TerminatedWorkerError, multiprocessing.TimeoutError):
+        return joblib.Parallel(n_jobs, timeout=_PATIENCE, batch_size=4)(joblib.delayed(task)(s) for s in chosen)
+    return [alone(seed, task) for seed in chosen]
 
 
-def alone(seed: int) -> Report:
+def alone(seed: int, task: Task) -> Report:
     """The report of one problem in a process of its own, which it may bring down."""
     try:
-        (report,) = joblib.Parallel(2, timeout=_PATIENCE / 4)([joblib.delayed(report_of)(seed)])
+        (report,) = joblib.Parallel(2, timeout=_PATIENCE_ALONE)([joblib.delayed(task)(seed)])
     except TerminatedWorkerError:
         return Report(seed, kind_of(seed), "crashed", (Finding("crash", "the process died"),))
-    except TimeoutError:
-        return Report(seed, kind_of(seed), "hung", (Finding("hang", f"no answer in {_PATIENCE / 4:.0f} s"),))
+    except multiprocessing.TimeoutError:
+        return Report(seed, kind_of(seed), "hung", (Finding("hang", f"no answer in {_PATIENCE_ALONE:.0f} s"),))
     return report
 
 

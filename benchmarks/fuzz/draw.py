@@ -212,7 +212,7 @@ def _labels(rng: np.random.Generator, picked: dict[str, Any], data: pd.DataFrame
     numbers = data.select_dtypes("number").to_numpy(float)
     with np.errstate(all="ignore"):
         numbers = np.nan_to_num((numbers - np.nanmean(numbers, axis=0)) / np.nanstd(numbers, axis=0))
-    score = numbers @ rng.normal(size=numbers.shape[1]) if numbers.shape[1] else np.zeros(n)
+        score = numbers @ rng.normal(size=numbers.shape[1]) if numbers.shape[1] else np.zeros(n)
     if picked["labels"] == "noisy":
         score = score + rng.normal(size=n) * rng.uniform(0.2, 2.0)
     share = rng.uniform(0.2, 0.8)
