@@ -16,6 +16,7 @@ from benchmarks import (
     simulation,
     tune,
 )
+from benchmarks.fuzz import command as fuzz
 
 BENCHMARKS = {
     "fit": fit.main,
@@ -31,7 +32,7 @@ BENCHMARKS = {
     "large": large.main,
 }
 
-WITH_OPTIONS = {"davenport": davenport.main}
+WITH_OPTIONS = {"davenport": davenport.main, "fuzz": fuzz.main}
 
 known = {**BENCHMARKS, **WITH_OPTIONS}
 if len(sys.argv) < 2 or sys.argv[1] not in known or (len(sys.argv) > 2 and sys.argv[1] not in WITH_OPTIONS):

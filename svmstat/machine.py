@@ -174,7 +174,7 @@ def _machine(
 def _decision_at(kernel: Kernel, points: Floats, groups: Groups, solution: Solution, beta: Floats, X: Floats) -> Floats:
     """f(x) (m,) for rows X (m, p); β (G,) belongs to the groups of the ``points``."""
     support = np.flatnonzero(beta)
-    return solution.decided(expansion(kernel, X, points, groups.first[support], beta[support]))
+    return solution.decided(expansion(kernel, X, points, groups.first[support], beta[support], solution.products))
 
 
 def point_by_point(X: Floats, known: Floats, values: Floats, compute: Callable[[Floats], Floats]) -> Floats:
@@ -245,15 +245,21 @@ def source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
     return kernel.bind(X[first])
 
 
-def expansion(kernel: Kernel, X: Floats, points: Floats, rows: Indices, coefficients: Floats) -> Floats:
-    """Σ_a coefficients[a] · K(x, points[rows[a]]) for each row of X; coefficients (m,) or (m, P), one sum a column."""
+def expansion(
+    kernel: Kernel, X: Floats, points: Floats, rows: Indices, coefficients: Floats,
+    products: Callable[[Floats, Floats], Floats],
+) -> Floats:  # fmt: skip
+    """Σ_a coefficients[a] · K(x, points[rows[a]]) for each row of X; coefficients (m,) or (m, P), one sum a column.
+
+    ``products`` multiplies kernel values (k, m) by the coefficients.
+    """
     values = np.zeros((len(X), *coefficients.shape[1:]))
     if len(rows) == 0:
         return values
     if isinstance(kernel, Precomputed):
-        return np.asarray(kernel(X, points)[:, rows] @ coefficients)
+        return products(kernel(X, points)[:, rows], coefficients)
     support = points[rows]
     size = max(1, _CHUNK // len(rows))
     for start in range(0, len(X), size):
-        values[start : start + size] = kernel(X[start : start + size], support) @ coefficients
+        values[start : start + size] = products(kernel(X[start : start + size], support), coefficients)
     return values

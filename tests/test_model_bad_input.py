@@ -172,7 +172,9 @@ ARGUMENTS = [
 
 
 @pytest.mark.usefixtures("nothing_is_solved")
-@pytest.mark.parametrize(("options", "error", "message"), ARGUMENTS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("options", "error", "message"), ARGUMENTS, ids=lambda value: str(value)[:40].partition(" at 0x")[0]
+)
 def test_arguments(options, error, message):
     with pytest.raises(error, match=re.escape(message)) as caught:
         svm("y ~ depth + temperature", DATA, **options)

@@ -74,7 +74,7 @@ def test_mackerel():
         {"kernel": "spline"},
         {"kernel": lambda X, Z: X @ Z.T + 1.0},
     ],
-    ids=lambda options: f"{options['kernel']}-{options.get('gamma')}",
+    ids=lambda options: f"{getattr(options['kernel'], '__name__', options['kernel'])}-{options.get('gamma')}",
 )
 @pytest.mark.parametrize("scale", [True, False])
 def test_a_fit_satisfies_its_own_conditions(options, scale):

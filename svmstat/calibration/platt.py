@@ -163,7 +163,6 @@ def _cross_entropy(x, y, doubts, weights, a, b):
 @njit(cache=True, nogil=True)
 def _newton(x, y, doubts, weights, a, b):
     """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged)."""
-    mass = weights.sum()
     slopes, curvatures = np.empty(x.shape[0]), np.empty(x.shape[0])
     previous = np.inf
     for _ in range(_MOST_STEPS):
@@ -187,9 +186,9 @@ def _newton(x, y, doubts, weights, a, b):
         decrement = -(g_a * step_a + g_b * step_b)
         if decrement <= _DECREMENT * h_bb:
             return a, b, True
-        if decrement <= 1e-8 * mass and decrement**3 <= _DECREMENT * h_bb * previous**2 < np.inf:
+        if decrement <= 1e-8 * h_bb and decrement**3 <= _DECREMENT * h_bb * previous**2 < np.inf:
             return a + step_a, b + step_b, True  # converging quadratically, the next is decrement³ / previous²
-        if decrement <= 1e-3 * mass and decrement < previous:
+        if decrement <= 1e-2 * h_bb and decrement < previous:
             length = 1.0  # Newton's steps shrink quadratically from here on
         else:
             length = _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement)

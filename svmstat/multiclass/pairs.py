@@ -134,9 +134,16 @@ class PairsMachine:
         """(m, P) decision values for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
         return point_by_point(X, self.X, self.decision_values, self._decision_at)
 
+    def _products(self, K: Floats, coefficients: Floats) -> Floats:
+        """K (r, m) times the coefficients (m, P), in the precision that each pair needs."""
+        if not any(pair.solution.delicate for pair in self.pairs):
+            return np.asarray(K @ coefficients)
+        columns = (pair.solution.products(K, coefficients[:, p]) for p, pair in enumerate(self.pairs))
+        return np.column_stack(list(columns))
+
     def _decision_at(self, X: Floats) -> Floats:
         rows, coefficients = _coefficients(self.pairs, len(self.group_codes))
-        h = expansion(self.kernel, X, self.X, self.groups.first[rows], coefficients)
+        h = expansion(self.kernel, X, self.X, self.groups.first[rows], coefficients, self._products)
         return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(self.pairs)])
 
 
@@ -228,8 +235,10 @@ def _group_values(gram: Gram, pairs: tuple[Pair, ...]) -> Floats:
     for p, pair in enumerate(pairs):
         values[pair.rows, p] = pair.solution.decision
         others = others_of(pair.rows, gram.n)
-        beta = pair.problem.signs * pair.solution.coefficients
-        values[others, p] = pair.solution.decided(elsewhere(gram, pair.rows, others, beta[None])[0])
+        support = np.flatnonzero(pair.solution.coefficients)
+        beta = (pair.problem.signs * pair.solution.coefficients)[support]
+        h = pair.solution.products(gram.cross(others, pair.rows[support]), beta)
+        values[others, p] = pair.solution.decided(h)
     return values
 
 

@@ -62,8 +62,8 @@ def may_be_flat(
     hide a millionth of a margin nothing is said to be flat.
     """
     squared = np.abs(np.einsum("...i,...i->...", beta, field))
-    limit = np.minimum(2.0 * gap + rounding * np.abs(beta).sum(axis=-1), _FAR)
-    low = _largest(field) <= np.sqrt(limit * np.abs(diagonal).max()) + rounding
+    limit = 2.0 * np.minimum(gap, _FAR) + np.minimum(rounding, 1.0) * np.abs(beta).sum(axis=-1)
+    low = _largest(field) <= np.sqrt(limit) * np.sqrt(np.abs(diagonal).max()) + rounding
     invisible = _largest(field) <= INVISIBLE
     return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
 

@@ -227,6 +227,7 @@ def certified(
         gap=float(gap),
         rounding=float(judged.rounding),
         resolution=float(judged.resolution),
+        delicate=bool(limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
         objective=0.5 * norm_squared - float(problem.margin @ alpha),
@@ -273,6 +274,7 @@ def _of_hulls(
         gap=gap,
         rounding=float(judged.rounding),
         resolution=float(judged.resolution),
+        delicate=rounding > PRECISION * extent,
         flat=meet,
         norm_squared=0.0 if meet else norm_squared / rho / rho,
         objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(alpha.sum()),
@@ -295,6 +297,6 @@ def unsolved(problem: BoxQP, upper: Floats, status: Status) -> Solution:
     nothing = np.full(problem.n, np.nan)
     nearest = None if problem.total is None else Nearest(nothing, nothing, nothing, np.nan, (np.nan, np.nan), False)
     return Solution(
-        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, False, np.nan, np.nan, status,
+        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, False, False, np.nan, np.nan, status,
         Road.COLD, 0, 0, no_basis(1 if problem.total is None else 2), nearest,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.twofold import products_twofold
 
 TOLERANCE = 1e-8
 """The largest KKT violation of a certified solution."""
@@ -264,6 +265,7 @@ class Solution:
     gap : duality gap
     rounding : a bound on how far rounding may have taken ``field`` from the h of α
     resolution : differences of f up to this mean nothing: rounding and violation, at most a millionth of its spread
+    delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
     norm_squared : ‖h‖²
     objective : value of the dual objective ½‖h‖² − m'α (minimised)
@@ -282,6 +284,7 @@ class Solution:
     gap: float
     rounding: float
     resolution: float
+    delicate: bool
     flat: bool
     norm_squared: float
     objective: float
@@ -311,6 +314,10 @@ class Solution:
     def decision(self) -> Floats:
         """(n,) decision values f(x_i), as `decided`."""
         return self.decided(self.field)
+
+    def products(self, K: Floats, beta: Floats) -> Floats:
+        """Kβ for kernel values (r, m) of other rows and β (m,) in the precision that the solution needs."""
+        return products_twofold(K, beta) if self.delicate else np.asarray(K @ beta)
 
     def decided(self, h: Floats) -> Floats:
         """f = h + b for values of h, of any shape, exactly zero where their sign is rounding."""

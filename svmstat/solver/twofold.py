@@ -25,6 +25,13 @@ def residual_twofold(gram: Gram, beta: Floats, linear: Floats) -> Floats:
     return h
 
 
+def products_twofold(K: Floats, beta: Floats) -> Floats:
+    """Kβ for K (r, m) and β (m,), each value rounded once."""
+    sums = np.empty(len(K))
+    _subtract(np.ascontiguousarray(K), -beta, np.zeros(len(K)), sums)
+    return sums
+
+
 @njit(cache=True, nogil=True)
 def _subtract(K, beta, linear, out):
     """out[i] = linear[i] − Σ_j K[i, j] β[j]; K (r, m), β (m,), linear and out (r,)."""

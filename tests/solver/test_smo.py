@@ -75,7 +75,7 @@ def test_every_end_is_feasible_and_h_belongs_to_beta(draw_problem, seed, toleran
     assert abs(beta.sum()) <= TOL_ROUNDING * np.abs(beta).max(initial=1.0)
     expected = qp.linear - qp.gram.complete() @ beta
     np.testing.assert_allclose(h, expected, atol=TOL_ROUNDING * max(1.0, np.abs(beta).sum()))
-    if steps < 100_000:
+    if steps < 100_000 and qp.upper.any():  # without room there is no condition to violate
         assert violation <= tolerance
         assert certify(h, beta, lo, hi)[2] <= max(tolerance, 0.0)
 

@@ -357,7 +357,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=[str(case[0])[:40] for case in REFUSED])
+@pytest.mark.parametrize(
+    ("arguments", "message"), REFUSED, ids=[str(case[0])[:40].partition(" at 0x")[0] for case in REFUSED]
+)
 def test_arguments_that_are_refused_before_anything_is_solved(monkeypatch, arguments, message):
     def fail(*_, **__):
         raise AssertionError("something was solved")

@@ -1,0 +1,87 @@
+"""Any small problem: every answer is what its status says, judged in more digits and by an interior-point method."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.fuzz.boxes import judge_bounds
+from benchmarks.fuzz.dense import compare
+from benchmarks.fuzz.judge import answer_of, judge
+from svmstat.kernels import RBF, Linear, Polynomial, Spline
+from svmstat.losses import p0
+from svmstat.solver import BoxQP, Gram, Status, solve
+
+BOUNDS = (0.0, 1e-12, 1e-8, 0.1, 0.3, 0.5, 1.0, 1.0, 1.0, 3.0, 7.0, 1e4, 1e8, 1e12)
+
+
+@st.composite
+def tables(draw):
+    """Rows (n, p) of small whole numbers on some scale, so that many of them tie, and labels of both classes."""
+    p = draw(st.integers(1, 3))
+    row = st.tuples(*[st.integers(-2, 2)] * p)
+    rows = draw(st.lists(st.tuples(row, st.booleans()), min_size=0, max_size=16))
+    rows += [(draw(row), True), (draw(row), False)]
+    X = np.array([x for x, _ in rows], float) * draw(st.sampled_from([1e-7, 1e-3, 0.3, 1.0, 1e3, 1e7]))
+    return X, np.where([label for _, label in rows], 1.0, -1.0)
+
+
+@st.composite
+def problems(draw):
+    """Problems with all kernels, and bounds of all sizes side by side."""
+    X, y = draw(tables())
+    n = len(y)
+    size = np.abs(X).max(initial=0.0) or 1.0
+    kernel = draw(
+        st.sampled_from(
+            [
+                Linear(), RBF(0.5), RBF(1.0 / size**2), RBF(1e-9 / size**2), RBF(1e6 / size**2),
+                Polynomial(1.0 / size**2, 1.0, 2), Polynomial(1.0, 0.0, 3), Spline(X.min(axis=0), X.max(axis=0)),
+            ]
+        )
+    )  # fmt: skip
+    upper = np.array(draw(st.lists(st.sampled_from(BOUNDS), min_size=n, max_size=n)))
+    if draw(st.booleans()):
+        upper[:] = draw(st.sampled_from(BOUNDS[1:]))
+    loss = p0(*draw(st.sampled_from([(1.0, 1.0), (0.5, 1.5), (1.9, 0.1)])))
+    margin = loss.margin(y) if draw(st.booleans()) else np.ones(n)
+    return BoxQP(Gram(kernel.bind(X)), y, margin, upper)
+
+
+@st.composite
+def hulls(draw):
+    """Problems with a sum for each class: a share of what the bounds allow."""
+    problem = draw(problems())
+    most = min(problem.upper[problem.signs == sign].sum() for sign in (1.0, -1.0))
+    share = draw(st.sampled_from([1.0, 0.9, 0.5, 0.2, 1e-3]))
+    total = share * float(most) if most > 0.0 else 1.0
+    return BoxQP(problem.gram, problem.signs, np.ones(problem.n), problem.upper, total)
+
+
+def described(findings):
+    return "\n".join(f"{finding.check}: {finding.detail}" for finding in findings)
+
+
+@settings(max_examples=150)
+@given(problem=problems() | hulls())
+def test_an_answer_is_what_its_status_says(problem):
+    answer = answer_of(problem, solve(problem))
+    findings = judge(problem, answer) + compare(problem, answer).findings
+    assert not findings, described(findings)
+
+
+@settings(max_examples=60)
+@given(problem=problems() | hulls(), seed=st.integers(0, 2**16))
+def test_so_are_those_for_other_bounds(problem, seed):
+    findings = judge_bounds(problem, seed, solve(problem))
+    assert not findings, described(findings)
+
+
+@given(table=tables())
+def test_ordinary_problems_are_certified(table):
+    """Whatever ties there are: bounds of one size and a kernel whose values are of that size."""
+    X, y = table
+    X = X / (np.abs(X).max(initial=0.0) or 1.0)
+    for kernel in (Linear(), RBF(1.0)):
+        for C in (0.1, 1.0, 10.0):
+            solution = solve(BoxQP(Gram(kernel.bind(X)), y, np.ones(len(y)), np.full(len(y), C)))
+            assert solution.status is Status.CERTIFIED
