@@ -36,6 +36,7 @@ from svmstat.solver.solution import (
     middles,
     partition,
     rounding_of,
+    sizes_beside,
 )
 from svmstat.solver.tableau import Tableau, make_tableau, near_rows
 
@@ -149,7 +150,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     dropped = np.abs(problem.linear - paths.h).max(axis=1)
     flat = _flatten(problem, uppers, noise, paths)
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
-    beside = np.abs(middles(paths.interval)) + 4.0 * np.abs(problem.linear).max()
+    beside = sizes_beside(middles(paths.interval), problem.linear, paths.beta)
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))

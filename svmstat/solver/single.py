@@ -37,6 +37,7 @@ from svmstat.solver.solution import (
     judgement,
     middle,
     rounding_of,
+    sizes_beside,
 )
 
 _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
@@ -80,14 +81,12 @@ def _reach(
 ) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
     linear = problem.linear
-    h = linear.copy()
-    support = np.flatnonzero(beta)
-    if len(support):
-        problem.gram.add(support, -beta[support], h)
-    elif hulls is not None:
+    h = fresh(problem, beta)
+    if hulls is not None and not beta.any():
         beta, h = towards_each_other(problem.gram, lo, hi, hulls.group)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
+    polished_exactly = False
     nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
@@ -113,7 +112,8 @@ def _reach(
         polished = polish(problem.gram, linear, lo, hi, beta, h, patience, hulls)
         events += polished.events
         basis = polished.basis
-        if polished.exact:
+        polished_exactly = polished.exact
+        if polished_exactly:
             break
         nearest = min(nearest, rough, key=itemgetter(0))
     else:
@@ -124,9 +124,18 @@ def _reach(
         if violation <= TOLERANCE and is_rough(violation, rounding, np.ptp(linear - h)):
             polished = polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS)
             events, basis = events + polished.events, polished.basis
+    if not polished_exactly:
+        h[:] = fresh(problem, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
     return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
+
+
+def fresh(problem: BoxQP, beta: Floats) -> Floats:
+    """h = s − Kβ (n,) computed anew: what steps add up to drifts away from it."""
+    h, support = problem.linear.copy(), np.flatnonzero(beta)
+    problem.gram.add(support, -beta[support], h)
+    return h
 
 
 def settled_basis(
@@ -140,9 +149,9 @@ def settled_basis(
     rows, distance = doubtful(beta, lo, hi, noise)
     if len(rows) == 0:
         return basis
-    part, part_h = beta.copy(), h.copy()
+    part = beta.copy()
     part[rows] -= distance
-    problem.gram.add(rows, distance, part_h)
+    part_h = fresh(problem, part)
     if not judge(part_h, part, lo, hi, hulls).certified:
         return basis
     beta[:], h[:] = part, part_h
@@ -216,7 +225,7 @@ def certified(
     b_low, b_high, violation, gap = without if flat else ends
     norm_squared = float(beta @ field)
     spread = 1.0 if flat else float(np.ptp(field))
-    judged = judgement(violation, rounding, limit, abs(middle(b_low, b_high)) + 4.0 * np.abs(linear).max(), spread)
+    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear, beta), spread)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,

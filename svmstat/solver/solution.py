@@ -162,12 +162,18 @@ def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
     """
     root = np.sqrt(np.abs(diagonal))
     units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
-    return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
+    with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
+        return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
 
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
     """Whether the violation hides a millionth of the ``spread`` of h, and a better solution might not."""
     return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
+
+
+def sizes_beside(intercept: Floats | float, linear: Floats, beta: Floats) -> Floats:
+    """What h = Kβ is added to, (...,): b, and as s − Kβ the margins s (n,), once for each term of β (..., n)."""
+    return np.asarray(np.abs(intercept) + (4.0 + np.sqrt(np.count_nonzero(beta, axis=-1))) * np.abs(linear).max())
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +203,7 @@ def judgement(
     violation : KKT violations
     rounding : of h
     limit : the rounding of plain sums Kβ: what the digits of β can be blamed for
-    beside : the sizes of what h is added to: b, and the margins
+    beside : see `sizes_beside`
     spread : that of f over the rows, or one, the margin, where f is flat
     """
     excess, added = np.maximum(violation, 0.0), _EPS * beside

@@ -157,6 +157,7 @@ def test_partition_of_a_solution():
         0.0,
         0.0,
         False,
+        False,
         0.0,
         0.0,
         Status.CERTIFIED,
