@@ -181,9 +181,10 @@ def test_deletions_that_move_nothing_beyond_the_budget(monkeypatch):
     idle = np.flatnonzero(start.alpha == 0)
     uppers = np.ones((len(idle), 300))
     uppers[np.arange(len(idle)), idle] = 0.0
-    monkeypatch.setattr(Gram, "add", None)
-    monkeypatch.setattr(Gram, "block", None)
-    batch = solve(qp, uppers, start=start)
+    with monkeypatch.context() as nothing:
+        nothing.setattr(Gram, "add", None)
+        nothing.setattr(Gram, "block", None)
+        batch = solve(qp, uppers, start=start)
     assert len(idle) > 50 and (batch.status == Status.CERTIFIED).all() and (batch.road == Road.PATH).all()
     np.testing.assert_array_equal(batch.alpha, np.tile(start.alpha, (len(idle), 1)))
     _, whole = reference(X, y, 1.0)
