@@ -43,3 +43,7 @@ class CalibrationWarning(SvmstatWarning):
 
 class GridWarning(SvmstatWarning):
     """A grid whose best point lies on its edge, or that could not be scored everywhere."""
+
+
+class LongRunWarning(SvmstatWarning):
+    """A computation that is about to take long or much memory: how long, how much, and how to see and stop it."""

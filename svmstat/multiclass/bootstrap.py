@@ -1,6 +1,7 @@
 """The bootstrapped deviance with many classes [003: section 2.3]: replicates are bound vectors for every pair."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +12,12 @@ from svmstat.machine import source
 from svmstat.multiclass.pairs import PairsMachine, elsewhere
 from svmstat.multiclass.probabilities import LEAST, PairMaps, coupled
 from svmstat.resampling import Replicates
-from svmstat.resampling.bootstrap import replicate_generator
+from svmstat.resampling.bootstrap import outlook_of_replicates, replicate_generator, tasks_of
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-
-_CHUNK = 16
-"""Replicates per task, whatever the number of workers, so that their results do not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +46,13 @@ def bootstrap_deviance(
     starts = _observed(machine)
     if method == "parametric":
         chances, starts = maps.probabilities(machine.group_values), _every_label(machine)
-    tasks = [
-        (machine, maps, starts, method, chances, seed, np.arange(start, min(start + _CHUNK, B)))
-        for start in range(0, B, _CHUNK)
-    ]
-    parts = run_pieces(_replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap")
+    gram = starts[0].problem.gram
+    tasks = [(machine, maps, starts, method, chances, seed, which) for which in tasks_of(B, gram)]
+    trial = partial(_replicates, machine, maps, starts, method, chances, seed, np.zeros(1, np.intp))
+    parts = run_pieces(
+        _replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap",
+        outlook=outlook_of_replicates(gram, trial, B),
+    )  # fmt: skip
     return Replicates(np.concatenate(parts))
 
 

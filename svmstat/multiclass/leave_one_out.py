@@ -4,6 +4,7 @@ Scaling, kernel width and factor coding are those of the fit to all rows.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from svmstat.bounds import deletions
 from svmstat.calibration import fit_maps
 from svmstat.multiclass.pairs import Pair, PairsMachine, elsewhere, others_of
 from svmstat.multiclass.probabilities import PairMaps, coupled, log_likelihoods, vote
-from svmstat.resampling.leave_one_out import Deletions, different_deletions
-from svmstat.resampling.loops import WORTH_WORKERS, one_blas_thread, run_pieces
+from svmstat.resampling.leave_one_out import Deletions, different_deletions, memory_of_deletions, trials
+from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_bytes, matrix_reason, one_blas_thread, run_pieces
 from svmstat.solver import TOLERANCE, Anchor, BoxQP, Road, anchor_at, solve
 
 Floats = NDArray[np.float64]
@@ -22,6 +23,9 @@ Codes = NDArray[np.intp]
 
 _CHUNK = 256
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
+
+_CHUNK_ON_DEMAND = 4
+"""The same where the kernel matrix is not in memory."""
 
 _ROOM = 2**22
 """Pairwise probabilities in memory at a time."""
@@ -93,15 +97,19 @@ def leave_one_out(
     f, slope, intercept = _full(machine, maps, left.group)
     violation = np.tile(_violations(machine), (len(f), 1))
     calibrated = np.tile(maps.converged, (len(f), 1))
-    pieces, targets = [], []
-    for p, anchor in enumerate(_anchors(machine)):
+    anchors, pieces, targets = _anchors(machine), [], []
+    chunk = _CHUNK if machine.gram.fits else _CHUNK_ON_DEMAND
+    for p, anchor in enumerate(anchors):
         concerned = np.flatnonzero(_holds(machine.pairs[p], code))
-        for start in range(0, len(concerned), _CHUNK):
-            some = concerned[start : start + _CHUNK]
+        for start in range(0, len(concerned), chunk):
+            some = concerned[start : start + chunk]
             pieces.append(_refit(machine, maps, p, anchor, left.group[some], left.copies[some]))
             targets.append((some, p))
     n_jobs = n_jobs if len(pieces) >= WORTH_WORKERS else 1
-    parts = run_pieces(_left_out, pieces, n_jobs=n_jobs, progress=progress, what="leave-one-out")
+    parts = run_pieces(
+        _left_out, pieces, n_jobs=n_jobs, progress=progress, what="leave-one-out",
+        outlook=_outlook(machine, maps, anchors, left, code),
+    )  # fmt: skip
     n_rescued = 0
     for at, part in zip(targets, parts, strict=True):
         f[at], slope[at], intercept[at], calibrated[at], violation[at] = part[:5]
@@ -122,17 +130,25 @@ def deletion_changes(
     code = machine.group_codes[left.group]
     anchors = _anchors(machine)
     chunk = max(1, min(_CHUNK, _ROOM // (len(machine.group_codes) * machine.n_classes**2)))
-    pieces, order = [], []
+    chunk = chunk if machine.gram.fits else min(chunk, _CHUNK_ON_DEMAND)
+
+    def task(c: int, some: Codes) -> tuple[Any, ...]:
+        group, copies = left.group[some], left.copies[some]
+        concerned = [p for p, pair in enumerate(machine.pairs) if c in (pair.first, pair.second)]
+        refits = [(p, _refit(machine, maps, p, anchors[p], group, copies)) for p in concerned]
+        return machine, maps, group, copies, refits
+
+    pieces, order, timed = [], [], []
     for c in range(machine.n_classes):
         of_class = np.flatnonzero(code == c)
-        concerned = [p for p, pair in enumerate(machine.pairs) if c in (pair.first, pair.second)]
+        timed.append((partial(_changes, *task(c, of_class[:1])), float(len(of_class))))
         for start in range(0, len(of_class), chunk):
-            some = of_class[start : start + chunk]
-            group, copies = left.group[some], left.copies[some]
-            refits = [(p, _refit(machine, maps, p, anchors[p], group, copies)) for p in concerned]
-            pieces.append((machine, maps, group, copies, refits))
-            order.append(some)
-    parts = run_pieces(_changes, pieces, n_jobs=n_jobs, progress=progress, what="deletion deviances")
+            order.append(of_class[start : start + chunk])
+            pieces.append(task(c, order[-1]))
+    parts = run_pieces(
+        _changes, pieces, n_jobs=n_jobs, progress=progress, what="deletion deviances",
+        outlook=Outlook(timed, matrix_bytes(machine.gram), reason=matrix_reason(machine.gram)),
+    )  # fmt: skip
     found = np.empty((3, len(left.group)))
     for some, part in zip(order, parts, strict=True):
         found[:, some] = part
@@ -142,6 +158,24 @@ def deletion_changes(
     p = maps.probabilities(machine.group_values)
     columns[0, unused] = -2.0 * machine.groups.weights @ log_likelihoods(p, machine.group_codes)
     return PairsDeletion(*columns)
+
+
+def _outlook(machine: PairsMachine, maps: PairMaps, anchors: list[Anchor], left: Deletions, code: Codes) -> Outlook:
+    """What the refits will cost, from some of those of the largest pair."""
+    concerned = [np.flatnonzero(_holds(pair, code)) for pair in machine.pairs]
+    largest = int(np.argmax([len(rows) for rows in concerned]))
+    pair, rows = machine.pairs[largest], concerned[largest]
+    moved = pair.solution.alpha[np.searchsorted(pair.rows, left.group[rows])] > 0
+    share = sum(map(len, concerned)) / max(len(rows), 1)
+    timed = [
+        (partial(_left_out, *_refit(machine, maps, largest, anchors[largest], *some)), share * often)
+        for some, often in (
+            ((left.group[rows[few]], left.copies[rows[few]]), often) for few, often in trials(moved, machine.gram)
+        )
+    ]
+    kept = sum(float(anchor.tableau.T.nbytes) for anchor in anchors if anchor.tableau is not None)
+    memory = memory_of_deletions(machine.gram, int(np.count_nonzero(pair.solution.alpha)), kept)
+    return Outlook(timed, *memory, matrix_reason(machine.gram) or f"{sum(map(len, concerned))} pairs are refitted")
 
 
 def _violations(machine: PairsMachine) -> Floats:

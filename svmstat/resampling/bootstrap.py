@@ -1,6 +1,9 @@
 """The bootstrapped deviance [003: section 2.3]: replicates are bound vectors on the kernel matrix of the fit."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -9,15 +12,22 @@ from numpy.typing import NDArray
 from svmstat.bounds import counts
 from svmstat.calibration import Platt, deviance, fit_map
 from svmstat.machine import Machine, problem_on
-from svmstat.resampling.loops import run_pieces
-from svmstat.solver import Anchor, BoxQP, Status, solve
+from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
+from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
 
 Floats = NDArray[np.float64]
 
 METHODS = ("pairs", "parametric")
 
 _CHUNK = 16
-"""Replicates per task, whatever the number of workers, so that their results do not depend on it."""
+"""Replicates per task, whatever the number of workers, so that their results do not depend on it; one where the kernel
+matrix is not in memory."""
+
+_LARGEST_BLOCK = 6000
+"""Rows of the kernel values that a task holds at a time."""
+
+_ARRAYS = 12
+"""Arrays (replicates, rows) that a task holds at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +68,25 @@ def bootstrap_deviance(
     else:
         problem, anchor, weights = _both_labels(machine)
         chances = platt.probability(machine.solution.decision)
-    tasks = [
-        (problem, anchor, weights, chances, method, seed, np.arange(start, min(start + _CHUNK, B)), platt)
-        for start in range(0, B, _CHUNK)
-    ]
-    parts = run_pieces(_replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap")
+    tasks = [(problem, anchor, weights, chances, method, seed, which, platt) for which in tasks_of(B, problem.gram)]
+    trial = partial(_replicates, problem, anchor, weights, chances, method, seed, np.zeros(1, np.intp), platt)
+    parts = run_pieces(
+        _replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap",
+        outlook=outlook_of_replicates(problem.gram, trial, B),
+    )  # fmt: skip
     return Replicates(np.concatenate(parts))
+
+
+def tasks_of(B: int, gram: Gram) -> list[NDArray[np.intp]]:
+    """The replicates of each task."""
+    chunk = _CHUNK if gram.fits else 1
+    return [np.arange(start, min(start + chunk, B)) for start in range(0, B, chunk)]
+
+
+def outlook_of_replicates(gram: Gram, trial: Callable[[], Any], B: int) -> Outlook:
+    """What B replicates will cost, by one; a worker holds a block of kernel values of the rows that it has drawn."""
+    each = 8.0 * (_ARRAYS * _CHUNK * gram.n + min(gram.n, _LARGEST_BLOCK) ** 2)
+    return Outlook([(trial, float(B))], matrix_bytes(gram), each, matrix_reason(gram))
 
 
 def _both_labels(machine: Machine) -> tuple[BoxQP, Anchor, Floats]:

@@ -3,7 +3,10 @@
 Scaling, kernel width and factor coding are those of the fit to all rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -13,13 +16,29 @@ from svmstat._repeats import distinct_rows
 from svmstat.bounds import deletions
 from svmstat.calibration import Platt, deviance, fit_map
 from svmstat.machine import Groups, Machine
-from svmstat.resampling.loops import WORTH_WORKERS, one_blas_thread, run_pieces
-from svmstat.solver import Anchor, BoxQP, Road, Status, anchor_at, solve
+from svmstat.resampling.loops import (
+    WORTH_WORKERS,
+    Outlook,
+    matrix_bytes,
+    matrix_reason,
+    one_blas_thread,
+    run_pieces,
+)
+from svmstat.solver import Anchor, BoxQP, Gram, Road, Status, anchor_at, solve
 
 Floats = NDArray[np.float64]
 
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
+
+_CHUNK_ON_DEMAND = 4
+"""The same where the kernel matrix is not in memory, and each deletion of a support vector takes a second or so."""
+
+_TRIAL = 500
+"""One deletion of so many is timed before they start."""
+
+_ARRAYS = 9
+"""Arrays (deletions, rows) that a task holds at a time."""
 
 _COLUMNS = (
     "decision_values", "slope", "intercept", "log_likelihood", "deviance_deleted", "max_change", "rms_change",
@@ -86,13 +105,19 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     which, removed, used = left.group, left.copies, left.used
     with one_blas_thread():
         anchor = anchor_at(machine.problem, machine.solution)
-    pieces = [slice(start, start + _CHUNK) for start in range(0, len(which), _CHUNK)]
+    chunk = deletions_per_task(machine.gram)
+    pieces = [slice(start, start + chunk) for start in range(0, len(which), chunk)]
+
+    def task(p: slice | NDArray[np.intp]) -> tuple[Any, ...]:
+        return machine.problem, anchor, groups.weights, which[p], removed[p], platt.slope, platt.intercept
+
     parts = run_pieces(
         _without,
-        [(machine.problem, anchor, groups.weights, which[p], removed[p], platt.slope, platt.intercept) for p in pieces],
+        [task(p) for p in pieces],
         n_jobs=n_jobs if len(pieces) >= WORTH_WORKERS else 1,
         progress=progress,
         what="leave-one-out",
+        outlook=_outlook(machine.problem, anchor, which, task),
     )
     numbers = np.concatenate([part[0] for part in parts], axis=1)
     calibrated, status, road, events = (np.concatenate([part[k] for part in parts]) for k in range(1, 5))
@@ -111,6 +136,44 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
         n_events=int(events.sum()),
         n_failed=int(np.count_nonzero(~good)),
     )
+
+
+def deletions_per_task(gram: Gram) -> int:
+    """How many deletions are a task: the bar of a long run should move from its beginning."""
+    return _CHUNK if gram.fits else _CHUNK_ON_DEMAND
+
+
+def trials(moved: NDArray[np.bool_], gram: Gram) -> list[tuple[NDArray[np.intp], float]]:
+    """A few of D deletions, how many times as many there are: some whose β is ``moved`` (D,), and others."""
+    found = []
+    for alike in (np.flatnonzero(moved), np.flatnonzero(~moved)):
+        if len(alike):
+            few = alike[:: _TRIAL if gram.fits else len(alike)]
+            found.append((few, len(alike) / len(few)))
+    return found
+
+
+def memory_of_deletions(gram: Gram, n_support: int, kept: float) -> tuple[float, float]:
+    """Bytes that deletions take once, ``kept`` among them, and for every worker.
+
+    A worker holds its numbers of every row and, where no tableau is kept, the kernel values of the rows near an event
+    twice, once with room for more.
+    """
+    numbers = 8.0 * _ARRAYS * deletions_per_task(gram) * gram.n
+    near = min(gram.n, 3 * n_support + _CHUNK) if gram.fits and kept == 0.0 else 0
+    return matrix_bytes(gram) + kept, numbers + 16.0 * near**2
+
+
+def _outlook(
+    problem: BoxQP, anchor: Anchor, which: NDArray[np.intp], task: Callable[[NDArray[np.intp]], tuple[Any, ...]]
+) -> Outlook:
+    """What the deletions of the groups ``which`` (D,) will cost."""
+    moved = anchor.solution.alpha[which] > 0
+    timed = [(partial(_without, *task(rows)), often) for rows, often in trials(moved, problem.gram)]
+    tableau = 0.0 if anchor.tableau is None else float(anchor.tableau.T.nbytes)
+    n_support = int(np.count_nonzero(anchor.solution.alpha))
+    reason = matrix_reason(problem.gram) or f"{np.count_nonzero(moved)} of {len(which)} rows are support vectors"
+    return Outlook(timed, *memory_of_deletions(problem.gram, n_support, tableau), reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,81 @@
-"""Loops over independent pieces of work, by joblib."""
+"""Loops over independent pieces of work, by joblib; those that will be long say so before they start."""
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
+from svmstat._warn import warn
+from svmstat.errors import LongRunWarning
+from svmstat.solver import DEFAULT_BUDGET, Gram
+
 Result = TypeVar("Result")
+
+LONG = 20.0
+"""Seconds from which on a loop is announced."""
+
+_WORTH_TRIAL = 20
+"""A trial of a larger part of the loop costs too much to be done for its time only."""
+
+_COMPILING = 30.0
+"""A trial that took longer was not held up by the compiler alone."""
 
 WORTH_WORKERS = 8
 """With fewer short tasks than this the first would be done before a second worker has started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a loop will cost.
+
+    Attributes
+    ----------
+    trials : what does a small part of the work, and how many times as much there is in the loop: it is timed
+    shared, each : bytes that the loop takes once, and for every worker
+    reason : why it may be long, a sentence
+    """
+
+    trials: Sequence[tuple[Callable[[], Any], float]] = ()
+    shared: float = 0.0
+    each: float = 0.0
+    reason: str = ""
+
+    def memory(self, workers: int) -> float:
+        """Bytes that the loop takes with so many workers."""
+        return self.shared + workers * self.each
+
+
+def matrix_bytes(gram: Gram) -> float:
+    """What a gram matrix takes in memory."""
+    return 8.0 * gram.n**2 if gram.fits else 0.0
+
+
+def matrix_reason(gram: Gram) -> str:
+    """Why solutions on a gram matrix take long: it is not in memory; nothing if it is."""
+    if gram.fits:
+        return ""
+    return (
+        f"the kernel matrix of {gram.n} rows would take {8e-9 * gram.n**2:.1f} GB, beyond the "
+        f"{DEFAULT_BUDGET / 1e9:.1f} GB that it may, and its values are computed anew for every solution"
+    )
+
+
+class _Inside(threading.local):
+    """Whether this thread works on a piece of a loop with an outlook: loops within it are part of that."""
+
+    value = False
+
+
+_inside = _Inside()
 
 
 class _Counted(joblib.Parallel):
@@ -33,21 +95,83 @@ def run_pieces(
     n_jobs: int | None,
     progress: bool,
     what: str,
+    outlook: Outlook | None = None,
 ) -> list[Result]:
     """``[function(*piece) for piece in pieces]``, in that order.
 
     Threads are preferred, because the kernels release the interpreter's lock; ``joblib.parallel_config`` chooses any
     other backend. What a piece gives must not depend on the others: then neither does it on the number of workers.
+    An interrupt ends the loop when its workers have done the pieces that they are at.
 
     Parameters
     ----------
     n_jobs : number of workers, as in `joblib.Parallel`
     progress : whether to show a bar on stderr
     what : its label
+    outlook : what the loop will cost, which is announced if it is much
+
+    Warns
+    -----
+    LongRunWarning
+        Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may.
     """
+    if outlook is not None and not _inside.value:
+        workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
+        note = announcement(what, _expected_seconds(outlook, workers), outlook, workers)
+        if note:
+            warn(note, LongRunWarning)
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
-        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid()) for piece in pieces))
+        known = outlook is not None or _inside.value
+        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known) for piece in pieces))
+
+
+def announcement(what: str, seconds: float, outlook: Outlook, workers: int) -> str:
+    """What to say of a loop that is expected to take so many seconds; nothing if that and its memory are ordinary.
+
+    Examples
+    --------
+    >>> announcement("leave-one-out", 5400.0, Outlook(shared=3e8, reason="the matrix is computed anew"), 2)
+    'leave-one-out will take about 1.5 hours and 0.3 GB with 2 workers, because the matrix is computed anew;
+    progress=True shows a bar, and Ctrl-C stops it.'
+    >>> announcement("leave-one-out", 2.0, Outlook(), 1)
+    ''
+    """
+    memory = outlook.memory(workers)
+    if seconds <= LONG and memory <= DEFAULT_BUDGET:
+        return ""
+    cost = " and ".join(
+        part for part in (_duration(seconds), f"{memory / 1e9:.1f} GB" if memory >= 5e7 else "") if part
+    )
+    crew = f" with {workers} workers" if workers > 1 else ""
+    reason = f", because {outlook.reason}" if outlook.reason else ""
+    return f"{what} will take about {cost}{crew}{reason}; progress=True shows a bar, and Ctrl-C stops it."
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds:.0f} seconds" if seconds >= 1.0 else ""
+
+
+def _expected_seconds(outlook: Outlook, workers: int) -> float:
+    """By the trials; if that is long they are timed once more, since at first they may wait for the compiler."""
+    trials = [(work, often) for work, often in outlook.trials if often >= _WORTH_TRIAL]
+    seconds, often = np.zeros(len(trials)), np.array([often for _, often in trials]) / workers
+    with one_blas_thread():
+        for attempt in range(2):
+            timed = np.array([_seconds(work) for work, _ in trials])
+            seconds = timed if attempt == 0 else np.minimum(seconds, timed)
+            if seconds @ often <= LONG or timed.sum() > _COMPILING:
+                break
+    return float(seconds @ often)
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    start = perf_counter()
+    _alone(work, (), os.getpid(), known=True)
+    return perf_counter() - start
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -59,12 +183,16 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return _blas().limit(limits=1, user_api="blas")
 
 
-def _alone(function: Callable[..., Result], piece: tuple[Any, ...], caller: int) -> Result:
+def _alone(function: Callable[..., Result], piece: tuple[Any, ...], caller: int, known: bool) -> Result:
     """A piece in a worker, which may be another process than the caller's, with a BLAS of its own."""
-    if os.getpid() == caller:
-        return function(*piece)
-    with one_blas_thread():
-        return function(*piece)
+    was, _inside.value = _inside.value, known
+    try:
+        if os.getpid() == caller:
+            return function(*piece)
+        with one_blas_thread():
+            return function(*piece)
+    finally:
+        _inside.value = was
 
 
 @cache

@@ -17,6 +17,7 @@ from svmstat.solver.follow import (
     follow,
     follow_tableau,
     settle_all,
+    stay_all,
     two_classes,
 )
 from svmstat.solver.gram import Floats, Rows
@@ -140,6 +141,9 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
             some = _Paths.empty(len(near), n)
             _follow_all(problem, anchor, uppers[near], some)
             paths.put_many(near, some)
+    elif arrived(origin):
+        _stay_all(problem, origin, uppers, paths)
+    paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
     _cancel(problem, uppers, both, paths)
     limit = rounding_of(paths.beta, problem.gram.diagonal)
     limit += origin.rounding if arrived(origin) else 0.0  # what the paths set off with
@@ -276,6 +280,16 @@ def _solve_compactly(
         paths.put_many(long, some)
         road[long] = Road.PATH
     settle_all(gram, signs, uppers, TOLERANCE, *results)
+
+
+def _stay_all(problem: BoxQP, origin: Solution, uppers: Floats, paths: _Paths) -> None:
+    """All that is done without a kernel matrix in memory: where no β has to move the solution stays."""
+    lo, hi = problem.box(origin.upper)
+    beta, h = problem.signs * origin.alpha, problem.linear - origin.field
+    stay_all(
+        beta, h, origin.intercept, partition(beta, lo, hi), lo, hi, problem.signs, uppers, TOLERANCE, paths.beta,
+        paths.h, paths.interval, paths.violation, paths.gap, paths.code,
+    )  # fmt: skip
 
 
 def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -> None:

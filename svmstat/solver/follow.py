@@ -96,6 +96,23 @@ def _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows):
 
 
 @njit(cache=True, nogil=True)
+def stay_all(
+    beta0, h0, b0, status0, lo0, hi0, signs, uppers, tolerance, beta, h, interval, violation, gap, code
+):  # fmt: skip
+    """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
+    n = beta0.shape[0]
+    moved = np.empty(n, np.int64)
+    lo1, hi1 = np.empty(n), np.empty(n)
+    for q in range(uppers.shape[0]):
+        open_box(signs, uppers[q], lo1, hi1)
+        if _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, moved) == 0:
+            beta[q], h[q] = beta0, h0
+            interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h0, beta0, lo1, hi1)
+            if violation[q] <= tolerance:
+                code[q] = ARRIVED
+
+
+@njit(cache=True, nogil=True)
 def follow_tableau(
     near, T, T_b, side, diagonal, beta0, h0, b0, status0, lo0, hi0, signs, uppers, max_events, beta, code, events
 ):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,10 @@ from svmstat.multiclass import (
     leave_one_out,
     pose_pairs,
 )
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.solver import TOLERANCE
 from svmstat.tuning.criteria import Point, failed, rate_errors, trouble_of_deletions, trouble_of_fold
-from svmstat.tuning.search import Effort
+from svmstat.tuning.search import Effort, middle
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -71,9 +72,11 @@ def search_pairs(
     """Score each kernel with each of the rising costs by leave-one-out: a list of points for every kernel."""
     side_by_side = len(kernels) > 1
     pieces = [(sample, kernel, costs, measure, 1 if side_by_side else effort.n_jobs) for kernel in kernels[::-1]]
+    trial = partial(_points_along, sample, middle(kernels), [middle(costs)], measure, 1)
     scored = run_pieces(
-        _points_along, pieces, n_jobs=effort.n_jobs if side_by_side else 1, progress=effort.progress, what="tune"
-    )
+        _points_along, pieces, n_jobs=effort.n_jobs if side_by_side else 1, progress=effort.progress, what="tune",
+        outlook=Outlook([(trial, float(len(kernels) * len(costs)))]),
+    )  # fmt: skip
     return scored[::-1]
 
 
@@ -112,7 +115,11 @@ def search_pair_folds(
     """k-fold at each kernel and each of the rising costs; ``fold`` (G,) is that of each group of equal rows."""
     k = int(fold.max()) + 1
     pieces = [(sample, kernel, fold == which, costs) for kernel in kernels[::-1] for which in range(k)]
-    parts = run_pieces(_held_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune")
+    trial = partial(_held_out, sample, middle(kernels), fold == 0, [middle(costs)])
+    parts = run_pieces(
+        _held_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
+        outlook=Outlook([(trial, float(len(pieces) * len(costs)))]),
+    )  # fmt: skip
     groups = group_rows(sample.X, sample.codes.astype(float), sample.weights)
     codes = sample.codes[groups.first]
     points = [

@@ -5,7 +5,8 @@ The workers keep all cores busy, so BLAS gets one thread: with more they wait fo
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,12 @@ from svmstat.machine import Groups, Machine, fit_machine, pose
 from svmstat.measures import share
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import leave_one_out
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.solver import Status
 from svmstat.tuning.criteria import Observed, Point, failed, rate, trouble_of_deletions, trouble_of_fold
 
 Floats = NDArray[np.float64]
+Value = TypeVar("Value")
 
 FURTHER = {"gacv": "GACV", "loo_loss": "leave-one-out loss V0", "gckl": "GCKL"}
 """Criteria that may stand beside the score in a table."""
@@ -79,14 +81,21 @@ def search_fits(
     """Score the fit to all rows at each kernel and each of the rising costs: a list of points for every kernel."""
     side_by_side = len(kernels) > 1
     pieces = [(sample, kernel, costs, wanted, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
+    trial = partial(_points_along, sample, middle(kernels), [middle(costs)], wanted, 1)
     scored = run_pieces(
         _points_along,
         pieces[::-1],  # gamma rises, and with it the work: the longest piece first
         n_jobs=effort.n_jobs if side_by_side else 1,
         progress=effort.progress,
         what="tune",
+        outlook=Outlook([(trial, float(len(kernels) * len(costs)))]),
     )
     return scored[::-1]
+
+
+def middle(values: Sequence[Value]) -> Value:
+    """The value in the middle of a grid, whose point is taken for all of them where time is estimated."""
+    return values[len(values) // 2]
 
 
 def _points_along(
@@ -142,7 +151,11 @@ def search_folds(
     """k-fold at each kernel and each of the rising costs; ``fold`` (G,) is that of each group of equal rows."""
     k = int(fold.max()) + 1
     pieces = _FoldPieces(sample, groups, fold, kernels[::-1], costs, k, measure == "deviance")
-    parts = run_pieces(hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune")
+    one = _FoldPieces(sample, groups, fold, [middle(kernels)], [middle(costs)], k, measure == "deviance")
+    parts = run_pieces(
+        hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
+        outlook=Outlook([(lambda: hold_out(*next(iter(one))), float(len(pieces) * len(costs)))]),
+    )  # fmt: skip
     y = sample.y[groups.first]
     observed = Observed(y, groups.weights, sample.loss)
     scored = [_fold_points(parts[k * i : k * i + k], fold, observed, measure) for i in range(len(kernels))]

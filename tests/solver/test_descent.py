@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from svmstat.kernels import RBF, Linear, Polynomial
-from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, descent, solve
+from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, descent, solve
 from svmstat.solver import gram as gram_module
 from svmstat.solver.descent import descend
 from svmstat.solver.gram import Room
@@ -171,3 +171,23 @@ def test_a_path_that_leads_nowhere_leaves_what_the_descent_had(n, seed):
     beta, h = np.zeros(n), qp.linear.copy()
     descend(qp.gram, lo, hi, beta, h, 1e-2, 20_000, Room())
     assert solve(qp).violation <= certify(h, beta, lo, hi)[2]
+
+
+def test_deletions_that_move_nothing_beyond_the_budget(monkeypatch):
+    """They take no kernel value, which would have to be computed."""
+    X, y = clouds(300, seed=9)
+    qp = BoxQP(Gram(RBF(0.5).bind(X), budget=1), y, np.ones(300), np.ones(300))
+    start = solve(qp)
+    idle = np.flatnonzero(start.alpha == 0)
+    uppers = np.ones((len(idle), 300))
+    uppers[np.arange(len(idle)), idle] = 0.0
+    with monkeypatch.context() as nothing:
+        nothing.setattr(Gram, "add", None)
+        nothing.setattr(Gram, "block", None)
+        batch = solve(qp, uppers, start=start)
+    assert len(idle) > 50 and (batch.status == Status.CERTIFIED).all() and (batch.road == Road.PATH).all()
+    np.testing.assert_array_equal(batch.alpha, np.tile(start.alpha, (len(idle), 1)))
+    _, whole = reference(X, y, 1.0)
+    np.testing.assert_allclose(
+        batch.field, solve(whole, uppers).field, rtol=0, atol=TOL_FIELD * size(start.field)
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""Loops that say beforehand what they will cost, and that end when they are told to."""
+
+import _thread
+import threading
+import time
+import warnings
+from types import SimpleNamespace
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat import svm, tune
+from svmstat.errors import LongRunWarning
+from svmstat.kernels import RBF
+from svmstat.resampling import loops
+from svmstat.resampling.bootstrap import tasks_of
+from svmstat.resampling.leave_one_out import deletions_per_task, memory_of_deletions, trials
+from svmstat.resampling.loops import Outlook, announcement, matrix_bytes, matrix_reason, run_pieces
+from svmstat.solver import DEFAULT_BUDGET, Gram
+
+RNG = np.random.default_rng(3)
+DATA = pd.DataFrame(RNG.normal(size=(60, 2)), columns=["a", "b"])
+DATA["y"] = DATA["a"] + RNG.normal(size=60) > 0
+DATA["level"] = pd.cut(DATA["a"] + RNG.normal(size=60), 3, labels=["low", "mid", "high"]).astype(str)
+
+
+def run(function, n, **options):
+    return run_pieces(function, [(i,) for i in range(n)], **{"n_jobs": 1, "progress": False, "what": "test", **options})
+
+
+@pytest.fixture
+def everything_is_long(monkeypatch):
+    monkeypatch.setattr(loops, "LONG", 0.0)
+
+
+# -- what is said ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "memory", "said"),
+    [(19.0, 0.0, ""), (21.0, 0.0, "about 21 seconds"), (95.0, 1e9, "about 1.6 minutes and 1.0 GB"),
+     (1.8e4, 1e6, "about 5 hours"), (4e5, 0.0, "about 4.6 days"), (1.0, 3e9, "about 1 seconds and 3.0 GB"),
+     (0.1, 3e9, "about 3.0 GB")],
+)  # fmt: skip
+def test_what_is_announced(seconds, memory, said):
+    text = announcement("leave-one-out", seconds, Outlook(shared=memory), 1)
+    if not said:
+        assert text == ""
+        return
+    assert text == f"leave-one-out will take {said}; progress=True shows a bar, and Ctrl-C stops it."
+
+
+def test_workers_and_reason():
+    outlook = Outlook(shared=1e9, each=1e9, reason="it is so")
+    assert "and 5.0 GB with 4 workers, because it is so; progress=True" in announcement("x", 30.0, outlook, 4)
+    assert outlook.memory(1) == 2e9 < DEFAULT_BUDGET < outlook.memory(4)
+
+
+def test_the_estimate_grows_with_the_work(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(loops, "perf_counter", lambda: clock.now)
+
+    def work():
+        clock.now += 0.5
+
+    expected = [
+        loops._expected_seconds(Outlook([(work, often)] * parts), workers)
+        for often, parts, workers in ((20, 1, 1), (40, 1, 1), (40, 1, 2), (40, 3, 1), (1e4, 3, 1))
+    ]
+    assert expected == [10.0, 20.0, 10.0, 60.0, 15_000.0]
+
+
+def test_a_first_trial_that_waits_for_the_compiler(monkeypatch):
+    clock, took = SimpleNamespace(now=0.0), iter([9.0, 0.1, 40.0])
+    monkeypatch.setattr(loops, "perf_counter", lambda: clock.now)
+
+    def work():
+        clock.now += next(took)
+
+    assert loops._expected_seconds(Outlook([(work, 100.0)]), 1) == pytest.approx(10.0)
+    assert loops._expected_seconds(Outlook([(work, 100.0)]), 1) == pytest.approx(4000.0)
+
+
+# -- when it is said ---------------------------------------------------------------------------------------------------
+
+
+def test_before_anything_is_done(everything_is_long):
+    done = []
+    outlook = Outlook([(lambda: None, 100.0)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(LongRunWarning, match="test will take about"):
+            run(done.append, 3, outlook=outlook)
+    assert done == []
+    with pytest.warns(LongRunWarning) as record:
+        run(done.append, 3, outlook=outlook)
+    assert record[0].filename == __file__ and done == [0, 1, 2]
+
+
+def test_ordinary_loops_say_nothing():
+    tried = []
+    assert run(lambda i: 2 * i, 3, outlook=Outlook([(lambda: tried.append(1), 19.0)])) == [0, 2, 4]
+    assert tried == []  # a trial would be a large part of the loop
+    assert run(lambda i: 2 * i, 3, outlook=Outlook([(lambda: tried.append(1), 20.0)])) == [0, 2, 4]
+    assert tried == [1]
+
+
+def test_loops_within_a_loop_are_part_of_it(everything_is_long):
+    outlook = Outlook([(lambda: None, 100.0)])
+
+    def inner(i):
+        return sum(run(lambda k: k, 3, outlook=outlook)) + i
+
+    for backend in ("threading", "sequential"):
+        with joblib.parallel_config(backend), pytest.warns(LongRunWarning) as record:
+            assert run(inner, 4, outlook=outlook, n_jobs=2) == [3, 4, 5, 6]
+        assert len(record) == 1
+    with pytest.warns(LongRunWarning) as record:
+        run(inner, 2)  # of which nothing is known
+    assert len(record) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [(lambda fit: fit.loo(), "leave-one-out"), (lambda fit: fit.gof(B=40, rng=1), "bootstrap"),
+     (lambda fit: fit.gof(B=40, rng=1, method="parametric"), "bootstrap")],
+    ids=["loo", "pairs", "parametric"],
+)  # fmt: skip
+@pytest.mark.parametrize("response", ["y", "level"])
+def test_statistics_that_are_long(response, call, what, monkeypatch):
+    fit = svm(f"{response} ~ a + b", DATA)
+    monkeypatch.setattr(loops, "LONG", 0.0)
+    monkeypatch.setattr(loops, "_WORTH_TRIAL", 1)
+    with pytest.warns(
+        LongRunWarning, match=f"^{what} will take about .*progress=True shows a bar, and Ctrl-C"
+    ) as record:
+        call(fit)
+    assert record[0].filename == __file__
+
+
+@pytest.mark.parametrize("criterion", ["loo", "kfold"])
+@pytest.mark.parametrize("response", ["y", "level"])
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+def test_grids_that_are_long(response, criterion, everything_is_long):
+    grid = {"C": [0.5, 1.0, 2.0, 4.0], "gamma": [0.1, 0.3, 0.5, 0.7, 1.0]}
+    with pytest.warns(LongRunWarning, match="^tune will take about"):
+        tune(f"{response} ~ a + b", DATA, criterion=criterion, rng=1, **grid)
+
+
+# -- pieces ------------------------------------------------------------------------------------------------------------
+
+
+def gram(n, fits=True):
+    X = np.zeros((n, 1))
+    return Gram(RBF(1.0).bind(X), budget=DEFAULT_BUDGET if fits else 1)
+
+
+def test_a_bar_moves_from_the_beginning():
+    """Where the matrix is not in memory a deletion takes a second, and a replicate ten."""
+    assert deletions_per_task(gram(30)) == 128 and deletions_per_task(gram(30, fits=False)) <= 4
+    assert [len(which) for which in tasks_of(40, gram(30))] == [16, 16, 8]
+    assert [which.tolist() for which in tasks_of(3, gram(30, fits=False))] == [[0], [1], [2]]
+
+
+def test_trials_stand_for_all_deletions():
+    moved = np.arange(3000) % 3 == 0
+    found = trials(moved, gram(30))
+    assert [len(few) * often for few, often in found] == pytest.approx([1000, 2000])
+    assert all(len(few) <= 0.003 * 3000 for few, _ in found)
+    assert [moved[few].all() for few, _ in found] == [True, False]
+    assert [len(few) for few, _ in trials(moved, gram(30, fits=False))] == [1, 1]
+    assert trials(np.zeros(0, bool), gram(30)) == []
+
+
+def test_memory():
+    sizes = [sum(memory_of_deletions(gram(n), n // 2, 0.0)) for n in (10, 100, 400)]
+    assert sizes == sorted(sizes)
+    assert memory_of_deletions(gram(400), 10, 1e6)[0] == matrix_bytes(gram(400)) + 1e6 == 8 * 400**2 + 1e6
+    assert matrix_bytes(gram(400, fits=False)) == 0.0
+    assert matrix_reason(gram(400)) == ""
+    assert "kernel matrix of 400 rows would take 0.0 GB, beyond the 2.1 GB" in matrix_reason(gram(400, fits=False))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_the_loop(n_jobs):
+    """As Ctrl-C does, while a worker is at its piece: no thread goes on, and no further piece is begun."""
+    before, begun = set(threading.enumerate()), []
+
+    def piece(i):
+        begun.append(i)
+        if i == 3:
+            _thread.interrupt_main()
+        time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(piece, 500, n_jobs=n_jobs)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=60.0)
+        assert not thread.is_alive()
+    assert 4 <= len(begun) < 100
+    assert run(lambda i: i, 3, n_jobs=n_jobs) == [0, 1, 2]
