@@ -1,6 +1,7 @@
 """The checks of the fuzz: silent about right answers, and each says what is wrong with a wrong one."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from benchmarks.fuzz import dense, models, resampled
 from benchmarks.fuzz.draw import USUAL, Case
-from benchmarks.fuzz.judge import EPS, Answer, answer_of, answers_of, apart, judge
+from benchmarks.fuzz.judge import EPS, Answer, Long, answer_of, answers_of, apart, judge, sums
 from svmstat import svm
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline
 from svmstat.solver import BoxQP, Gram, Status, solve
@@ -129,6 +130,20 @@ def test_the_formulas_are_those_of_the_kernels(kernel):
     allowed = TOL_KERNEL * np.maximum(np.abs(exact), 1.0)
     assert (np.abs(kernel(X, X[3:7]) - exact) <= allowed).all()
     assert (np.abs(kernel(X, X[3:7]) - exact) <= models.kernel_rounding(kernel, X)).all()
+
+
+def test_sums_are_exact():
+    """Terms of 1e16 that cancel: nothing is left of their sum in doubles, and little in long doubles."""
+    rng = np.random.default_rng(4)
+    for size in (1e-140, 1.0, 1e140):
+        K, beta = rng.normal(size=(5, 30)) * 10.0 ** rng.uniform(0, 16, 30) * size, rng.normal(size=30)
+        beta[-1] = -(K[0, :-1] @ beta[:-1]) / K[0, -1]
+        true = [sum(Fraction(k) * Fraction(b) for k, b in zip(row, beta, strict=True)) for row in K.tolist()]
+        found = sums(K, beta, digits=0.0)
+        assert abs(true[0]) < 1e-15 * np.abs(K[0] * beta).sum()
+        for each, row in zip(found, true, strict=True):
+            error = Fraction(float(each)) + Fraction(float(each - Long(float(each)))) - row
+            assert abs(error) <= 2 * Fraction(float(np.finfo(Long).eps)) * abs(row)
 
 
 def case(data, resample=None, **options):
