@@ -154,7 +154,7 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     off = float(np.abs(answer.field - h).max())
     if not off <= rounding:
         found.append(Finding("field", f"f is {off:.2g} from that of alpha, its rounding at most {rounding:.2g}"))
-    if answer.certified and off > known_to(f, problem.margin.max()):
+    if answer.certified and off > known_to(f, problem.margin.max(), answer.rounding * (np.ptp(answer.field) == 0.0)):
         found.append(Finding("digits", f"certified, but f is {off:.2g} from that of alpha, of {np.abs(f).max():.2g}"))
     slack = margin - y * f
     full = answer.upper * (1.0 - 4.0 * EPS * (problem.total is not None))  # bounds of hulls are divided by rho
@@ -206,9 +206,12 @@ def _halves(x: Floats) -> tuple[int, tuple[Floats, Floats]]:
     return scale, (high, x - high)
 
 
-def known_to(f: np.ndarray, margin: float) -> float:
-    """How exactly a certified f must be known: to `DIGITS` of its largest value, or to the digits of the margin."""
-    return float(max(DIGITS * np.abs(f).max(), 16.0 * EPS * margin))
+def known_to(f: np.ndarray, margin: float, left_out: float = 0.0) -> float:
+    """How exactly a certified f must be known: to `DIGITS` of its largest value, or to the digits of the margin.
+
+    Where f is said to be flat, what rounding leaves of it may be ``left_out``, so long as it is nothing to the margin.
+    """
+    return float(max(DIGITS * np.abs(f).max(), 16.0 * EPS * margin, min(left_out, DIGITS * margin)))
 
 
 def apart(problem: BoxQP, one: Answer, other: Answer) -> list[Finding]:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.fuzz import dense, models, resampled
 from benchmarks.fuzz.draw import USUAL, Case
-from benchmarks.fuzz.judge import EPS, Answer, Long, answer_of, answers_of, apart, judge, sums
+from benchmarks.fuzz.judge import EPS, Answer, Long, answer_of, answers_of, apart, judge, known_to, sums
 from svmstat import svm
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline
 from svmstat.solver import BoxQP, Gram, Status, solve
@@ -93,6 +93,13 @@ def test_each_wrong_answer_is_found(problem, answer):
         assert check in checks(judge(problem, each)), check
     assert judge(problem, wrong(answer, status=Status.UNCERTIFIED, violation=1.0)) == []
     assert checks(apart(problem, answer, wrong(answer, field=answer.field + 1e-2))) == {"road"}
+
+
+def test_a_flat_field_may_leave_out_what_rounding_hides_and_no_more():
+    f = np.full(3, 2e-14)
+    assert known_to(f, 1.0) == 16 * EPS
+    assert known_to(f, 1.0, left_out=3e-14) == 3e-14
+    assert known_to(f, 1.0, left_out=1.0) == 1e-6
 
 
 def test_hulls_that_are_said_to_meet(hulls):
