@@ -216,17 +216,21 @@ def _labels(rng: np.random.Generator, picked: dict[str, Any], data: pd.DataFrame
     if picked["labels"] == "noisy":
         score = score + rng.normal(size=n) * rng.uniform(0.2, 2.0)
     share = rng.uniform(0.2, 0.8)
-    match picked["labels"]:
-        case "random":
-            y = rng.integers(0, classes, n)
-        case "rare":
-            y = np.where(rng.random(n) < 1 / 200, rng.integers(1, classes, n), 0)
-        case _ if classes == 2:
-            y = (score > np.quantile(score, share)).astype(int)
-        case _:
-            y = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+    with np.errstate(all="ignore"):  # a score may be infinite
+        y = _classes(rng, picked["labels"], score, share, classes)
     y[:classes] = np.arange(min(classes, n))
     return y
+
+
+def _classes(rng: np.random.Generator, labels: str, score: np.ndarray, share: float, classes: int) -> np.ndarray:
+    match labels:
+        case "random":
+            return rng.integers(0, classes, len(score))
+        case "rare":
+            return np.where(rng.random(len(score)) < 1 / 200, rng.integers(1, classes, len(score)), 0)
+        case _ if classes == 2:
+            return (score > np.quantile(score, share)).astype(int)
+    return np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
 
 
 def _response(rng: np.random.Generator, y: np.ndarray) -> Any:

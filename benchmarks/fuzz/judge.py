@@ -1,9 +1,10 @@
 """What must hold of a solution, computed from the problem alone and in more digits than the solver has.
 
-``numpy.longdouble`` has 64 bits of mantissa on the processors of Intel and AMD, so that what it says of a double is
-right to 1e-19 of the terms of a sum. Elsewhere it may be a double: then the checks are those of a second computation.
+``numpy.longdouble`` has 64 bits of mantissa on the processors of Intel and AMD, so that a sum is right to 1e-19 of its
+terms. Elsewhere it may be a double. Where that does not do, sums of products are computed exactly.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,14 +135,12 @@ def _meeting(problem: BoxQP, answer: Answer) -> list[Finding]:
 def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     """Balance, the field, the KKT conditions, the gap and the digits."""
     found = []
-    K, y, alpha = problem.gram.complete().astype(Long), problem.signs.astype(Long), answer.alpha.astype(Long)
+    y, alpha = problem.signs.astype(Long), answer.alpha.astype(Long)
     margin, upper = problem.margin.astype(Long), answer.upper.astype(Long)
-    beta = y * alpha
-    h, b = K @ beta, Long(answer.intercept)
+    beta, b = y * alpha, Long(answer.intercept)
+    h = sums(problem.gram.complete(), problem.signs * answer.alpha, answer.rounding)
     f = h + b
     rounding = answer.rounding + 2.0 * EPS * float(max(np.abs(f).max(), abs(b)))  # of b and of h + b
-    seen = blur(K, beta)
-    rounding += seen
     violation = max(answer.violation, 0.0)
 
     size = np.abs(beta).sum()
@@ -150,7 +149,7 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     off = float(np.abs(answer.field - h).max())
     if not off <= rounding:
         found.append(Finding("field", f"f is {off:.2g} from that of alpha, its rounding at most {rounding:.2g}"))
-    if answer.certified and off > known_to(f, problem.margin.max()) + seen:
+    if answer.certified and off > known_to(f, problem.margin.max(), answer.rounding * (np.ptp(answer.field) == 0.0)):
         found.append(Finding("digits", f"certified, but f is {off:.2g} from that of alpha, of {np.abs(f).max():.2g}"))
     slack = margin - y * f
     full = answer.upper * (1.0 - 4.0 * EPS * (problem.total is not None))  # bounds of hulls are divided by rho
@@ -172,14 +171,44 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     return found
 
 
-def blur(K: np.ndarray, beta: np.ndarray) -> float:
-    """How exactly Kβ is known in long doubles: solutions with terms of 1e10 and more have it in twice the precision."""
-    return float(4.0 * np.sqrt(len(beta)) * np.finfo(Long).eps * (np.abs(K) @ np.abs(beta)).max(initial=Long(0)))
+def sums(K: Floats, beta: Floats, digits: float) -> np.ndarray:
+    """Kβ (n,) in long doubles for K (n, m) and β (m,), so exact that nothing is missing beside ``digits``."""
+    used = np.flatnonzero(beta)
+    K, beta = K[:, used], beta[used]
+    if len(used) == 0:
+        return np.zeros(len(K), Long)
+    found = K.astype(Long) @ beta.astype(Long)
+    unsure = float(np.finfo(Long).eps) * len(used) * (np.abs(K) @ np.abs(beta))
+    rows = np.flatnonzero(unsure > 0.01 * digits)
+    for i in rows if np.isfinite(unsure).all() else ():
+        found[i] = exact_sum(K[i], beta)
+    return found
 
 
-def known_to(f: np.ndarray, margin: float) -> float:
-    """How exactly a certified f must be known: to `DIGITS` of its largest value, or to the digits of the margin."""
-    return float(max(DIGITS * np.abs(f).max(), 16.0 * EPS * margin))
+def exact_sum(x: Floats, z: Floats) -> np.longdouble:
+    """Σ x z (m,) from the halves of the digits, whose products are exact, as two doubles added up."""
+    (x_scale, x_halves), (z_scale, z_halves) = _halves(x), _halves(z)
+    terms = np.concatenate([one * other for one in x_halves for other in z_halves]).tolist()
+    high = math.fsum(terms)
+    low = math.fsum([*terms, -high])
+    return np.ldexp(Long(high) + Long(low), x_scale + z_scale)
+
+
+def _halves(x: Floats) -> tuple[int, tuple[Floats, Floats]]:
+    """x (m,) as 2^scale times a sum of two, each of 26 binary digits; digits below 1e-300 of the largest are lost."""
+    scale = int(np.frexp(np.abs(x).max())[1])
+    x = np.ldexp(x, -scale)
+    high = 134217729.0 * x
+    high = high - (high - x)
+    return scale, (high, x - high)
+
+
+def known_to(f: np.ndarray, margin: float, left_out: float = 0.0) -> float:
+    """How exactly a certified f must be known: to `DIGITS` of its largest value, or to the digits of the margin.
+
+    Where f is said to be flat, what rounding leaves of it may be ``left_out``, so long as it is nothing to the margin.
+    """
+    return float(max(DIGITS * np.abs(f).max(), 16.0 * EPS * margin, min(left_out, DIGITS * margin)))
 
 
 def apart(problem: BoxQP, one: Answer, other: Answer) -> list[Finding]:

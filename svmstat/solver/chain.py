@@ -11,9 +11,9 @@ from svmstat.solver.follow import set_off
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible_in_classes, hulls_of, judge, may_reach, shifts
 from svmstat.solver.path import ARRIVED, move
-from svmstat.solver.polish import refine
+from svmstat.solver.polish import fresh, refine
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import arrived, basis_of, certified, feasible, fresh, settled_basis, solve_single
+from svmstat.solver.single import arrived, basis_of, certified, feasible, settled_basis, solve_single
 from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, partition, settle
 
 _PATIENCE = 300
@@ -87,7 +87,7 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     for position in range(m - 1, -1, -1):
         if not lo1[members[position]] < beta[members[position]] < hi1[members[position]]:
             m = exclude(group, members, m, inverse, position)
-    h = fresh(problem, beta)
+    h = fresh(problem.gram, problem.linear, beta)
     reached = Basis(members[:m].copy(), inverse[: m + lead, : m + lead].copy())
     refine(problem.gram, group, lo1, hi1, beta, h, scalars, reached)
     noise = min(1e-14 * np.abs(beta0).max(), 1e-6 * np.abs(beta).max())  # what is left of the larger β at the start

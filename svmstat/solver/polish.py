@@ -99,6 +99,7 @@ def _round(
     lead = len(scalars)
     members, m, inverse = make_basis(K, part_group, part_beta, part_lo, part_hi, part_status, scalars)
     if m < np.count_nonzero(status == FREE) and not may_slide:
+        h[:] = fresh(gram, linear, beta)
         return no_basis(lead), 0
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
     part_g = shifts(verdict.b, part_group) - h[near]
@@ -115,12 +116,17 @@ def _round(
         if not part_lo[members[position]] < part_beta[members[position]] < part_hi[members[position]]:
             m = exclude(part_group, members, m, inverse, position)
     beta[near] = part_beta
-    h[:] = linear
-    support = np.flatnonzero(beta)
-    gram.add(support, -beta[support], h)
+    h[:] = fresh(gram, linear, beta)
     basis = Basis(near[members[:m]], inverse[: m + lead, : m + lead].copy())
     refine(gram, group, lo, hi, beta, h, scalars, basis)
     return basis, int(events)
+
+
+def fresh(gram: Gram, linear: Floats, beta: Floats) -> Floats:
+    """h = s − Kβ (n,) computed anew: in what steps add up to, their rounding has gathered."""
+    h, support = linear.copy(), np.flatnonzero(beta)
+    gram.add(support, -beta[support], h)
+    return h
 
 
 def _right_signs(g: Floats, status: np.ndarray, violation: float) -> Floats:

@@ -20,7 +20,7 @@ from svmstat.solver.hulls import (
     towards_each_other,
 )
 from svmstat.solver.newton import MANY, Outcome, newton
-from svmstat.solver.polish import no_basis, polish
+from svmstat.solver.polish import fresh, no_basis, polish
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.sharpen import correct, hides, sharpen
 from svmstat.solver.solution import (
@@ -81,7 +81,7 @@ def _reach(
 ) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
     linear = problem.linear
-    h = fresh(problem, beta)
+    h = fresh(problem.gram, linear, beta)
     if hulls is not None and not beta.any():
         beta, h = towards_each_other(problem.gram, lo, hi, hulls.group)
     steps, events, room = 0, 0, Room()
@@ -125,17 +125,10 @@ def _reach(
             polished = polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS)
             events, basis = events + polished.events, polished.basis
     if not polished_exactly:
-        h[:] = fresh(problem, beta)
+        h[:] = fresh(problem.gram, linear, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
     return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
-
-
-def fresh(problem: BoxQP, beta: Floats) -> Floats:
-    """h = s − Kβ (n,) computed anew: what steps add up to drifts away from it."""
-    h, support = problem.linear.copy(), np.flatnonzero(beta)
-    problem.gram.add(support, -beta[support], h)
-    return h
 
 
 def settled_basis(
@@ -151,7 +144,7 @@ def settled_basis(
         return basis
     part = beta.copy()
     part[rows] -= distance
-    part_h = fresh(problem, part)
+    part_h = fresh(problem.gram, problem.linear, part)
     if not judge(part_h, part, lo, hi, hulls).certified:
         return basis
     beta[:], h[:] = part, part_h

@@ -1,6 +1,7 @@
 """The checks of the fuzz: silent about right answers, and each says what is wrong with a wrong one."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from benchmarks.fuzz import dense, models, resampled
 from benchmarks.fuzz.draw import USUAL, Case
-from benchmarks.fuzz.judge import EPS, Answer, answer_of, answers_of, apart, judge
+from benchmarks.fuzz.judge import EPS, Answer, Long, answer_of, answers_of, apart, judge, known_to, sums
 from svmstat import svm
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline
 from svmstat.solver import BoxQP, Gram, Status, solve
@@ -94,6 +95,13 @@ def test_each_wrong_answer_is_found(problem, answer):
     assert checks(apart(problem, answer, wrong(answer, field=answer.field + 1e-2))) == {"road"}
 
 
+def test_a_flat_field_may_leave_out_what_rounding_hides_and_no_more():
+    f = np.full(3, 2e-14)
+    assert known_to(f, 1.0) == 16 * EPS
+    assert known_to(f, 1.0, left_out=3e-14) == 3e-14
+    assert known_to(f, 1.0, left_out=1.0) == 1e-6
+
+
 def test_hulls_that_are_said_to_meet(hulls):
     answer = answer_of(hulls, solve(hulls))
     beta = answer.alpha * answer.rho
@@ -129,6 +137,20 @@ def test_the_formulas_are_those_of_the_kernels(kernel):
     allowed = TOL_KERNEL * np.maximum(np.abs(exact), 1.0)
     assert (np.abs(kernel(X, X[3:7]) - exact) <= allowed).all()
     assert (np.abs(kernel(X, X[3:7]) - exact) <= models.kernel_rounding(kernel, X)).all()
+
+
+def test_sums_are_exact():
+    """Terms of 1e16 that cancel: nothing is left of their sum in doubles, and little in long doubles."""
+    rng = np.random.default_rng(4)
+    for size in (1e-140, 1.0, 1e140):
+        K, beta = rng.normal(size=(5, 30)) * 10.0 ** rng.uniform(0, 16, 30) * size, rng.normal(size=30)
+        beta[-1] = -(K[0, :-1] @ beta[:-1]) / K[0, -1]
+        true = [sum(Fraction(k) * Fraction(b) for k, b in zip(row, beta, strict=True)) for row in K.tolist()]
+        found = sums(K, beta, digits=0.0)
+        assert abs(true[0]) < 1e-15 * np.abs(K[0] * beta).sum()
+        for each, row in zip(found, true, strict=True):
+            error = Fraction(float(each)) + Fraction(float(each - Long(float(each)))) - row
+            assert abs(error) <= 2 * Fraction(float(np.finfo(Long).eps)) * abs(row)
 
 
 def case(data, resample=None, **options):

@@ -124,3 +124,13 @@ def test_twice_is_once(mackerel):
     again = solve(qp, start=solution)
     assert again.status is Status.CERTIFIED
     np.testing.assert_allclose(again.alpha, solution.alpha, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 7, 9])
+def test_what_many_steps_have_worn_off_h_is_made_good(draw_problem, seed):
+    """Also where a descent has met the tolerance by itself, and more rows are free than are independent."""
+    qp = draw_problem(seed, n=60, design="pairs", kernel="rbf", upper="1", loss="hinge").qp
+    lo, hi, beta, h = rough(qp, 1e-10)
+    h += 1e-9
+    assert polish(qp.gram, qp.linear, lo, hi, beta, h, 10_000).exact
+    np.testing.assert_allclose(h, qp.linear - qp.gram.complete() @ beta, rtol=0, atol=1e-13 * size(np.abs(beta).sum()))
