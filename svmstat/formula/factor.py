@@ -74,7 +74,7 @@ class Factor:
             raise new_levels(what, [value.levels[code] for code in present], self.levels)
         columns = (codes[:, None] == np.arange(self.width)).astype(float)
         columns[value.missing] = np.nan
-        return columns
+        return np.asarray(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def positions(value: Value, levels: tuple[Level, ...]) -> np.ndarray:
     """The position of each row among these levels: (n,) int, −1 where missing or none of them."""
     known = {level: code for code, level in enumerate(levels)}
     table = np.array([*(known.get(level, -1) for level in value.levels), -1], dtype=np.intp)
-    return table[value.data]
+    return np.asarray(table[value.data])
 
 
 def _listed(levels: tuple[Level, ...]) -> str:

@@ -68,7 +68,7 @@ class Kernel(ABC):
         """The kernels that it is made of."""
         return ()
 
-    def with_parts(self, change: Callable[["Kernel"], "Kernel"]) -> "Kernel":
+    def with_parts(self, change: Callable[["Kernel"], "Kernel"]) -> "Kernel":  # noqa: ARG002  here are no parts
         """The kernel made of its changed parts."""
         return self
 

@@ -172,7 +172,7 @@ def _class_points(ax: Axes, fit: Any, plane: _Plane) -> None:
 
 def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
     """The rows of the data that the fit used."""
-    used = fit.frame.rows_of(data)
+    used: pd.DataFrame = fit.frame.rows_of(data)
     lost = [name for name in fit.frame.design.predictors if name not in data.columns]
     if lost:
         hint = nearest(str(lost[0]), map(str, data.columns))
