@@ -1,6 +1,6 @@
 """Support vector machines as statistical models: formulas, summaries, certificates, resampling diagnostics."""
 
-from importlib.metadata import version
+from importlib.metadata import version as _version
 
 from svmstat import datasets
 from svmstat.model import svm
@@ -24,5 +24,5 @@ __all__ = [
 def __getattr__(name: str) -> str:
     """The version, looked up in the installed package when it is asked for and not by every import."""
     if name == "__version__":
-        return version("svmstat")
+        return _version("svmstat")
     raise AttributeError(f"module 'svmstat' has no attribute {name!r}")

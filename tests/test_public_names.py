@@ -55,8 +55,8 @@ def test_top_level():
 
 def test_version():
     assert svmstat.__version__ == importlib.metadata.version("svmstat")
-    with pytest.raises(AttributeError, match="has no attribute 'version'"):
-        svmstat.version  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'versoin'"):
+        svmstat.versoin  # noqa: B018
 
 
 def test_type_checkers_read_the_annotations():

@@ -65,7 +65,7 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
 
     References
     ----------
-    Garreau, Jitkrittum & Kanagawa (2018), "Large sample analysis of the median heuristic", arXiv:1707.07269.
+    Garreau, Jitkrittum & Kanagawa (2018), Large sample analysis of the median heuristic.
 
     Examples
     --------

@@ -98,7 +98,7 @@ def wilson(share: Any, n: Any, level: float) -> tuple[Any, Any]:
 
     References
     ----------
-    Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209–212.
+    Wilson (1927), Probable inference, the law of succession, and statistical inference.
 
     Examples
     --------
