@@ -104,8 +104,8 @@ def load(name: str) -> pd.DataFrame:
     **liver**: 218 rows, 4 columns. Patients with one of four liver diseases and three of the four serum
     enzymes of [Plomteux 1980] (OCT is not in this copy). ``disease`` is a plain string: AVH acute viral
     hepatitis (57), PCH persistent chronic hepatitis (44), ACH aggressive chronic hepatitis (40), PNC
-    postnecrotic cirrhosis (77). ``ast``, ``alt`` and ``gldh`` are the activities of aspartate and alanine aminotransferase and of
-    glutamate dehydrogenase.
+    postnecrotic cirrhosis (77). ``ast``, ``alt`` and ``gldh`` are the activities of aspartate and alanine
+    aminotransferase and of glutamate dehydrogenase.
 
     **forest**: 2724 rows, 55 columns, all integers. Patches of 30 m × 30 m in the Roosevelt National Forest,
     Colorado, from the UCI "Covertype" data [Blackard & Dean 1999] (copyright Jock A. Blackard and Colorado

@@ -12,7 +12,7 @@ from svmstat._checks import at_least, ended, nearest, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
 
-_BANDS = ("#faf0da", "#6496c5")  # from f < 0 to f > 0, light to dark also in grey
+_BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
 
 
 def surface_plot(
