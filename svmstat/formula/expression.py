@@ -58,7 +58,7 @@ class Expression:
 
     @property
     def code(self) -> str:
-        """The code."""
+        """The expression as Python code."""
         return self.source.code
 
     @property

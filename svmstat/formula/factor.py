@@ -38,7 +38,7 @@ class Factor:
         return tuple(f"{code}[{item}]" for item in self.levels or range(self.width))
 
     def columns(self, where: str, value: Value) -> np.ndarray:
-        """The columns of these rows.
+        """The columns (n, width) that the factor gives for a value of its expression.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Term:
 
 
 def learn_factor(expression: Expression, value: Value, counted: np.ndarray) -> Factor:
-    """The factor of an expression.
+    """Make a factor of an expression: its levels are those that its value has at the fit.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What is predicted.
+    """The response of a fit: its levels, which of them is the event, and the type of predicted labels.
 
     Attributes
     ----------

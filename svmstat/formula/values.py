@@ -14,7 +14,7 @@ Level = Any  # bool, int, float, str, or what a categorical holds
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An evaluated expression.
+    """What an expression of a formula gives on n rows: numbers or levels, and where they are missing.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Value:
 
 
 def interpret(what: str, raw: object, n: int) -> Value:
-    """Read the outcome of an evaluation.
+    """Make a `Value` of whatever the code of an expression gave.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _BAND = 0.14
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBins:
-    """What a calibration plot shows, k bins.
+    """The k bins of a calibration plot: predicted probability and observed frequency of each.
 
     Attributes
     ----------

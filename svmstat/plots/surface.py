@@ -92,7 +92,7 @@ def region_plot(
 
 @dataclass(frozen=True, slots=True)
 class _Plane:
-    """Two predictors of a fit, the others held.
+    """The plane of a figure: two predictors of a fit vary, the others are held at one value.
 
     Attributes
     ----------
