@@ -64,8 +64,8 @@ def main():
     print("scikit-learn: cross_val_predict(SVC(tol=1e-3), method='decision_function', cv=LeaveOneOut()), none of these")
     print(f"{'data':17}{'C':>5}{'cores':>6}{'loo s':>9}{'influence s':>13}{'sklearn s':>11}{'ratio':>7}", end="")
     print("  largest |f - f sklearn|")
-    for name, (X, labels), gamma, C in CASES:
-        X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    for name, (raw, labels), gamma, C in CASES:
+        X = (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=1)
         y = np.unique(labels, return_inverse=True)[1]
         machine = fit_pairs(RBF(gamma), X, y, np.ones(len(y)), C=C, loss="hinge")
         maps = fit_pair_maps(machine, "wu-lin-weng")

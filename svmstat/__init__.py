@@ -1,5 +1,7 @@
 """Support vector machines as statistical models: formulas, summaries, certificates, resampling diagnostics."""
 
+from importlib.metadata import version as _version
+
 from svmstat import datasets
 from svmstat.model import svm
 from svmstat.multiclass_results import MulticlassSVMResults
@@ -17,3 +19,10 @@ __all__ = [
     "svm",
     "tune",
 ]
+
+
+def __getattr__(name: str) -> str:
+    """The version, looked up in the installed package when it is asked for and not by every import."""
+    if name == "__version__":
+        return _version("svmstat")
+    raise AttributeError(f"module 'svmstat' has no attribute {name!r}")

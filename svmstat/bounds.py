@@ -1,7 +1,7 @@
 """The vocabulary of resampling: what is left out or repeated, as upper bounds of the one problem.
 
-A row of upper bounds u_i = C · w_i · L(y_i) describes a fit on altered data with the kernel matrix unchanged (spec,
-section 1): u_k = 0 leaves row k out.
+A row of upper bounds u_i = C · w_i · L(y_i) describes a fit on altered data with the kernel matrix unchanged: u_k = 0
+leaves row k out.
 """
 
 from collections.abc import Mapping

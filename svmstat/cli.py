@@ -72,7 +72,7 @@ _NAMED_NUMBERS = {"class_weight": "--class-weight", "costs": "--cost", "priors":
 class _Once(argparse.Action):
     """Store a value, which an option that is given again would silently replace."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+    def __call__(self, _parser: Any, namespace: Any, values: Any, _option: str | None = None) -> None:
         if hasattr(namespace, self.dest):
             raise argparse.ArgumentError(self, f"it is given twice: {getattr(namespace, self.dest)!r} and {values!r}")
         setattr(namespace, self.dest, values)

@@ -34,13 +34,14 @@ Plain = TypeVar("Plain", float, int, str)
 def _apart(value: Plain) -> Plain:
     """An equal object of its own: as a default it tells an argument that was given from one that was not."""
     kind = type(value)
-    return type(kind.__name__, (kind,), {})(value)
+    apart: type[Plain] = type(kind.__name__, (kind,), {})
+    return apart(value)
 
 
 _C, _GAMMA, _DEGREE, _COEF0 = _apart(1.0), _apart("scale"), _apart(3), _apart(0.0)
 
 
-def svm(
+def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     formula: str,
     data: pd.DataFrame,
     *,
@@ -272,7 +273,7 @@ class Prepared:
         return {code: self.decision.class_weight[level] for code, level in enumerate(self.frame.response.levels)}
 
 
-def prepare(
+def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the machine
     formula: str,
     data: pd.DataFrame,
     *,

@@ -234,7 +234,8 @@ def _chances(loo: Any) -> pd.Series:
     """The leave-one-out probability of the event (n,), with more than two levels of the one that was observed."""
     if isinstance(loo.prob, pd.Series):
         return loo.prob.rename("P(event)")
-    return loo.summary_frame()["probability"].rename("P(observed)")
+    observed: pd.Series = loo.summary_frame()["probability"]
+    return observed.rename("P(observed)")
 
 
 def _calibration(fit: Any, loo: Any) -> Iterator[str]:

@@ -38,7 +38,7 @@ class ShiftedRule:
     @property
     def intercept(self) -> float:
         """The intercept of the shifted rule."""
-        return self.fit.intercept + self.shift
+        return float(self.fit.intercept + self.shift)
 
     def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
         """The predicted level, as `SVMResults.predict` for the shifted rule."""

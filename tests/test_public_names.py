@@ -1,6 +1,8 @@
 """The names that code outside this package calls: they stay, with their arguments and defaults."""
 
 import dataclasses
+import importlib.metadata
+import importlib.resources
 import inspect
 
 import pytest
@@ -49,6 +51,16 @@ METHODS = {"summary": (), "predict": ("newdata",), "decision_function": ("newdat
 def test_top_level():
     assert set(svmstat.__all__) >= {"svm", "tune", "minimax", "neyman_pearson", "datasets", "SVMResults"}
     assert all(hasattr(svmstat, name) for name in svmstat.__all__)
+
+
+def test_version():
+    assert svmstat.__version__ == importlib.metadata.version("svmstat")
+    with pytest.raises(AttributeError, match="has no attribute 'versoin'"):
+        svmstat.versoin  # noqa: B018
+
+
+def test_type_checkers_read_the_annotations():
+    assert (importlib.resources.files("svmstat") / "py.typed").is_file()
 
 
 def test_kernels():

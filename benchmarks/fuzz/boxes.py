@@ -51,7 +51,7 @@ def judge_bounds(problem: BoxQP, seed: int, start: object) -> list[Finding]:
     one_minimum = definite(problem)
     for q, answer in enumerate(answers_of(problem, uppers, solve(problem, uppers, start=start))):
         posed = replace(problem, upper=uppers[q])
-        alone = answer_of(posed, solve(posed))
+        alone = answer_of(solve(posed))
         findings = judge(posed, answer) + (apart(posed, answer, alone) if one_minimum else [])
         found += [Finding(each.check, f"bounds {q}: {each.detail}") for each in findings]
         if not answer.certified and alone.certified:

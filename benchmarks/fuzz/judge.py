@@ -64,7 +64,7 @@ class Answer:
         return self.status is Status.CERTIFIED
 
 
-def answer_of(problem: BoxQP, solution: Any) -> Answer:
+def answer_of(solution: Any) -> Answer:
     """A `Solution`."""
     return Answer(
         solution.status, solution.alpha, solution.upper, solution.field,

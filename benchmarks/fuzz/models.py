@@ -102,7 +102,7 @@ def _solved(problem: BoxQP, seed: int, watch: _Watch) -> str:
     except Exception as error:
         watch.findings.append(Finding("exception", raised(error)))
         return "raised"
-    answer = answer_of(problem, solution)
+    answer = answer_of(solution)
     watch.look(judge, problem, answer)
     _beside_clarabel(problem, answer, watch)
     watch.look(boxes.judge_bounds, problem, seed, solution)
@@ -133,7 +133,7 @@ def _model(case: Case, watch: _Watch, caught: list[warnings.WarningMessage]) -> 
     if fit.converged and fit.kkt_violation > 1e-8:
         watch.findings.append(Finding("certificate", f"converged, with a KKT violation of {fit.kkt_violation:.2g}"))
     for problem, solution in _pairs(fit):
-        answer = answer_of(problem, solution)
+        answer = answer_of(solution)
         watch.look(judge, problem, answer)
         _beside_clarabel(problem, answer, watch)
     if np.isfinite(fit.machine.decision_values).all() and np.isfinite(fit.machine.alpha).all():

@@ -25,7 +25,7 @@ POINTWISE = ("sollich", "semiparametric")
 
 
 def tightest(loss: Loss) -> float:
-    """The largest admissible κ.
+    """The largest κ with p_low ≤ p_high everywhere, which gives the narrowest intervals.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def touch(loss: Loss) -> float:
 
 
 def probability_interval(f: Floats, loss: Loss, tightness: float = 1.0) -> tuple[Floats, Floats]:
-    """p_low and p_high, each of the shape of f; NaN for NaN.
+    """The interval that the loss allows for P(event): p_low and p_high, each of the shape of f; NaN for NaN.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _DECREMENT = 1e-20
 
 @dataclass(frozen=True, slots=True)
 class Platt:
-    """A fitted map.
+    """A fitted map from decision values to probabilities, p = 1/(1 + exp(A f + B)).
 
     Attributes
     ----------

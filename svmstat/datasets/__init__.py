@@ -71,10 +71,10 @@ def load(name: str) -> pd.DataFrame:
     Notes
     -----
     **mackerel**: 634 rows, 16 columns. One row per station (one sample of eggs) of the 1992 survey that
-    estimated the spawning stock of mackerel by the daily egg production method [1]_, in the row order of the
-    copy that R users know as ``gamair::mack``, with ``.`` in the names changed to ``_``. The response used
-    in the papers is ``egg_count > 0`` (369 of 634). The other columns are complete; ``salinity`` is missing
-    in 304 rows.
+    estimated the spawning stock of mackerel by the daily egg production method
+    [Borchers, Buckland, Priede & Ahmadi 1997], in the row order of the copy that R users know as
+    ``gamair::mack``, with ``.`` in the names changed to ``_``. The response used in the papers is
+    ``egg_count > 0`` (369 of 634). The other columns are complete; ``salinity`` is missing in 304 rows.
 
     ``egg_count``
         number of stage I eggs in the sample
@@ -102,29 +102,25 @@ def load(name: str) -> pd.DataFrame:
         distance to the 200 m depth contour, in degrees (of latitude and longitude alike)
 
     **liver**: 218 rows, 4 columns. Patients with one of four liver diseases and three of the four serum
-    enzymes of [2]_ (OCT is not in this copy). ``disease`` is a plain string: AVH acute viral hepatitis (57),
-    PCH persistent chronic hepatitis (44), ACH aggressive chronic hepatitis (40), PNC postnecrotic cirrhosis
-    (77). ``ast``, ``alt`` and ``gldh`` are the activities of aspartate and alanine aminotransferase and of
-    glutamate dehydrogenase.
+    enzymes of [Plomteux 1980] (OCT is not in this copy). ``disease`` is a plain string: AVH acute viral
+    hepatitis (57), PCH persistent chronic hepatitis (44), ACH aggressive chronic hepatitis (40), PNC
+    postnecrotic cirrhosis (77). ``ast``, ``alt`` and ``gldh`` are the activities of aspartate and alanine
+    aminotransferase and of glutamate dehydrogenase.
 
     **forest**: 2724 rows, 55 columns, all integers. Patches of 30 m × 30 m in the Roosevelt National Forest,
-    Colorado, from the UCI "Covertype" data [3]_ (copyright Jock A. Blackard and Colorado State University;
-    reuse is unlimited if this notice is retained). Only two of the seven cover types are here;
-    ``cover_type`` keeps UCI's codes, 1 spruce/fir (1375) and 7 krummholz (1349). ``elevation`` and the
+    Colorado, from the UCI "Covertype" data [Blackard & Dean 1999] (copyright Jock A. Blackard and Colorado
+    State University; reuse is unlimited if this notice is retained). Only two of the seven cover types are
+    here; ``cover_type`` keeps UCI's codes, 1 spruce/fir (1375) and 7 krummholz (1349). ``elevation`` and the
     ``…distance_to_…`` columns are in metres, ``aspect`` (azimuth) and ``slope`` in degrees, the three
     ``hillshade_…`` columns are indices from 0 to 255 at the summer solstice. ``wilderness_area1`` … ``4``
     and ``soil_type1`` … ``40`` are 0/1 indicators, 15 of which are constant in these rows.
 
     References
     ----------
-    .. [1] Borchers, D. L., Buckland, S. T., Priede, I. G. and Ahmadi, S. (1997). Improving the precision of
-       the daily egg production method using generalized additive models. Canadian Journal of Fisheries and
-       Aquatic Sciences 54, 2727–2742.
-    .. [2] Plomteux, G. (1980). Multivariate analysis of an enzymic profile for the differential diagnosis of
-       viral hepatitis. Clinical Chemistry 26, 1897–1899.
-    .. [3] Blackard, J. A. and Dean, D. J. (1999). Comparative accuracies of artificial neural networks and
-       discriminant analysis in predicting forest cover types from cartographic variables. Computers and
-       Electronics in Agriculture 24, 131–151.
+    Borchers, Buckland, Priede & Ahmadi (1997), Improving the precision of the daily egg production method using
+    generalized additive models; Plomteux (1980), Multivariate analysis of an enzymic profile for the differential
+    diagnosis of viral hepatitis; Blackard & Dean (1999), Comparative accuracies of artificial neural networks and
+    discriminant analysis in predicting forest cover types from cartographic variables.
 
     Examples
     --------

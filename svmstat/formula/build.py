@@ -28,7 +28,7 @@ from svmstat.formula.scaling import learn_scaling
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelFrame:
-    """The n rows of a fit as arrays.
+    """The n rows of a fit as arrays: what a formula makes of a data frame.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def build_design(
     env: Mapping[str, Any] | None = None,
     ignored: Collection[Hashable] = (),
 ) -> ModelFrame:
-    """Read a formula on a data frame.
+    """Read a formula, and make the arrays of a fit from the data frame.
 
     The subset is taken first; then rows in which the response or a predictor is missing are dropped.
 
@@ -265,7 +265,7 @@ def _checked(data: object, na_action: object, scale: object, env: object) -> Map
 
 
 def _bound(parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]) -> tuple[Expression, dict[str, Expression]]:
-    """The response, and the factors of the right side by their code."""
+    """What the formula computes from the data: the response, and the factors of the right side by their code."""
     columns = computable(data)
     left = bind(parsed.response, columns, names)
     right: dict[str, Expression] = {}

@@ -25,7 +25,7 @@ _OBJECT_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column was when the model was fitted.
+    """The kind of a column when the model was fitted, which it must also have in new data.
 
     Attributes
     ----------

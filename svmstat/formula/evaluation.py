@@ -20,7 +20,7 @@ MOST_LOST = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """A fit's expressions on its complete rows.
+    """The values of a fit's expressions on those rows where none of them is missing.
 
     Attributes
     ----------

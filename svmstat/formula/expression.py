@@ -58,7 +58,7 @@ class Expression:
 
     @property
     def code(self) -> str:
-        """The code."""
+        """The expression as Python code."""
         return self.source.code
 
     @property
@@ -70,6 +70,11 @@ class Expression:
     def label(self) -> str:
         """What the messages call it: ``column 'x'`` or ``term 'np.log(x)'``."""
         return f"term {self.code!r}" if self.column is None else f"column {self.column!r}"
+
+    @property
+    def transforms(self) -> dict[str, Any]:
+        """The stateful transforms by the names that patsy gives them; their attributes are what they have learnt."""
+        return dict(self._state["transforms"])
 
     def memorize(self, table: Table) -> None:
         """Let the stateful transforms learn from these rows."""
@@ -83,7 +88,7 @@ class Expression:
         """The rows, (n,) bool, for which the stateful transforms have no input."""
         if self.probe is None:
             return np.zeros(len(table), dtype=bool)
-        return table.missing(self._exposed(self.names.exposed)) | self.probe.evaluate(table).missing
+        return np.asarray(table.missing(self._exposed(self.names.exposed)) | self.probe.evaluate(table).missing)
 
     def evaluate(self, table: Table) -> Value:
         """Evaluate on the rows of a table, following R in what is missing.
@@ -141,7 +146,7 @@ class Expression:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the code, the caller's names it uses and what its transforms remember."""
         own = {name: _packed(self.code, name, value) for name, value in self.own.items()}
-        memory = {name: vars(transform) for name, transform in self._state["transforms"].items()}
+        memory = {name: vars(transform) for name, transform in self.transforms.items()}
         return _revive, (self.source, self.columns, own, memory)
 
 
@@ -256,5 +261,5 @@ def _revive(
     own = {k: importlib.import_module(v.name) if isinstance(v, _Module) else v for k, v in packed.items()}
     expression = _assemble(source, read_names(source.code), columns, own)
     for name, attributes in memory.items():
-        vars(expression._state["transforms"][name]).update(attributes)
+        vars(expression.transforms[name]).update(attributes)
     return expression

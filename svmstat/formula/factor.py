@@ -38,7 +38,7 @@ class Factor:
         return tuple(f"{code}[{item}]" for item in self.levels or range(self.width))
 
     def columns(self, where: str, value: Value) -> np.ndarray:
-        """The columns of these rows.
+        """The columns (n, width) that the factor gives for a value of its expression.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Factor:
             raise new_levels(what, [value.levels[code] for code in present], self.levels)
         columns = (codes[:, None] == np.arange(self.width)).astype(float)
         columns[value.missing] = np.nan
-        return columns
+        return np.asarray(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Term:
 
 
 def learn_factor(expression: Expression, value: Value, counted: np.ndarray) -> Factor:
-    """The factor of an expression.
+    """Make a factor of an expression: its levels are those that its value has at the fit.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def positions(value: Value, levels: tuple[Level, ...]) -> np.ndarray:
     """The position of each row among these levels: (n,) int, −1 where missing or none of them."""
     known = {level: code for code, level in enumerate(levels)}
     table = np.array([*(known.get(level, -1) for level in value.levels), -1], dtype=np.intp)
-    return table[value.data]
+    return np.asarray(table[value.data])
 
 
 def _listed(levels: tuple[Level, ...]) -> str:

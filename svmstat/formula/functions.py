@@ -21,7 +21,7 @@ _NUMPY_NAMES = (
 )
 
 
-def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:
+def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:  # noqa: ARG001  patsy's C has it
     """Mark values as levels of a factor.
 
     Every factor is coded by all its levels, so a contrast is accepted and has no effect.

@@ -24,7 +24,7 @@ _NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A formula taken apart.
+    """A formula taken apart into its response and its terms.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Parsed:
 
 
 def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
-    """Take a formula apart.
+    """Take a formula apart into its response and its terms.
 
     Parameters
     ----------

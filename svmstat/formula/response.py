@@ -20,7 +20,7 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What is predicted.
+    """The response of a fit: its levels, which of them is the event, and the type of predicted labels.
 
     Attributes
     ----------
@@ -79,7 +79,8 @@ class Response:
             return pd.Series(values, index=index, name=self.name)
         levels = pd.Series(list(self.levels), dtype=dtype)
         taken = levels.array.take(codes, allow_fill=True)
-        return pd.Series(taken, index=index, name=self.name, dtype=dtype)
+        series: pd.Series = pd.Series(taken, index=index, name=self.name, dtype=dtype)
+        return series
 
 
 def learn_response(expression: Expression, value: Value, dtype: Any, counted: np.ndarray, event: object) -> Response:

@@ -81,7 +81,7 @@ def true_probabilities(truth: object, data: pd.DataFrame, rows: np.ndarray) -> n
         If a value is missing or outside [0, 1], or if they are not n numbers.
     """
     numbers, shown = _row_numbers("truth", truth, data, "probabilities")
-    result = numbers[rows]
+    result = np.asarray(numbers[rows])
     bad = np.flatnonzero(~((result >= 0) & (result <= 1)))
     if len(bad):
         row = data.index[rows[bad[0]]]

@@ -162,8 +162,7 @@ class _Reader(ast.NodeVisitor):
                 if self._computing:
                     self._refuse_text(repr(node.value))
                 return node.value
-            case _:
-                self._refuse(f"The constant {node.value!r}")
+        return self._refuse(f"The constant {node.value!r}")
 
     def visit_Name(self, node: ast.Name) -> object:
         if node.id in self._columns:
@@ -175,7 +174,7 @@ class _Reader(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> object:
         if self._is_numpy(node.value) and node.attr in NUMBERS:
             return getattr(np, node.attr)
-        self._refuse_attribute(node, "The attribute", "")
+        return self._refuse_attribute(node, "The attribute", "")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> object:
         if type(node.op) not in _ARITHMETIC:

@@ -15,7 +15,7 @@ CONSTANT = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """What is done to the q columns that the terms give.
+    """Which of the q columns that the terms give are kept, and how these are standardised.
 
     Attributes
     ----------

@@ -62,8 +62,8 @@ def nodes(tree: ParseNode) -> Iterator[ParseNode]:
 def _parts(node: ParseNode) -> list[ParseNode]:
     """What must be evaluated before a node: all operands of a sum, but not the exponent of a power."""
     if node.type == "**":
-        return node.args[:1]
-    return [part for _, part in _operands(node)] if _is_sum(node) else node.args
+        return list(node.args[:1])
+    return [part for _, part in _operands(node)] if _is_sum(node) else list(node.args)
 
 
 def _is_sum(node: ParseNode) -> bool:

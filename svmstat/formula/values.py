@@ -14,7 +14,7 @@ Level = Any  # bool, int, float, str, or what a categorical holds
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An evaluated expression.
+    """What an expression of a formula gives on n rows: numbers or levels, and where they are missing.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Value:
 
 
 def interpret(what: str, raw: object, n: int) -> Value:
-    """Read the outcome of an evaluation.
+    """Make a `Value` of whatever the code of an expression gave.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _vector(what: str, series: pd.Series) -> Value:
     if kind == "text":
         codes, levels = pd.factorize(values, sort=True)
         return Value("text", codes, tuple(levels.tolist()), missing, dtype)
-    first = series[series.notna()].iloc[0]
+    first = series.iloc[int(series.notna().to_numpy().argmax())]
     raise DataError(
         f"{what} holds {kind} such as {first!r}: a term must be numbers, booleans, text or categories. "
         "Turn it into one, for instance a date into days with (date - date.min()).dt.days or date.dt.month."

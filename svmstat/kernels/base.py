@@ -68,7 +68,7 @@ class Kernel(ABC):
         """The kernels that it is made of."""
         return ()
 
-    def with_parts(self, change: Callable[["Kernel"], "Kernel"]) -> "Kernel":
+    def with_parts(self, change: Callable[["Kernel"], "Kernel"]) -> "Kernel":  # noqa: ARG002  here are no parts
         """The kernel made of its changed parts."""
         return self
 
@@ -169,7 +169,7 @@ def short(value: object) -> str:
 
 
 def family(kernel: Kernel) -> Iterator[Kernel]:
-    """A kernel, its parts, and theirs."""
+    """A kernel and everything that it is made of: itself, its parts, their parts."""
     yield kernel
     for part in kernel.parts:
         yield from family(part)
@@ -192,7 +192,7 @@ class Combined(Kernel):
 
     @abstractmethod
     def written(self, text: Callable[[Any], str]) -> str:
-        """What one writes to make it; ``text`` writes a number or a part."""
+        """The Python expression that makes this kernel; ``text`` writes its numbers and parts."""
 
     def __repr__(self) -> str:
         return self.written(repr)

@@ -44,7 +44,7 @@ def centred_gram(kernel: Kernel, X: FloatArray) -> FloatArray:
     K = kernel.without_constant().bind(X).gram()
     means = K.mean(axis=1)
     shift = means - 0.5 * means.mean()
-    return K - (shift[:, None] + shift)
+    return np.asarray(K - (shift[:, None] + shift))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,4 +183,4 @@ def _means(kernel: Kernel, X: FloatArray, rows: FloatArray, weights: FloatArray)
 
     for _ in in_threads(strip, range(0, len(X), height)):
         pass
-    return sums / weights.sum()
+    return np.asarray(sums / weights.sum())

@@ -193,7 +193,7 @@ class Spline(PointKernel):
 
     References
     ----------
-    Wahba, Lin & Zhang, "GACV for support vector machines", section 3 [000].
+    [000: section 3]
 
     Examples
     --------

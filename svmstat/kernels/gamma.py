@@ -65,7 +65,7 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
 
     References
     ----------
-    Garreau, Jitkrittum & Kanagawa (2018), "Large sample analysis of the median heuristic", arXiv:1707.07269.
+    Garreau, Jitkrittum & Kanagawa (2018), Large sample analysis of the median heuristic.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = Non
 
 
 def _scale(X: FloatArray, w: FloatArray, power: int) -> float:
-    """1/(p·v), or 1/(p·√v)."""
+    """γ by the rule "scale": 1/(p·v), or 1/(p·√v)."""
     if X.min() == X.max():
         raise ArgumentError(f"gamma='scale' needs entries that differ, but all are {X.flat[0]}; give a number > 0.")
     total, p = w.sum(), X.shape[1]
@@ -104,7 +104,7 @@ def _scale(X: FloatArray, w: FloatArray, power: int) -> float:
 
 
 def _median(X: FloatArray, w: FloatArray, power: int) -> float:
-    """1/(2m²), or 1/m."""
+    """γ by the rule "median": 1/(2m²), or 1/m."""
     middle = middle_distances(X, w, power)
     lower, upper = np.sqrt(middle) if power == 2 else middle
     m = float(0.5 * lower + 0.5 * upper)

@@ -11,7 +11,7 @@ Learn = Callable[[Any, FloatArray, FloatArray | None], Any]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a kernel.
+    """How one parameter of a kernel is checked, learnt from the training rows, and searched.
 
     Its value is a number, or a rule, which is a word or None: what ``learn`` makes a number of on the training rows.
 

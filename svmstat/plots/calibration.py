@@ -29,7 +29,7 @@ _BAND = 0.14
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBins:
-    """What a calibration plot shows, k bins.
+    """The k bins of a calibration plot: predicted probability and observed frequency of each.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ def wilson(share: Any, n: Any, level: float) -> tuple[Any, Any]:
 
     References
     ----------
-    Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209–212.
+    Wilson (1927), Probable inference, the law of succession, and statistical inference.
 
     Examples
     --------

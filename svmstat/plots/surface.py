@@ -12,7 +12,7 @@ from svmstat._checks import at_least, ended, nearest, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
 
-_BANDS = ("#faf0da", "#6496c5")  # from f < 0 to f > 0, light to dark also in grey
+_BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
 
 
 def surface_plot(
@@ -92,7 +92,7 @@ def region_plot(
 
 @dataclass(frozen=True, slots=True)
 class _Plane:
-    """Two predictors of a fit, the others held.
+    """The plane of a figure: two predictors of a fit vary, the others are held at one value.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def _class_points(ax: Axes, fit: Any, plane: _Plane) -> None:
 
 def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
     """The rows of the data that the fit used."""
-    used = fit.frame.rows_of(data)
+    used: pd.DataFrame = fit.frame.rows_of(data)
     lost = [name for name in fit.frame.design.predictors if name not in data.columns]
     if lost:
         hint = nearest(str(lost[0]), map(str, data.columns))

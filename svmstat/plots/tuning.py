@@ -118,4 +118,4 @@ def _levels(scores: Floats) -> Floats:
     """Rising levels from the least to the greatest score, their distances growing; empty if the scores agree."""
     if len(scores) == 0 or np.ptp(scores) <= 1e-9 * np.abs(scores).max():
         return np.empty(0)
-    return scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** 2
+    return np.asarray(scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** 2)

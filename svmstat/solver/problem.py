@@ -9,7 +9,7 @@ from svmstat.solver.gram import Floats, Gram, Rows
 
 @dataclass(frozen=True, slots=True)
 class BoxQP:
-    """The dual of the support vector machine (spec, section 1).
+    """The dual of the support vector machine, explained in docs/solver.md.
 
         min_α  ½ Σ_ij α_i α_j y_i y_j K_ij − Σ_i m_i α_i    s.t.  0 ≤ α_i ≤ u_i,  Σ_i y_i α_i = 0
 
@@ -17,7 +17,7 @@ class BoxQP:
 
         min_β  ½ β'Kβ − s'β    s.t.  lo ≤ β ≤ hi,  Σβ = 0        with s_i = y_i m_i
 
-    With a ``total`` the sum of each class is given (spec, section 9); Σα ≥ ν = 2·total is an equality at the optimum:
+    With a ``total`` the sum of each class is given [004: D_2ν]; Σα ≥ ν = 2·total is an equality at the optimum:
 
         min_α  ½ Σ_ij α_i α_j y_i y_j K_ij    s.t.  0 ≤ α_i ≤ u_i,  Σ_{y=+1} α_i = Σ_{y=−1} α_i = total
 

@@ -20,7 +20,7 @@ from svmstat.solver.hulls import (
     towards_each_other,
 )
 from svmstat.solver.newton import MANY, Outcome, newton
-from svmstat.solver.polish import fresh, no_basis, polish
+from svmstat.solver.polish import Polished, fresh, no_basis, polish
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.sharpen import correct, hides, sharpen
 from svmstat.solver.solution import (
@@ -119,16 +119,26 @@ def _reach(
     else:
         if nearest[0] < judge(h, beta, lo, hi, hulls).violation:
             (_, beta, h), basis = nearest, None
-    for _ in range(_FINER if hulls is None else 0):
-        violation, rounding = certify(h, beta, lo, hi)[2], float(rounding_of(beta, problem.gram.diagonal))
-        if violation <= TOLERANCE and is_rough(violation, rounding, np.ptp(linear - h)):
-            polished = polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS)
-            events, basis = events + polished.events, polished.basis
+    if hulls is None:
+        finer = _finer(problem, lo, hi, beta, h)
+        events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
     if not polished_exactly:
         h[:] = fresh(problem.gram, linear, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
     return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
+
+
+def _finer(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats) -> list[Polished]:
+    """Polish (β, h) further, in place, where the tolerance is met and hides too much of h; what was done."""
+    done: list[Polished] = []
+    limit, linear = float(rounding_of(beta, problem.gram.diagonal)), problem.linear
+    while len(done) < _FINER:
+        violation = certify(h, beta, lo, hi)[2]
+        if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(linear - h)):
+            break
+        done.append(polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS))
+    return done
 
 
 def settled_basis(

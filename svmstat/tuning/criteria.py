@@ -16,7 +16,7 @@ MEASURES = ("deviance", "error", "weighted_error", "loss")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is known of a grid point.
+    """How one grid point did: its score and error rate, or why it could not be scored.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Observed:
 
 
 def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_support: float) -> Point:
-    """Score held-out predictions.
+    """Score predictions of rows that the fits have not seen, for two classes, by one of four measures.
 
     deviance         −2 Σ w log p, ± 2 √(Σw · var log p)
     error            Σ w [wrong] / Σ w
@@ -88,7 +88,7 @@ def rate_errors(
     wrong: NDArray[np.bool_], log_likelihood: Floats, weights: Floats, class_weight: Floats, measure: str,
     n_support: float,
 ) -> Point:  # fmt: skip
-    """Score held-out predictions of any number of classes; measures but "loss" as in `rate`.
+    """Score predictions of unseen rows for any number of classes; measures but "loss" as in `rate`.
 
     Parameters
     ----------
@@ -146,5 +146,5 @@ def trouble_of_fold(lost: bool, certified: bool, calibrated: bool, measure: str)
 
 
 def failed(reason: str, n_support: float = np.nan) -> Point:
-    """A grid point without a score."""
+    """A grid point that could not be scored, and why."""
     return Point(np.nan, np.nan, np.nan, n_support, reason)

@@ -15,14 +15,14 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Minimax:
-    """max(P_F, P_M) as small as possible [004: 3]; made by `minimax`."""
+    """The criterion that makes the larger of the two error rates as small as possible [004: 3]; made by `minimax`."""
 
     def __str__(self) -> str:
         return "minimax"
 
     @property
     def name(self) -> str:
-        """What is made as small as possible."""
+        """What tables and figures call the score, the number that is made as small as possible."""
         return "max(P_F, P_M)"
 
     def score(self, p_f: Floats, p_m: Floats) -> Floats:
@@ -30,13 +30,13 @@ class Minimax:
         return np.maximum(p_f, p_m)
 
     def violated(self, p_f: Floats) -> NDArray[np.bool_]:
-        """Nowhere: there is no constraint."""
+        """Where the constraint is violated: nowhere, as there is none."""
         return np.zeros(np.shape(p_f), bool)
 
 
 @dataclass(frozen=True, slots=True)
 class NeymanPearson:
-    """P_M as small as possible subject to P_F ≤ a [004: 4]; made by `neyman_pearson`.
+    """The criterion of fewest misses with false alarms of at most the rate a [004: 4]; made by `neyman_pearson`.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class NeymanPearson:
 
     @property
     def name(self) -> str:
-        """What is made as small as possible."""
+        """What tables and figures call the score, the number that is made as small as possible."""
         return f"Neyman-Pearson score at {self.a:g}"
 
     def score(self, p_f: Floats, p_m: Floats) -> Floats:
@@ -63,7 +63,7 @@ class NeymanPearson:
         return np.maximum(p_f - self.a, 0.0) / self.a + p_m
 
     def violated(self, p_f: Floats) -> NDArray[np.bool_]:
-        """Where P_F > a."""
+        """Where the constraint is violated: P_F > a."""
         return np.asarray(p_f > self.a + _SAME)
 
 

@@ -17,7 +17,7 @@ COSTS = tuple(2.0**k for k in range(-2, 8))
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is to be searched, before the data are known.
+    """The costs and kernel parameters to search, as they were given and before the data are known.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All costs with all kernels.
+    """The grid that is searched: every cost with every kernel.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def check_values(kernel: object, C: object, given: Mapping[str, object]) -> Cand
 
 
 def _different(kernels: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
-    """Those that are not equal to one before them."""
+    """The values without those that equal an earlier one."""
     if not kernels:
         raise refuse("kernel", kernels, "one kernel or several, not an empty list")
     made = [make_kernel(each, {}) for each in kernels]

@@ -36,7 +36,7 @@ _TIED = 1e-7
 """Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
 
 
-def tune(
+def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but two have defaults
     formula: str,
     data: pd.DataFrame,
     *,

@@ -65,7 +65,7 @@ class Estimates:
         return s, self.p_f.shape[1] - 1 - j, self.p_f.shape[2] - 1 - i
 
     def at(self, cell: Cell) -> dict[str, float]:
-        """What is known of a point."""
+        """The estimates at one grid point, as a row of the table has them."""
         s, j, i = cell
         return {
             "nu_event": self.nu_event[j, i], "nu_other": self.nu_other[j, i], "p_f": self.p_f[s, j, i],
@@ -141,7 +141,7 @@ class NuTuneResult:
 
     @property
     def best_row(self) -> dict[str, float]:
-        """What is known of the best point: both ν, raw and smoothed rates."""
+        """The estimates at the best point: both ν, raw and smoothed error rates."""
         return self.estimates.at(self.chosen)
 
     @property

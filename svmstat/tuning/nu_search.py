@@ -60,7 +60,7 @@ class ErrorRates:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(S, J, I)."""
+        """(S, J, I): how many kernels, values of ν₋ and values of ν₊ the grid has."""
         return self.p_f.shape
 
     def estimate(self, block: tuple[range, range, range]) -> None:

@@ -45,7 +45,7 @@ NU = tuple(k / 25 for k in range(1, 26))
 
 @dataclass(frozen=True, slots=True)
 class NuPlan:
-    """What was asked for.
+    """A search for minimax or Neyman–Pearson, as the arguments of `tune` describe it.
 
     Attributes
     ----------

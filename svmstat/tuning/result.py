@@ -63,7 +63,7 @@ class TuneResult:
 
     @property
     def score_name(self) -> str:
-        """What was made as small as possible."""
+        """What tables and figures call the score, the number that was made as small as possible."""
         if self.of_full_fit:
             return CRITERIA[self.criterion]
         return f"{CRITERIA[self.criterion]} {self.measure.replace('_', ' ')}"

@@ -61,7 +61,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is computed of each fit to all rows.
+    """Which criteria a search computes for each fit to all rows.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def _point(machine: Machine, sample: Sample, wanted: Wanted, n_jobs: int | None)
 
 
 def _criterion(name: str, machine: Machine, sample: Sample, n_jobs: int | None) -> float:
-    """One of `FURTHER`."""
+    """The criterion of this name, one of `FURTHER`, for a fit."""
     if name == "gacv":
         return machine_gacv(machine)
     if name == "gckl" and sample.truth is not None:

@@ -42,4 +42,4 @@ def smooth(values: Floats, kind: str | None) -> Floats:
         window = tuple(slice(1 + d, 1 + d + size) for d, size in zip(shift, values.shape, strict=True))
         total += weight * filled[window]
         mass += weight * present[window]
-    return np.divide(total, mass, out=np.full(values.shape, np.nan), where=known)
+    return np.asarray(np.divide(total, mass, out=np.full(values.shape, np.nan), where=known))

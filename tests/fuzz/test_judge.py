@@ -27,7 +27,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def answer(problem):
-    return answer_of(problem, solve(problem))
+    return answer_of(solve(problem))
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def checks(findings):
 def test_a_right_answer(problem, answer, hulls):
     assert answer.certified
     assert judge(problem, answer) == []
-    assert judge(hulls, answer_of(hulls, solve(hulls))) == []
+    assert judge(hulls, answer_of(solve(hulls))) == []
 
 
 def test_batches_are_read_as_solutions_are(problem, hulls):
@@ -51,7 +51,7 @@ def test_batches_are_read_as_solutions_are(problem, hulls):
         uppers = np.array([posed.upper, np.where(np.arange(40) == 3, 0.0, posed.upper)])
         for upper, one in zip(uppers, answers_of(posed, uppers, solve(posed, uppers)), strict=True):
             alone = replace(posed, upper=upper)
-            cold = answer_of(alone, solve(alone))
+            cold = answer_of(solve(alone))
             assert judge(alone, one) == [] and apart(alone, one, cold) == []
             np.testing.assert_allclose(one.upper, cold.upper, rtol=1e-6)
             assert one.rho == pytest.approx(cold.rho, rel=1e-6)
@@ -103,7 +103,7 @@ def test_a_flat_field_may_leave_out_what_rounding_hides_and_no_more():
 
 
 def test_hulls_that_are_said_to_meet(hulls):
-    answer = answer_of(hulls, solve(hulls))
+    answer = answer_of(solve(hulls))
     beta = answer.alpha * answer.rho
     assert checks(judge(hulls, wrong(answer, rho=0.0, alpha=beta))) == {"kkt", "field"}
     zero = wrong(answer, rho=0.0, alpha=beta, field=np.zeros(40), intercept=0.0)
@@ -112,7 +112,7 @@ def test_hulls_that_are_said_to_meet(hulls):
 
 def test_clarabel_is_compared(problem, hulls):
     for posed in (problem, hulls):
-        answer = answer_of(posed, solve(posed))
+        answer = answer_of(solve(posed))
         comparison = dense.compare(posed, answer)
         assert comparison.compared and not comparison.findings
         smaller = wrong(answer, alpha=0.999 * answer.alpha, gap=0.0)

@@ -232,7 +232,7 @@ def test_kernels_are_frozen():
         (lambda: Sum([A, gram]), r"kernels\[1\]=<function gram .* is not allowed: it must be a kernel such as RBF\(\)"),
         (lambda: A + Precomputed(), r"Precomputed\(\) cannot be a part of another kernel"),
         (lambda: 2 * Precomputed(), r"Precomputed\(\) cannot be a part of another kernel"),
-        (lambda: A.on(), r"columns=\(\) is not allowed: it must be one name or several"),
+        (A.on, r"columns=\(\) is not allowed: it must be one name or several"),
         (lambda: A.on(1.5), "columns=1.5 is not allowed: it must be names of terms or columns"),
         (lambda: A.on(True), "columns=True is not allowed"),
         (lambda: (A.on("x") + B).on("z"), "is a kernel on some columns, and cannot be put on others"),

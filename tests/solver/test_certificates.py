@@ -64,7 +64,7 @@ def described(findings):
 @settings(max_examples=150)
 @given(problem=problems() | hulls())
 def test_an_answer_is_what_its_status_says(problem):
-    answer = answer_of(problem, solve(problem))
+    answer = answer_of(solve(problem))
     findings = judge(problem, answer) + compare(problem, answer).findings
     assert not findings, described(findings)
 

@@ -184,7 +184,7 @@ def criteria(fit, truth=TRUTH):
     return found | ({"gacv": fit.gacv()} if fit.loss == "hinge" else {})
 
 
-@pytest.mark.parametrize("stakes", STAKES, ids=lambda stakes: ", ".join(stakes))
+@pytest.mark.parametrize("stakes", STAKES, ids=", ".join)
 @pytest.mark.parametrize(
     ("criterion", "further"), [("gacv", ["loo_loss", "gckl"]), ("gckl", ("gacv",)), ("loo", ["gckl", "gacv", "gckl"])]
 )
