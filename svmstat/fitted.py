@@ -25,6 +25,9 @@ from svmstat.summary import Summary
 
 Floats = NDArray[np.float64]
 
+_MOST_COPIES = 2.0**53
+"""Larger whole numbers are no longer all doubles."""
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Fitted(ABC):
@@ -251,7 +254,7 @@ class Fitted(ABC):
         ArgumentError
             For an argument outside what is allowed.
         DataError
-            For fractional weights with method="parametric".
+            For fractional weights with method="parametric", and for weights that add up to more than 9e15.
 
         Notes
         -----
@@ -275,6 +278,11 @@ class Fitted(ABC):
         if method == "parametric" and (weights != np.round(weights)).any():
             raise DataError(
                 "method='parametric' draws a label for every copy of a row: the weights must be whole numbers."
+            )
+        if weights.sum() > _MOST_COPIES:
+            raise DataError(
+                f"the weights add up to {weights.sum():.3g}, and a replicate draws that many copies of the rows: it can "
+                f"count {_MOST_COPIES:.3g} of them. Divide the weights, which count as repeats of rows."
             )
         seed = seed_sequence("rng", rng)
         replicates = self._bootstrap(B=B, method=method, seed=seed, n_jobs=n_jobs, progress=progress)

@@ -224,7 +224,10 @@ def _collected(n: int, solutions: list[Solution]) -> Batch:
 
 @dataclass(frozen=True, slots=True)
 class _Paths:
-    """Results of B paths, filled in by the kernels: arrays as in `Batch`, and the code of each path."""
+    """Results of B paths, filled in by the kernels: arrays as in `Batch`, and the code of each path.
+
+    They are zero where no path has led, so that nothing that is computed of them overflows.
+    """
 
     beta: Floats
     h: Floats
@@ -237,7 +240,7 @@ class _Paths:
     @classmethod
     def empty(cls, B: int, n: int) -> "_Paths":
         return cls(
-            np.empty((B, n)), np.empty((B, n)), np.empty((B, 2)), np.full(B, np.inf), np.full(B, np.inf),
+            np.zeros((B, n)), np.zeros((B, n)), np.zeros((B, 2)), np.full(B, np.inf), np.full(B, np.inf),
             np.full(B, NOT_TRIED, np.int8), np.zeros(B, np.int64),
         )  # fmt: skip
 
