@@ -281,8 +281,8 @@ class Fitted(ABC):
             )
         if weights.sum() > _MOST_COPIES:
             raise DataError(
-                f"the weights add up to {weights.sum():.3g}, and a replicate draws that many copies of the rows: it can "
-                f"count {_MOST_COPIES:.3g} of them. Divide the weights, which count as repeats of rows."
+                f"the weights add up to {weights.sum():.3g}, and a replicate draws that many copies of the rows: it "
+                f"can count {_MOST_COPIES:.3g} of them. Divide the weights, which count as repeats of rows."
             )
         seed = seed_sequence("rng", rng)
         replicates = self._bootstrap(B=B, method=method, seed=seed, n_jobs=n_jobs, progress=progress)

@@ -313,6 +313,8 @@ def test_the_repr_of_many_classes_computes_nothing_more(monkeypatch):
     assert repr(loo).startswith("<MulticlassLooResult: n = 218, CV score ")
     assert repr(fit.get_influence()).startswith("<InfluenceResult: deletion deviances of 218 rows, deviance ")
     assert "\n" not in repr(fit) + repr(loo)
+
+
 @pytest.mark.parametrize("method", ["pairs", "parametric"])
 def test_more_copies_than_can_be_counted(method):
     fit = svm("y ~ x + z", sample(30, seed=1), weights=np.full(30, 1e20), C=1e-20)
