@@ -32,8 +32,8 @@ def read(reader, formula):
         found = reader.eval(parse_formula(formula).args[-1])
     except PatsyError:
         return None
-    place = found.intercept_origin
-    return found.terms, found.intercept, getattr(place, "origin", place)  # for "- 0" patsy names the node, not its place
+    place = found.intercept_origin  # for "- 0" patsy names the node, which has a place
+    return found.terms, found.intercept, getattr(place, "origin", place)
 
 
 @given(formulas)
