@@ -26,9 +26,6 @@ LONG = 20.0
 _WORTH_TRIAL = 20
 """A trial of a larger part of the loop costs too much to be done for its time only."""
 
-_COMPILING = 30.0
-"""A trial that took longer was not held up by the compiler alone."""
-
 WORTH_WORKERS = 8
 """With fewer short tasks than this the first would be done before a second worker has started."""
 
@@ -156,14 +153,17 @@ def _duration(seconds: float) -> str:
 
 
 def _expected_seconds(outlook: Outlook, workers: int) -> float:
-    """By the trials; if that is long they are timed once more, since at first they may wait for the compiler."""
+    """By the trials; if that is long they are timed once more, since at first they may wait for the compiler.
+
+    However long that was: the second time is a twentieth of the loop at most.
+    """
     trials = [(work, often) for work, often in outlook.trials if often >= _WORTH_TRIAL]
     seconds, often = np.zeros(len(trials)), np.array([often for _, often in trials]) / workers
     with one_blas_thread():
         for attempt in range(2):
             timed = np.array([_seconds(work) for work, _ in trials])
             seconds = timed if attempt == 0 else np.minimum(seconds, timed)
-            if seconds @ often <= LONG or timed.sum() > _COMPILING:
+            if seconds @ often <= LONG:
                 break
     return float(seconds @ often)
 
