@@ -45,6 +45,9 @@ _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 
 _RESCUE_BELOW = 1e-5
 
+_FUTILE = 3
+"""After so many descents of the most steps that end short of their tolerance a further one would too."""
+
 _FINER = 2
 """How often a solution that meets the tolerance is polished again where that hides too much of h, as for a tiny C."""
 
@@ -90,6 +93,8 @@ def _reach(
     nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
+        if steps >= _FUTILE * most:
+            continue
         spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room, hulls)
         steps += spent
         if not np.isfinite(h).all():  # nothing that follows could be certified

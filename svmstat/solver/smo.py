@@ -58,7 +58,7 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
         step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
-        if not np.isfinite(step * (top - h[j])):
+        if not (step >= 0.0 and np.isfinite(step * (top - h[j]))):
             return steps, np.inf
         beta[i] = hi[i] if step == room_i else beta[i] + step
         beta[j] = lo[j] if step == room_j else beta[j] - step
@@ -169,7 +169,7 @@ def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
         step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
-        if not np.isfinite(step * (top - h[j])):
+        if not (step >= 0.0 and np.isfinite(step * (top - h[j]))):
             return steps
         beta[i] = hi[i] if step == room_i else beta[i] + step
         beta[j] = lo[j] if step == room_j else beta[j] - step

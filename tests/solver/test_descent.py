@@ -170,7 +170,7 @@ def test_a_path_that_leads_nowhere_leaves_what_the_descent_had(n, seed):
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(n), qp.linear.copy()
     descend(qp.gram, lo, hi, beta, h, 1e-2, 20_000, Room())
-    assert solve(qp).violation <= certify(h, beta, lo, hi)[2]
+    assert solve(qp).violation <= (1.0 + TOL_FIELD) * certify(h, beta, lo, hi)[2]
 
 
 def test_deletions_that_move_nothing_beyond_the_budget(monkeypatch):
