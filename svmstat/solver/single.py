@@ -124,9 +124,8 @@ def _reach(
     else:
         if nearest[0] < judge(h, beta, lo, hi, hulls).violation:
             (_, beta, h), basis = nearest, None
-    if hulls is None:
-        finer = _finer(problem, lo, hi, beta, h)
-        events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
+    finer = _finer(problem, lo, hi, beta, h)
+    events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
     if not polished_exactly:
         h[:] = fresh(problem.gram, linear, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
@@ -135,10 +134,13 @@ def _reach(
 
 
 def _finer(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats) -> list[Polished]:
-    """Polish (β, h) further, in place, where the tolerance is met and hides too much of h; what was done."""
+    """Polish (β, h) further, in place, where the tolerance is met and hides too much of h; what was done.
+
+    With a total the violation is a share of ρ, which is small where h is.
+    """
     done: list[Polished] = []
     limit, linear = float(rounding_of(beta, problem.gram.diagonal)), problem.linear
-    while len(done) < _FINER:
+    while len(done) < _FINER and problem.total is None:
         violation = certify(h, beta, lo, hi)[2]
         if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(linear - h)):
             break
