@@ -92,6 +92,11 @@ def bayes_weights(cost_fp: float, cost_fn: float, sample_event: float, target_ev
     cost_fp, cost_fn : costs of a false positive and of a false negative, > 0
     sample_event, target_event : shares of the event in the sample and in the target population, in (0, 1)
 
+    Returns
+    -------
+    float, float
+        Both zero where all doubles underflow, which no bound can be made of.
+
     Examples
     --------
     Costs 1 and 2, 40 % events in the sample and 10 % in the population [000: section 5]:
@@ -103,4 +108,5 @@ def bayes_weights(cost_fp: float, cost_fn: float, sample_event: float, target_ev
     _, power = math.frexp(max(cost_fp, cost_fn))  # by a power of two, for tiny and huge costs to be what their ratio is
     event = math.ldexp(cost_fn, -power) * (1.0 - sample_event) * target_event
     other = math.ldexp(cost_fp, -power) * sample_event * (1.0 - target_event)
-    return 2.0 * event / (event + other), 2.0 * other / (event + other)
+    total = event + other
+    return (2.0 * event / total, 2.0 * other / total) if total > 0.0 else (0.0, 0.0)

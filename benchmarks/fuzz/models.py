@@ -194,7 +194,8 @@ def _own_field(fit: Any) -> list[Finding]:
     for k, (problem, solution) in enumerate(_pairs(fit)):
         own = K[:, machine.pairs[k].rows] if hasattr(machine, "pairs") else K
         beta = solution.coefficients * problem.signs
-        allowed = rounding_of(solution) + np.abs(beta).sum() * kernel_rounding(fit.kernel, machine.X)
+        of_values = float(np.abs(beta).sum()) * kernel_rounding(fit.kernel, machine.X)  # the problem is that of doubles
+        allowed = rounding_of(solution) + of_values
         h = sums(own, beta, allowed) if given else own @ beta.astype(Long)
         f = h + Long(solution.intercept)
         largest = float(np.abs(f).max())
@@ -205,7 +206,7 @@ def _own_field(fit: Any) -> list[Finding]:
         if not off <= allowed:
             found.append(Finding("own f", f"f is {off:.2g} from that of alpha, its rounding at most {allowed:.2g}"))
         left_out = allowed * (np.ptp(solution.field) == 0.0)
-        if fit.converged and off > known_to(f, problem.margin.max(), left_out):
+        if fit.converged and off > known_to(f, problem.margin.max(), left_out) + of_values:
             found.append(Finding("digits", f"certified, but f is {off:.2g} from that of alpha, of {largest:.2g}"))
     return found
 

@@ -109,10 +109,9 @@ def _replicates(
     copies = np.array([draw(replicate_generator(seed, int(r)), weights, chances) for r in which], dtype=float)
     bounds = counts(problem.upper, weights, copies)
     batch = solve(problem, bounds, start=anchor)
+    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
     values = np.empty(len(which))
-    _deviances(
-        batch.decision, problem.signs, copies, platt.slope, platt.intercept, batch.status == Status.CERTIFIED, values
-    )
+    _deviances(f, problem.signs, copies, platt.slope, platt.intercept, batch.status == Status.CERTIFIED, values)
     return values
 
 

@@ -24,7 +24,7 @@ from svmstat.resampling.loops import (
     one_blas_thread,
     run_pieces,
 )
-from svmstat.solver import Anchor, BoxQP, Gram, Road, Status, anchor_at, solve
+from svmstat.solver import Anchor, BoxQP, Gram, Road, Status, anchor_at, resolved, solve
 
 Floats = NDArray[np.float64]
 
@@ -221,7 +221,9 @@ def _without(
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:  # fmt: skip
     """The numbers of `_COLUMNS` (8, B) and four flags (B,) for the deletion of ``copies`` of each of ``rows`` (B,)."""
     batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=anchor)
-    f = batch.decision
+    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+    own = np.arange(len(rows)), rows
+    f[own] = resolved(f[own], batch.resolution)
     numbers, calibrated = np.empty((len(_COLUMNS), len(rows))), np.zeros(len(rows), bool)
     _diagnose(f, problem.signs, weights, anchor.solution.decision, rows, copies, slope, intercept, numbers, calibrated)
     numbers[-1] = batch.violation

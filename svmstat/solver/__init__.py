@@ -4,7 +4,7 @@ from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status
+from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status, resolved
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -20,6 +20,7 @@ __all__ = [
     "Solution",
     "Status",
     "anchor_at",
+    "resolved",
     "solve",
     "sweep_grid",
     "sweep_line",

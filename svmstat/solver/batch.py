@@ -145,16 +145,18 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
         _stay_all(problem, origin, uppers, paths)
     paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
     _cancel(problem, uppers, both, paths)
-    limit = rounding_of(paths.beta, problem.gram.diagonal)
-    limit += origin.rounding if arrived(origin) else 0.0  # what the paths set off with
-    spread = np.ptp(paths.h - problem.linear, axis=1)
-    maybe = may_be_flat(problem.linear - paths.h, paths.beta, paths.gap, limit, problem.gram.diagonal)
+    set_off = origin.rounding if arrived(origin) else 0.0
+    limit = rounding_of(paths.beta, problem.gram.diagonal) + set_off
+    field = problem.linear - paths.h
+    highest, lowest = field.max(axis=1), field.min(axis=1)
+    spread, dropped = highest - lowest, np.maximum(highest, -lowest)
     rough = is_rough(paths.violation, limit, spread)
-    noise = maybe & ~rough & is_noise(problem.linear - paths.h, paths.violation, limit)
-    dropped = np.abs(problem.linear - paths.h).max(axis=1)
+    noise = is_noise(dropped, paths.violation, limit) & ~rough
+    maybe = np.flatnonzero(noise)
+    noise[maybe] = may_be_flat(field[maybe], paths.beta[maybe], paths.gap[maybe], limit[maybe], problem.gram.diagonal)
     flat = _flatten(problem, uppers, noise, paths)
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
-    beside = sizes_beside(middles(paths.interval), problem.linear, paths.beta)
+    beside = sizes_beside(middles(paths.interval), problem.linear)
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))

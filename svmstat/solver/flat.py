@@ -44,7 +44,7 @@ def _sums(point: Rows, values: Floats, size: int) -> Floats:
 def may_be_outweighed(problem: BoxQP, uppers: Floats) -> NDArray[np.bool_]:
     """Whether one class of each of (B, n) bounds has no row at a point of its own: if not, neither is outweighed."""
     point, event = problem.point, problem.signs > 0
-    if point is None or problem.total is not None:
+    if point is None or problem.total is not None or (point == np.arange(len(point))).all():
         return np.zeros(len(uppers), bool)
     both = np.intersect1d(point[event], point[~event])
     if len(both) == 0:
@@ -68,9 +68,9 @@ def may_be_flat(
     return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
 
 
-def is_noise(field: Floats, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
-    """Whether all of the ``field`` (..., n) is of the size of the (...,) violation and rounding, or lost beside b."""
-    return np.asarray(_largest(field) <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
+def is_noise(largest: Floats | float, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
+    """Whether an h of at most ``largest`` (...,) is of the size of the violation and rounding, or lost beside b."""
+    return np.asarray(largest <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
 
 
 def _largest(field: Floats) -> Floats:

@@ -217,25 +217,26 @@ def certified(
             correct(problem.gram, problem.linear, lo, hi, beta, h, hulls, basis)
             hulls = replace(hulls, rounding=float(np.finfo(float).eps * np.abs(h).max()))
         return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
-    diagonal, linear = problem.gram.diagonal, problem.linear
-    rounding = limit = float(rounding_of(beta, diagonal))
-    ends = certify(h, beta, lo, hi)
-    maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
-    if maybe and is_rough(ends[2], rounding, np.ptp(linear - h)):
+    linear = problem.linear
+    rounding = limit = float(rounding_of(beta, problem.gram.diagonal))
+    ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
+    if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(problem.gram, linear, lo, hi, beta, h, None, basis)
-    elif not maybe and limit > PRECISION * np.ptp(linear - h):
+        ends = certify(h, beta, lo, hi)
+    elif limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
         rounding = sharpen(problem, lo, hi, beta, h, limit, basis)
-        maybe = may_be_flat(linear - h, beta, ends[3], rounding, diagonal)
-    ends = certify(h, beta, lo, hi)
-    without = certify(linear, beta, lo, hi)
-    flat = bool(maybe and is_noise(linear - h, ends[2], rounding) and without[2] <= TOLERANCE)
-    field = np.zeros(problem.n) if flat else linear - h
-    if flat:
-        rounding += float(np.abs(linear - h).max())
-    b_low, b_high, violation, gap = without if flat else ends
+        ends = certify(h, beta, lo, hi)
+    field, flat = linear - h, False
+    left = float(np.abs(field).max())
+    if is_noise(left, ends[2], rounding) and _may_be_flat(problem, beta, h, ends[3], rounding):
+        without = certify(linear, beta, lo, hi)
+        flat = bool(without[2] <= TOLERANCE)
+        if flat:
+            field, ends, rounding = np.zeros(problem.n), without, rounding + left
+    b_low, b_high, violation, gap = ends
     norm_squared = float(beta @ field)
     spread = 1.0 if flat else float(np.ptp(field))
-    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear, beta), spread)
+    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,
@@ -256,6 +257,10 @@ def certified(
         events=events,
         basis=basis,
     )
+
+
+def _may_be_flat(problem: BoxQP, beta: Floats, h: Floats, gap: float, rounding: float) -> bool:
+    return bool(may_be_flat(problem.linear - h, beta, gap, rounding, problem.gram.diagonal))
 
 
 def _of_hulls(

@@ -161,7 +161,7 @@ def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
     ever add up to more than √m of these [Higham & Mary 2019].
     """
     root = np.sqrt(np.abs(diagonal))
-    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
+    units = 2.0 + 0.5 * np.sqrt(beta.shape[-1])
     with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
         return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
@@ -171,9 +171,9 @@ def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats
     return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
 
 
-def sizes_beside(intercept: Floats | float, linear: Floats, beta: Floats) -> Floats:
-    """What h = Kβ is added to, (...,): b, and as s − Kβ the margins s (n,), once for each term of β (..., n)."""
-    return np.asarray(np.abs(intercept) + (4.0 + np.sqrt(np.count_nonzero(beta, axis=-1))) * np.abs(linear).max())
+def sizes_beside(intercept: Floats | float, linear: Floats) -> Floats:
+    """What h = Kβ is added to, (...,): b, and as s − Kβ the margins s (n,), once for each term."""
+    return np.asarray(np.abs(intercept) + (4.0 + np.sqrt(len(linear))) * np.abs(linear).max())
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,9 @@ def judgement(
 
 def resolved(f: Floats, resolution: Floats | float) -> Floats:
     """Decision values of any shape, overwritten: exactly zero where their sign is rounding."""
-    f[np.abs(f) <= resolution] = 0.0
+    unresolved = np.abs(f) <= resolution
+    if unresolved.any():
+        f[unresolved] = 0.0
     return f
 
 
@@ -269,7 +271,8 @@ class Solution:
     intercept_interval : (b_low, b_high); a single point, to rounding, when a support vector is free
     violation : maximal KKT violation
     gap : duality gap
-    rounding : a bound on how far rounding may have taken ``field`` from the h of α
+    rounding : a bound on how far rounding may have taken ``field`` from the h of α, K being the matrix of doubles that the
+        kernel gives
     resolution : differences of f up to this mean nothing: rounding and violation, at most a millionth of its spread
     delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
