@@ -271,8 +271,8 @@ class Solution:
     intercept_interval : (b_low, b_high); a single point, to rounding, when a support vector is free
     violation : maximal KKT violation
     gap : duality gap
-    rounding : a bound on how far rounding may have taken ``field`` from the h of α, K being the matrix of doubles that the
-        kernel gives
+    rounding : a bound on how far rounding may have taken ``field`` from the h of α, for the kernel values as they
+        are computed
     resolution : differences of f up to this mean nothing: rounding and violation, at most a millionth of its spread
     delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
