@@ -2,12 +2,10 @@
 
 from svmstat import datasets
 from svmstat.model import svm
-from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.results import SVMResults
 from svmstat.tuning import NuTuneResult, TuneResult, minimax, neyman_pearson, tune
 
 __all__ = [
-    "MulticlassSVMResults",
     "NuTuneResult",
     "SVMResults",
     "TuneResult",

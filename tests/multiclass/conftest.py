@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from svmstat import datasets
-from svmstat.multiclass import fit_pair_maps, fit_pairs
+from svmstat.calibration import fit_maps
+from svmstat.machine import contrasts, fit_machine, pairs_of
 
 
 def standardised(X):
@@ -41,12 +42,14 @@ def clouds():
 
 
 def fit_with_maps(
-    kernel, X, codes, weights=None, *, C=1.0, loss="hinge", class_weight=None, coupling="wu-lin-weng", near=None
-):
-    """The machines and their maps."""
+    kernel, X, codes, weights=None, *, C=1.0, loss="hinge", class_weight=None, coupling="wu-lin-weng", near=None,
+    order=None,
+):  # fmt: skip
+    """The machines and their maps; ``order`` are the pairs, by default i < j."""
     weights = np.ones(len(codes)) if weights is None else np.asarray(weights, float)
-    machine = fit_pairs(kernel, X, codes, weights, C=C, loss=loss, class_weight=class_weight, near=near)
-    return machine, fit_pair_maps(machine, coupling)
+    asked = contrasts(pairs_of(codes.max() + 1) if order is None else order, loss, class_weight)
+    machine = fit_machine(kernel, X, codes, weights, asked, C=C, near=near)
+    return machine, fit_maps(machine, coupling)
 
 
 @pytest.fixture(scope="session")
@@ -61,8 +64,9 @@ def refitted(machine, weights, coupling):
         L[pair.first], L[pair.second] = pair.loss.weight_event, pair.loss.weight_other
     name = machine.pairs[0].loss.name
     reduced, maps = fit_with_maps(
-        machine.kernel, machine.X, machine.codes, weights, C=machine.C, loss=name, class_weight=L, coupling=coupling
-    )
+        machine.kernel, machine.X, machine.codes, weights, C=machine.C, loss=name, class_weight=L, coupling=coupling,
+        order=machine.classes,
+    )  # fmt: skip
     p = maps.probabilities(reduced.decision_values)
     own = np.log(p[np.arange(len(p)), machine.codes])
     used = weights > 0

@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
-from svmstat.losses import make_loss
-from svmstat.machine import fit_machine
-from svmstat.multiclass import hold_out, pose_pairs, vote
-from svmstat.resampling import folds as two_class
-from svmstat.resampling.folds import assign_folds
+from svmstat.machine import contrasts, pose, vote
+from svmstat.resampling.folds import assign_folds, hold_out
 
 TOL_LIKELIHOOD = 1e-6  # log-likelihoods by two certified fits, relative and absolute
 TOL_REFIT = 1e-6  # decision values of two certified fits, relative to max(1, |f|)
@@ -31,11 +28,10 @@ def k_folds(machine, k, seed=0):
     return [fold == which for which in range(k)]
 
 
-def posed(machine, loss="hinge", class_weight=None):
+def posed(machine, loss="hinge", class_weight=None, order=None):
     """The problems of a machine, not solved."""
-    return pose_pairs(
-        machine.kernel, machine.X, machine.codes, machine.weights, C=machine.C, loss=loss, class_weight=class_weight
-    )
+    asked = contrasts(machine.classes, loss, class_weight)
+    return pose(machine.kernel, machine.X, machine.codes, machine.weights, asked, C=machine.C)
 
 
 def check(machine, out, costs, coupling, fit, **options):
@@ -52,7 +48,7 @@ def check(machine, out, costs, coupling, fit, **options):
         alone, maps = fit(machine.kernel, machine.X, machine.codes, weights, C=C, coupling=coupling, **options)
         f = alone.decision_values[rows]
         clear = np.abs(f).min(axis=1) > TOL_REFIT * max(1.0, np.abs(f).max())  # no vote hangs on rounding
-        np.testing.assert_array_equal(held.winner[j, clear], vote(f, machine.n_classes)[clear])
+        np.testing.assert_array_equal(held.winner[j, clear], vote(f, machine.classes)[clear])
         assert clear.sum() >= 0.9 * len(rows)
         expected = np.log(maps.probabilities(f)[np.arange(len(rows)), codes])
         np.testing.assert_allclose(held.log_likelihood[j], expected, rtol=TOL_LIKELIHOOD, atol=TOL_LIKELIHOOD)
@@ -173,24 +169,15 @@ def votes_of(f, K):
     return votes
 
 
-@both
-def test_two_classes_are_the_two_class_folds(clouds, fit, coupling):
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_classes_by_the_definition(clouds, fit, order):
     X, codes = clouds(60, 2, seed=4)
     weights = np.random.default_rng(5).choice([0.0, 0.5, 1.0, 2.0], 60)
     weights[:4] = 1.0
-    machine, _ = fit(RBF(0.5), X, codes, weights, class_weight={0: 2.0})
-    alone = fit_machine(RBF(0.5), X, np.where(codes == 0, 1.0, -1.0), weights, C=1.0, loss=make_loss("hinge", 2.0, 1.0))
-    np.testing.assert_array_equal(alone.groups.first, machine.groups.first)
+    how = {"class_weight": {0: 2.0}, "order": [order]}
+    machine, _ = fit(RBF(0.5), X, codes, weights, **how)
     for out in k_folds(machine, 3):
-        held = hold_out(posed(machine, class_weight={0: 2.0}), out, COSTS, coupling)
-        upper = np.where(out, 0.0, alone.problem.upper)
-        expected = two_class.hold_out(alone.problem, upper, alone.groups.weights, COSTS)
-        np.testing.assert_array_equal(held.winner == 0, expected.decision_values > 0)
-        np.testing.assert_allclose(
-            held.log_likelihood, expected.log_likelihood, rtol=TOL_LIKELIHOOD, atol=TOL_LIKELIHOOD
-        )
-        np.testing.assert_array_equal(held.n_support, expected.n_support)
-        np.testing.assert_array_equal(held.certified, expected.certified)
+        check(machine, out, COSTS, "wu-lin-weng", fit, **how)
 
 
 @both

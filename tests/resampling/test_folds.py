@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from svmstat.bounds import folds
 from svmstat.kernels import RBF
 from svmstat.losses import hinge
-from svmstat.machine import group_rows, pose
+from svmstat.machine import Contrast, pose
 from svmstat.resampling.folds import assign_folds, hold_out
 
 TOL = 1e-4  # libsvm keeps its kernel matrix in single precision; decision values of order 1, C up to 30
@@ -36,24 +36,23 @@ def test_decision_values_are_those_of_independent_fits(gamma):
     X = rng.normal(size=(90, 2))
     y = np.where(X[:, 0] * X[:, 1] + 0.4 * rng.normal(size=90) > 0, 1.0, -1.0)
     w = rng.uniform(0.5, 2.0, size=90)
-    groups = group_rows(X, y, w)
-    problem = pose(RBF(gamma), X, y, groups, C=1.0, loss=hinge(1.0, 2.0))
-    fold = assign_folds(problem.signs, 4, rng)
+    posed = pose(RBF(gamma), X, (y > 0).astype(int), w, [Contrast(1, 0, hinge(1.0, 2.0))], C=1.0)
+    first = posed.groups.first
+    fold = assign_folds(y[first], 4, rng)
     costs = [0.1, 1.0, 30.0]
-    for upper in folds(problem.upper, fold, 4):
-        held = hold_out(problem, upper, groups.weights, costs)
-        kept, out = groups.first[upper > 0], groups.first[upper == 0]
+    for which in range(4):
+        held = hold_out(posed, fold == which, costs, "wu-lin-weng")
+        kept, out = first[fold != which], first[fold == which]
         assert held.certified.all() and held.calibrated.all()
         for j, C in enumerate(costs):
             other = SVC(C=C, gamma=gamma, tol=1e-10, class_weight={1.0: 1.0, -1.0: 2.0})
             other.fit(X[kept], y[kept], sample_weight=w[kept])
-            np.testing.assert_allclose(held.decision_values[j], other.decision_function(X[out]), atol=TOL)
+            np.testing.assert_allclose(held.decision_values[j, :, 0], other.decision_function(X[out]), atol=TOL)
 
 
 def test_a_lost_class_is_told():
-    X, y = np.arange(6.0)[:, None], np.array([1.0, -1.0, -1.0, -1.0, -1.0, -1.0])
-    groups = group_rows(X, y, np.ones(6))
-    problem = pose(RBF(1.0), X, y, groups, C=1.0, loss=hinge())
-    held = hold_out(problem, np.where(problem.signs > 0, 0.0, problem.upper), groups.weights, [1.0, 2.0])
+    X, codes = np.arange(6.0)[:, None], np.array([1, 0, 0, 0, 0, 0])
+    posed = pose(RBF(1.0), X, codes, np.ones(6), [Contrast(1, 0, hinge())], C=1.0)
+    held = hold_out(posed, posed.group_codes == 1, [1.0, 2.0], "wu-lin-weng")
     assert np.isnan(held.decision_values).all() and np.isnan(held.n_support).all()
     assert not held.certified.any()

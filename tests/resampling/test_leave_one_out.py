@@ -5,16 +5,21 @@ import numpy as np
 import pytest
 
 from svmstat import datasets
-from svmstat.calibration import fit_platt
+from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline, gram
 from svmstat.losses import Loss, hinge
-from svmstat.machine import fit_machine
+from svmstat.machine import Contrast, fit_machine
 from svmstat.resampling import leave_one_out
 from svmstat.solver import TOLERANCE
 
 
 def left_out(machine, **options):
-    return leave_one_out(machine, fit_platt(machine.decision_values, machine.y, machine.weights), **options)
+    return leave_one_out(machine, fit_maps(machine), **options)
+
+
+def fit(kernel, X, y, weights, *, C, loss):
+    """The machine of the rows with y = 1 against those with y = −1."""
+    return fit_machine(kernel, X, (y > 0).astype(int), weights, [Contrast(1, 0, loss)], C=C)
 
 
 TOL_REFIT = 1e-6  # decision values of two certified fits, relative to max(1, |f|)
@@ -35,19 +40,19 @@ def refits(kernel, X, y, weights, C, loss, rows):
     for a, k in enumerate(rows):
         left = weights.copy()
         left[k] = max(left[k] - 1.0, 0.0)
-        values[a] = fit_machine(kernel, X, y, left, C=C, loss=loss).decision_values[k]
+        values[a] = fit(kernel, X, y, left, C=C, loss=loss).decision_values[k, 0]
     return values
 
 
 def check(kernel, X, y, weights=None, C=1.0, loss=None, rows=None):
     weights = np.ones(len(y)) if weights is None else weights
     loss = loss or hinge()
-    machine = fit_machine(kernel, X, y, weights, C=C, loss=loss)
+    machine = fit(kernel, X, y, weights, C=C, loss=loss)
     out = left_out(machine)
     rows = np.arange(len(y)) if rows is None else rows
     expected = refits(kernel, X, y, weights, C, loss, rows)
     scale = max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(out.decision_values[rows], expected, rtol=0, atol=TOL_REFIT * scale)
+    np.testing.assert_allclose(out.decision_values[rows, 0], expected, rtol=0, atol=TOL_REFIT * scale)
     assert out.n_failed == 0
     assert (out.violation <= TOLERANCE).all()
     return machine, out
@@ -59,22 +64,22 @@ def mackerel():
     X = data[["lon", "lat", "b_depth", "c_dist", "temp_20m"]].to_numpy(float)
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     y = np.where(data["egg_count"] > 0, 1.0, -1.0)
-    return fit_machine(RBF(0.25), X, y, np.ones(634), C=16.0, loss=hinge())
+    return fit(RBF(0.25), X, y, np.ones(634), C=16.0, loss=hinge())
 
 
 def test_mackerel(mackerel):
     """All 634 refits on the kernel matrix of the other 633 rows."""
-    K, y, rows = gram(RBF(0.25), mackerel.X), mackerel.y, np.arange(634)
+    K, y, rows = gram(RBF(0.25), mackerel.X), mackerel.signs[:, 0], np.arange(634)
     out = left_out(mackerel)
     expected = np.empty(634)
     for k in rows:
         others = np.delete(rows, k)
         part = K[np.ix_(others, others)]
-        machine = fit_machine(Precomputed(), part, y[others], np.ones(633), C=16.0, loss=hinge())
-        expected[k] = machine.decision_function(K[k : k + 1, others])[0]
+        machine = fit(Precomputed(), part, y[others], np.ones(633), C=16.0, loss=hinge())
+        expected[k] = machine.decision_function(K[k : k + 1, others])[0, 0]
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(out.decision_values, expected, rtol=0, atol=TOL_REFIT * scale)
-    assert np.mean(np.sign(out.decision_values) != y) == pytest.approx(ERROR_RATE, abs=5e-5)
+    np.testing.assert_allclose(out.decision_values[:, 0], expected, rtol=0, atol=TOL_REFIT * scale)
+    assert np.mean(np.sign(out.decision_values[:, 0]) != y) == pytest.approx(ERROR_RATE, abs=5e-5)
     assert out.n_failed == 0
     assert out.n_rescued == 0
     assert (out.violation <= TOLERANCE).all()
@@ -82,7 +87,7 @@ def test_mackerel(mackerel):
 
 def test_rows_that_are_no_support_vectors_keep_their_value(mackerel):
     out = left_out(mackerel)
-    idle = mackerel.alpha == 0
+    idle = mackerel.alpha[:, 0] == 0
     assert idle.any()
     np.testing.assert_allclose(out.decision_values[idle], mackerel.decision_values[idle], rtol=1e-12)
 
@@ -90,7 +95,7 @@ def test_rows_that_are_no_support_vectors_keep_their_value(mackerel):
 def test_leaving_a_row_out_never_helps_it(mackerel):
     """y f^{[−k]}(x_k) ≤ y f(x_k): its own loss no longer counts."""
     out = left_out(mackerel)
-    assert (mackerel.y * (out.decision_values - mackerel.decision_values) <= 1e-6).all()
+    assert (mackerel.signs * (out.decision_values - mackerel.decision_values) <= 1e-6).all()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -107,7 +112,7 @@ def test_workers_make_no_difference(mackerel, n_jobs, backend):
 def test_processes_make_no_difference():
     """But in the last digit, which depends on whether a process compiled the loops or found them compiled."""
     X, y = clouds(150)
-    machine = fit_machine(RBF(0.5), X, y, np.ones(150), C=1.0, loss=hinge())
+    machine = fit(RBF(0.5), X, y, np.ones(150), C=1.0, loss=hinge())
     with joblib.parallel_config(backend="loky", n_jobs=2):
         out = left_out(machine, n_jobs=2)
     alone = left_out(machine)
@@ -120,7 +125,7 @@ def test_linear_kernel_with_copies(C):
     X, y = clouds(40, apart=1.5)
     rows = np.concatenate([np.arange(40), np.arange(20), np.arange(5)])
     machine, out = check(Linear(), X[rows], y[rows], C=C)
-    assert machine.problem.n == 40
+    assert machine.gram.n == 40
     np.testing.assert_array_equal(out.decision_values[:20], out.decision_values[40:60])
 
 
@@ -136,13 +141,13 @@ def test_a_class_of_one_row_is_lost():
     X, y = clouds(30, share=0.0)
     y[:] = -1.0
     y[7] = 1.0
-    machine = fit_machine(RBF(0.5), X, y, np.ones(30), C=1.0, loss=hinge())
+    machine = fit(RBF(0.5), X, y, np.ones(30), C=1.0, loss=hinge())
     out = left_out(machine)
     assert out.n_failed == 1
-    np.testing.assert_array_equal(np.isnan(out.decision_values), y > 0)
+    np.testing.assert_array_equal(np.isnan(out.decision_values[:, 0]), y > 0)
     others = np.flatnonzero(y < 0)
     expected = refits(RBF(0.5), X, y, np.ones(30), 1.0, hinge(), others)
-    np.testing.assert_allclose(out.decision_values[others], expected, rtol=0, atol=TOL_REFIT)
+    np.testing.assert_allclose(out.decision_values[others, 0], expected, rtol=0, atol=TOL_REFIT)
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
@@ -155,15 +160,15 @@ def test_weights(kernel):
     unused = weights == 0
     assert unused.any()
     np.testing.assert_array_equal(out.decision_values[unused], machine.decision_values[unused])
-    np.testing.assert_array_equal(out.violation[unused], 0.0)
+    np.testing.assert_array_equal(out.violation[unused], machine.pairs[0].solution.violation)
 
 
 def test_weights_are_repeats():
     X, y = clouds(60, seed=4)
     counts = np.random.default_rng(5).integers(1, 4, 60)
     rows = np.repeat(np.arange(60), counts)
-    weighted = left_out(fit_machine(RBF(0.5), X, y, counts.astype(float), C=1.0, loss=hinge()))
-    repeated = left_out(fit_machine(RBF(0.5), X[rows], y[rows], np.ones(len(rows)), C=1.0, loss=hinge()))
+    weighted = left_out(fit(RBF(0.5), X, y, counts.astype(float), C=1.0, loss=hinge()))
+    repeated = left_out(fit(RBF(0.5), X[rows], y[rows], np.ones(len(rows)), C=1.0, loss=hinge()))
     np.testing.assert_array_equal(repeated.decision_values, weighted.decision_values[rows])
 
 
@@ -210,23 +215,27 @@ def test_spline_kernel():
 
 def test_precomputed_is_the_kernel():
     X, y = clouds(70, seed=12)
-    by_rows = left_out(fit_machine(RBF(0.5), X, y, np.ones(70), C=1.0, loss=hinge()))
+    by_rows = left_out(fit(RBF(0.5), X, y, np.ones(70), C=1.0, loss=hinge()))
     K = gram(RBF(0.5), X)
-    by_gram = left_out(fit_machine(Precomputed(), K, y, np.ones(70), C=1.0, loss=hinge()))
+    by_gram = left_out(fit(Precomputed(), K, y, np.ones(70), C=1.0, loss=hinge()))
     np.testing.assert_allclose(by_gram.decision_values, by_rows.decision_values, rtol=0, atol=1e-9)
 
 
 def test_two_rows():
     """Nothing is left after either deletion."""
-    machine = fit_machine(Linear(), np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), np.ones(2), C=1.0, loss=hinge())
+    machine = fit(Linear(), np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), np.ones(2), C=1.0, loss=hinge())
     out = left_out(machine)
     assert np.isnan(out.decision_values).all()
     assert out.n_failed == 2
 
 
 def test_the_machine_is_not_changed(mackerel):
-    before = mackerel.solution.alpha.copy(), mackerel.decision_values.copy(), mackerel.problem.upper.copy()
+    before = (
+        mackerel.pairs[0].solution.alpha.copy(),
+        mackerel.decision_values.copy(),
+        mackerel.pairs[0].problem.upper.copy(),
+    )
     left_out(mackerel)
-    np.testing.assert_array_equal(mackerel.solution.alpha, before[0])
+    np.testing.assert_array_equal(mackerel.pairs[0].solution.alpha, before[0])
     np.testing.assert_array_equal(mackerel.decision_values, before[1])
-    np.testing.assert_array_equal(mackerel.problem.upper, before[2])
+    np.testing.assert_array_equal(mackerel.pairs[0].problem.upper, before[2])
