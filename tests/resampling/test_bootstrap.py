@@ -1,4 +1,4 @@
-"""Bootstrapped deviances of many classes against fits to the drawn rows and labels, one by one."""
+"""Bootstrapped deviances of two classes and more against fits to the drawn rows and labels, one by one."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""The machines of all pairs against libsvm, a dense program and the two-class machine; weights, order and labels."""
+"""The machines of all pairs against libsvm, a dense program and machines of their rows; weights, order and labels."""
 
 import pickle
 
