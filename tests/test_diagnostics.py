@@ -1,5 +1,6 @@
 """Leave-one-out, influence and goodness of fit against loops of independent fits by scikit-learn."""
 
+import pickle
 from importlib import import_module
 
 import joblib
@@ -307,3 +308,14 @@ def test_the_repr_of_many_classes_is_one_line():
     assert repr(loo).startswith("<LooResult: n = 218, CV score ")
     assert repr(fit.get_influence()).startswith("<InfluenceResult: deletion deviances of 218 rows, deviance ")
     assert "\n" not in repr(fit) + repr(loo)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_pickled_leave_one_out_does_not_carry_the_fit(classes):
+    data = sample(60, seed=8)
+    fit = svm("y ~ x + z", data.assign(y=np.resize(["a", "b", "c"][:classes], 60)))
+    packed = pickle.dumps(fit.loo())
+    assert b"Machine" not in packed and b"Design" not in packed
+    again = pickle.loads(packed)
+    pd.testing.assert_frame_equal(again.summary_frame(), fit.loo().summary_frame(), check_exact=True)
+    assert again.score == fit.loo().score

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from svmstat.bounds import folds
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
 from svmstat.losses import hinge
 from svmstat.machine import Contrast, contrasts, pose, vote
@@ -231,13 +230,6 @@ def test_beyond_the_memory_budget(clouds, fit, monkeypatch):
 
 
 # -- two classes, and folds ----------------------------------------------------------------------------------------
-
-
-def test_folds_leave_bounds_out():
-    upper, fold = np.arange(1.0, 6.0), np.array([0, 2, 1, 0, 2])
-    uppers = folds(upper, fold, 3)
-    np.testing.assert_array_equal(uppers == 0, fold == np.arange(3)[:, None])
-    np.testing.assert_array_equal(uppers.sum(axis=0), 2 * upper)
 
 
 @pytest.mark.parametrize("gamma", [0.3, 5.0])
