@@ -35,7 +35,7 @@ def sharpen(
     There h gets its value in twice the precision, and the free β follow; ``limit`` is the rounding of plain sums.
     """
     exact = residual_twofold(problem.gram, beta, problem.linear)
-    rounding = float(np.abs(exact - h).max())
+    rounding = float(np.abs(exact - h).max() + np.finfo(float).eps * np.abs(h).max())
     if rounding <= PRECISION * np.ptp(exact - problem.linear):
         return rounding
     correct(problem.gram, problem.linear, lo, hi, beta, h, None, basis)
