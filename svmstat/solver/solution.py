@@ -161,7 +161,7 @@ def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
     ever add up to more than √m of these [Higham & Mary 2019].
     """
     root = np.sqrt(np.abs(diagonal))
-    units = 2.0 + 0.5 * np.sqrt(beta.shape[-1])
+    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
     with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
         return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
