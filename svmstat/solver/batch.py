@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat.solver.chain import chain, moved_on
 from svmstat.solver.compact import TOO_LONG, compact_all
-from svmstat.solver.flat import is_noise, may_be_flat, may_be_outweighed, outweighed
+from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
 from svmstat.solver.follow import (
     NOT_TRIED,
     certify_all,
@@ -144,9 +144,9 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     elif arrived(origin):
         _stay_all(problem, origin, uppers, paths)
     paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
-    _cancel(problem, uppers, both, paths)
+    left = _cancel(problem, uppers, both, paths)
     set_off = origin.rounding if arrived(origin) else 0.0
-    limit = rounding_of(paths.beta, problem.gram.diagonal) + set_off
+    limit = rounding_of(paths.beta, problem.gram.diagonal) + set_off + left
     field = problem.linear - paths.h
     highest, lowest = field.max(axis=1), field.min(axis=1)
     spread, dropped = highest - lowest, np.maximum(highest, -lowest)
@@ -180,14 +180,20 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     )  # fmt: skip
 
 
-def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "_Paths") -> None:
-    """Put the solution that needs no solving where one class outweighs the other at every point."""
+def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "_Paths") -> Floats:
+    """Put the solution that needs no solving where one class outweighs the other at every point.
+
+    How far from it (B,) the h of its β may be.
+    """
+    left = np.zeros(len(uppers))
     for q in np.flatnonzero(both & may_be_outweighed(problem, uppers)):
         alpha = outweighed(problem, uppers[q])
         if alpha is not None:
             paths.beta[q], paths.h[q], paths.code[q] = problem.signs * alpha, problem.linear, ARRIVED
             ends = certify(problem.linear, paths.beta[q], *problem.box(uppers[q]))
             paths.interval[q], paths.violation[q], paths.gap[q] = ends[:2], ends[2], ends[3]
+            left[q] = left_over(problem, paths.beta[q])
+    return left
 
 
 def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "_Paths") -> NDArray[np.bool_]:

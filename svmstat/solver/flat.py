@@ -11,8 +11,8 @@ from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import INVISIBLE, PRECISION
 
-_EQUAL = 1e-12
-"""Sums of bounds that differ by this share are equal."""
+_EQUAL = 4.0 * float(np.finfo(float).eps)
+"""Sums of bounds that differ by this share are equal: it is rounding of the bounds and their sums."""
 
 _NOISE = 8.0
 _FAR = 1e300
@@ -34,6 +34,15 @@ def outweighed(problem: BoxQP, upper: Floats) -> Floats | None:
             share = np.divide(theirs, mine, out=np.zeros(len(mine)), where=mine > 0.0)
             return np.where(heavier, upper * np.minimum(share, 1.0)[point], upper)
     return None
+
+
+def left_over(problem: BoxQP, beta: Floats) -> float:
+    """The largest |Kβ| at any row for a β (n,) that cancels at each point as far as rounding lets it: see `outweighed`.
+
+    |K_ij| ≤ √(K_ii K_jj).
+    """
+    sums = beta if problem.point is None else _sums(problem.point, beta, problem.point.max() + 1)
+    return float(np.abs(sums).sum() * np.abs(problem.gram.diagonal).max())
 
 
 def _sums(point: Rows, values: Floats, size: int) -> Floats:

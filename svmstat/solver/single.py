@@ -7,7 +7,7 @@ import numpy as np
 
 from svmstat.solver.bordered import fresh_basis
 from svmstat.solver.descent import descend
-from svmstat.solver.flat import is_noise, may_be_flat, outweighed
+from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import (
     Hulls,
@@ -59,7 +59,8 @@ _LEAST_STEPS = 20_000
 def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road) -> Solution:
     """The solution for upper bounds (n,), from a feasible β (n,) or from zero.
 
-    A start that does not lead to a certified solution is given up for a cold one.
+    A start that does not lead to a solution which meets the tolerance is given up for a cold one; where it does, and
+    too much of h is hidden by its violation, the better of the two is taken.
     """
     lo, hi = problem.box(upper)
     if not (lo.any() and hi.any()):
@@ -67,16 +68,27 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
     alpha = outweighed(problem, upper)
     if alpha is not None:
         beta = problem.signs * alpha
-        return certified(problem, None, upper, lo, hi, beta, problem.linear, None, road, 0, 0)
+        return certified(
+            problem, None, upper, lo, hi, beta, problem.linear, None, road, 0, 0, left_over(problem, beta)
+        )
     hulls = hulls_of(problem)
     if hulls is not None and not may_reach(lo, hi):
         return unsolved(problem, upper, Status.INFEASIBLE)
+    warm = None
     if beta is not None and beta.any():
-        solution = _reach(problem, upper, lo, hi, beta, road, hulls)
-        if arrived(solution):
-            return solution
+        warm = _reach(problem, upper, lo, hi, beta, road, hulls)
+        if arrived(warm) and not _may_be_finer(warm):
+            return warm
         road = Road.RESCUE
-    return _reach(problem, upper, lo, hi, np.zeros(problem.n), road, hulls)
+    cold = _reach(problem, upper, lo, hi, np.zeros(problem.n), road, hulls)
+    return warm if warm is not None and arrived(warm) and warm.violation < cold.violation else cold
+
+
+def _may_be_finer(solution: Solution) -> bool:
+    """Whether the violation hides too much of h, and that of another solution might not."""
+    return solution.status is Status.IMPRECISE and bool(
+        is_rough(solution.violation, solution.rounding, np.ptp(solution.field))
+    )
 
 
 def _reach(
@@ -206,9 +218,9 @@ def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
 
 def certified(
     problem: BoxQP, hulls: Hulls | None, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
-    basis: Basis | None, road: Road, steps: int, events: int,
+    basis: Basis | None, road: Road, steps: int, events: int, left: float = 0.0,
 ) -> Solution:  # fmt: skip
-    """The solution β with h = s − Kβ, both (n,), and its certificate, which may not hold.
+    """The solution β with h = s − Kβ, both (n,) and h to within ``left``, and its certificate, which may not hold.
 
     Where rounding might hide too much of it (β, h) are sharpened in place.
     """
@@ -218,7 +230,7 @@ def certified(
             hulls = replace(hulls, rounding=float(np.finfo(float).eps * np.abs(h).max()))
         return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
     linear = problem.linear
-    rounding = limit = float(rounding_of(beta, problem.gram.diagonal))
+    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left
     ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
     if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(problem.gram, linear, lo, hi, beta, h, None, basis)

@@ -1,6 +1,7 @@
 """Where f is the intercept everywhere: by construction, by the gap, and never where there is a signal."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -85,6 +86,28 @@ def test_a_point_of_one_class_alone():
     alone = np.arange(qp.n)
     assert outweighed(qp, qp.upper * (alone != 6)) is not None
     assert outweighed(qp, qp.upper * (alone != 0)) is None
+
+
+def test_nearly_equal_sums_of_huge_bounds_are_not_equal():
+    """A trillionth of a bound of 1e13 is a signal of ten margins."""
+    qp = contradictory(np.random.default_rng(4), C=1e13)
+    upper = qp.upper.copy()
+    upper[:6] = upper[6:] * np.array([1.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+    assert outweighed(qp, upper) is not None
+    upper[0] *= 1.0 - 1e-12
+    assert outweighed(qp, upper) is None
+
+
+@pytest.mark.parametrize("in_batch", [False, True])
+def test_what_rounding_leaves_of_sums_of_bounds_is_stated(in_batch):
+    """Bounds 0.1 + 0.2 against 0.3: h = 0 but for the rounding of the sums, and no less than that is promised."""
+    where = np.zeros((3, 1))
+    y, upper = np.array([1.0, 1.0, -1.0]), 1e9 * np.array([0.1, 0.2, 0.3])
+    qp = BoxQP(Gram(RBF(1.0).bind(where)), y, np.ones(3), upper, point=np.zeros(3, int))
+    solution = solve(qp)
+    rounding = solve(qp, upper[None], start=solution).rounding[0] if in_batch else solution.rounding
+    assert solution.flat
+    assert abs(sum(map(Fraction, (y * solution.alpha).tolist()))) <= rounding
 
 
 def test_without_contradictions_nothing_is_outweighed():
