@@ -1,15 +1,18 @@
 """The free rows M of a path and R, the inverse of their bordered kernel matrix, row by row larger or smaller.
 
-There is one border row where Σβ is given: [[0, 1'], [1, K_MM]]. Where the sum of each class is given there are two,
-e₊ and e₋, the indicators of the classes: ``group`` (n,) then holds 0 for an event and 1 for another row, and is None
-otherwise. ``lead`` is the number of border rows. The border row of a class without a free row, and its column, are zero
-in R: its multiplier does not move.
+There is a border row for each sum that is given: one, [[0, 1'], [1, K_MM]], for Σβ, or two, e₊ and e₋, the indicators
+of the classes, where each class has its sum. ``lead`` is their number. The border row of a class without a free row,
+and its column, are zero in R: its multiplier does not move.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
+from svmstat.solver.gram import Floats, Rows, combine
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis
 
 DEPENDENT = 1e-10
 """A row whose Schur complement is below this share of its K_ii depends on the free rows."""
@@ -17,30 +20,75 @@ DEPENDENT = 1e-10
 _FAST = {"nnan", "nsz"}
 
 
-@njit(cache=True, nogil=True)
-def lead_of(group):
-    """The number of border rows."""
-    if group is None:
-        return 1
-    return 2
+class Sums(NamedTuple):
+    """The sums that are given.
+
+    Attributes
+    ----------
+    group : (n,) which of them a row belongs to
+    target : (lead,) what they are: 0 for Σβ, or 1 and −1 for those of the classes
+    """
+
+    group: NDArray[np.int64]
+    target: Floats
+
+
+class Point(NamedTuple):
+    """What moves along a path: a solution and its box, arrays that are changed in place.
+
+    Attributes
+    ----------
+    beta, g : (n,) the solution and its gradient Kβ + b − s
+    lo, hi : (n,) the box
+    status : (n,) partition codes
+    b : (lead,) the multipliers
+    """
+
+    beta: Floats
+    g: Floats
+    lo: Floats
+    hi: Floats
+    status: NDArray[np.int8]
+    b: Floats
+
+
+class Free(NamedTuple):
+    """The free rows and R, changed in place, with room for more.
+
+    Attributes
+    ----------
+    members : (width,) the free rows are the first of them
+    inverse : (width, width) R is its leading block, in the order (b, members); members never fill it
+    size : (1,) how many they are
+    """
+
+    members: NDArray[np.int64]
+    inverse: Floats
+    size: NDArray[np.int64]
+
+
+def with_room(rows: Rows, R: Floats, room: int) -> Free:
+    """The free rows (m,) and R (m + lead, m + lead), with room for so many more rows."""
+    width = len(R) + room
+    members, inverse = np.empty(width, np.int64), np.empty((width, width))
+    members[: len(rows)], inverse[: len(R), : len(R)] = rows, R
+    return Free(members, inverse, np.array([len(rows)]))
+
+
+def basis_in(free: Free, lead: int) -> Basis:
+    """What is free now, as a basis of its own."""
+    m = int(free.size[0])
+    return Basis(free.members[:m].copy(), free.inverse[: m + lead, : m + lead].copy())
 
 
 @njit(cache=True, nogil=True)
-def slot(group, i):
-    """Which border row holds row i."""
-    if group is None:
-        return 0
-    return group[i]
-
-
-@njit(cache=True, nogil=True)
-def free_in(members, m, group, g):
+def free_in(sums, free, g):
     """How many of the free rows are in border row g."""
-    if group is None:
-        return m
+    if sums.target.shape[0] == 1:
+        return free.size[0]
     count = 0
-    for a in range(m):
-        if group[members[a]] == g:
+    for a in range(free.size[0]):
+        if sums.group[free.members[a]] == g:
             count += 1
     return count
 
@@ -57,13 +105,13 @@ def apply(inverse, size, vector, out):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _schur(gram, group, members, m, inverse, j, border, z):
+def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
-    lead = lead_of(group)
+    members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     for g in range(lead):
         border[g] = 0.0
-    border[slot(group, j)] = 1.0
-    row = gram[j]
+    border[sums.group[j]] = 1.0
+    row = K[j]
     for a in range(m):
         border[a + lead] = row[members[a]]
     apply(inverse, m + lead, border, z)
@@ -74,22 +122,22 @@ def _schur(gram, group, members, m, inverse, j, border, z):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _schur_refined(gram, group, members, m, inverse, j, border, z):
+def _schur_refined(K, sums, free, j, border, z):
     """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
-    lead = lead_of(group)
+    members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     residual, step = np.empty(m + lead), np.empty(m + lead)
     for g in range(lead):
         residual[g] = border[g]
     for a in range(m):
-        residual[slot(group, members[a])] -= z[a + lead]
+        residual[sums.group[members[a]]] -= z[a + lead]
     for a in range(m):
-        row = gram[members[a]]
-        total = border[a + lead] - z[slot(group, members[a])]
+        row = K[members[a]]
+        total = border[a + lead] - z[sums.group[members[a]]]
         for c in range(m):
             total -= row[members[c]] * z[c + lead]
         residual[a + lead] = total
     apply(inverse, m + lead, residual, step)
-    sigma = gram[j, j]
+    sigma = K[j, j]
     for a in range(m + lead):
         z[a] += step[a]
         sigma -= border[a] * z[a]
@@ -97,16 +145,16 @@ def _schur_refined(gram, group, members, m, inverse, j, border, z):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _include(group, members, m, inverse, j, z, sigma):
-    """Border R by row j (its z and Schur complement given); returns the new number of free rows.
+def _include(sums, free, j, z, sigma):
+    """Border R by row j (its z and Schur complement given).
 
     With the first free row of a class its border row joins R too: β_j is what the class leaves to it, and stationarity
     of row j gives the multiplier. z is R·(0, K_Mj) then, and the Schur complement that of K_jj.
     """
-    lead = lead_of(group)
+    inverse, m, lead = free.inverse, free.size[0], sums.target.shape[0]
     size = m + lead
-    g = slot(group, j)
-    if free_in(members, m, group, g) == 0:
+    g = sums.group[j]
+    if free_in(sums, free, g) == 0:
         for a in range(size):
             inverse[a, g] = inverse[g, a] = -z[a]
             inverse[a, size] = inverse[size, a] = 0.0
@@ -122,19 +170,19 @@ def _include(group, members, m, inverse, j, z, sigma):
         for a in range(size):
             inverse[a, size] = inverse[size, a] = -z[a] / sigma
         inverse[size, size] = 1.0 / sigma
-    members[m] = j
-    return m + 1
+    free.members[m] = j
+    free.size[0] = m + 1
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def exclude(group, members, m, inverse, position):
-    """Take the free row at ``position`` out of R; returns the new number of free rows."""
-    lead = lead_of(group)
+def exclude(sums, free, position):
+    """Take the free row at ``position`` out of R."""
+    members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     if m > 1:
         size = m + lead
         p = position + lead
-        g = slot(group, members[position])
-        if free_in(members, m, group, g) == 1:
+        g = sums.group[members[position]]
+        if free_in(sums, free, g) == 1:
             for a in range(size):
                 inverse[a, g] = inverse[g, a] = 0.0
         else:
@@ -153,37 +201,52 @@ def exclude(group, members, m, inverse, position):
                 inverse[p, a] = inverse[last, a]
             inverse[p, p] = inverse[last, last]
     members[position] = members[m - 1]
-    return m - 1
+    free.size[0] = m - 1
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def enter(gram, group, beta, lo, hi, status, members, m, inverse, j, inward, border, z, scalars):
+def _first_free(sums, free, status, j, z, sigma):
+    """Row j is free where no other is."""
+    lead = sums.target.shape[0]
+    for g in range(lead):
+        z[g] = 0.0
+        for c in range(lead):
+            free.inverse[g, c] = 0.0
+    status[j] = FREE
+    _include(sums, free, j, z, sigma)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def to_bound(point, i, up):
+    """Put row i on its upper or lower bound."""
+    point.status[i] = AT_UPPER if up else AT_LOWER
+    point.beta[i] = point.hi[i] if up else point.lo[i]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def enter(K, sums, point, free, j, inward, border, z):
     """Make row j free, ``inward`` (+1 or −1) being the way its β may go.
 
     If the column of j depends on the free rows there is a direction along which no gradient changes: β slides along
-    it until a row meets a bound, and that row gives its place to j. Returns the number of free rows and the row that
-    went to a bound (−1 if none; j itself if it slid to its other bound).
+    it until a row meets a bound, and that row gives its place to j. Returns the row that went to a bound (−1 if none;
+    j itself if it slid to its other bound).
     """
-    lead = lead_of(group)
+    beta, lo, hi = point.beta, point.lo, point.hi
+    m, lead = free.size[0], sums.target.shape[0]
     if m == 0:
-        for g in range(lead):
-            z[g] = 0.0
-            for c in range(lead):
-                inverse[g, c] = 0.0
-        status[j] = FREE
-        return _include(group, members, m, inverse, j, z, gram[j, j]), -1
-    sigma = _schur(gram, group, members, m, inverse, j, border, z)
-    if free_in(members, m, group, slot(group, j)) == 0:
-        status[j] = FREE
-        return _include(group, members, m, inverse, j, z, sigma), -1
-    scale = abs(gram[j, j])
+        _first_free(sums, free, point.status, j, z, K[j, j])
+        return -1
+    sigma = _schur(K, sums, free, j, border, z)
+    alone = free_in(sums, free, sums.group[j]) == 0
+    scale = abs(K[j, j])
     for a in range(m + lead):
         scale += abs(border[a] * z[a])
-    if sigma <= 1e-5 * scale:
-        sigma = _schur_refined(gram, group, members, m, inverse, j, border, z)
-    if sigma > DEPENDENT * scale:
-        status[j] = FREE
-        return _include(group, members, m, inverse, j, z, sigma), -1
+    if not alone and sigma <= 1e-5 * scale:
+        sigma = _schur_refined(K, sums, free, j, border, z)
+    if alone or sigma > DEPENDENT * scale:
+        point.status[j] = FREE
+        _include(sums, free, j, z, sigma)
+        return -1
 
     room = hi[j] - beta[j] if inward > 0 else beta[j] - lo[j]
     blocking = -1
@@ -193,49 +256,114 @@ def enter(gram, group, beta, lo, hi, status, members, m, inverse, j, inward, bor
     for a in range(m):
         rate = -inward * z[a + lead]
         if abs(rate) > 1e-9 * largest:
-            i = members[a]
+            i = free.members[a]
             distance = (hi[i] - beta[i]) / rate if rate > 0 else (lo[i] - beta[i]) / rate
             distance = max(distance, 0.0)
             if distance < room or (blocking >= 0 and distance == room and abs(rate) > abs(z[blocking + lead])):
                 room = distance
                 blocking = a
     for a in range(m):
-        beta[members[a]] -= inward * room * z[a + lead]
+        beta[free.members[a]] -= inward * room * z[a + lead]
     for g in range(lead):
-        scalars[g] -= inward * room * z[g]
+        point.b[g] -= inward * room * z[g]
     if blocking < 0:
-        status[j] = AT_UPPER if inward > 0 else AT_LOWER
-        beta[j] = hi[j] if inward > 0 else lo[j]
-        return m, j
+        to_bound(point, j, inward > 0)
+        return j
     beta[j] += inward * room
-    leaver = members[blocking]
-    up = -inward * z[blocking + lead] > 0
-    status[leaver] = AT_UPPER if up else AT_LOWER
-    beta[leaver] = hi[leaver] if up else lo[leaver]
-    m = exclude(group, members, m, inverse, blocking)
-    if m > 0:
-        sigma = _schur(gram, group, members, m, inverse, j, border, z)
+    leaver = free.members[blocking]
+    to_bound(point, leaver, -inward * z[blocking + lead] > 0)
+    exclude(sums, free, blocking)
+    if free.size[0] > 0:
+        sigma = _schur(K, sums, free, j, border, z)
+        point.status[j] = FREE
+        _include(sums, free, j, z, sigma)
     else:
-        sigma = gram[j, j]
-        for g in range(lead):
-            z[g] = 0.0
-            for c in range(lead):
-                inverse[g, c] = 0.0
-    status[j] = FREE
-    return _include(group, members, m, inverse, j, z, sigma), leaver
+        _first_free(sums, free, point.status, j, z, K[j, j])
+    return leaver
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def complete_basis(gram, group, beta, lo, hi, status, members, m, inverse, scalars):
-    """Border R by the free rows that are not among its m members; dependent ones slide to a bound. Returns m."""
-    n = beta.shape[0]
-    border = np.empty(inverse.shape[0])
-    z = np.empty(inverse.shape[0])
-    inside = np.zeros(n, np.bool_)
+def complete_basis(K, sums, point, free):
+    """Border R by the free rows that are not among its members; dependent ones slide to a bound."""
+    border, z = np.empty(free.inverse.shape[0]), np.empty(free.inverse.shape[0])
+    inside = np.zeros(point.beta.shape[0], np.bool_)
+    for a in range(free.size[0]):
+        inside[free.members[a]] = True
+    for j in range(point.beta.shape[0]):
+        if point.status[j] == FREE and not inside[j]:
+            inward = 1.0 if point.hi[j] - point.beta[j] < point.beta[j] - point.lo[j] else -1.0
+            enter(K, sums, point, free, j, inward, border, z)
+
+
+@njit(cache=True, nogil=True)
+def exclude_moving(sums, free, status):
+    """Take the rows that are free no more out of R."""
+    for position in range(free.size[0] - 1, -1, -1):
+        if status[free.members[position]] != FREE:
+            exclude(sums, free, position)
+
+
+@njit(cache=True, nogil=True)
+def exclude_bounded(sums, free, beta, lo, hi):
+    """Take the free rows that are at a bound out of R."""
+    for position in range(free.size[0] - 1, -1, -1):
+        i = free.members[position]
+        if not lo[i] < beta[i] < hi[i]:
+            exclude(sums, free, position)
+
+
+SETTLED, BLOCKED, MOVED = 0, 1, 2
+"""How a Newton correction ended: there was nothing to correct; a free row would meet a bound; it was made."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
+    """Correct the free rows (m,) and b in place, by x = −R·(sums − target, b − h_M), so that their g becomes zero.
+
+    Nothing is done where no |g| exceeds ``least`` and the sums are exact to rounding, or where a bound would be met.
+    x is (m + lead,); h is left to the caller.
+    """
+    m, lead = rows.shape[0], sums.target.shape[0]
+    residual, lost = np.empty(m + lead), np.zeros(lead)
+    size, worst, excess = 0.0, 0.0, 0.0
+    for g in range(lead):
+        residual[g] = -sums.target[g]
+    for i in range(beta.shape[0]):  # the rounding of plain sums would pass for an excess
+        g = sums.group[i]
+        total = residual[g] + beta[i]
+        part = total - residual[g]
+        lost[g] += (residual[g] - (total - part)) + (beta[i] - part)
+        residual[g] = total
+        size += abs(beta[i])
+    for g in range(lead):
+        residual[g] += lost[g]
+        excess = max(excess, abs(residual[g]))
     for a in range(m):
-        inside[members[a]] = True
-    for j in range(n):
-        if status[j] == FREE and not inside[j]:
-            inward = 1.0 if hi[j] - beta[j] < beta[j] - lo[j] else -1.0
-            m, _ = enter(gram, group, beta, lo, hi, status, members, m, inverse, j, inward, border, z, scalars)
-    return m
+        residual[a + lead] = b[sums.group[rows[a]]] - h[rows[a]]
+        worst = max(worst, abs(residual[a + lead]))
+    if m == 0 or (worst <= least and excess <= 1e-15 * size):
+        return SETTLED
+    x[:] = 0.0
+    for c in range(m + lead):
+        row, factor = R[c], residual[c]
+        for a in range(m + lead):
+            x[a] -= factor * row[a]
+    for a in range(m):
+        if not lo[rows[a]] < beta[rows[a]] + x[a + lead] < hi[rows[a]]:
+            return BLOCKED
+    for a in range(m):
+        beta[rows[a]] += x[a + lead]
+    for g in range(lead):
+        b[g] += x[g]
+    return MOVED
+
+
+@njit(cache=True, nogil=True)
+def correct_free(K, sums, lo, hi, beta, h, b, free, least, rounds):
+    """Newton corrections of the free rows, h = s − Kβ brought up to date with them."""
+    m, lead = free.size[0], sums.target.shape[0]
+    rows, x = free.members[:m], np.empty(m + lead)
+    for _ in range(rounds):
+        if newton_correction(sums, lo, hi, beta, h, b, rows, free.inverse, least, x) != MOVED:
+            return
+        combine(K, rows, -x[lead:], h)

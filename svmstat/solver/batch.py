@@ -1,29 +1,33 @@
 """The one entry to the solver: one or many bound vectors on one kernel matrix, every solution with its certificate."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.chain import chain, moved_on
+from svmstat.solver.case import case_of
+from svmstat.solver.chain import chain, moved_on, walk_to
 from svmstat.solver.compact import TOO_LONG, compact_all
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
 from svmstat.solver.follow import (
     NOT_TRIED,
+    Paths,
+    Wanted,
     certify_all,
     correct_all,
-    follow,
     follow_tableau,
+    origin_of,
     settle_all,
     stay_all,
     two_classes,
 )
-from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.gram import Floats
+from svmstat.solver.hulls import feasible
 from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import arrived, basis_of, feasible, solve_single
+from svmstat.solver.single import arrived, basis_of, solve_single
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -35,11 +39,10 @@ from svmstat.solver.solution import (
     is_rough,
     judgement,
     middles,
-    partition,
     rounding_of,
     sizes_beside,
 )
-from svmstat.solver.tableau import Tableau, make_tableau, near_rows
+from svmstat.solver.tableau import Tableau, make_tableau
 
 _PATH_EVENTS = 5000
 
@@ -52,9 +55,6 @@ _LARGEST_COMPACT = 4000
 _SETTING_OFF, _EVENTS, _EVENT = 200, 0.3, 5
 """What the path from the start to distant bounds costs, in descent steps: to set off, and so many events for each
 support vector, each as many steps as there are free rows, and some more."""
-
-_FURTHER_ROWS = 16
-"""Rows outside the near set whose bounds may move in one path; more make a restart cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     anchor = start if isinstance(start, Anchor) else anchor_at(problem, start)
     origin = anchor.solution
     both = two_classes(problem.signs, uppers)
-    paths = _Paths.empty(B, n)
+    paths = Paths.empty(B, n)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     if arrived(origin) and problem.gram.fits:
         distant = _distant(uppers, origin.upper) if n <= _LARGEST_COMPACT else np.zeros(B, bool)
@@ -138,7 +138,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
         if len(near) == B:
             _follow_all(problem, anchor, uppers, paths)
         elif len(near):
-            some = _Paths.empty(len(near), n)
+            some = Paths.empty(len(near), n)
             _follow_all(problem, anchor, uppers[near], some)
             paths.put_many(near, some)
     elif arrived(origin):
@@ -180,7 +180,7 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     )  # fmt: skip
 
 
-def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "_Paths") -> Floats:
+def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "Paths") -> Floats:
     """Put the solution that needs no solving where one class outweighs the other at every point.
 
     How far from it (B,) the h of its β may be.
@@ -196,7 +196,7 @@ def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "_Pa
     return left
 
 
-def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "_Paths") -> NDArray[np.bool_]:
+def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "Paths") -> NDArray[np.bool_]:
     """Make h exactly s where Kβ is noise (B,) and the certificate holds for f = b, and tell where.
 
     A map of such a field would take what rounding left of it for a signal.
@@ -230,113 +230,61 @@ def _collected(n: int, solutions: list[Solution]) -> Batch:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Paths:
-    """Results of B paths, filled in by the kernels: arrays as in `Batch`, and the code of each path.
-
-    They are zero where no path has led, so that nothing that is computed of them overflows.
-    """
-
-    beta: Floats
-    h: Floats
-    interval: Floats
-    violation: Floats
-    gap: Floats
-    code: NDArray[np.int8]
-    events: NDArray[np.int64]
-
-    @classmethod
-    def empty(cls, B: int, n: int) -> "_Paths":
-        return cls(
-            np.zeros((B, n)), np.zeros((B, n)), np.zeros((B, 2)), np.full(B, np.inf), np.full(B, np.inf),
-            np.full(B, NOT_TRIED, np.int8), np.zeros(B, np.int64),
-        )  # fmt: skip
-
-    def put(self, q: int, beta: Floats, h: Floats, single: Solution) -> None:
-        self.beta[q], self.h[q] = beta, h
-        self.interval[q], self.violation[q], self.gap[q] = single.intercept_interval, single.violation, single.gap
-        self.events[q] += single.events
-
-    def put_many(self, rows: NDArray[np.intp], some: "_Paths") -> None:
-        for field in fields(self):
-            getattr(self, field.name)[rows] = getattr(some, field.name)
-
-
 def _distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
     """Where so many bounds (B, n) differ from the start's that the path from there would be long."""
     return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(_FEW, 0.05 * len(upper)))
 
 
 def _solve_compactly(
-    problem: BoxQP, origin: Solution, uppers: Floats, wanted: NDArray[np.bool_], paths: _Paths,
+    problem: BoxQP, origin: Solution, uppers: Floats, chosen: NDArray[np.bool_], paths: Paths,
     steps: NDArray[np.int64], road: NDArray[np.int8],
 ) -> None:  # fmt: skip
     """By a descent on the open rows; where that is long, by the path from the start with all rows taking part."""
-    gram, signs, linear = problem.gram.complete(), problem.signs, problem.linear
-    results = (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code)
-    beta = signs * origin.alpha
+    gram, wanted = problem.gram.complete(), Wanted(problem.signs, uppers)
+    beta = problem.signs * origin.alpha
     events = _EVENTS * np.count_nonzero(beta)
     patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
-    compact_all(
-        gram, signs, linear, beta, origin.upper, uppers, wanted, patience, TOLERANCE, *results, steps, paths.events
-    )  # fmt: skip
+    compact_all(gram, problem.linear, beta, origin.upper, wanted, chosen, patience, paths, steps)
     long = np.flatnonzero(paths.code == TOO_LONG)
-    if len(long):
-        some = _Paths.empty(len(long), problem.n)
-        _follow_keeping_inverse(problem, origin, np.arange(problem.n), uppers[long], some)
-        certify_all(
-            gram, beta, linear - origin.field, signs, uppers[long], TOLERANCE, some.beta, some.h, some.interval,
-            some.violation, some.gap, some.code,
-        )  # fmt: skip
-        paths.put_many(long, some)
-        road[long] = Road.PATH
-    settle_all(gram, signs, uppers, TOLERANCE, *results)
+    _walk_all(problem, origin, uppers, long, paths)
+    road[long] = Road.PATH
+    settle_all(gram, wanted, paths)
 
 
-def _stay_all(problem: BoxQP, origin: Solution, uppers: Floats, paths: _Paths) -> None:
+def _stay_all(problem: BoxQP, origin: Solution, uppers: Floats, paths: Paths) -> None:
     """All that is done without a kernel matrix in memory: where no β has to move the solution stays."""
-    lo, hi = problem.box(origin.upper)
-    beta, h = problem.signs * origin.alpha, problem.linear - origin.field
-    stay_all(
-        beta, h, origin.intercept, partition(beta, lo, hi), lo, hi, problem.signs, uppers, TOLERANCE, paths.beta,
-        paths.h, paths.interval, paths.violation, paths.gap, paths.code,
-    )  # fmt: skip
+    start = origin_of(problem, case_of(problem, origin.upper), origin)
+    stay_all(start, problem.linear - origin.field, Wanted(problem.signs, uppers), paths)
 
 
-def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: _Paths) -> None:
+def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: Paths) -> None:
     """By the tableau; where it does not lead to the end, by the path that keeps R."""
-    origin = anchor.solution
-    lo, hi = problem.box(origin.upper)
-    beta, h, b = problem.signs * origin.alpha, problem.linear - origin.field, origin.intercept
-    status = partition(beta, lo, hi)
-    gram, t = problem.gram.complete(), anchor.tableau
-    if t is not None:
-        follow_tableau(
-            t.rows, t.T, t.T_b, t.side, t.diagonal, beta, h, b, status, lo, hi, problem.signs, uppers, _PATH_EVENTS,
-            paths.beta, paths.code, paths.events,
-        )  # fmt: skip
-    left = np.flatnonzero(paths.code != ARRIVED)
-    if len(left):
-        some = _Paths.empty(len(left), problem.n)
-        _follow_keeping_inverse(problem, origin, near_rows(beta, b - h, hi > lo), uppers[left], some)
-        paths.beta[left], paths.code[left] = some.beta, some.code
-        paths.events[left] += some.events
-    results = (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, paths.code)
-    certify_all(gram, beta, h, problem.signs, uppers, TOLERANCE, *results)
-    if t is not None:
-        correct_all(gram, t.rows, t.T, t.side, problem.signs, uppers, TOLERANCE, *results)
-    settle_all(gram, problem.signs, uppers, TOLERANCE, *results)
+    origin, tableau, wanted = anchor.solution, anchor.tableau, Wanted(problem.signs, uppers)
+    start = origin_of(problem, case_of(problem, origin.upper), origin)
+    gram, h = problem.gram.complete(), problem.linear - origin.field
+    if tableau is not None:
+        follow_tableau(tableau, start, wanted, _PATH_EVENTS, paths)
+        left = np.flatnonzero(paths.code != ARRIVED)
+        certify_all(gram, start, h, wanted, paths)
+        correct_all(gram, tableau, wanted, paths)
+    else:
+        left = np.arange(len(uppers))
+    _walk_all(problem, origin, uppers, left, paths)
+    settle_all(gram, wanted, paths)
 
 
-def _follow_keeping_inverse(problem: BoxQP, origin: Solution, near: Rows, uppers: Floats, paths: _Paths) -> None:
-    """By the path that keeps R, on the rows ``near`` an event; β, code and events of ``paths`` are filled in."""
-    lo, hi = problem.box(origin.upper)
-    beta, h, b = problem.signs * origin.alpha, problem.linear - origin.field, origin.intercept
-    basis, gram = basis_of(problem, origin), problem.gram.complete()
-    place = np.full(problem.n, -1)
-    place[near] = np.arange(len(near))
-    follow(
-        gram, gram if len(near) == problem.n else problem.gram.block(near), near, _FURTHER_ROWS, place[basis.rows],
-        basis.inverse, beta, h, b, partition(beta, lo, hi), lo, hi, problem.signs, uppers, _PATH_EVENTS, paths.beta,
-        paths.code, paths.events,
+def _walk_all(problem: BoxQP, origin: Solution, uppers: Floats, some: NDArray[np.intp], paths: Paths) -> None:
+    """Some of the bounds (B, n), each by the path that keeps R, on which all rows take part."""
+    if len(some) == 0:
+        return
+    results, case = Paths.empty(len(some), problem.n), case_of(problem, origin.upper)
+    origin = replace(origin, basis=basis_of(problem, origin))
+    for k, q in enumerate(some):
+        walked = walk_to(problem, case_of(problem, uppers[q]), origin, _PATH_EVENTS)
+        if walked is not None:
+            results.beta[k], results.code[k], results.events[k] = walked.beta, ARRIVED, walked.events
+    start = origin_of(problem, case, origin)
+    certify_all(
+        problem.gram.complete(), start, problem.linear - origin.field, Wanted(problem.signs, uppers[some]), results
     )  # fmt: skip
+    paths.put_many(some, results)

@@ -11,16 +11,19 @@ problem is handed back as well once the path from the full fit would have been t
 import numpy as np
 from numba import njit
 
-from svmstat.solver.basis import complete_basis, exclude
-from svmstat.solver.bordered import bordered_block
-from svmstat.solver.follow import OVERRUN, open_box
+from svmstat.solver.basis import Free, Point, Sums, complete_basis, correct_free, exclude_bounded
+from svmstat.solver.bordered import INDEPENDENT, bordered_block
+from svmstat.solver.follow import OVERRUN, open_box, put_certificate
 from svmstat.solver.gram import combine, gather
-from svmstat.solver.path import ARRIVED, UNSTABLE, move
+from svmstat.solver.path import ARRIVED, UNSTABLE, Change, move
 from svmstat.solver.smo import smo
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, certify, middle, settle
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, certify, middle, settle
 
 TOO_LONG = 7
 """The descent has taken more steps than the path from the neighbouring solution would be worth."""
+
+_ROOM = 64
+"""Rows that may become free on the way."""
 
 _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
@@ -48,23 +51,21 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     m = beta.shape[0]
     settle(beta, lo, hi)
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
-    b = middle(b_low, b_high)
-    status, g = np.empty(m, np.int8), b - h
-    free = np.empty(m, np.int64)
-    n_free = 0
+    b = np.array([middle(b_low, b_high)])
+    status, g = np.empty(m, np.int8), b[0] - h
     for i in range(m):
         status[i] = AT_LOWER if beta[i] <= lo[i] else AT_UPPER if beta[i] >= hi[i] else FREE
-        if status[i] == FREE:
-            free[n_free] = i
-            n_free += 1
-    room = n_free + 64
-    members, inverse = np.empty(room, np.int64), np.empty((room + 1, room + 1))
-    members[:n_free] = free[:n_free]
-    size = bordered_block(K, members[:n_free], inverse)
-    scalars = np.array([b])
-    if size < n_free:  # dependent free rows slide to a bound, along which no gradient changes
-        size = complete_basis(K, None, beta, lo, hi, status, members, size, inverse, scalars)
+    rows = np.flatnonzero(status == FREE)
+    n_free = rows.shape[0]
+    width = n_free + _ROOM
+    sums = Sums(np.zeros(m, np.int64), np.zeros(1))
+    free = Free(np.empty(width, np.int64), np.empty((width, width)), np.zeros(1, np.int64))
+    free.members[:n_free] = rows
+    free.size[0] = bordered_block(K, sums.group, free.members[:n_free], INDEPENDENT, free.inverse, 1)
     target = np.empty(m)
+    point = Point(beta, target, lo.copy(), hi.copy(), status, b)
+    if free.size[0] < n_free:  # dependent free rows slide to a bound, along which no gradient changes
+        complete_basis(K, sums, point, free)
     for i in range(m):
         target[i] = 0.0 if status[i] == FREE else g[i]
         if status[i] == AT_LOWER and g[i] < 0.0:
@@ -72,29 +73,11 @@ def _exact(K, s, lo, hi, beta, h, max_events):
         elif status[i] == AT_UPPER and g[i] > 0.0:
             target[i] = -violation
     nothing = np.zeros(m)
-    code, size, events = move(
-        K,
-        None,
-        beta,
-        target,
-        lo.copy(),
-        hi.copy(),
-        nothing,
-        nothing,
-        target - g,
-        status,
-        members,
-        size,
-        inverse,
-        scalars,
-        max_events,
-    )
+    code, events = move(K, sums, point, free, Change(nothing, nothing, target - g), max_events)
     settle(beta, lo, hi)
-    for position in range(size - 1, -1, -1):
-        if not lo[members[position]] < beta[members[position]] < hi[members[position]]:
-            size = exclude(None, members, size, inverse, position)
+    exclude_bounded(sums, free, beta, lo, hi)
     _fresh(K, s, beta, h)
-    _refine(K, members[:size], inverse, scalars[0], lo, hi, beta, h)
+    correct_free(K, sums, lo, hi, beta, h, b, free, 0.0, 1)
     return code, events
 
 
@@ -104,25 +87,6 @@ def _fresh(K, s, beta, h):
     h[:] = s
     support = np.flatnonzero(beta)
     combine(K, support, -beta[support], h)
-
-
-@njit(cache=True, nogil=True)
-def _refine(K, rows, inverse, b, lo, hi, beta, h):
-    """One Newton correction of the free rows, if no bound is met."""
-    size = rows.shape[0]
-    if size == 0:
-        return
-    x = np.zeros(size + 1)
-    for c in range(size + 1):
-        residual = beta.sum() if c == 0 else b - h[rows[c - 1]]
-        for a in range(size + 1):
-            x[a] -= inverse[a, c] * residual
-    for a in range(size):
-        if not lo[rows[a]] < beta[rows[a]] + x[a + 1] < hi[rows[a]]:
-            return
-    for a in range(size):
-        beta[rows[a]] += x[a + 1]
-    combine(K, rows, -x[1:], h)
 
 
 @njit(cache=True, nogil=True)
@@ -140,34 +104,17 @@ def _expected_events(h, beta, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def compact_all(
-    stored,
-    signs,
-    linear,
-    beta0,
-    upper0,
-    uppers,
-    wanted,
-    patience,
-    tolerance,
-    beta,
-    h,
-    interval,
-    violation,
-    gap,
-    code,
-    steps,
-    events,
-):
-    """Solve for the rows of ``uppers`` (B, n) that are ``wanted`` (B,); results as in `certify_all`.
+def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, steps):
+    """Solve for the bounds that are ``chosen`` (B,) among those ``wanted``; results as in `certify_all`.
 
     After ``patience`` steps the code is TOO_LONG, and there is no result.
     """
+    signs, uppers, code = wanted.signs, wanted.uppers, paths.code
     n = signs.shape[0]
     full_lo, full_hi = np.empty(n), np.empty(n)
     room = np.empty(0)
     for q in range(uppers.shape[0]):
-        if not wanted[q]:
+        if not chosen[q]:
             continue
         rows = np.flatnonzero(uppers[q] > 0.0)
         m = rows.shape[0]
@@ -182,7 +129,7 @@ def compact_all(
         _fresh(K, s, part, part_h)
         code[q] = OVERRUN
         for k in range(_HANDOVERS.shape[0]):
-            done, _ = smo(K, lo, hi, part, part_h, _HANDOVERS[k], min(100 * m + 20000, patience - steps[q]))
+            done, _ = smo(K, m, lo, hi, part, part_h, _HANDOVERS[k], min(100 * m + 20000, patience - steps[q]))
             steps[q] += done
             if steps[q] >= patience:
                 code[q] = TOO_LONG
@@ -191,19 +138,16 @@ def compact_all(
             if not last and _expected_events(part_h, part, lo, hi) > 0.7 * steps[q]:
                 continue
             result, spent = _exact(K, s, lo, hi, part, part_h, 100 + 4 * m if last else 100 + m // 4)
-            events[q] += spent
-            if certify(part_h, part, lo, hi)[2] <= tolerance:
+            paths.events[q] += spent
+            if certify(part_h, part, lo, hi)[2] <= TOLERANCE:
                 code[q] = ARRIVED
                 break
             if result == UNSTABLE:
                 break
         if code[q] == TOO_LONG:
             continue
-        beta[q] = 0.0
-        beta[q][rows] = part
-        h[q] = linear
-        support = np.flatnonzero(beta[q])
-        combine(stored, support, -beta[q][support], h[q])
-        interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], full_lo, full_hi)
-        if violation[q] > tolerance:
-            code[q] = OVERRUN
+        beta = paths.beta[q]
+        beta[:] = 0.0
+        beta[rows] = part
+        _fresh(stored, linear, beta, paths.h[q])
+        put_certificate(full_lo, full_hi, q, paths)

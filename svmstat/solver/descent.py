@@ -6,10 +6,9 @@ their block of the kernel matrix contiguously, improves them, and brings the oth
 
 import numpy as np
 
-from svmstat.solver.gram import Floats, Gram, Room, Rows
-from svmstat.solver.hulls import Hulls, judge, shifts
-from svmstat.solver.smo import smo, smo_in_classes
-from svmstat.solver.solution import certify, middle
+from svmstat.solver.case import Case, Verdict, judge
+from svmstat.solver.gram import Floats, Room, Rows
+from svmstat.solver.smo import smo
 
 _SMALL = 400
 """Up to so many rows a smaller block saves nothing."""
@@ -24,83 +23,35 @@ _SAMPLE = 1200
 """Rows of the first block where there are more than twice as many."""
 
 
-def descend(
-    gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room,
-    hulls: Hulls | None = None,
-) -> int:  # fmt: skip
-    """Improve a feasible (β, h = s − Kβ), all (n,), in place; returns the number of SMO steps.
+def descend(case: Case, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room) -> int:
+    """Improve a feasible (β, h = s − Kβ), both (n,), in place; returns the number of SMO steps.
 
-    Ends when the KKT violation is ≤ ``tolerance``, after ``max_steps`` steps, or when rounding stops all progress;
-    ``room`` is memory for its blocks of the kernel matrix. With the sums of the classes given, the tolerance is a share
-    of ρ, and hulls that meet end it too.
+    Ends when the KKT violation is ≤ ``tolerance``, for hulls a share of ρ, or these meet; after ``max_steps`` steps, or
+    when rounding stops all progress. ``room`` is memory for its blocks of the kernel matrix.
     """
-    if hulls is not None:
-        return _descend_in_classes(gram, lo, hi, beta, h, tolerance, max_steps, room, hulls)
-    if gram.is_complete and gram.n <= _SMALL:
-        steps, _ = smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)
-        return int(steps)
-    steps = 0
-    if not beta.any():
-        small = gram.is_complete and gram.n <= 2 * _SAMPLE
-        first, most = (np.arange(gram.n), gram.n // 2) if small else (_sample(lo, hi), max_steps)
-        steps = _improve(gram, first, lo, hi, beta, h, tolerance, min(most, max_steps), room)
-    largest = gram.n if gram.n <= 2 * _SAMPLE else _SAMPLE
+    n, steps = case.gram.n, 0
+    small, halved = n <= _SMALL and case.gram.is_complete, n <= 2 * _SAMPLE
+    least = 0.1 * float(np.sqrt(max(case.nothing, 0.0)))
+    if not small and not beta.any():
+        at_once = halved and case.gram.is_complete
+        rows, most = (np.arange(n), n // 2) if at_once else (_sample(case.lo, case.hi), max_steps)
+        steps = _improve(case, rows, beta, h, tolerance, min(most, max_steps), room)
+    largest = n if halved else _SAMPLE
     while steps < max_steps:
-        n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
-        largest = min(int(1.2 * max(largest, n_free)), _LARGEST_BLOCK)
-        b_low, b_high, violation, _ = certify(h, beta, lo, hi)
-        if violation <= tolerance:
+        verdict = judge(case, beta, h)
+        violation, aim = verdict.violation, tolerance * max(verdict.scale, least)
+        if violation <= tolerance * verdict.scale or (case.lead > 1 and verdict.certified):
             break
-        reach = 1.0 if violation <= 10.0 * tolerance else 0.0
-        rows = _movable(h, beta, lo, hi, b_low, b_high, reach, largest)
-        inner = max(0.9 * tolerance, 0.03 * violation)
-        done = _improve(gram, rows, lo, hi, beta, h, inner, min(20 * len(rows), max_steps - steps), room)
+        rows, inner, most = np.arange(n), aim, max_steps
+        if not small:
+            n_free = int(np.count_nonzero(case.free(beta)))
+            largest = min(int(1.2 * max(largest, n_free)), _LARGEST_BLOCK)
+            rows = _movable(case, beta, h, verdict, violation if violation <= 10.0 * aim else 0.0, largest)
+            inner, most = max(0.9 * aim, 0.03 * violation), 20 * len(rows)
+        done = _improve(case, rows, beta, h, inner, min(most, max_steps - steps), room)
         if done == 0:
             break
         steps += done
-    return int(steps)
-
-
-def _descend_in_classes(
-    gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room,
-    hulls: Hulls,
-) -> int:  # fmt: skip
-    """The same where a pair of rows is of one class: blocks of open rows, the events first."""
-    steps, most = 0, 100
-    least = 0.1 * float(np.sqrt(hulls.nothing))
-    while steps < max_steps:
-        verdict = judge(h, beta, lo, hi, hulls)
-        if verdict.certified or verdict.violation <= tolerance * verdict.scale:
-            break
-        rows = np.flatnonzero(hi > lo)
-        inner = tolerance
-        if len(rows) > 2 * _SAMPLE:
-            g = shifts(verdict.b, hulls.group) - h
-            wrong = np.where(beta < hi, -g, -np.inf)
-            wrong = np.maximum(wrong, np.where(beta > lo, g, -np.inf))
-            wrong[(beta > lo) & (beta < hi)] = np.inf
-            candidates = rows[wrong[rows] > 0.0]
-            worst = np.argsort(-wrong[candidates], kind="stable")[: 2 * _SAMPLE]
-            rows = np.sort(candidates[worst])
-            inner = max(0.9 * tolerance, 0.03 * verdict.violation / max(verdict.scale, least))
-        rows = rows[np.argsort(hulls.group[rows], kind="stable")]
-        events = int(np.count_nonzero(hulls.group[rows] == 0))
-        if events in (0, len(rows)):
-            rows = np.concatenate([rows, [int(np.flatnonzero((hi > lo) & (hulls.group == (events > 0)))[0])]])
-            rows = rows[np.argsort(hulls.group[rows], kind="stable")]
-            events = int(np.count_nonzero(hulls.group[rows] == 0))
-        part, part_h = beta[rows], h[rows]
-        done = smo_in_classes(
-            gram.block(rows, room), events, lo[rows], hi[rows], part, part_h, inner, least,
-            min(most * len(rows), max_steps - steps),
-        )  # fmt: skip
-        change = beta[rows] - part
-        moved = change != 0.0
-        gram.add(rows[moved], change[moved], h)
-        beta[rows], h[rows] = part, part_h
-        if done == 0:
-            break
-        steps += int(done)
     return steps
 
 
@@ -111,15 +62,13 @@ def _sample(lo: Floats, hi: Floats) -> Rows:
     return np.sort(picked)
 
 
-def _movable(
-    h: Floats, beta: Floats, lo: Floats, hi: Floats, b_low: float, b_high: float, reach: float, largest: int
-) -> Rows:
+def _movable(case: Case, beta: Floats, h: Floats, verdict: Verdict, reach: float, largest: int) -> Rows:
     """The free rows and the violating bound rows, the worst of them if they are more than ``largest``.
 
-    A bound row violates optimality for the middle b of the crossed interval (``reach`` 0) or for some b in it (1).
+    A bound row violates optimality for the middle b of the crossed interval, or for some b within half of ``reach``.
     """
-    may_rise, may_fall = beta < hi, beta > lo
-    b, half = middle(b_low, b_high), 0.5 * reach * (b_low - b_high)
+    may_rise, may_fall = beta < case.hi, beta > case.lo
+    b, half = case.shifts(verdict.b), 0.5 * reach
     rising, falling = may_rise & (h > b - half), may_fall & (h < b + half)
     chosen = (may_rise & may_fall) | rising | falling
     if np.count_nonzero(chosen) > largest:
@@ -129,14 +78,18 @@ def _movable(
     return np.flatnonzero(chosen)
 
 
-def _improve(
-    gram: Gram, rows: Rows, lo: Floats, hi: Floats, beta: Floats, h: Floats, tolerance: float, max_steps: int,
-    room: Room,
-) -> int:  # fmt: skip
-    if gram.is_complete and len(rows) > _ALMOST_ALL * gram.n:
-        return int(smo(gram.complete(), lo, hi, beta, h, tolerance, max_steps)[0])
+def _improve(case: Case, rows: Rows, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room) -> int:
+    gram, group = case.gram, case.sums.group
+    if case.lead == 1 and gram.is_complete and len(rows) > _ALMOST_ALL * gram.n:
+        return int(smo(gram.complete(), gram.n, case.lo, case.hi, beta, h, tolerance, max_steps)[0])
+    first = int(np.count_nonzero(group[rows] == 0))
+    if 0 < first < len(rows):
+        rows = rows[np.argsort(group[rows], kind="stable")]
     some_beta, some_h = beta[rows], h[rows]
-    steps, _ = smo(gram.block(rows, room), lo[rows], hi[rows], some_beta, some_h, tolerance, max_steps)
+    steps, _ = smo(
+        gram.block(rows, room), first or len(rows), case.lo[rows], case.hi[rows], some_beta, some_h, tolerance,
+        max_steps,
+    )  # fmt: skip
     change = beta[rows] - some_beta
     moved = change != 0.0
     gram.add(rows[moved], change[moved], h)

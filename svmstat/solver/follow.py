@@ -4,19 +4,97 @@ Only rows near an event take part in a path; the others are brought up to date o
 on every row, with freshly computed gradients, tells whether one of them was overrun.
 """
 
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from svmstat.solver.basis import exclude
-from svmstat.solver.gram import combine
-from svmstat.solver.path import ARRIVED, BASIS_FULL, move
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, certify, doubtful, settle
+from svmstat.solver.basis import Point
+from svmstat.solver.case import Case, judge
+from svmstat.solver.gram import Floats, combine
+from svmstat.solver.path import ARRIVED, Change
+from svmstat.solver.problem import BoxQP
+from svmstat.solver.solution import (
+    AT_LOWER,
+    AT_UPPER,
+    FIXED,
+    FREE,
+    TOLERANCE,
+    Solution,
+    certify,
+    doubtful,
+    partition,
+    settle,
+)
 from svmstat.solver.tableau import correct, walk
 
 OVERRUN, NOT_TRIED = 5, 6
 """The path arrived, but the certificate does not hold on some row; no path was followed."""
 
 _TOGETHER = 4
+"""Problems for which a kernel row is read once: `_combine_four`."""
+
+
+class Wanted(NamedTuple):
+    """What is asked for: signs (n,) and upper bounds (B, n)."""
+
+    signs: Floats
+    uppers: Floats
+
+
+class Paths(NamedTuple):
+    """Results of B paths, filled in by the kernels: arrays as in `Batch`, and the code of each path.
+
+    They are zero where no path has led, so that nothing that is computed of them overflows.
+    """
+
+    beta: Floats
+    h: Floats
+    interval: Floats
+    violation: Floats
+    gap: Floats
+    code: NDArray[np.int8]
+    events: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, B: int, n: int) -> "Paths":
+        """Nothing yet."""
+        return cls(
+            np.zeros((B, n)), np.zeros((B, n)), np.zeros((B, 2)), np.full(B, np.inf), np.full(B, np.inf),
+            np.full(B, NOT_TRIED, np.int8), np.zeros(B, np.int64),
+        )  # fmt: skip
+
+    def put(self, q: int, beta: Floats, h: Floats, single: Solution) -> None:
+        """The result of one that was solved for itself."""
+        self.beta[q], self.h[q] = beta, h
+        self.interval[q], self.violation[q], self.gap[q] = single.intercept_interval, single.violation, single.gap
+        self.events[q] += single.events
+
+    def put_many(self, rows: NDArray[np.intp], some: "Paths") -> None:
+        """The results of some of them."""
+        for name in self._fields:
+            getattr(self, name)[rows] = getattr(some, name)
+
+
+def origin_of(problem: BoxQP, case: Case, solution: Solution) -> Point:
+    """A solution as a path sets off from it, with the gradient b − h at every row; ``case`` is for any bounds."""
+    nearest = solution.nearest
+    if nearest is None:
+        lo, hi = problem.box(solution.upper)
+        beta, h, b = problem.signs * solution.alpha, problem.linear - solution.field, np.array([solution.intercept])
+    else:
+        event, beta, h = problem.signs > 0, nearest.beta, nearest.h
+        lo, hi = np.where(event, 0.0, -nearest.caps), np.where(event, nearest.caps, 0.0)
+        b = judge(replace(case, lo=lo, hi=hi), beta, h).b
+    return Point(beta, case.shifts(b) - h, lo, hi, partition(beta, lo, hi), b)
+
+
+def blank(w: int, lead: int) -> tuple[Point, Change]:
+    """Memory for a path of w rows."""
+    point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
+    return point, Change(np.empty(w), np.empty(w), np.zeros(w))
 
 
 @njit(cache=True, nogil=True)
@@ -53,42 +131,48 @@ def two_classes(signs, uppers):
 
 
 @njit(cache=True, nogil=True)
-def set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, beta, g, lo, hi, dlo, dhi, status):
-    """Load the first ``size`` of ``rows`` into the arrays of a path.
+def set_off(rows, origin, lo1, hi1, point, change):
+    """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,).
 
     A free row that the new bounds cut off sits on a bound that moves from its β to the new one.
     """
-    for a in range(size):
+    for a in range(rows.shape[0]):
         i = rows[a]
-        beta[a], status[a], g[a] = beta0[i], status0[i], b0 - h0[i]
-        lo[a], hi[a], dlo[a], dhi[a] = lo1[i], hi1[i], 0.0, 0.0
-        if status[a] == FREE:
-            g[a] = 0.0
-        if lo1[i] == lo0[i] and hi1[i] == hi0[i]:
+        beta, status, g = origin.beta[i], origin.status[i], origin.g[i]
+        if status == FREE:
+            g = 0.0
+        point.beta[a], point.status[a], point.g[a] = beta, status, g
+        point.lo[a], point.hi[a], change.lo[a], change.hi[a] = lo1[i], hi1[i], 0.0, 0.0
+        lo0, hi0 = origin.lo[i], origin.hi[i]
+        if lo1[i] == lo0 and hi1[i] == hi0:
             continue
-        if not active_bound_moves(status0[i], beta0[i], g[a], lo0[i], hi0[i], lo1[i], hi1[i]):
+        if not active_bound_moves(status, beta, g, lo0, hi0, lo1[i], hi1[i]):
             if hi1[i] <= lo1[i]:
-                status[a] = FIXED
-            elif status0[i] == FIXED:
-                status[a] = AT_LOWER if g[a] >= 0.0 else AT_UPPER
+                point.status[a] = FIXED
+            elif status == FIXED:
+                point.status[a] = AT_LOWER if g >= 0.0 else AT_UPPER
             continue
-        if status0[i] == FREE:
-            status[a] = AT_UPPER if beta0[i] > hi1[i] or beta0[i] > 0.0 else AT_LOWER
-        elif status0[i] == FIXED:
-            status[a] = AT_UPPER if g[a] < 0.0 else AT_LOWER
-        if status[a] == AT_UPPER:
-            hi[a], dhi[a] = beta0[i], hi1[i] - beta0[i]
+        up = status == AT_UPPER
+        if status == FREE:
+            up = beta > hi1[i] or beta > 0.0
+        elif status == FIXED:
+            up = g < 0.0
+        point.status[a] = AT_UPPER if up else AT_LOWER
+        if up:
+            point.hi[a], change.hi[a] = beta, hi1[i] - beta
         else:
-            lo[a], dlo[a] = beta0[i], lo1[i] - beta0[i]
+            point.lo[a], change.lo[a] = beta, lo1[i] - beta
+    point.b[:] = origin.b
 
 
 @njit(cache=True, nogil=True)
-def _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows):
+def _moved(origin, lo1, hi1, rows):
     """Write the rows whose β has to move into ``rows`` (n,); returns their number."""
     m = 0
-    for i in range(lo0.shape[0]):
-        if (lo1[i] != lo0[i] or hi1[i] != hi0[i]) and active_bound_moves(
-            status0[i], beta0[i], b0 - h0[i], lo0[i], hi0[i], lo1[i], hi1[i]
+    for i in range(lo1.shape[0]):
+        lo0, hi0 = origin.lo[i], origin.hi[i]
+        if (lo1[i] != lo0 or hi1[i] != hi0) and active_bound_moves(
+            origin.status[i], origin.beta[i], origin.g[i], lo0, hi0, lo1[i], hi1[i]
         ):
             rows[m] = i
             m += 1
@@ -96,139 +180,52 @@ def _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, rows):
 
 
 @njit(cache=True, nogil=True)
-def stay_all(
-    beta0, h0, b0, status0, lo0, hi0, signs, uppers, tolerance, beta, h, interval, violation, gap, code
-):  # fmt: skip
+def put_certificate(lo, hi, q, paths):
+    """The certificate of result q, and whether the tolerance is met."""
+    low, high, violation, gap = certify(paths.h[q], paths.beta[q], lo, hi)
+    paths.interval[q, 0], paths.interval[q, 1], paths.violation[q], paths.gap[q] = low, high, violation, gap
+    paths.code[q] = OVERRUN if violation > TOLERANCE else ARRIVED
+
+
+@njit(cache=True, nogil=True)
+def stay_all(origin, h0, wanted, paths):
     """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
-    n = beta0.shape[0]
+    n = h0.shape[0]
     moved = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
-    for q in range(uppers.shape[0]):
-        open_box(signs, uppers[q], lo1, hi1)
-        if _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, moved) == 0:
-            beta[q], h[q] = beta0, h0
-            interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h0, beta0, lo1, hi1)
-            if violation[q] <= tolerance:
-                code[q] = ARRIVED
+    for q in range(wanted.uppers.shape[0]):
+        open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
+        if _moved(origin, lo1, hi1, moved) == 0:
+            paths.beta[q], paths.h[q] = origin.beta, h0
+            put_certificate(lo1, hi1, q, paths)
 
 
 @njit(cache=True, nogil=True)
-def follow_tableau(
-    near, T, T_b, side, diagonal, beta0, h0, b0, status0, lo0, hi0, signs, uppers, max_events, beta, code, events
-):
-    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of ``uppers`` by its tableau.
+def follow_tableau(tableau, origin, wanted, max_events, paths):
+    """Move β⁰, the solution at the origin, to each of the bounds by its tableau, up to ``max_events`` events each.
 
-    Parameters
-    ----------
-    near, T, T_b, side, diagonal : see `Tableau`
-    beta0, h0, b0, status0, lo0, hi0 : (n,) and b a scalar: the exact solution to set off from
-    signs, uppers : (n,) and (B, n)
-    max_events : of each path
-    beta : (B, n) results
-    code, events : (B,) results; code is NOT_TRIED if a row outside the tableau has to move
+    β, code and events of ``paths`` are filled in; code is NOT_TRIED if a row outside the tableau has to move.
     """
-    n, w = beta0.shape[0], near.shape[0]
-    place = np.full(n, -1, np.int64)
-    for a in range(w):
-        place[near[a]] = a
+    near = tableau.rows
+    n, w = origin.beta.shape[0], near.shape[0]
+    inside = np.zeros(n, np.bool_)
+    inside[near] = True
     moved = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
-    part, g = np.empty(w), np.empty(w)
-    lo, hi, dlo, dhi = np.empty(w), np.empty(w), np.empty(w), np.empty(w)
-    status = np.empty(w, np.int8)
-    scalars = np.empty(1)
-    for q in range(uppers.shape[0]):
-        open_box(signs, uppers[q], lo1, hi1)
-        beta[q] = beta0
-        events[q] = 0
-        code[q] = ARRIVED
-        m = _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, moved)
-        for a in range(m):
-            if place[moved[a]] < 0:
-                code[q] = NOT_TRIED
-        if m > 0 and code[q] == ARRIVED:
-            set_off(near, w, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status)
-            scalars[0] = b0
-            code[q], events[q] = walk(T, T_b, side, diagonal, part, g, lo, hi, dlo, dhi, status, scalars, max_events)
+    point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
+    change = Change(np.empty(w), np.empty(w), np.zeros(w))
+    for q in range(wanted.uppers.shape[0]):
+        open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
+        paths.beta[q] = origin.beta
+        paths.events[q] = 0
+        m = _moved(origin, lo1, hi1, moved)
+        paths.code[q] = ARRIVED if inside[moved[:m]].all() else NOT_TRIED
+        if m > 0 and paths.code[q] == ARRIVED:
+            set_off(near, origin, lo1, hi1, point, change)
+            paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
             for a in range(w):
-                beta[q, near[a]] = part[a]
-            settle(beta[q], lo1, hi1)
-
-
-@njit(cache=True, nogil=True)
-def follow(
-    stored, block, near, room, members0, inverse0, beta0, h0, b0, status0, lo0, hi0, signs, uppers, max_events,
-    beta, code, events,
-):  # fmt: skip
-    """Move β⁰, the solution for (lo⁰, hi⁰), to each row of ``uppers``, keeping R on the way.
-
-    Parameters
-    ----------
-    stored : (n, n) kernel matrix
-    block : (w, w) its block of the near rows
-    near : (w,) the rows near an event, among them every free row
-    room : how many further rows may take part in one path
-    members0 : (m,) places of the free rows in ``near``
-    inverse0 : (m + 1, m + 1) R, in the order of ``members0``
-    beta0 … events : as in `follow_tableau`; code is BASIS_FULL if too many further rows have to move
-    """
-    n, w, m0 = beta0.shape[0], near.shape[0], members0.shape[0]
-    width = w + room
-    K = np.empty((width, width))
-    K[:w, :w] = block
-    rows = np.empty(width, np.int64)
-    rows[:w] = near
-    place = np.full(n, -1, np.int64)
-    for a in range(w):
-        place[near[a]] = a
-    moved = np.empty(n, np.int64)
-    lo1, hi1 = np.empty(n), np.empty(n)
-    capacity = min(width, m0 + max(32, m0 // 8)) + 2
-    inverse = np.empty((capacity, capacity))
-    members = np.empty(capacity, np.int64)
-    scalars = np.empty(1)
-
-    for q in range(uppers.shape[0]):
-        open_box(signs, uppers[q], lo1, hi1)
-        beta[q] = beta0
-        events[q] = 0
-        m = _moved(status0, beta0, h0, b0, lo0, hi0, lo1, hi1, moved)
-        size = w
-        for a in range(m):
-            if place[moved[a]] < 0:
-                if size < width:
-                    rows[size] = moved[a]
-                size += 1
-        if size > width:
-            code[q] = BASIS_FULL
-            continue
-        for a in range(w, size):
-            source = stored[rows[a]]
-            for c in range(a + 1):
-                K[a, c] = K[c, a] = source[rows[c]]
-        part, g = np.empty(size), np.empty(size)
-        lo, hi, dlo, dhi = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-        status = np.empty(size, np.int8)
-        code[q] = ARRIVED
-        if m == 0:
-            continue
-        set_off(rows, size, beta0, h0, b0, status0, lo0, hi0, lo1, hi1, part, g, lo, hi, dlo, dhi, status)
-        m = m0
-        members[:m] = members0
-        inverse[: m + 1, : m + 1] = inverse0
-        for a in range(m0):
-            if status[members0[a]] != FREE:
-                for c in range(m):
-                    if members[c] == members0[a]:
-                        m = exclude(None, members, m, inverse, c)
-                        break
-        scalars[0] = b0
-        code[q], m, events[q] = move(
-            K, None, part, g, lo, hi, dlo, dhi, np.zeros(size), status, members, m, inverse, scalars, max_events
-        )
-        for a in range(size):
-            beta[q, rows[a]] = part[a]
-        settle(beta[q], lo1, hi1)
+                paths.beta[q, near[a]] = point.beta[a]
+            settle(paths.beta[q], lo1, hi1)
 
 
 @njit(cache=True, nogil=True)
@@ -260,18 +257,18 @@ def _combine_four(stored, rows, delta, h):
 
 
 @njit(cache=True, nogil=True)
-def certify_all(stored, beta0, h0, signs, uppers, tolerance, beta, h, interval, violation, gap, code):
+def certify_all(stored, origin, h0, wanted, paths):
     """Bring h = s − Kβ up to date for every arrived β and check each certificate.
 
     Rows of β (B, n) are gathered four at a time, so that every kernel row is read once for four of them.
     """
-    n, B = beta0.shape[0], beta.shape[0]
+    n, B, beta = h0.shape[0], paths.beta.shape[0], paths.beta
     rows = np.empty(n, np.int64)
     queue = np.empty(_TOGETHER, np.int64)
     lo, hi = np.empty(n), np.empty(n)
     waiting = 0
     for q in range(B):
-        if code[q] == ARRIVED:
+        if paths.code[q] == ARRIVED:
             queue[waiting] = q
             waiting += 1
         if waiting == 0 or (waiting < _TOGETHER and q + 1 < B):
@@ -279,7 +276,7 @@ def certify_all(stored, beta0, h0, signs, uppers, tolerance, beta, h, interval, 
         size = 0
         for i in range(n):
             for c in range(waiting):
-                if beta[queue[c], i] != beta0[i]:
+                if beta[queue[c], i] != origin.beta[i]:
                     rows[size] = i
                     size += 1
                     break
@@ -288,49 +285,45 @@ def certify_all(stored, beta0, h0, signs, uppers, tolerance, beta, h, interval, 
             part[c] = h0
             if c < waiting:
                 for a in range(size):
-                    delta[c, a] = beta[queue[c], rows[a]] - beta0[rows[a]]
+                    delta[c, a] = beta[queue[c], rows[a]] - origin.beta[rows[a]]
         if waiting == 1:
             combine(stored, rows[:size], -delta[0], part[0])
         elif size > 0:
             _combine_four(stored, rows[:size], delta, part)
         for c in range(waiting):
             k = queue[c]
-            h[k] = part[c]
-            open_box(signs, uppers[k], lo, hi)
-            interval[k, 0], interval[k, 1], violation[k], gap[k] = certify(h[k], beta[k], lo, hi)
-            if violation[k] > tolerance:
-                code[k] = OVERRUN
+            paths.h[k] = part[c]
+            open_box(wanted.signs, wanted.uppers[k], lo, hi)
+            put_certificate(lo, hi, k, paths)
         waiting = 0
 
 
 @njit(cache=True, nogil=True)
-def correct_all(stored, near, T, side, signs, uppers, tolerance, beta, h, interval, violation, gap, code):
+def correct_all(stored, tableau, wanted, paths):
     """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
-    lo, hi = np.empty(signs.shape[0]), np.empty(signs.shape[0])
-    for q in range(beta.shape[0]):
-        if (code[q] == ARRIVED or code[q] == OVERRUN) and violation[q] > 0.01 * tolerance:
-            open_box(signs, uppers[q], lo, hi)
-            if correct(stored, near, T, side, lo, hi, beta[q], h[q]):
-                interval[q, 0], interval[q, 1], violation[q], gap[q] = certify(h[q], beta[q], lo, hi)
-                code[q] = OVERRUN if violation[q] > tolerance else ARRIVED
+    lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])
+    for q in range(paths.beta.shape[0]):
+        if (paths.code[q] == ARRIVED or paths.code[q] == OVERRUN) and paths.violation[q] > 0.01 * TOLERANCE:
+            open_box(wanted.signs, wanted.uppers[q], lo, hi)
+            if correct(stored, tableau, lo, hi, paths.beta[q], paths.h[q]):
+                put_certificate(lo, hi, q, paths)
 
 
 @njit(cache=True, nogil=True)
-def settle_all(stored, signs, uppers, tolerance, beta, h, interval, violation, gap, code):
+def settle_all(stored, wanted, paths):
     """Put doubtful rows at their bound, where the certificate then still holds.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
     """
-    lo, hi = np.empty(signs.shape[0]), np.empty(signs.shape[0])
-    for q in range(beta.shape[0]):
-        if code[q] == ARRIVED:
-            open_box(signs, uppers[q], lo, hi)
-            rows, distance = doubtful(beta[q], lo, hi, 0.0)
+    lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])
+    for q in range(paths.beta.shape[0]):
+        if paths.code[q] == ARRIVED:
+            open_box(wanted.signs, wanted.uppers[q], lo, hi)
+            rows, distance = doubtful(paths.beta[q], lo, hi, 0.0)
             if rows.shape[0] > 0:
-                part, part_h = beta[q].copy(), h[q].copy()
+                part, part_h = paths.beta[q].copy(), paths.h[q].copy()
                 part[rows] -= distance
                 combine(stored, rows, distance, part_h)
-                low, high, worst, total = certify(part_h, part, lo, hi)
-                if worst <= tolerance:
-                    beta[q], h[q] = part, part_h
-                    interval[q, 0], interval[q, 1], violation[q], gap[q] = low, high, worst, total
+                if certify(part_h, part, lo, hi)[2] <= TOLERANCE:
+                    paths.beta[q], paths.h[q] = part, part_h
+                    put_certificate(lo, hi, q, paths)

@@ -17,14 +17,11 @@ Where the hulls meet the distance is zero, the multipliers agree and f = 0 every
 there, so that the distance decides.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, certify, middle
 
 MEET = 1e-12
 """Hulls nearer than this share of the data's squared spread meet."""
@@ -33,48 +30,10 @@ _ROUNDING = 1e-15
 _FULL = 1e-12
 """Bounds whose sum exceeds that of the class by no more than this share leave one β only."""
 
+_BALANCED = 1e-14
+"""Sums that differ by this share are equal."""
+
 _FAR = 1e300
-
-
-@dataclass(frozen=True, slots=True)
-class Hulls:
-    """What the solver must know of the two sums.
-
-    Attributes
-    ----------
-    group : (n,) 0 for an event, 1 for another row
-    nothing : squared distance below which hulls meet
-    rounding : how exactly h can be known
-    """
-
-    group: Rows
-    nothing: float
-    rounding: float
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How good a (β, h) is.
-
-    Attributes
-    ----------
-    b : (1,) the intercept, or (2,) the multipliers of the classes
-    violation : by how much the ends cross, on the scale of h; never negative
-    scale : what it is measured against: 1, or ρ
-    certified : whether the tolerance is met, as far as the digits of h go
-    """
-
-    b: Floats
-    violation: float
-    scale: float
-    certified: bool
-
-
-def hulls_of(problem: BoxQP) -> Hulls | None:
-    """None for a problem without a total."""
-    if problem.group is None:
-        return None
-    return Hulls(problem.group, *digits(problem.gram))
 
 
 def digits(gram: Gram) -> tuple[float, float]:
@@ -83,23 +42,6 @@ def digits(gram: Gram) -> tuple[float, float]:
     column = gram.columns(np.zeros(1, np.intp))[0]
     spread, largest = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max()), float(np.abs(diagonal).max())
     return max(MEET * spread, _ROUNDING * largest), float(np.finfo(float).eps) * largest
-
-
-def judge(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> Verdict:
-    """The certificate of (β, h), both (n,), with or without sums of the classes."""
-    if hulls is None:
-        b_low, b_high, violation, _ = certify(h, beta, lo, hi)
-        b = np.array([middle(b_low, b_high)])
-        return Verdict(b, max(float(violation), 0.0), 1.0, bool(violation <= TOLERANCE))
-    low, high = np.empty(2), np.empty(2)
-    unbalanced = class_ends(h, beta, lo, hi, hulls.group, low, high)
-    b = np.array([middle(low[0], high[0]), middle(low[1], high[1])])
-    violation, rho = max(0.0, float((low - high).max())), float(0.5 * (b[1] - b[0]))
-    squared = float(-beta @ h)
-    if not np.isfinite(violation + squared):
-        return Verdict(b, np.inf, 0.0, False)
-    holds = squared <= hulls.nothing or violation <= TOLERANCE * rho
-    return Verdict(b, violation, max(rho, 0.0), bool(holds and unbalanced <= TOLERANCE))
 
 
 @njit(cache=True, nogil=True)
@@ -137,49 +79,37 @@ def hulls_gap(h, beta, lo, hi, group, b):
     return gap + abs(b[0] * (total[0] - 1.0)) + abs(b[1] * (total[1] + 1.0))
 
 
-def shifts(b: Floats, group: Rows | None) -> Floats:
-    """The b of each row: (n,), or (1,) where it is the same for all."""
-    return b if group is None else b[group]
+def may_reach(problem: BoxQP, lo: Floats, hi: Floats) -> bool:
+    """Whether the bounds allow the sums: with a total, Σβ = 1 over the events and −1 over the others."""
+    return problem.total is None or bool(hi.sum() >= 1.0 - _FULL and -lo.sum() >= 1.0 - _FULL)
 
 
-def missing(beta: Floats, group: Rows | None) -> Floats:
-    """By how much Σβ, or the sum of each class, exceeds what is given: (1,) or (2,)."""
-    if group is None:
-        return np.array([beta.sum()])
-    return np.array([beta[group == 0].sum() - 1.0, beta[group == 1].sum() + 1.0])
+def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats, total: float | None = None) -> Floats:
+    """β (n,), a solution for bounds ``upper`` of |β|, carried over to the box [lo, hi] with Σ|β| = total in each class.
 
-
-def may_reach(lo: Floats, hi: Floats) -> bool:
-    """Whether the bounds allow Σβ = 1 over the events and −1 over the others."""
-    return bool(hi.sum() >= 1.0 - _FULL and -lo.sum() >= 1.0 - _FULL)
-
-
-def feasible_in_classes(beta: Floats, upper: Floats, lo: Floats, hi: Floats, group: Rows) -> Floats:
-    """β (n,), a solution for bounds ``upper`` of |β|, carried over to the box [lo, hi] with its sums.
-
-    Rows at a bound stay there; the free rows of a class give way, and where they do not suffice all its rows.
+    Without a total that is the smaller of the two sums. Rows at a bound stay there; the free rows of a class give way,
+    and where they do not suffice all its rows.
     """
-    moved = np.zeros(len(beta))
-    for g, sign, bound in ((0, 1.0, hi), (1, -1.0, -lo)):
-        rows = np.flatnonzero((group == g) & (bound > 0.0))
-        u, a = bound[rows], sign * beta[rows]
-        at_bound = a >= upper[rows]
-        a = np.where(at_bound, u, np.clip(a, 0.0, u))
-        free = ~at_bound & (a > 0.0)
-        for giving in (free, free | at_bound, np.ones(len(a), bool)):
-            a = _filled(a, u, giving)
+    sizes, bounds = np.abs(beta), np.maximum(hi, -lo)
+    at_bound = (sizes > 0.0) & (sizes >= upper)
+    moved = np.where(at_bound, bounds, np.minimum(sizes, bounds))
+    classes = [(1.0, np.flatnonzero(hi > 0.0)), (-1.0, np.flatnonzero(lo < 0.0))]
+    goal = min(float(moved[rows].sum()) for _, rows in classes) if total is None else total
+    for sign, rows in classes:
+        a, bounded = moved[rows], at_bound[rows]
+        free = ~bounded & (a > 0.0)
+        for giving in (free, free | bounded, np.ones(len(a), bool)):
+            a = _filled(a, bounds[rows], giving, goal)
         moved[rows] = sign * a
     return moved
 
 
-def _filled(a: Floats, u: Floats, giving: np.ndarray) -> Floats:
-    """Σa = 1 with 0 ≤ a ≤ u, the rows that are ``giving`` moved in proportion towards zero or their bound."""
-    excess = float(a.sum()) - 1.0
-    if excess == 0.0 or not giving.any():
-        return a
+def _filled(a: Floats, u: Floats, giving: np.ndarray, goal: float) -> Floats:
+    """Σa = goal with 0 ≤ a ≤ u, the rows that are ``giving`` moved in proportion towards zero or their bound."""
+    excess = float(a.sum()) - goal
     room = np.where(giving, a if excess > 0.0 else u - a, 0.0)
     total = float(room.sum())
-    if total <= 0.0:
+    if abs(excess) <= _BALANCED * goal or total <= 0.0:
         return a
     share = min(abs(excess) / total, 1.0)
     return a - room * share if excess > 0.0 else np.where(giving & (share == 1.0), u, a + room * share)

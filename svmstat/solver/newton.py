@@ -12,7 +12,8 @@ from enum import Enum
 import numpy as np
 from scipy.linalg import lapack
 
-from svmstat.solver.gram import Floats, Gram, Room
+from svmstat.solver.case import Case
+from svmstat.solver.gram import Floats, Room
 from svmstat.solver.solution import TOLERANCE, certify
 
 MANY = 200
@@ -30,13 +31,14 @@ class Outcome(Enum):
     SINGULAR = "K_MM has no Cholesky factor"
 
 
-def newton(gram: Gram, lo: Floats, hi: Floats, beta: Floats, h: Floats, room: Room) -> Outcome:
+def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
     """Make (β, h), both (n,), exact in place if the outcome is EXACT; otherwise they stay as they are.
 
     ``room`` is memory for the blocks of the kernel matrix.
     """
+    gram, lo, hi = case.gram, case.lo, case.hi
     trial, trial_h = beta.copy(), h.copy()
-    free = (beta > lo) & (beta < hi)
+    free = case.free(beta)
     most_changes = _SHARE * np.count_nonzero(free)
     for _ in range(_ROUNDS):
         rows = np.flatnonzero(free)

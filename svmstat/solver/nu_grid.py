@@ -6,17 +6,29 @@ its decision values.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.solver.case import case_of, judge
 from svmstat.solver.gram import Floats, Gram, Rows
-from svmstat.solver.hulls import digits, hulls_of, judge
+from svmstat.solver.hulls import digits
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.single import basis_of, solve_single
 from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
-from svmstat.solver.sweep import FAILED, MET, SOLVED, UNRESOLVED, Place, all_bounded, bounded_sums, step, sweep_row
+from svmstat.solver.sweep import (
+    FAILED,
+    MET,
+    SOLVED,
+    UNRESOLVED,
+    Cells,
+    Ground,
+    Place,
+    all_bounded,
+    bounded_sums,
+    step,
+    sweep_row,
+)
 
 _STATION = 0.1
 _STATIONS = np.arange(9, 0, -1) * _STATION
@@ -113,7 +125,7 @@ def _sweep(sample: Sample, inner: int, nu_inner: Floats, nu_outer: Floats, keep:
         np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     caps = 1.0 / (nu_inner * sizes[inner]), 1.0 / (nu_outer * sizes[1 - inner])
-    way = _Way(sample, *digits(_problem(sample, sample.weights).gram), inner, *caps, results)
+    way = _Way(sample, _ground(sample), inner, *caps, results)
     column, spine, row = places = [_start(way) for _ in range(3)]
     first = 1 if nu_inner[0] == 1.0 and width > 1 else 0
     stop = width
@@ -148,9 +160,7 @@ def sweep_line(sample: Sample, nu_event: Floats, nu_other: Floats) -> NuGrid:
         np.full((D, 2, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), -1, np.int8),
         np.full((D, 1, sample.K.shape[1]), np.nan), np.zeros(1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
-    way = _Way(
-        sample, *digits(_problem(sample, sample.weights).gram), 0, np.empty(1), 1.0 / (nu_other * sizes[1]), results
-    )
+    way = _Way(sample, _ground(sample), 0, np.empty(1), 1.0 / (nu_other * sizes[1]), results)
     place = _start(way)
     for d in range(D):
         way.inner_caps[0] = 1.0 / (nu_event[d] * sizes[0])
@@ -171,11 +181,10 @@ def _waypoints(nu: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What is the same all along: the rows, what counts as zero, the caps of both classes, and where results go."""
+    """What is the same all along: the rows, the caps of both classes, and where results go."""
 
     sample: Sample
-    nothing: float
-    rounding: float
+    ground: Ground
     inner: int
     inner_caps: Floats
     outer_caps: Floats
@@ -205,11 +214,16 @@ def _problem(sample: Sample, upper: Floats) -> BoxQP:
     return BoxQP(Gram(_Given(square)), np.where(sample.group == 0, 1.0, -1.0), np.ones(m), upper, 1.0)
 
 
+def _ground(sample: Sample) -> Ground:
+    problem = _problem(sample, sample.weights)
+    return Ground(sample.K, problem.sums, sample.weights, *digits(problem.gram))
+
+
 def _start(way: _Way) -> Place:
     """The place for ν₊ = ν₋ = 1."""
     s = way.sample
-    place = all_bounded(s.K, s.group, s.weights)
-    step(s.K, s.group, s.weights, 1.0 / np.bincount(s.group, s.weights, 2), way.nothing, way.rounding, *place.arrays)
+    place = all_bounded(way.ground)
+    step(way.ground, 1.0 / np.bincount(s.group, s.weights, 2), place)
     return place
 
 
@@ -217,21 +231,21 @@ def _along(way: _Way, place: Place, j: int, start: int, stop: int) -> int:
     """From pair to pair of row j, ``start`` to ``stop``; returns the first that is not SOLVED, or ``stop``."""
     s, r = way.sample, way.results
     keep = len(r.f) > 0
+    cells = Cells(
+        way.inner, way.inner_caps, way.outer_caps[j], s.held_group, s.held_weights, r.wrong[j], r.rho[j],
+        r.violation[j], r.code[j],
+    )  # fmt: skip
     i = start
     while i < stop:
         until = i + 1 if keep else stop
         rho_before = place.numbers[0]
-        arguments: tuple[Any, ...] = (
-            s.K, s.group, s.weights, way.inner, way.inner_caps, way.outer_caps[j], i, until, way.nothing, way.rounding,
-            *place.arrays, TOLERANCE, s.held_group, s.held_weights, r.wrong[j], r.rho[j], r.violation[j], r.code[j],
-        )  # fmt: skip
-        reached = int(sweep_row(*arguments))
+        reached = int(sweep_row(way.ground, place, cells, i, until))
         if keep and reached == until:
             r.f[j, i] = place.f
         if reached < until:
             rho_before = r.rho[j, reached - 1] if reached > i else rho_before
             if r.code[j, reached] == FAILED:
-                worth = rho_before > _CLEARLY * way.rounding / TOLERANCE
+                worth = rho_before > _CLEARLY * way.ground.rounding / TOLERANCE
                 r.code[j, reached] = _descend_to(way, place, j, reached) if worth else UNRESOLVED
                 r.rescued[0] += worth
             if r.code[j, reached] != SOLVED:
@@ -253,17 +267,15 @@ def _descend_to(way: _Way, place: Place, j: int, i: int) -> int:
         return FAILED
     if solution.rho == 0.0:
         return MET
-    lo, hi = problem.box(upper)
-    basis = basis_of(problem, solution)
+    case, basis, point, free = case_of(problem, upper), basis_of(problem, solution), place.point, place.free
     k = len(basis.rows)
-    place.beta[:], place.lo[:], place.hi[:] = solution.nearest.beta, lo, hi
-    place.status[:] = partition(place.beta, lo, hi)
-    place.members[:k], place.inverse[: k + 2, : k + 2], place.size[0] = basis.rows, basis.inverse, k
-    verdict = judge(solution.nearest.h, place.beta, lo, hi, hulls_of(problem))
-    place.b[:] = verdict.b
-    place.g[:] = np.where(place.status == FREE, 0.0, verdict.b[s.group] - solution.nearest.h)
-    bounded_sums(s.K, s.group, s.weights, place.status, place.sums)
-    return int(step(s.K, s.group, s.weights, caps, way.nothing, way.rounding, *place.arrays))
+    point.beta[:], point.lo[:], point.hi[:] = solution.nearest.beta, case.lo, case.hi
+    point.status[:] = partition(point.beta, case.lo, case.hi)
+    free.members[:k], free.inverse[: k + 2, : k + 2], free.size[0] = basis.rows, basis.inverse, k
+    point.b[:] = judge(case, point.beta, solution.nearest.h).b
+    point.g[:] = np.where(point.status == FREE, 0.0, case.shifts(point.b) - solution.nearest.h)
+    bounded_sums(way.ground, place)
+    return int(step(way.ground, caps, place))
 
 
 def _fill_smaller(results: NuGrid, held: Floats) -> None:

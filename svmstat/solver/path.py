@@ -12,63 +12,80 @@ of each class is given, (1) has a border row and a multiplier for each: see `bas
 References: Cauwenberghs & Poggio (2000); Hastie, Rosset, Tibshirani & Zhu (2004); Best (1996).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from svmstat.solver.basis import apply, enter, exclude, free_in, lead_of, slot
-from svmstat.solver.gram import combine
+from svmstat.solver.basis import apply, enter, exclude, free_in, to_bound
+from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 
 ARRIVED, TOO_MANY_EVENTS, NO_COMPENSATION, BASIS_FULL, UNSTABLE = 0, 1, 2, 3, 4
 """How a move ended. Everything but ARRIVED sends the problem to the rough solver."""
 
+_EXACT, _TRUSTED, _CORRECTIONS = 1e-10, 1e-7, 2
+"""A direction is corrected until its error is a share of it, at most so often; with a larger one R is worn out."""
+
 _FAST = {"nnan", "nsz"}
 
 
+class Change(NamedTuple):
+    """By how much the data change in all.
+
+    Attributes
+    ----------
+    lo, hi, s : (n,) changes of the bounds and of the linear term
+    """
+
+    lo: Floats
+    hi: Floats
+    s: Floats
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _bound_rate(i, status, dlo, dhi):
+def bound_rate(i, status, change):
     """How fast the β of a row at a bound moves with it."""
     if status[i] == AT_LOWER:
-        return dlo[i]
+        return change.lo[i]
     if status[i] == AT_UPPER:
-        return dhi[i]
+        return change.hi[i]
     return 0.0
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _direction(gram, group, members, m, inverse, drive, dsum, rhs, x, slope):
+def _direction(K, sums, free, drive, dsum, x, slope):
     """Solve (1) for (ḃ, β̇_M) = x and form the slope ġ of every gradient; returns whether it can be trusted."""
-    n, lead = drive.shape[0], lead_of(group)
+    members, inverse, m = free.members, free.inverse, free.size[0]
+    n, lead, group = drive.shape[0], dsum.shape[0], sums.group
+    rhs, total = np.empty(m + lead), np.empty(lead)
     for g in range(lead):
         rhs[g] = -dsum[g]
     for a in range(m):
         rhs[a + lead] = -drive[members[a]]
     apply(inverse, m + lead, rhs, x)
     for i in range(n):
-        slope[i] = drive[i] + x[slot(group, i)]
-    combine(gram, members[:m], x[lead:], slope)
+        slope[i] = drive[i] + x[group[i]]
+    combine(K, members[:m], x[lead:], slope)
     scale = 0.0
     for g in range(lead):
         scale += abs(x[g])
     for a in range(m):
-        scale += abs(x[a + lead]) * gram[members[a], members[a]]
-    total = np.empty(lead)
+        scale += abs(x[a + lead]) * K[members[a], members[a]]
     correction = np.empty(0)
-    for attempt in range(3):
+    for attempt in range(_CORRECTIONS + 1):
         for g in range(lead):
             total[g] = dsum[g]
         worst = 0.0
         for a in range(m):
-            total[slot(group, members[a])] += x[a + lead]
+            total[group[members[a]]] += x[a + lead]
             worst = max(worst, abs(slope[members[a]]))
         for g in range(lead):
-            if free_in(members, m, group, g) == 0:
+            if free_in(sums, free, g) == 0:
                 total[g] = 0.0
             worst = max(worst, abs(total[g]))
-        if worst <= 1e-10 * scale:
-            return True
-        if attempt == 2:
-            return worst <= 1e-7 * scale
+        if worst <= _EXACT * scale or attempt == _CORRECTIONS:
+            break
         for g in range(lead):
             rhs[g] = -total[g]
         for a in range(m):
@@ -79,14 +96,16 @@ def _direction(gram, group, members, m, inverse, drive, dsum, rhs, x, slope):
         for a in range(m + lead):
             x[a] += correction[a]
         for i in range(n):
-            slope[i] += correction[slot(group, i)]
-        combine(gram, members[:m], correction[lead:], slope)
-    return True
+            slope[i] += correction[group[i]]
+        combine(K, members[:m], correction[lead:], slope)
+    return worst <= _TRUSTED * scale
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _next_event(beta, gradient, lo, hi, dlo, dhi, status, members, m, rates, slope, noise, remaining):
+def _next_event(point, change, free, rates, slope, noise, remaining):
     """The first event within ``remaining``: its time, its row (−1 if none) and the row's place in M (−1 if bound)."""
+    beta, gradient, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
+    dlo, dhi = change.lo, change.hi
     when = remaining
     row = -1
     place = -1
@@ -96,8 +115,8 @@ def _next_event(beta, gradient, lo, hi, dlo, dhi, status, members, m, rates, slo
         if towards > noise and outward * gradient[i] < towards * when and (hi[i] > lo[i] or dhi[i] > dlo[i]):
             when = max(outward * gradient[i] / towards, 0.0)
             row = i
-    for a in range(m):
-        i = members[a]
+    for a in range(free.size[0]):
+        i = free.members[a]
         closing = rates[a] - dhi[i]
         if closing > 0.0 and hi[i] - beta[i] < closing * when:
             when = max((hi[i] - beta[i]) / closing, 0.0)
@@ -110,12 +129,12 @@ def _next_event(beta, gradient, lo, hi, dlo, dhi, status, members, m, rates, slo
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _compensator(gradient, group, g, lo, hi, status, dsum):
+def compensator(group, g, gradient, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
     for i in range(gradient.shape[0]):
         if (
-            slot(group, i) == g
+            group[i] == g
             and hi[i] > lo[i]
             and (
                 (dsum < 0.0 and status[i] == AT_LOWER and (chosen < 0 or gradient[i] < gradient[chosen]))
@@ -127,28 +146,38 @@ def _compensator(gradient, group, g, lo, hi, status, dsum):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def move(gram, group, beta, gradient, lo, hi, dlo, dhi, ds, status, members, m, inverse, scalars, max_events):
-    """Follow the optimal solution from t = 0 to t = 1; every array is changed in place.
+def _drives(K, group, drive, dsum, i, rate):
+    """The bound of row i takes its β along with it at a rate that is other by so much."""
+    if rate != 0.0:
+        dsum[group[i]] += rate
+        row = K[i]
+        for k in range(drive.shape[0]):
+            drive[k] += rate * row[k]
 
-    Parameters
-    ----------
-    gram : (n, n) kernel matrix of the rows that may take part
-    group : None, or (n,) the border row of each row where the sum of each class is given
-    beta, gradient : (n,) optimal for (lo, hi, s) at t = 0, gradient zero on the free rows
-    lo, hi, dlo, dhi, ds : (n,) data and their total change
-    status : (n,) partition codes
-    members, m : the m free rows, in the order of ``inverse``
-    inverse : (cap + lead, cap + lead), its leading (m + lead, m + lead) block is R
-    scalars : (lead,) the intercept b, or the multipliers of the two classes
-    max_events : after so many events the move gives up
 
-    Returns
-    -------
-    (code, m, events)
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def advance(point, change, moving, lo_end, hi_end, remaining):
+    """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
+    lo, hi = point.lo, point.hi
+    for i in moving:
+        lo[i] = lo_end[i] - remaining * change.lo[i] if remaining > 0.0 else lo_end[i]
+        hi[i] = hi_end[i] - remaining * change.hi[i] if remaining > 0.0 else hi_end[i]
+        if point.status[i] == AT_LOWER:
+            point.beta[i] = lo[i]
+        elif point.status[i] == AT_UPPER:
+            point.beta[i] = hi[i]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def move(K, sums, point, free, change, max_events):
+    """Follow the optimal solution while the data change; ``point`` and ``free`` are changed in place.
+
+    K (n, n) is the kernel matrix of the rows that may take part. At the start the point is optimal, its gradient zero
+    on the free rows. After ``max_events`` events the move gives up. Returns (code, events).
     """
-    n, lead = beta.shape[0], lead_of(group)
-    width = inverse.shape[0]
-    border, z, rhs, x = np.empty(width), np.empty(width), np.empty(width), np.zeros(width)
+    beta, gradient, status, group = point.beta, point.g, point.status, sums.group
+    n, lead, width = beta.shape[0], sums.target.shape[0], free.inverse.shape[0]
+    border, z, x = np.empty(width), np.empty(width), np.zeros(width)
     drive, slope = np.empty(n), np.empty(n)
     moving = np.empty(n, np.int64)
     rates = np.empty(n)
@@ -156,102 +185,81 @@ def move(gram, group, beta, gradient, lo, hi, dlo, dhi, ds, status, members, m, 
     dsum = np.zeros(lead)
     activity = 0.0
     for i in range(n):
-        drive[i] = -ds[i]
-        if dlo[i] != 0.0 or dhi[i] != 0.0:
+        drive[i] = -change.s[i]
+        if change.lo[i] != 0.0 or change.hi[i] != 0.0:
             moving[n_moving] = i
-            rates[n_moving] = _bound_rate(i, status, dlo, dhi)
-            dsum[slot(group, i)] += rates[n_moving]
-            activity += abs(dlo[i]) + abs(dhi[i])
+            rates[n_moving] = bound_rate(i, status, change)
+            dsum[group[i]] += rates[n_moving]
+            activity += abs(change.lo[i]) + abs(change.hi[i])
             n_moving += 1
-    combine(gram, moving[:n_moving], rates, drive)
-    lo_end, hi_end = lo + dlo, hi + dhi
+    moving = moving[:n_moving]
+    combine(K, moving, rates, drive)
+    lo_end, hi_end = point.lo + change.lo, point.hi + change.hi
 
     remaining = 1.0
     events = 0
     while True:
         stuck = -1
         for g in range(lead):
-            if abs(dsum[g]) > 1e-13 * activity and free_in(members, m, group, g) == 0:
+            if abs(dsum[g]) > 1e-13 * activity and free_in(sums, free, g) == 0:
                 stuck = g
+        if free.size[0] + lead + 1 > width:
+            return BASIS_FULL, events
         if stuck >= 0:
-            j = _compensator(gradient, group, stuck, lo, hi, status, dsum[stuck])
+            j = compensator(group, stuck, gradient, point.lo, point.hi, status, dsum[stuck])
             if j < 0:
-                return NO_COMPENSATION, m, events
-            if m + lead + 1 > width:
-                return BASIS_FULL, m, events
+                return NO_COMPENSATION, events
             shift = gradient[j]
-            scalars[stuck] -= shift
+            point.b[stuck] -= shift
             for i in range(n):
-                if slot(group, i) == stuck:
+                if group[i] == stuck:
                     gradient[i] -= shift
-            rate = _bound_rate(j, status, dlo, dhi)
-            if rate != 0.0:
-                dsum[stuck] -= rate
-                for i in range(n):
-                    drive[i] -= rate * gram[j, i]
-            m, _ = enter(gram, group, beta, lo, hi, status, members, m, inverse, j, 1.0, border, z, scalars)
+            _drives(K, group, drive, dsum, j, -bound_rate(j, status, change))
+            enter(K, sums, point, free, j, 1.0, border, z)
             gradient[j] = 0.0
             events += 1
             continue
+        m = free.size[0]
         if m == 0:
             x[:lead] = 0.0
             slope[:] = drive
-        elif not _direction(gram, group, members, m, inverse, drive, dsum, rhs, x, slope):
-            return UNSTABLE, m, events
+        elif not _direction(K, sums, free, drive, dsum, x, slope):
+            return UNSTABLE, events
 
         scale = 0.0
         for g in range(lead):
             scale += abs(x[g])
         for a in range(m):
-            scale += abs(x[a + lead]) * abs(gram[members[a], members[a]])
-            slope[members[a]] = 0.0
-        when, row, place = _next_event(
-            beta, gradient, lo, hi, dlo, dhi, status, members, m, x[lead:], slope, 1e-13 * scale, remaining
-        )
+            i = free.members[a]
+            scale += abs(x[a + lead]) * abs(K[i, i])
+            slope[i] = 0.0
+        when, row, place = _next_event(point, change, free, x[lead:], slope, 1e-13 * scale, remaining)
 
         for i in range(n):
             gradient[i] += when * slope[i]
         for a in range(m):
-            beta[members[a]] += when * x[a + lead]
+            beta[free.members[a]] += when * x[a + lead]
         for g in range(lead):
-            scalars[g] += when * x[g]
+            point.b[g] += when * x[g]
         remaining -= when
-        for c in range(n_moving):
-            i = moving[c]
-            lo[i] = lo_end[i] - remaining * dlo[i] if row >= 0 else lo_end[i]
-            hi[i] = hi_end[i] - remaining * dhi[i] if row >= 0 else hi_end[i]
-            if status[i] == AT_LOWER:
-                beta[i] = lo[i]
-            elif status[i] == AT_UPPER:
-                beta[i] = hi[i]
+        advance(point, change, moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:
-            return ARRIVED, m, events
+            return ARRIVED, events
 
         events += 1
         if events > max_events:
-            return TOO_MANY_EVENTS, m, events
+            return TOO_MANY_EVENTS, events
         if place >= 0:
-            up = x[place + lead] - dhi[row] > 0.0 and abs(hi[row] - beta[row]) <= abs(beta[row] - lo[row])
-            status[row] = AT_UPPER if up else AT_LOWER
-            beta[row] = hi[row] if up else lo[row]
-            m = exclude(group, members, m, inverse, place)
+            rising = x[place + lead] - change.hi[row] > 0.0
+            to_bound(point, row, rising and abs(point.hi[row] - beta[row]) <= abs(beta[row] - point.lo[row]))
+            exclude(sums, free, place)
             gone = row
         else:
             if status[row] == FREE:  # only if something is not a number; M must not hold a row twice
-                return UNSTABLE, m, events
-            if m + lead + 1 > width:
-                return BASIS_FULL, m, events
+                return UNSTABLE, events
             gradient[row] = 0.0
             inward = 1.0 if status[row] == AT_LOWER else -1.0
-            rate = _bound_rate(row, status, dlo, dhi)
-            if rate != 0.0:
-                dsum[slot(group, row)] -= rate
-                for i in range(n):
-                    drive[i] -= rate * gram[row, i]
-            m, gone = enter(gram, group, beta, lo, hi, status, members, m, inverse, row, inward, border, z, scalars)
+            _drives(K, group, drive, dsum, row, -bound_rate(row, status, change))
+            gone = enter(K, sums, point, free, row, inward, border, z)
         if gone >= 0:
-            rate = _bound_rate(gone, status, dlo, dhi)
-            if rate != 0.0:
-                dsum[slot(group, gone)] += rate
-                for i in range(n):
-                    drive[i] += rate * gram[gone, i]
+            _drives(K, group, drive, dsum, gone, bound_rate(gone, status, change))

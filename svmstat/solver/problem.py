@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat.solver.basis import Sums
 from svmstat.solver.gram import Floats, Gram, Rows
 
 
@@ -52,9 +53,11 @@ class BoxQP:
         return self.signs * self.margin if self.total is None else np.zeros(self.n)
 
     @property
-    def group(self) -> Rows | None:
-        """(n,) 0 for an event and 1 for another row where each class has its sum; otherwise None."""
-        return None if self.total is None else np.where(self.signs > 0, 0, 1)
+    def sums(self) -> Sums:
+        """The sums of β that are given: that of all rows, or that of the events and that of the others."""
+        if self.total is None:
+            return Sums(np.zeros(self.n, np.int64), np.zeros(1))
+        return Sums(np.where(self.signs > 0, 0, 1), np.array([1.0, -1.0]))
 
     def box(self, upper: Floats) -> tuple[Floats, Floats]:
         """The bounds (lo, hi) of β for upper bounds of any shape (..., n)."""

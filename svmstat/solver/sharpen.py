@@ -5,67 +5,54 @@ is computed of h, and the violation with it, is rounding. What then remains of t
 are those of a double.
 """
 
-import math
-
 import numpy as np
 
-from svmstat.solver.bordered import fresh_basis
-from svmstat.solver.gram import Floats, Gram
-from svmstat.solver.hulls import Hulls, Verdict, judge, missing, shifts
-from svmstat.solver.problem import BoxQP
+from svmstat.solver.basis import MOVED
+from svmstat.solver.case import Case, Verdict, basis_at, corrected, judge
+from svmstat.solver.gram import Floats
 from svmstat.solver.solution import PRECISION, TOLERANCE, Basis
 from svmstat.solver.twofold import residual_twofold
 
-_CORRECTIONS = 4
+_CORRECTIONS = 8
 
 _NOISE = 1e3
 """Violations up to so many roundings of h may be rounding alone."""
 
 
-def hides(verdict: Verdict, hulls: Hulls) -> bool:
-    """Whether rounding of h may hide a violation of the tolerance, or pass for one, and twice its digits would not."""
-    return TOLERANCE * verdict.scale < hulls.rounding and verdict.violation <= _NOISE * hulls.rounding
+def hides(case: Case, verdict: Verdict) -> bool:
+    """Whether rounding of the h of hulls may hide a violation of the tolerance, or pass for one."""
+    return TOLERANCE * verdict.scale < case.rounding and verdict.violation <= _NOISE * case.rounding
 
 
-def sharpen(
-    problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats, limit: float, basis: Basis | None
-) -> float:
+def sharpen(case: Case, beta: Floats, h: Floats, limit: float, basis: Basis | None) -> float:
     """Where rounding hides more than a millionth of the spread of h, correct (β, h) in place; what is left of it.
 
     There h gets its value in twice the precision, and the free β follow; ``limit`` is the rounding of plain sums.
     """
-    exact = residual_twofold(problem.gram, beta, problem.linear)
+    exact = residual_twofold(case.gram, beta, case.linear)
     rounding = float(np.abs(exact - h).max() + np.finfo(float).eps * np.abs(h).max())
-    if rounding <= PRECISION * np.ptp(exact - problem.linear):
+    if rounding <= PRECISION * np.ptp(exact - case.linear):
         return rounding
-    correct(problem.gram, problem.linear, lo, hi, beta, h, None, basis)
+    correct(case, beta, h, basis)
     return float(np.finfo(float).eps * (np.abs(h).max() + len(beta) ** 2 * limit))
 
 
-def correct(
-    gram: Gram, linear: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats, hulls: Hulls | None,
-    basis: Basis | None,
-) -> None:  # fmt: skip
+def correct(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> None:
     """Compute h = s − Kβ in twice the precision and correct the free rows by it, (β, h) in place.
 
-    Newton's corrections go on while the violation falls and no bound is met.
+    Newton's corrections go on while the violation falls, and beyond while the tolerance is not met: near the end the
+    last digits of β decide, which are as good as drawn at random. The best is kept. No bound may be met.
     """
-    group = None if hulls is None else hulls.group
-    h[:] = residual_twofold(gram, beta, linear)
-    basis = fresh_basis(gram, (beta > lo) & (beta < hi), group) if basis is None else basis
-    rows, R = basis.rows, basis.inverse
-    if len(rows) == 0 or not np.isfinite(R).all():
-        return
-    verdict = judge(h, beta, lo, hi, hulls)
+    h[:] = residual_twofold(case.gram, beta, case.linear)
+    basis = basis_at(case, beta) if basis is None else basis
+    best = verdict = judge(case, beta, h)
+    trial, trial_h, x = beta.copy(), h, np.empty(len(basis.inverse))
     for _ in range(_CORRECTIONS):
-        g = shifts(verdict.b, None if group is None else group[rows]) - h[rows]
-        excess = np.array([math.fsum(beta)]) if group is None else missing(beta, group)
-        trial = beta.copy()
-        trial[rows] -= (R @ np.concatenate([excess, g]))[len(excess) :]
-        if not ((trial[rows] > lo[rows]) & (trial[rows] < hi[rows])).all():
+        if corrected(case, trial, trial_h, verdict.b.copy(), basis, 0.0, x) != MOVED:
             return
-        trial_h = residual_twofold(gram, trial, linear)
-        better = judge(trial_h, trial, lo, hi, hulls)
-        if not better.violation < verdict.violation:
+        trial_h = residual_twofold(case.gram, trial, case.linear)
+        verdict = judge(case, trial, trial_h)
+        if verdict.violation < best.violation:
+            beta[:], h[:], best = trial, trial_h, verdict
+        elif best.certified:
             return
-        beta[:], h[:], verdict = trial, trial_h, better

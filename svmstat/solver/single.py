@@ -6,21 +6,13 @@ from operator import itemgetter
 import numpy as np
 
 from svmstat.solver.bordered import fresh_basis
+from svmstat.solver.case import Case, case_of, fresh, judge
 from svmstat.solver.descent import descend
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
-from svmstat.solver.hulls import (
-    Hulls,
-    class_ends,
-    hulls_gap,
-    hulls_of,
-    judge,
-    may_reach,
-    shifts,
-    towards_each_other,
-)
+from svmstat.solver.hulls import class_ends, hulls_gap, may_reach, towards_each_other
 from svmstat.solver.newton import MANY, Outcome, newton
-from svmstat.solver.polish import Polished, fresh, no_basis, polish
+from svmstat.solver.polish import Polished, no_basis, polish
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.sharpen import correct, hides, sharpen
 from svmstat.solver.solution import (
@@ -43,7 +35,11 @@ from svmstat.solver.solution import (
 _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 """KKT violations at which the descent may hand over to the path."""
 
+_WORTH = {False: 0.7, True: 0.3}
+"""The path sets off when its events cost less than this share of the steps so far; with many free rows later."""
+
 _RESCUE_BELOW = 1e-5
+"""A descent that had to go below this violation counts as a rescue."""
 
 _FUTILE = 3
 """After so many descents of the most steps that end short of their tolerance a further one would too."""
@@ -65,22 +61,19 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
     lo, hi = problem.box(upper)
     if not (lo.any() and hi.any()):
         return unsolved(problem, upper, Status.ONE_CLASS)
-    alpha = outweighed(problem, upper)
+    case, alpha = case_of(problem, upper), outweighed(problem, upper)
     if alpha is not None:
         beta = problem.signs * alpha
-        return certified(
-            problem, None, upper, lo, hi, beta, problem.linear, None, road, 0, 0, left_over(problem, beta)
-        )
-    hulls = hulls_of(problem)
-    if hulls is not None and not may_reach(lo, hi):
+        return certified(problem, case, upper, beta, problem.linear, None, road, 0, 0, left_over(problem, beta))
+    if not may_reach(problem, lo, hi):
         return unsolved(problem, upper, Status.INFEASIBLE)
     warm = None
     if beta is not None and beta.any():
-        warm = _reach(problem, upper, lo, hi, beta, road, hulls)
+        warm = _reach(problem, case, upper, beta, road)
         if arrived(warm) and not _may_be_finer(warm):
             return warm
         road = Road.RESCUE
-    cold = _reach(problem, upper, lo, hi, np.zeros(problem.n), road, hulls)
+    cold = _reach(problem, case, upper, np.zeros(problem.n), road)
     return warm if warm is not None and arrived(warm) and warm.violation < cold.violation else cold
 
 
@@ -91,14 +84,11 @@ def _may_be_finer(solution: Solution) -> bool:
     )
 
 
-def _reach(
-    problem: BoxQP, upper: Floats, lo: Floats, hi: Floats, beta: Floats, road: Road, hulls: Hulls | None
-) -> Solution:
+def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
-    linear = problem.linear
-    h = fresh(problem.gram, linear, beta)
-    if hulls is not None and not beta.any():
-        beta, h = towards_each_other(problem.gram, lo, hi, hulls.group)
+    h = fresh(case, beta)
+    if case.lead > 1 and not beta.any():
+        beta, h = towards_each_other(problem.gram, case.lo, case.hi, case.sums.group)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
     polished_exactly = False
@@ -107,26 +97,26 @@ def _reach(
     for tolerance in _HANDOVERS:
         if steps >= _FUTILE * most:
             continue
-        spent = descend(problem.gram, lo, hi, beta, h, tolerance, most, room, hulls)
+        spent = descend(case, beta, h, tolerance, most, room)
         steps += spent
         if not np.isfinite(h).all():  # nothing that follows could be certified
             break
-        n_free = int(np.count_nonzero((beta > lo) & (beta < hi)))
+        n_free = int(np.count_nonzero(case.free(beta)))
         may_go_on = tolerance > 1e-5 and spent < most
         many = n_free >= MANY
-        expected = _expected_events(h, beta, lo, hi, hulls) if may_go_on else 0
-        if expected * n_free > (0.3 if many else 0.7) * steps:
+        expected = _expected_events(case, beta, h) if may_go_on else 0
+        if expected * n_free > _WORTH[many] * steps:
             continue
-        if many and hulls is None:
-            outcome = newton(problem.gram, lo, hi, beta, h, room)
+        if many and case.lead == 1:
+            outcome = newton(case, beta, h, room)
             if outcome is Outcome.EXACT:
                 basis = None
                 break
             if outcome is Outcome.BLOCKED and may_go_on:
                 continue
-        rough = judge(h, beta, lo, hi, hulls).violation, beta.copy(), h.copy()
+        rough = judge(case, beta, h).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
-        polished = polish(problem.gram, linear, lo, hi, beta, h, patience, hulls)
+        polished = polish(case, beta, h, patience)
         events += polished.events
         basis = polished.basis
         polished_exactly = polished.exact
@@ -134,47 +124,44 @@ def _reach(
             break
         nearest = min(nearest, rough, key=itemgetter(0))
     else:
-        if nearest[0] < judge(h, beta, lo, hi, hulls).violation:
+        if nearest[0] < judge(case, beta, h).violation:
             (_, beta, h), basis = nearest, None
-    finer = _finer(problem, lo, hi, beta, h)
+    finer = _finer(case, beta, h)
     events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
     if not polished_exactly:
-        h[:] = fresh(problem.gram, linear, beta)
+        h[:] = fresh(case, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
-    basis = settled_basis(problem, hulls, lo, hi, beta, h, basis)
-    return certified(problem, hulls, upper, lo, hi, beta, h, basis, reached, steps, events)
+    basis = settled_basis(case, beta, h, basis)
+    return certified(problem, case, upper, beta, h, basis, reached, steps, events)
 
 
-def _finer(problem: BoxQP, lo: Floats, hi: Floats, beta: Floats, h: Floats) -> list[Polished]:
+def _finer(case: Case, beta: Floats, h: Floats) -> list[Polished]:
     """Polish (β, h) further, in place, where the tolerance is met and hides too much of h; what was done.
 
     With a total the violation is a share of ρ, which is small where h is.
     """
     done: list[Polished] = []
-    limit, linear = float(rounding_of(beta, problem.gram.diagonal)), problem.linear
-    while len(done) < _FINER and problem.total is None:
-        violation = certify(h, beta, lo, hi)[2]
-        if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(linear - h)):
+    limit = float(rounding_of(beta, case.gram.diagonal))
+    while len(done) < _FINER and case.lead == 1:
+        violation = certify(h, beta, case.lo, case.hi)[2]
+        if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(case.linear - h)):
             break
-        done.append(polish(problem.gram, linear, lo, hi, beta, h, _MOST_EVENTS))
+        done.append(polish(case, beta, h, _MOST_EVENTS))
     return done
 
 
-def settled_basis(
-    problem: BoxQP, hulls: Hulls | None, lo: Floats, hi: Floats, beta: Floats, h: Floats, basis: Basis | None,
-    noise: float = 0.0,
-) -> Basis | None:  # fmt: skip
+def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0) -> Basis | None:
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
     A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
     """
-    rows, distance = doubtful(beta, lo, hi, noise)
+    rows, distance = doubtful(beta, case.lo, case.hi, noise)
     if len(rows) == 0:
         return basis
     part = beta.copy()
     part[rows] -= distance
-    part_h = fresh(problem.gram, problem.linear, part)
-    if not judge(part_h, part, lo, hi, hulls).certified:
+    part_h = fresh(case, part)
+    if not judge(case, part, part_h).certified:
         return basis
     beta[:], h[:] = part, part_h
     return None
@@ -182,61 +169,41 @@ def settled_basis(
 
 def basis_of(problem: BoxQP, solution: Solution) -> Basis:
     """The basis of a solution, computed if it was found without one."""
-    return fresh_basis(problem.gram, solution.free, problem.group) if solution.basis is None else solution.basis
+    return fresh_basis(problem.gram, solution.free, problem.sums) if solution.basis is None else solution.basis
 
 
-def _expected_events(h: Floats, beta: Floats, lo: Floats, hi: Floats, hulls: Hulls | None) -> int:
+def _expected_events(case: Case, beta: Floats, h: Floats) -> int:
     """How many bound rows the path will probably meet: those whose |g| is smaller than the violation to be removed.
 
     An event costs about as much as a descent step for every free row, and a third of the violation about a third of
     the steps so far.
     """
-    verdict = judge(h, beta, lo, hi, hulls)
-    g = shifts(verdict.b, None if hulls is None else hulls.group) - h
-    at_bound = ((beta <= lo) | (beta >= hi)) & (hi > lo)
-    return int(np.count_nonzero(at_bound & (np.abs(g) < verdict.violation)))
-
-
-def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats) -> Floats:
-    """β (n,), a solution for the bounds ``upper``, carried over to the box [lo, hi] with Σβ = 0.
-
-    Rows at a bound stay there; the free rows of the heavier side give way, and where they do not suffice all its rows.
-    """
-    bounded = np.abs(beta) >= upper
-    moved = np.where(bounded & (beta > 0), hi, np.where(bounded & (beta < 0), lo, np.clip(beta, lo, hi)))
-    excess = moved.sum()
-    heavier = moved * excess > 0
-    if abs(excess) <= 1e-14 * np.abs(moved).sum():
-        return moved
-    for giving in (heavier & (moved > lo) & (moved < hi), heavier):
-        total = moved[giving].sum()
-        if abs(total) >= abs(excess):
-            moved[giving] *= 1.0 - excess / total
-            return moved
-    return np.zeros(len(beta))
+    verdict = judge(case, beta, h)
+    at_bound = ~case.free(beta) & (case.hi > case.lo)
+    return int(np.count_nonzero(at_bound & (np.abs(case.shifts(verdict.b) - h) < verdict.violation)))
 
 
 def certified(
-    problem: BoxQP, hulls: Hulls | None, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
-    basis: Basis | None, road: Road, steps: int, events: int, left: float = 0.0,
+    problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, basis: Basis | None, road: Road, steps: int,
+    events: int, left: float = 0.0,
 ) -> Solution:  # fmt: skip
     """The solution β with h = s − Kβ, both (n,) and h to within ``left``, and its certificate, which may not hold.
 
     Where rounding might hide too much of it (β, h) are sharpened in place.
     """
-    if hulls is not None:
-        if hides(judge(h, beta, lo, hi, hulls), hulls):
-            correct(problem.gram, problem.linear, lo, hi, beta, h, hulls, basis)
-            hulls = replace(hulls, rounding=float(np.finfo(float).eps * np.abs(h).max()))
-        return _of_hulls(problem, hulls, upper, lo, hi, beta, h, basis, road, steps, events)
-    linear = problem.linear
+    if case.lead > 1:
+        if hides(case, judge(case, beta, h)):
+            correct(case, beta, h, basis)
+            case = replace(case, rounding=float(np.finfo(float).eps * np.abs(h).max()))
+        return _of_hulls(problem, case, beta, h, basis, road, steps, events)
+    linear, lo, hi = case.linear, case.lo, case.hi
     rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left
     ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
     if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
-        correct(problem.gram, linear, lo, hi, beta, h, None, basis)
+        correct(case, beta, h, basis)
         ends = certify(h, beta, lo, hi)
     elif limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
-        rounding = sharpen(problem, lo, hi, beta, h, limit, basis)
+        rounding = sharpen(case, beta, h, limit, basis)
         ends = certify(h, beta, lo, hi)
     field, flat = linear - h, False
     left = float(np.abs(field).max())
@@ -276,24 +243,23 @@ def _may_be_flat(problem: BoxQP, beta: Floats, h: Floats, gap: float, rounding: 
 
 
 def _of_hulls(
-    problem: BoxQP, hulls: Hulls, upper: Floats, lo: Floats, hi: Floats, beta: Floats, h: Floats,
-    basis: Basis | None, road: Road, steps: int, events: int,
-) -> Solution:  # fmt: skip
+    problem: BoxQP, case: Case, beta: Floats, h: Floats, basis: Basis | None, road: Road, steps: int, events: int
+) -> Solution:
     """The same for the nearest points β of two hulls: divided by ρ."""
-    total = float(problem.total or 0.0)
-    verdict = judge(h, beta, lo, hi, hulls)
+    total, lo, hi, group = float(problem.total or 0.0), case.lo, case.hi, case.sums.group
+    verdict = judge(case, beta, h)
     low, high = np.empty(2), np.empty(2)
-    unbalanced = class_ends(h, beta, lo, hi, hulls.group, low, high)
+    unbalanced = class_ends(h, beta, lo, hi, group, low, high)
     norm_squared = max(-float(beta @ h), 0.0)
-    meet = norm_squared <= hulls.nothing or verdict.scale == 0.0
+    meet = norm_squared <= case.nothing or verdict.scale == 0.0
     rho = 0.0 if meet else verdict.scale
     # What α and f are divided by: ρ on the scale of the hulls, or what brings back the α of the 2ν form.
     unit, f_unit = (1.0 / total, 1.0) if meet else (rho, rho)
     half = float(min((high - verdict.b).min(), (verdict.b - low).min()))
     b = 0.0 if meet else float(verdict.b.mean())
     half = 0.0 if meet else max(half, 0.0)
-    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, hulls.group, verdict.b)) / rho / rho
-    violation = 0.0 if meet else max(verdict.violation, hulls.rounding) / rho
+    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, group, verdict.b)) / rho / rho
+    violation = 0.0 if meet else max(verdict.violation, case.rounding) / rho
     alpha = problem.signs * beta / unit
     field = np.zeros(problem.n) if meet else -h / f_unit
     violation = max(violation, float(unbalanced))

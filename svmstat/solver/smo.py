@@ -1,7 +1,8 @@
 """Sequential minimal optimisation with second-order working-set selection: near the optimum from anywhere.
 
 With h = s − Kβ the optimality of β is  max{h_i: β_i < hi_i} ≤ min{h_i: β_i > lo_i}; a step raises the β of the row
-with the largest h and lowers that of the partner which promises the greatest decrease of the objective.
+with the largest h and lowers that of the partner which promises the greatest decrease of the objective. Where each
+class has a sum of its own both are of one class.
 
 Where h is no longer finite there may be no such row: every descent then ends where it is, and the certificate fails.
 
@@ -26,11 +27,12 @@ _FAST = {"nnan", "nsz"}
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def smo(gram, lo, hi, beta, h, tolerance, max_steps):
+def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
     """Improve (β, h) in place until the KKT violation is ≤ tolerance; returns (steps, violation).
 
-    gram (n, n); lo, hi, beta, h (n,). Every pass over the rows is a plain vectorisable loop. The violation is infinite
-    where h, or a step, is not finite: nothing can be gained then.
+    gram (n, n); lo, hi, beta, h (n,). The sum of the first p rows is kept and that of the others, if there are any: a
+    pair is of one class, that with the larger violation. Every pass over the rows is a plain vectorisable loop. The
+    violation is infinite where h, or a step, is not finite: nothing can be gained then.
     """
     n = h.shape[0]
     diagonal, places = np.empty(n), np.empty(n)
@@ -41,20 +43,25 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
         places[i] = i
         cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
         cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
-    top, bottom = _move_h(h, diagonal, diagonal, 0.0, cannot_rise, cannot_fall, rising)
-
-    steps = 0
-    while top - bottom > tolerance and steps < max_steps:
-        i = _place(rising, top, places)
+    step, i, j, steps = 0.0, 0, 0, 0
+    while True:
+        row_i, row_j = gram[i], gram[j]
+        first, stop = 0, p
+        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, 0, p)
+        if p < n:
+            other_top, other_bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, p, n)
+            if other_top - other_bottom > top - bottom:
+                first, stop, top, bottom = p, n, other_top, other_bottom
+        if not (top - bottom > tolerance and steps < max_steps):
+            return steps, top - bottom
+        i = _place(rising, top, places, first, stop)
         if i < 0:
             return steps, np.inf
         row_i = gram[i]
-        most = _promises(top, h, cannot_fall, diagonal[i], diagonal, row_i, gains)
-        j = _place(gains, most, places)
+        most = _promises(top, h, cannot_fall, diagonal[i], diagonal, row_i, gains, first, stop)
+        j = _place(gains, most, places, first, stop)
         if j < 0:
             return steps, np.inf
-        row_j = gram[j]
-
         step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = min(step, room_i, room_j)
@@ -62,13 +69,10 @@ def smo(gram, lo, hi, beta, h, tolerance, max_steps):
             return steps, np.inf
         beta[i] = hi[i] if step == room_i else beta[i] + step
         beta[j] = lo[j] if step == room_j else beta[j] - step
-        cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
-        cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
-        cannot_rise[j] = 0.0 if beta[j] < hi[j] else -_FAR
-        cannot_fall[j] = 0.0 if beta[j] > lo[j] else _FAR
-        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising)
+        for k in (i, j):
+            cannot_rise[k] = 0.0 if beta[k] < hi[k] else -_FAR
+            cannot_fall[k] = 0.0 if beta[k] > lo[k] else _FAR
         steps += 1
-    return steps, top - bottom
 
 
 @njit(cache=True, nogil=True)
@@ -78,10 +82,10 @@ def _curvature(both, between):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains):
-    """Twice the decrease of the objective with each row as the partner of i, into ``gains`` (n,); the largest."""
+def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, stop):
+    """Twice the decrease of the objective with each row of a class as the partner of i, into ``gains``; the largest."""
     most = 0.0
-    for k in range(h.shape[0]):
+    for k in range(np.uint64(first), np.uint64(stop)):
         slack = larger(top - (h[k] + cannot_fall[k]), 0.0)
         curvature = _curvature(diagonal_i + diagonal[k], row_i[k])
         gains[k] = slack * slack / curvature
@@ -90,10 +94,10 @@ def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising):
-    """h after a step, in place, and over the rows that may rise, into ``rising`` (n,); its two ends."""
+def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop):
+    """h of a class after a step, in place, and over the rows that may rise, into ``rising``; its two ends."""
     top, bottom = -_FAR, _FAR
-    for k in range(h.shape[0]):
+    for k in range(np.uint64(first), np.uint64(stop)):
         value = h[k] - step * (row_i[k] - row_j[k])
         h[k] = value
         rising[k] = value + cannot_rise[k]
@@ -103,77 +107,12 @@ def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising):
 
 
 @njit(cache=True, nogil=True)
-def _place(values, value, places):
-    """The first place where ``values`` (n,) has the value, −1 if it has not.
+def _place(values, value, places, first, stop):
+    """The first place in a class where ``values`` has the value, −1 if it has not.
 
-    ``first`` is one of the n places or _FAR, whatever the comparisons with what is not a number give.
+    ``found`` is one of its places or _FAR, whatever the comparisons with what is not a number give.
     """
-    first = _FAR
-    for k in range(values.shape[0]):
-        first = smaller(first, places[k] if values[k] == value else _FAR)
-    return int(first) if first < values.shape[0] else -1
-
-
-@njit(cache=True, nogil=True)
-def _between(top, bottom):
-    """The middle of the two ends of a class, the other end where one is far."""
-    if top <= -_FAR:
-        return bottom
-    if bottom >= _FAR:
-        return top
-    return 0.5 * (top + bottom)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def smo_in_classes(gram, p, lo, hi, beta, h, tolerance, least, max_steps):
-    """`smo` with the sum of each class kept: a pair is of one class, that with the larger violation.
-
-    The first p rows are the events. Ends when the violation is ≤ tolerance times the larger of ``least`` and ρ, half
-    the distance of the classes in h; returns the number of steps.
-    """
-    n = h.shape[0]
-    diagonal, places = np.empty(n), np.empty(n)
-    cannot_rise, cannot_fall = np.empty(n), np.empty(n)
-    rising, gains = np.empty(n), np.empty(n)
-    for i in range(n):
-        diagonal[i] = gram[i, i]
-        places[i] = i
-        cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
-        cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
-    step, i, j = 0.0, 0, 0
-    steps = 0
-    while True:
-        row_i, row_j = gram[i], gram[j]
-        top0, bottom0 = _move_h(h[:p], row_i[:p], row_j[:p], step, cannot_rise[:p], cannot_fall[:p], rising[:p])
-        top1, bottom1 = _move_h(h[p:], row_i[p:], row_j[p:], step, cannot_rise[p:], cannot_fall[p:], rising[p:])
-        rho = 0.5 * (_between(top1, bottom1) - _between(top0, bottom0))
-        worst = max(top0 - bottom0, top1 - bottom1)
-        if worst <= tolerance * max(rho, least) or steps >= max_steps:
-            return steps
-        first, stop, top = 0, p, top0
-        if top1 - bottom1 > top0 - bottom0:
-            first, stop, top = p, n, top1
-        i = _place(rising[first:stop], top, places)
-        if i < 0:
-            return steps
-        i += first
-        row_i = gram[i]
-        most = _promises(
-            top, h[first:stop], cannot_fall[first:stop], diagonal[i], diagonal[first:stop], row_i[first:stop],
-            gains[first:stop],
-        )  # fmt: skip
-        j = _place(gains[first:stop], most, places)
-        if j < 0:
-            return steps
-        j += first
-        step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
-        room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
-        step = min(step, room_i, room_j)
-        if not (step >= 0.0 and np.isfinite(step * (top - h[j]))):
-            return steps
-        beta[i] = hi[i] if step == room_i else beta[i] + step
-        beta[j] = lo[j] if step == room_j else beta[j] - step
-        for k in (i, j):
-            cannot_rise[k] = 0.0 if beta[k] < hi[k] else -_FAR
-            cannot_fall[k] = 0.0 if beta[k] > lo[k] else _FAR
-        steps += 1
+    found = _FAR
+    for k in range(np.uint64(first), np.uint64(stop)):
+        found = smaller(found, places[k] if values[k] == value else _FAR)
+    return int(found) if found < stop else -1

@@ -10,18 +10,17 @@ smaller pairs. Where ρ is so small that f/ρ has not eight digits a cell is unr
 rule that does not depend on the way through the grid.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.basis import exclude
-from svmstat.solver.bordered import bordered_classes
+from svmstat.solver.basis import Free, Point, Sums, correct_free, exclude, to_bound
+from svmstat.solver.bordered import REGULAR, bordered_block
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.hulls import class_ends
-from svmstat.solver.path import ARRIVED, UNSTABLE, move
+from svmstat.solver.path import ARRIVED, UNSTABLE, Change, move
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, middle
 
 SOLVED, MET, UNRESOLVED, FAILED = 0, 1, 2, 3
@@ -31,88 +30,122 @@ _SNAP = 1e-10
 """A free row this near to a bound, as a share of its box, is put there: rounding alone may have kept it free."""
 
 _MOST_EVENTS = 4000
-_REFINEMENTS = 3
+_REFINEMENTS, _LEAST = 3, 1e-13
+"""Newton corrections at the end of a step, unless every g is a smaller share of 2ρ."""
+
 _FACTORISATIONS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a sweep stands: arrays that the kernels change in place.
 
     Attributes
     ----------
-    beta, g, lo, hi : (m,) weights of the hulls' points, gradients, bounds
-    status : (m,) partition codes
-    members, inverse : the free rows and R
-    b : (2,) multipliers
+    point : the m rows, β the weights of the hulls' points
+    free : the free rows and R
     sums : (2, n) Σ w_i K_i over the rows at their bound, by class
-    size : (1,) the number of free rows
     f : (n,) decision values on the scale of the margins
     numbers : (3,) ρ on the scale of the hulls, the violation as a share of it, path events so far
     """
 
-    beta: Floats
-    g: Floats
-    lo: Floats
-    hi: Floats
-    status: NDArray[np.int8]
-    members: NDArray[np.int64]
-    inverse: Floats
-    b: Floats
+    point: Point
+    free: Free
     sums: Floats
-    size: NDArray[np.int64]
     f: Floats
     numbers: Floats
 
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """In the order of the kernels' arguments."""
-        return (
-            self.beta, self.g, self.lo, self.hi, self.status, self.members, self.inverse, self.b, self.sums, self.size,
-            self.f, self.numbers,
-        )  # fmt: skip
-
     def copy_to(self, other: "Place") -> None:
-        """Make the other place the same."""
-        k = int(self.size[0])
-        for mine, its in zip(self.arrays, other.arrays, strict=True):
-            if mine is self.inverse:
-                its[: k + 2, : k + 2] = mine[: k + 2, : k + 2]
-            elif mine is self.numbers:
-                its[:2] = mine[:2]  # the events are each place's own
-            elif mine is self.members:
-                its[:k] = mine[:k]
-            else:
-                its[...] = mine
+        """Make the other place the same, but for its events, which are its own."""
+        k = int(self.free.size[0])
+        for name in Point._fields:
+            getattr(other.point, name)[:] = getattr(self.point, name)
+        other.free.members[:k] = self.free.members[:k]
+        other.free.inverse[: k + 2, : k + 2] = self.free.inverse[: k + 2, : k + 2]
+        other.free.size[:] = self.free.size
+        other.sums[:], other.f[:], other.numbers[:2] = self.sums, self.f, self.numbers[:2]
 
 
-def all_bounded(K: Floats, group: NDArray[np.int64], weights: Floats) -> Place:
-    """The solution for ν₊ = ν₋ = 1: K (m, n), group and weights (m,)."""
-    m, n = K.shape
+class Ground(NamedTuple):
+    """What a sweep stands on.
+
+    Attributes
+    ----------
+    K : (m, n) kernel values of the rows that take part, with themselves and then with the held-out rows
+    sums : the sums of the classes (m,)
+    weights : (m,) of the rows
+    nothing, rounding : see `case.Case`
+    """
+
+    K: Floats
+    sums: Sums
+    weights: Floats
+    nothing: float
+    rounding: float
+
+
+class Cells(NamedTuple):
+    """A row of the grid: the caps of the classes, the inner one's (I,), and the results.
+
+    Attributes
+    ----------
+    inner : the class whose caps change along the row
+    inner_caps, outer_cap : bounds per unit of weight
+    held_group, held_weights : (n − m,) class and weight of the held-out rows
+    wrong : (2, I) weight of the held-out rows that f puts on the wrong side, by class
+    rho, violation, code : (I,) see `NuGrid`
+    """
+
+    inner: int
+    inner_caps: Floats
+    outer_cap: float
+    held_group: NDArray[np.int64]
+    held_weights: Floats
+    wrong: Floats
+    rho: Floats
+    violation: Floats
+    code: NDArray[np.int8]
+
+
+def all_bounded(ground: Ground) -> Place:
+    """The solution for ν₊ = ν₋ = 1."""
+    m, n = ground.K.shape
+    group, weights = ground.sums.group, ground.weights
     share = weights / np.bincount(group, weights, 2)[group]
     event = group == 0
-    lo, hi = np.where(event, 0.0, -share), np.where(event, share, 0.0)
-    place = Place(
-        np.where(event, share, -share), np.empty(m), lo, hi, np.where(event, AT_UPPER, AT_LOWER).astype(np.int8),
-        np.empty(m + 2, np.int64), np.zeros((m + 4, m + 4)), np.empty(2), np.zeros((2, n)), np.zeros(1, np.int64),
-        np.zeros(n), np.zeros(3),
+    point = Point(
+        np.where(event, share, -share), np.empty(m), np.where(event, 0.0, -share), np.where(event, share, 0.0),
+        np.where(event, AT_UPPER, AT_LOWER).astype(np.int8), np.empty(2),
     )  # fmt: skip
-    bounded_sums(K, group, weights, place.status, place.sums)
+    free = Free(np.empty(m + 2, np.int64), np.zeros((m + 4, m + 4)), np.zeros(1, np.int64))
+    place = Place(point, free, np.zeros((2, n)), np.zeros(n), np.zeros(3))
+    bounded_sums(ground, place)
     return place
 
 
-def bounded_sums(K: Floats, group: NDArray[np.int64], weights: Floats, status: NDArray[np.int8], sums: Floats) -> None:
-    """Write Σ w_i K_i over the rows at their bound, by class, into ``sums`` (2, n)."""
-    sums[:] = 0.0
+def bounded_sums(ground: Ground, place: Place) -> None:
+    """Compute the place's sums of kernel rows anew."""
+    place.sums[:] = 0.0
     for c, outer in ((0, AT_UPPER), (1, AT_LOWER)):
-        rows = np.flatnonzero((group == c) & (status == outer))
-        combine(K, rows, weights[rows], sums[c])
+        rows = np.flatnonzero((ground.sums.group == c) & (place.point.status == outer))
+        combine(ground.K, rows, ground.weights[rows], place.sums[c])
 
 
 @njit(cache=True, nogil=True)
-def _stays(group, weights, caps, beta, lo, hi, status, size):
+def _set_caps(ground, caps, lo, hi):
+    """The bounds for caps (2,)."""
+    for i in range(lo.shape[0]):
+        if ground.sums.group[i] == 0:
+            hi[i] = caps[0] * ground.weights[i]
+        else:
+            lo[i] = -caps[1] * ground.weights[i]
+
+
+@njit(cache=True, nogil=True)
+def _stays(ground, caps, place):
     """Whether the last solution, all of whose rows are free or zero where a bound moves, is that for the new caps."""
-    if size[0] == 0:
+    beta, lo, hi, status = place.point.beta, place.point.lo, place.point.hi, place.point.status
+    group, weights = ground.sums.group, ground.weights
+    if place.free.size[0] == 0:
         return False
     for i in range(beta.shape[0]):
         cap = caps[group[i]] * weights[i]
@@ -122,11 +155,7 @@ def _stays(group, weights, caps, beta, lo, hi, status, size):
             return False
         if status[i] == FREE and abs(beta[i]) >= (1.0 - 1e-6) * cap:
             return False
-    for i in range(beta.shape[0]):
-        if group[i] == 0:
-            hi[i] = caps[0] * weights[i]
-        else:
-            lo[i] = -caps[1] * weights[i]
+    _set_caps(ground, caps, lo, hi)
     return True
 
 
@@ -139,66 +168,55 @@ def _bound_sum(K, group, weights, sums, i, sign):
 
 
 @njit(cache=True, nogil=True)
-def step(
-    K, group, weights, caps, nothing, rounding, beta, g, lo, hi, status, members, inverse, b, sums, size, f, numbers
-):
-    """Move a place to other caps (2,), the bounds per unit of weight; returns how it ended.
-
-    K (m, n) holds the rows that take part, all columns, theirs first.
-    """
+def step(ground, caps, place):
+    """Move a place to other caps (2,), the bounds per unit of weight; returns how it ended."""
+    K, group, weights = ground.K, ground.sums.group, ground.weights
+    point, free, f, numbers = place.point, place.free, place.f, place.numbers
+    beta, lo, hi, status, b = point.beta, point.lo, point.hi, point.status, point.b
     m, n = K.shape
     was = status.copy()
-    dlo, dhi = np.zeros(m), np.zeros(m)
-    code, k = UNSTABLE, size[0]
+    change = Change(np.zeros(m), np.zeros(m), np.zeros(m))
+    code = UNSTABLE
     for attempt in range(_FACTORISATIONS):
-        if attempt > 0 and not bordered_classes(K, group, members[:k], inverse):
+        k = free.size[0]
+        if attempt > 0 and bordered_block(K, group, free.members[:k], REGULAR, free.inverse, 2) < k:
             break
         for i in range(m):
             cap = caps[group[i]] * weights[i]
-            change = cap - (hi[i] - lo[i])
-            if abs(change) <= 1e-14 * cap:  # rounding is no way to go
-                change = 0.0
+            wider = cap - (hi[i] - lo[i])
+            if abs(wider) <= 1e-14 * cap:  # rounding is no way to go
+                wider = 0.0
             if group[i] == 0:
-                dhi[i] = change
+                change.hi[i] = wider
             else:
-                dlo[i] = -change
-        code, k, events = move(
-            K, group, beta, g, lo, hi, dlo, dhi, np.zeros(m), status, members, k, inverse, b, _MOST_EVENTS
-        )
+                change.lo[i] = -wider
+        code, events = move(K, ground.sums, point, free, change, _MOST_EVENTS)
         numbers[2] += events
         if code != UNSTABLE:
             break
     if code != ARRIVED:
         return FAILED
+    _set_caps(ground, caps, lo, hi)
     for i in range(m):
-        if group[i] == 0:
-            hi[i] = caps[0] * weights[i]
-        else:
-            lo[i] = -caps[1] * weights[i]
-        if status[i] == AT_UPPER:
-            beta[i] = hi[i]
-        elif status[i] == AT_LOWER:
-            beta[i] = lo[i]
-    for a in range(k - 1, -1, -1):
-        i = members[a]
+        if status[i] != FREE:
+            to_bound(point, i, status[i] == AT_UPPER)
+    for a in range(free.size[0] - 1, -1, -1):
+        i = free.members[a]
         margin = _SNAP * (hi[i] - lo[i])
         if beta[i] - lo[i] <= margin or hi[i] - beta[i] <= margin:
-            status[i] = AT_LOWER if beta[i] - lo[i] <= margin else AT_UPPER
-            beta[i] = lo[i] if status[i] == AT_LOWER else hi[i]
-            k = exclude(group, members, k, inverse, a)
-    size[0] = k
+            to_bound(point, i, beta[i] - lo[i] > margin)
+            exclude(ground.sums, free, a)
     for i in range(m):
         outer = AT_UPPER if group[i] == 0 else AT_LOWER
         if (was[i] == outer) != (status[i] == outer):
-            _bound_sum(K, group, weights, sums, i, 1.0 if status[i] == outer else -1.0)
+            _bound_sum(K, group, weights, place.sums, i, 1.0 if status[i] == outer else -1.0)
 
     h = np.empty(n)
     for i in range(n):
-        h[i] = caps[1] * sums[1, i] - caps[0] * sums[0, i]
-    free = members[:k]
-    combine(K, free, -beta[free], h)
-    if not _refine(K, group, lo, hi, beta, h, members, k, inverse, b):
-        return FAILED
+        h[i] = caps[1] * place.sums[1, i] - caps[0] * place.sums[0, i]
+    members = free.members[: free.size[0]]
+    combine(K, members, -beta[members], h)
+    correct_free(K, ground.sums, lo, hi, beta, h, b, free, _LEAST * abs(b[1] - b[0]), _REFINEMENTS)
     norm = 0.0
     for i in range(m):
         norm -= beta[i] * h[i]
@@ -208,7 +226,7 @@ def step(
         b[c] = middle(low[c], high[c])
     rho = 0.5 * (b[1] - b[0])
     violation = max(low[0] - high[0], low[1] - high[1], 0.0)
-    if norm <= nothing:
+    if norm <= ground.nothing:
         f[:] = 0.0
         numbers[0] = numbers[1] = 0.0
         return MET if unbalanced <= TOLERANCE else FAILED
@@ -217,72 +235,29 @@ def step(
     for i in range(n):
         f[i] = (0.5 * (b[0] + b[1]) - h[i]) / rho
     for i in range(m):
-        g[i] = 0.0 if status[i] == FREE else b[group[i]] - h[i]
-    numbers[0], numbers[1] = rho, max(violation, rounding) / rho
+        point.g[i] = 0.0 if status[i] == FREE else b[group[i]] - h[i]
+    numbers[0], numbers[1] = rho, max(violation, ground.rounding) / rho
     return SOLVED if numbers[1] <= TOLERANCE else UNRESOLVED
 
 
 @njit(cache=True, nogil=True)
-def _refine(K, group, lo, hi, beta, h, members, k, inverse, b):
-    """Newton corrections of the free rows (h follows) while they are not below rounding; False if a bound is met."""
-    residual, x = np.empty(k + 2), np.empty(k + 2)
-    m = beta.shape[0]
-    for _ in range(_REFINEMENTS):
-        if k == 0:
-            return True
-        residual[0], residual[1] = -1.0, 1.0
-        for i in range(m):
-            residual[group[i]] += beta[i]
-        worst = 0.0
-        for a in range(k):
-            residual[a + 2] = b[group[members[a]]] - h[members[a]]
-            worst = max(worst, abs(residual[a + 2]))
-        scale = abs(b[1] - b[0])
-        if worst <= 1e-13 * scale and max(abs(residual[0]), abs(residual[1])) <= 1e-14:
-            return True
-        x[:] = 0.0
-        for c in range(k + 2):
-            row, factor = inverse[c], residual[c]
-            for a in range(k + 2):
-                x[a] -= factor * row[a]
-        for a in range(k):
-            i = members[a]
-            if not lo[i] < beta[i] + x[a + 2] < hi[i]:
-                return worst <= TOLERANCE * scale
-        for a in range(k):
-            beta[members[a]] += x[a + 2]
-        b[0] += x[0]
-        b[1] += x[1]
-        combine(K, members[:k], -x[2:], h)
-    return True
+def sweep_row(ground, place, cells, start, stop):
+    """Steps to inner_caps[start : stop] in turn, until one does not end SOLVED; where it stopped.
 
-
-@njit(cache=True, nogil=True)
-def sweep_row(
-    K, group, weights, inner, inner_caps, outer_cap, start, stop, nothing, rounding, beta, g, lo, hi, status, members,
-    inverse, b, sums, size, f, numbers, positive, held_group, held_weights, wrong, rho, violation, code,
-):  # fmt: skip
-    """Steps to inner_caps[start : stop] of class ``inner`` in turn, until one does not end SOLVED; where it stopped.
-
-    The cap of the other class stays the same.
-    The columns of K beyond its rows are held out: ``wrong`` (2, stop) gets the weight of their rows that f puts on the
-    wrong side, by class. ``positive`` is the least f that counts as positive.
+    The cap of the other class stays the same. The least f that counts as positive is the tolerance.
     """
-    m = K.shape[0]
+    m, held_group = ground.K.shape[0], cells.held_group
     caps = np.empty(2)
     for i in range(start, stop):
-        caps[inner], caps[1 - inner] = inner_caps[i], outer_cap
-        code[i] = SOLVED
-        if not _stays(group, weights, caps, beta, lo, hi, status, size):
-            code[i] = step(
-                K, group, weights, caps, nothing, rounding, beta, g, lo, hi, status, members, inverse, b, sums, size, f,
-                numbers,
-            )  # fmt: skip
-        rho[i], violation[i] = numbers[0], numbers[1]
-        if code[i] != SOLVED:
+        caps[cells.inner], caps[1 - cells.inner] = cells.inner_caps[i], cells.outer_cap
+        cells.code[i] = SOLVED
+        if not _stays(ground, caps, place):
+            cells.code[i] = step(ground, caps, place)
+        cells.rho[i], cells.violation[i] = place.numbers[0], place.numbers[1]
+        if cells.code[i] != SOLVED:
             return i
-        wrong[0, i] = wrong[1, i] = 0.0
+        cells.wrong[0, i] = cells.wrong[1, i] = 0.0
         for k in range(held_group.shape[0]):
-            if (f[m + k] > positive) != (held_group[k] == 0):
-                wrong[held_group[k], i] += held_weights[k]
+            if (place.f[m + k] > TOLERANCE) != (held_group[k] == 0):
+                cells.wrong[held_group[k], i] += cells.held_weights[k]
     return stop

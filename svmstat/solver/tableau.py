@@ -11,13 +11,13 @@ changed sides: the answers for the new free set follow from T and the small matr
 costs |E| rows of T instead of a row of K for each free row.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.basis import DEPENDENT
+from svmstat.solver.basis import DEPENDENT, to_bound
 from svmstat.solver.bordered import bordered_inverse
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.path import (
@@ -26,6 +26,9 @@ from svmstat.solver.path import (
     NO_COMPENSATION,
     TOO_MANY_EVENTS,
     UNSTABLE,
+    advance,
+    bound_rate,
+    compensator,
 )
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Solution
@@ -45,8 +48,7 @@ _BLOCK = 64
 _FAST = {"nnan", "nsz"}
 
 
-@dataclass(frozen=True, slots=True)
-class Tableau:
+class Tableau(NamedTuple):
     """The tableau of a solution.
 
     Attributes
@@ -66,21 +68,26 @@ class Tableau:
 
 
 def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | None:
-    """The tableau of a solution and its basis, None where it has no free row or too many support vectors."""
-    if not problem.gram.fits or len(basis.rows) == 0:
+    """The tableau of a solution and its basis, None where it has too many support vectors.
+
+    Where no row is free that of its first support vector is made, as if it were.
+    """
+    if not problem.gram.fits:
         return None
     lo, hi = problem.box(start.upper)
     beta = problem.signs * start.alpha
     g = start.field + start.intercept - problem.linear
     if np.count_nonzero(beta) > LARGEST:
         return None
-    free = basis.rows
+    free = basis.rows if len(basis.rows) else np.flatnonzero(beta)[:1]
     near, is_free = near_rows(beta, g, hi > lo), np.zeros(problem.n, bool)
     is_free[free] = True
     rows = np.concatenate([free, near[~is_free[near]]])
     m, w = len(free), len(rows)
     T = problem.gram.block(rows)  # K, in whose place the tableau is made
     R = _fresh_inverse(T[:m, :m], basis.inverse)
+    if len(R) != m + 1:
+        return None
     border = np.vstack([np.ones(w - m), T[:m, m:]])
     Z = R @ border
     T[:m, :m] = R[1:, 1:]
@@ -106,7 +113,7 @@ def near_rows(beta: Floats, g: Floats, opened: NDArray[np.bool_]) -> Rows:
 
 def _fresh_inverse(K: Floats, known: Floats) -> Floats:
     """The inverse of [[0, 1'], [1, K]], computed anew where K is well conditioned."""
-    independent, inverse = bordered_inverse(K)
+    independent, inverse = bordered_inverse(K, np.zeros(len(K), np.int64), 1)
     if len(independent) < len(K):
         return known
     order = np.concatenate([[0], 1 + np.argsort(independent)])
@@ -221,12 +228,14 @@ def _drop(i, free, n_free):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max_events):
-    """Follow the solution while the bounds lo, hi move by dlo, dhi; all arrays (w,) are changed in place.
+def walk(tableau, point, change, max_events):
+    """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
-    Returns (code, events); b is scalars[0]. What the tableau cannot do, because no row stays free or too many rows
-    change sides, is a code other than ARRIVED.
+    What the tableau cannot do, because too many rows change sides, is a code other than ARRIVED.
     """
+    T, T_b, side, diagonal = tableau.T, tableau.T_b, tableau.side, tableau.diagonal
+    beta, g, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
+    dlo, dhi = change.lo, change.hi
     w = beta.shape[0]
     changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
     small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
@@ -258,8 +267,24 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
     remaining = 1.0
     events = 0
     while True:
-        if n_free == 0:
-            return NO_COMPENSATION, events
+        if n_free == 0:  # b moves to the row that can make up for what the bounds take
+            total = 0.0
+            for c in range(n_moving):
+                total += bound_rate(moving[c], status, change)
+            row = compensator(np.zeros(w, np.int64), np.int64(0), g, lo, hi, status, total)
+            if row < 0:
+                return NO_COMPENSATION, events
+            if e >= _MOST_CHANGES:
+                return BASIS_FULL, events
+            shift = g[row]
+            point.b[0] -= shift
+            for i in range(w):
+                g[i] -= shift
+            status[row], outward[row] = FREE, 0.0
+            free[0], n_free = row, 1
+            e = _change_side(row, T, side, changed, e, where, block)
+            events += 1
+            continue
         for a in range(e):
             for c in range(e):
                 small[a, c] = block[a, c]
@@ -270,7 +295,7 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
         size = 0
         for c in range(n_moving):
             i = moving[c]
-            pace = dlo[i] if status[i] == AT_LOWER else dhi[i] if status[i] == AT_UPPER else 0.0
+            pace = bound_rate(i, status, change)
             if pace == 0.0:
                 continue
             if where[i] >= 0:
@@ -311,16 +336,9 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
             g[i] += when * rate[i]
         for a in range(n_free):
             beta[free[a]] += when * speed[a]
-        scalars[0] += when * b_rate
+        point.b[0] += when * b_rate
         remaining -= when
-        for c in range(n_moving):
-            i = moving[c]
-            lo[i] = lo_end[i] - remaining * dlo[i] if row >= 0 else lo_end[i]
-            hi[i] = hi_end[i] - remaining * dhi[i] if row >= 0 else hi_end[i]
-            if status[i] == AT_LOWER:
-                beta[i] = lo[i]
-            elif status[i] == AT_UPPER:
-                beta[i] = hi[i]
+        advance(point, change, moving[:n_moving], lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:
             return ARRIVED, events
         events += 1
@@ -331,9 +349,8 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
 
         if place >= 0:
             up = speed[place] - dhi[row] > 0.0 and abs(hi[row] - beta[row]) <= abs(beta[row] - lo[row])
-            status[row] = AT_UPPER if up else AT_LOWER
+            to_bound(point, row, up)
             outward[row] = -1.0 if up else 1.0
-            beta[row] = hi[row] if up else lo[row]
             g[row] = 0.0
             n_free = _drop(row, free, n_free)
             e = _change_side(row, T, side, changed, e, where, block)
@@ -386,17 +403,15 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
                         room, blocking = distance, i
             for a in range(n_free):
                 beta[free[a]] += inward * room * answer[free[a]]
-            scalars[0] += inward * room * b_rate
+            point.b[0] += inward * room * b_rate
             if blocking < 0:
-                status[row] = AT_UPPER if inward > 0 else AT_LOWER
+                to_bound(point, row, inward > 0)
                 outward[row] = -inward
-                beta[row] = hi[row] if inward > 0 else lo[row]
                 continue
             beta[row] += inward * room
             up = inward * answer[blocking] > 0
-            status[blocking] = AT_UPPER if up else AT_LOWER
+            to_bound(point, blocking, up)
             outward[blocking] = -1.0 if up else 1.0
-            beta[blocking] = hi[blocking] if up else lo[blocking]
             g[blocking] = 0.0
             n_free = _drop(blocking, free, n_free)
             e = _change_side(blocking, T, side, changed, e, where, block)
@@ -408,11 +423,12 @@ def walk(T, T_b, side, diagonal, beta, g, lo, hi, dlo, dhi, status, scalars, max
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def correct(stored, near, T, side, lo, hi, beta, h):
+def correct(stored, tableau, lo, hi, beta, h):
     """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 
     Nothing is done if a free row would leave its bounds or too many rows have changed sides.
     """
+    near, T, side = tableau.rows, tableau.T, tableau.side
     w = near.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
     block = np.empty((_MOST_CHANGES, _MOST_CHANGES))

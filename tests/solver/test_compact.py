@@ -5,7 +5,7 @@ import pytest
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, batch, solve
-from svmstat.solver.bordered import bordered_block, bordered_inverse
+from svmstat.solver.bordered import INDEPENDENT, bordered_block, bordered_inverse
 
 TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)
 TOL_INVERSE = 1e-9  # an inverse times its matrix
@@ -64,12 +64,14 @@ def test_independent_rows_of_a_block():
     X = rng.normal(size=(12, 2))
     K, rows, R = X @ X.T, np.array([3, 7, 1, 11, 0, 5, 9, 2]), np.full((20, 20), 9.0)
     chosen = rows.copy()
-    assert bordered_block(K, chosen, R) == 3
+    group = np.zeros(12, np.int64)
+    assert bordered_block(K, group, chosen, INDEPENDENT, R, 1) == 3
     assert sorted(chosen) == sorted(rows)
     free = chosen[:3]
     bordered = np.block([[np.zeros((1, 1)), np.ones((1, 3))], [np.ones((3, 1)), K[np.ix_(free, free)]]])
     np.testing.assert_allclose(bordered @ R[:4, :4], np.eye(4), rtol=0, atol=TOL_INVERSE)
-    independent, fresh = bordered_inverse(K[np.ix_(rows, rows)])
+    independent, fresh = bordered_inverse(K[np.ix_(rows, rows)], group[rows], 1)
     np.testing.assert_array_equal(rows[independent], free)
     np.testing.assert_allclose(R[:4, :4], fresh, rtol=0, atol=TOL_INVERSE)
-    assert bordered_block(K, np.empty(0, np.int64), R) == bordered_block(np.zeros((12, 12)), rows, R) == 0
+    for nothing, of in ((K, np.empty(0, np.int64)), (np.zeros((12, 12)), rows)):
+        assert bordered_block(nothing, group, of, INDEPENDENT, R, 1) == 0

@@ -6,6 +6,7 @@ import pytest
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, descent, solve
 from svmstat.solver import gram as gram_module
+from svmstat.solver.case import case_of
 from svmstat.solver.descent import descend
 from svmstat.solver.gram import Room
 from svmstat.solver.solution import certify
@@ -60,7 +61,7 @@ def test_ends_within_the_tolerance(make, C, tolerance):
     K = RBF(0.5).bind(X).gram()
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(700), qp.linear.copy()
-    steps = descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000, Room())
+    steps = descend(case_of(qp, qp.upper), beta, h, tolerance, 1_000_000, Room())
     assert isinstance(steps, int) and steps > 0
     assert (beta >= lo).all() and (beta <= hi).all()
     assert abs(beta.sum()) <= TOL_H * np.abs(beta).sum()
@@ -71,9 +72,8 @@ def test_ends_within_the_tolerance(make, C, tolerance):
 def test_stops_after_the_steps_allowed(make):
     X, y = clouds(700)
     qp = make(X, y, 50.0)
-    lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(700), qp.linear.copy()
-    assert descend(qp.gram, lo, hi, beta, h, 1e-6, 37, Room()) <= 37
+    assert descend(case_of(qp, qp.upper), beta, h, 1e-6, 37, Room()) <= 37
     assert abs(beta.sum()) <= TOL_H * np.abs(beta).sum()
     np.testing.assert_allclose(h, qp.linear - RBF(0.5).bind(X).gram() @ beta, rtol=0, atol=1e-9)
 
@@ -83,10 +83,10 @@ def test_goes_on_from_where_it_was(make):
     qp = make(X, y, 1.0)
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(700), qp.linear.copy()
-    descend(qp.gram, lo, hi, beta, h, 1e-1, 1_000_000, Room())
-    descend(qp.gram, lo, hi, beta, h, 1e-5, 1_000_000, Room())
+    descend(case_of(qp, qp.upper), beta, h, 1e-1, 1_000_000, Room())
+    descend(case_of(qp, qp.upper), beta, h, 1e-5, 1_000_000, Room())
     assert certify(h, beta, lo, hi)[2] <= 1e-5
-    assert descend(qp.gram, lo, hi, beta, h, 1e-5, 1_000_000, Room()) == 0
+    assert descend(case_of(qp, qp.upper), beta, h, 1e-5, 1_000_000, Room()) == 0
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
@@ -169,7 +169,7 @@ def test_a_path_that_leads_nowhere_leaves_what_the_descent_had(n, seed):
     qp = BoxQP(Gram(Polynomial(0.5, 0.0, 4).bind(X)), y, np.ones(n), np.full(n, 1e4))
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(n), qp.linear.copy()
-    descend(qp.gram, lo, hi, beta, h, 1e-2, 20_000, Room())
+    descend(case_of(qp, qp.upper), beta, h, 1e-2, 20_000, Room())
     assert solve(qp).violation <= (1.0 + TOL_FIELD) * certify(h, beta, lo, hi)[2]
 
 

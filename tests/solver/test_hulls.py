@@ -11,9 +11,9 @@ from sklearn.svm import NuSVC
 
 from svmstat.kernels import RBF, Linear, Precomputed
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
-from svmstat.solver.basis import lead_of
-from svmstat.solver.bordered import bordered_classes, bordered_inverse
-from svmstat.solver.hulls import feasible_in_classes, hulls_of
+from svmstat.solver.bordered import REGULAR, bordered_block, bordered_inverse
+from svmstat.solver.case import case_of
+from svmstat.solver.hulls import feasible
 
 # The squared distance by the interior-point method, as a share of the largest kernel value.
 TOL_SQUARED = 1e-8
@@ -42,7 +42,7 @@ def unsure(a, b, qp):
 
 def resolved(solution, qp):
     """Whether ρ is so large that rounding leaves f / ρ eight digits, clearly."""
-    hulls, nearest = hulls_of(qp), solution.nearest
+    hulls, nearest = case_of(qp, qp.upper), solution.nearest
     return solution.rho / qp.total > 4 * hulls.rounding / TOLERANCE and -nearest.beta @ nearest.h > 4 * hulls.nothing
 
 
@@ -74,7 +74,7 @@ def test_the_distance_of_the_hulls(seed, draw_hulls, dense_hulls):
     if not both(qp):
         return
     solution, dense = solve(qp), dense_hulls(qp)
-    nearest, hulls = solution.nearest, hulls_of(qp)
+    nearest, hulls = solution.nearest, case_of(qp, qp.upper)
     squared = max(-nearest.beta @ nearest.h, 0.0)
     if dense.accurate:
         assert squared <= dense.squared + TOL_SQUARED * dense.scale
@@ -394,8 +394,8 @@ def test_the_inverse_with_two_borders(group):
     K = RBF(0.5).bind(X).gram()
     rows = np.array([1, 3, 5, 0, 6])
     R = np.full((9, 9), 9.0)
-    assert bordered_classes(K, group, rows, R)
-    independent, fresh = bordered_inverse(K[np.ix_(rows, rows)], group[rows])
+    assert bordered_block(K, group, rows, REGULAR, R, 2) == 5
+    independent, fresh = bordered_inverse(K[np.ix_(rows, rows)], group[rows], 2)
     np.testing.assert_array_equal(independent, np.arange(5))
     np.testing.assert_allclose(R[:7, :7], fresh, rtol=0, atol=TOL_INVERSE)
     classes = np.unique(group[rows])
@@ -404,7 +404,6 @@ def test_the_inverse_with_two_borders(group):
     bordered = np.block([[np.zeros((k, k)), E.T], [E, K[np.ix_(rows, rows)]]])
     kept = np.concatenate([classes, np.arange(2, 7)])
     np.testing.assert_allclose(bordered @ R[np.ix_(kept, kept)], np.eye(k + 5), rtol=0, atol=TOL_INVERSE)
-    assert lead_of(None) == 1 and lead_of(group) == 2
 
 
 @given(seed=seeds)
@@ -422,7 +421,7 @@ def test_a_carried_start_is_feasible(seed):
     for g in (0, 1):
         bound[group == g] *= rng.uniform(1.0, 3.0) / bound[group == g].sum()
     lo, hi = np.where(group == 0, 0.0, -bound), np.where(group == 0, bound, 0.0)
-    beta = feasible_in_classes(sign * a, old, lo, hi, group)
+    beta = feasible(sign * a, old, lo, hi, 1.0)
     assert (beta >= lo - 1e-15).all() and (beta <= hi + 1e-15).all()
     assert beta[group == 0].sum() == pytest.approx(1.0, abs=1e-12)
     assert beta[group == 1].sum() == pytest.approx(-1.0, abs=1e-12)

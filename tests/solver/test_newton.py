@@ -6,6 +6,7 @@ import pytest
 from svmstat.kernels import RBF, Linear
 from svmstat.solver import TOLERANCE, BoxQP, Gram, solve
 from svmstat.solver.batch import anchor_at
+from svmstat.solver.case import case_of
 from svmstat.solver.descent import descend
 from svmstat.solver.gram import Room
 from svmstat.solver.newton import MANY, Outcome, newton
@@ -24,14 +25,14 @@ def narrow():
 def rough(qp, tolerance):
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(qp.n), qp.linear.copy()
-    descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000, Room())
+    descend(case_of(qp, qp.upper), beta, h, tolerance, 1_000_000, Room())
     return lo, hi, beta, h
 
 
 def test_it_is_exact_from_near(narrow):
     lo, hi, beta, h = rough(narrow, 1e-4)
     assert certify(h, beta, lo, hi)[2] > TOLERANCE
-    assert newton(narrow.gram, lo, hi, beta, h, Room()) is Outcome.EXACT
+    assert newton(case_of(narrow, narrow.upper), beta, h, Room()) is Outcome.EXACT
     assert certify(h, beta, lo, hi)[2] <= TOLERANCE
     np.testing.assert_allclose(h, narrow.linear - narrow.gram.complete() @ beta, atol=1e-10)
     tight = rough(narrow, 1e-10)[2]
@@ -39,9 +40,9 @@ def test_it_is_exact_from_near(narrow):
 
 
 def test_from_far_it_leaves_everything_as_it_was(narrow):
-    lo, hi, beta, h = rough(narrow, 1.0)
+    _, _, beta, h = rough(narrow, 1.0)
     before = beta.copy(), h.copy()
-    assert newton(narrow.gram, lo, hi, beta, h, Room()) is Outcome.BLOCKED
+    assert newton(case_of(narrow, narrow.upper), beta, h, Room()) is Outcome.BLOCKED
     np.testing.assert_array_equal((beta, h), before)
 
 
@@ -49,11 +50,10 @@ def test_dependent_free_rows_are_no_case_for_it():
     X = np.arange(12.0)[:, None]
     y = np.where(np.arange(12) % 2 == 0, 1.0, -1.0)
     qp = BoxQP(Gram(Linear().bind(X)), y, np.ones(12), np.full(12, 1.0))
-    lo, hi = qp.box(qp.upper)
     beta = 0.5 * y
     h = qp.linear - qp.gram.complete() @ beta
     before = beta.copy(), h.copy()
-    assert newton(qp.gram, lo, hi, beta, h, Room()) is not Outcome.EXACT
+    assert newton(case_of(qp, qp.upper), beta, h, Room()) is not Outcome.EXACT
     np.testing.assert_array_equal((beta, h), before)
 
 

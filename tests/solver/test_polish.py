@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, solve
+from svmstat.solver.basis import Point, Sums
+from svmstat.solver.case import case_of
 from svmstat.solver.descent import descend
 from svmstat.solver.gram import Room
 from svmstat.solver.polish import make_basis, polish
@@ -21,7 +23,7 @@ seeds = st.integers(0, 2**32 - 1)
 def rough(qp, tolerance):
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(qp.n), qp.linear.copy()
-    descend(qp.gram, lo, hi, beta, h, tolerance, 1_000_000, Room())
+    descend(case_of(qp, qp.upper), beta, h, tolerance, 1_000_000, Room())
     return lo, hi, beta, h
 
 
@@ -35,7 +37,7 @@ def test_what_polishing_promises(draw_problem, seed, tolerance):
     qp = draw_problem(seed, upper="1").qp
     lo, hi, beta, h = rough(qp, tolerance)
     before = certify(h, beta, lo, hi)[2]
-    polished = polish(qp.gram, qp.linear, lo, hi, beta, h, 10_000)
+    polished = polish(case_of(qp, qp.upper), beta, h, 10_000)
     total = max(1.0, np.abs(beta).sum())
     assert (beta >= lo - 1e-12).all() and (beta <= hi + 1e-12).all()
     assert abs(beta.sum()) <= TOL_H * total
@@ -77,7 +79,8 @@ def test_dependent_free_rows_slide_to_a_bound(kernel):
     before, total = K @ beta, beta.sum()
     status, scalars = partition(beta, lo, hi), np.array([0.3])
     assert (status == FREE).all()
-    members, m, inverse = make_basis(K.copy(), None, beta, lo, hi, status, scalars)
+    point = Point(beta, np.zeros(60), lo, hi, status, scalars)
+    members, inverse, (m,) = make_basis(K.copy(), Sums(np.zeros(60, np.int64), np.zeros(1)), point)
     rank = 2 if isinstance(kernel, Linear) else 6
     assert m <= rank + 1
     np.testing.assert_array_equal(np.sort(members[:m]), np.flatnonzero(status == FREE))
@@ -102,7 +105,7 @@ def test_polishing_a_rough_fit_of_mackerel(C, mackerel):
     """From a violation of 1e-2 a few dozen events are enough, and rounding is all that is left."""
     qp = BoxQP(Gram(RBF(0.25).bind(mackerel.X)), mackerel.y, np.ones(634), np.full(634, C))
     lo, hi, beta, h = rough(qp, 1e-2)
-    polished = polish(qp.gram, qp.linear, lo, hi, beta, h, 1000)
+    polished = polish(case_of(qp, qp.upper), beta, h, 1000)
     assert polished.exact
     assert polished.events <= 60
     assert certify(h, beta, lo, hi)[2] <= 1e-10
@@ -110,8 +113,8 @@ def test_polishing_a_rough_fit_of_mackerel(C, mackerel):
 
 def test_the_patience_ends(mackerel):
     qp = BoxQP(Gram(RBF(0.25).bind(mackerel.X)), mackerel.y, np.ones(634), np.full(634, 10.0))
-    lo, hi, beta, h = rough(qp, 1e-1)
-    polished = polish(qp.gram, qp.linear, lo, hi, beta, h, 3)
+    _, _, beta, h = rough(qp, 1e-1)
+    polished = polish(case_of(qp, qp.upper), beta, h, 3)
     assert not polished.exact
     assert polished.events <= 2 * 3 + 2
     assert abs(beta.sum()) <= 1e-9
@@ -130,7 +133,7 @@ def test_twice_is_once(mackerel):
 def test_what_many_steps_have_worn_off_h_is_made_good(draw_problem, seed):
     """Also where a descent has met the tolerance by itself, and more rows are free than are independent."""
     qp = draw_problem(seed, n=60, design="pairs", kernel="rbf", upper="1", loss="hinge").qp
-    lo, hi, beta, h = rough(qp, 1e-10)
+    _, _, beta, h = rough(qp, 1e-10)
     h += 1e-9
-    assert polish(qp.gram, qp.linear, lo, hi, beta, h, 10_000).exact
+    assert polish(case_of(qp, qp.upper), beta, h, 10_000).exact
     np.testing.assert_allclose(h, qp.linear - qp.gram.complete() @ beta, rtol=0, atol=1e-13 * size(np.abs(beta).sum()))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svmstat.solver.smo import _place, smo, smo_in_classes
+from svmstat.solver.smo import _place, smo
 from svmstat.solver.solution import certify
 
 TOL_ROUNDING = 1e-10  # sums of at most 60 products, relative to their largest
@@ -18,7 +18,7 @@ def run(qp, tolerance, max_steps=100_000):
     """Descend from zero; β, h = s − Kβ, the bounds, and the steps."""
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(qp.n), qp.linear.copy()
-    steps, violation = smo(qp.gram.complete(), lo, hi, beta, h, tolerance, max_steps)
+    steps, violation = smo(qp.gram.complete(), qp.n, lo, hi, beta, h, tolerance, max_steps)
     return beta, h, lo, hi, steps, violation
 
 
@@ -87,7 +87,7 @@ def test_no_step_raises_the_objective(draw_problem, seed):
     beta, h = np.zeros(qp.n), qp.linear.copy()
     before = 0.0
     for _ in range(20):
-        smo(qp.gram.complete(), lo, hi, beta, h, 1e-9, 1)
+        smo(qp.gram.complete(), qp.n, lo, hi, beta, h, 1e-9, 1)
         now = objective(qp, beta)
         assert now <= before + 1e-12 * max(1.0, abs(before))
         before = now
@@ -99,8 +99,8 @@ def test_going_on_is_the_same_as_not_stopping(draw_problem, seed, cut):
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(qp.n), qp.linear.copy()
     K = qp.gram.complete()
-    first, _ = smo(K, lo, hi, beta, h, 1e-6, cut)
-    second, _ = smo(K, lo, hi, beta, h, 1e-6, 100_000)
+    first, _ = smo(K, qp.n, lo, hi, beta, h, 1e-6, cut)
+    second, _ = smo(K, qp.n, lo, hi, beta, h, 1e-6, 100_000)
     straight = run(qp, 1e-6)
     assert first <= cut
     assert first + second == straight[4]
@@ -111,7 +111,7 @@ def test_at_the_optimum_it_does_nothing(draw_problem):
     qp = draw_problem(11, n=50, design="normal", kernel="rbf", upper="1").qp
     beta, h, lo, hi, _, _ = run(qp, 1e-8)
     kept = beta.copy()
-    steps, _ = smo(qp.gram.complete(), lo, hi, beta, h, 1e-8, 1000)
+    steps, _ = smo(qp.gram.complete(), qp.n, lo, hi, beta, h, 1e-8, 1000)
     assert steps == 0
     np.testing.assert_array_equal(beta, kept)
 
@@ -128,14 +128,14 @@ NOT_NUMBERS = (np.nan, np.inf, -np.inf, 1e300)
 
 
 def in_classes(K, y, upper):
-    """`smo_in_classes` from the centres of the classes, the events first; β, h and the steps."""
+    """`smo` with a sum for each class, from the centres of the classes, the events first; β, h and the steps."""
     order = np.argsort(-y, kind="stable")
     K, y = np.ascontiguousarray(K[np.ix_(order, order)]), y[order]
     p = int((y > 0).sum())
     beta = np.where(y > 0, 1.0 / p, -1.0 / (len(y) - p))
     with np.errstate(all="ignore"):
         h = -K @ beta
-    steps = smo_in_classes(K, p, np.where(y > 0, 0.0, -upper), np.where(y > 0, upper, 0.0), beta, h, 1e-8, 0.0, 500)
+    steps, _ = smo(K, p, np.where(y > 0, 0.0, -upper), np.where(y > 0, upper, 0.0), beta, h, 1e-8, 500)
     return beta, h, steps
 
 
@@ -152,7 +152,7 @@ def test_no_index_leaves_the_rows_where_numbers_are_not_finite(value, seed):
     lo, hi = np.where(y > 0, 0.0, -2.0), np.where(y > 0, 2.0, 0.0)
     beta, h = np.zeros(n), y.copy()
     h[rng.integers(0, n)] = rng.choice([value, 1.0])
-    steps, _ = smo(K, lo, hi, beta, h, 1e-8, 500)
+    steps, _ = smo(K, n, lo, hi, beta, h, 1e-8, 500)
     assert 0 <= steps <= 500
     assert ((beta >= lo) & (beta <= hi)).all()
     beta, _, steps = in_classes(K, y, 2.0)
@@ -163,7 +163,7 @@ def test_no_index_leaves_the_rows_where_numbers_are_not_finite(value, seed):
 def test_an_infinite_h_ends_the_descent():
     y = np.array([1.0, -1.0, 1.0, -1.0])
     beta, h = np.zeros(4), np.array([np.inf, -1.0, 1.0, -1.0])
-    steps, violation = smo(np.eye(4), np.minimum(y, 0.0), np.maximum(y, 0.0), beta, h, 1e-8, 500)
+    steps, violation = smo(np.eye(4), 4, np.minimum(y, 0.0), np.maximum(y, 0.0), beta, h, 1e-8, 500)
     assert (steps, violation) == (0, np.inf)
     np.testing.assert_array_equal(beta, 0.0)
     _, _, steps = in_classes(np.full((4, 4), 1e308), y, 1.0)
@@ -172,7 +172,8 @@ def test_an_infinite_h_ends_the_descent():
 
 def test_a_value_that_is_nowhere_has_no_place():
     places = np.arange(3.0)
-    assert _place(np.array([1.0, 4.0, 4.0]), 4.0, places) == 1
-    assert _place(np.array([1.0, 4.0, 4.0]), 5.0, places) == -1
-    assert -1 <= _place(np.array([1.0, np.nan, np.nan]), np.nan, places) < 3
-    assert _place(np.array([np.inf, np.inf, 1.0]), np.inf, places) == 0
+    assert _place(np.array([1.0, 4.0, 4.0]), 4.0, places, 0, 3) == 1
+    assert _place(np.array([1.0, 4.0, 4.0]), 5.0, places, 0, 3) == -1
+    assert -1 <= _place(np.array([1.0, np.nan, np.nan]), np.nan, places, 0, 3) < 3
+    assert _place(np.array([4.0, 1.0, 4.0]), 4.0, places, 1, 3) == 2
+    assert _place(np.array([np.inf, np.inf, 1.0]), np.inf, places, 0, 3) == 0

@@ -1,0 +1,106 @@
+"""A problem for one bound vector, and how good a β for it is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmstat.solver.basis import Sums, newton_correction
+from svmstat.solver.bordered import fresh_basis
+from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.hulls import class_ends, digits
+from svmstat.solver.problem import BoxQP
+from svmstat.solver.solution import TOLERANCE, Basis, certify, middle
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that stays as it is while (β, h = s − Kβ) moves to the solution.
+
+    Attributes
+    ----------
+    gram : the kernel matrix K
+    linear : (n,) s
+    lo, hi : (n,) the box
+    sums : the sums that are given, with a target each
+    nothing : squared distance below which hulls meet; negative where Σβ alone is given
+    rounding : how exactly the h of hulls can be known
+    """
+
+    gram: Gram
+    linear: Floats
+    lo: Floats
+    hi: Floats
+    sums: Sums
+    nothing: float
+    rounding: float
+
+    @property
+    def lead(self) -> int:
+        """The number of sums: one, or two for hulls."""
+        return len(self.sums.target)
+
+    def free(self, beta: Floats) -> np.ndarray:
+        """(n,) whether β is between its bounds."""
+        return (beta > self.lo) & (beta < self.hi)
+
+    def shifts(self, b: Floats, rows: Rows | slice = slice(None)) -> Floats:
+        """The b of each row."""
+        return b[self.sums.group[rows]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How good a (β, h) is.
+
+    Attributes
+    ----------
+    b : (lead,) the intercept, or the multipliers of the classes
+    violation : by how much the ends cross, on the scale of h; never negative
+    scale : what it is measured against: 1, or ρ
+    certified : whether the tolerance is met, as far as the digits of h go
+    """
+
+    b: Floats
+    violation: float
+    scale: float
+    certified: bool
+
+
+def case_of(problem: BoxQP, upper: Floats) -> Case:
+    """The case for upper bounds (n,)."""
+    nothing, rounding = (-1.0, 0.0) if problem.total is None else digits(problem.gram)
+    return Case(problem.gram, problem.linear, *problem.box(upper), problem.sums, nothing, rounding)
+
+
+def judge(case: Case, beta: Floats, h: Floats) -> Verdict:
+    """The certificate of (β, h), both (n,)."""
+    if case.lead == 1:
+        b_low, b_high, violation, _ = certify(h, beta, case.lo, case.hi)
+        b = np.array([middle(b_low, b_high)])
+        return Verdict(b, max(float(violation), 0.0), 1.0, bool(violation <= TOLERANCE))
+    low, high = np.empty(2), np.empty(2)
+    unbalanced = class_ends(h, beta, case.lo, case.hi, case.sums.group, low, high)
+    b = np.array([middle(low[0], high[0]), middle(low[1], high[1])])
+    violation, rho = max(0.0, float((low - high).max())), float(0.5 * (b[1] - b[0]))
+    squared = float(-beta @ h)
+    if not np.isfinite(violation + squared):
+        return Verdict(b, np.inf, 0.0, False)
+    holds = squared <= case.nothing or violation <= TOLERANCE * rho
+    return Verdict(b, violation, max(rho, 0.0), bool(holds and unbalanced <= TOLERANCE))
+
+
+def fresh(case: Case, beta: Floats) -> Floats:
+    """h = s − Kβ (n,) computed anew: in what steps add up to, their rounding has gathered."""
+    h, support = case.linear.copy(), np.flatnonzero(beta)
+    case.gram.add(support, -beta[support], h)
+    return h
+
+
+def basis_at(case: Case, beta: Floats) -> Basis:
+    """The basis of the independent ones among the free rows of β (n,)."""
+    return fresh_basis(case.gram, case.free(beta), case.sums)
+
+
+def corrected(case: Case, beta: Floats, h: Floats, b: Floats, basis: Basis, least: float, x: Floats) -> int:
+    """`newton_correction` of (β, b) in place by h, which is left to the caller, as x (lead + m,) is."""
+    return int(newton_correction(case.sums, case.lo, case.hi, beta, h, b, basis.rows, basis.inverse, least, x))
