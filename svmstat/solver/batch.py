@@ -56,6 +56,14 @@ _SETTING_OFF, _EVENTS, _EVENT = 200, 0.3, 5
 """What the path from the start to distant bounds costs, in descent steps: to set off, and so many events for each
 support vector, each as many steps as there are free rows, and some more."""
 
+_START = 3
+"""Where the start's own descent took more steps than so many times that price, the path is taken at once.
+
+Measured on bootstrap replicates of mackerel and simulated rows, linear, quadratic and rbf kernels, C from 0.1 to 100:
+the descent from the start, scaled, takes a half to a third of the start's own steps. Linear kernel, C = 16 and 100:
+1.08 instead of 1.28 and 0.86 instead of 1.42 ms a replicate; the rbf kernel never comes near it.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
@@ -110,7 +118,7 @@ def solve(
         if problem.total is not None:
             return moved_on(problem, problem.upper, origin)
         beta = feasible(problem.signs * origin.alpha, origin.upper, *problem.box(problem.upper))
-        return solve_single(problem, problem.upper, beta, Road.PATH)
+        return solve_single(problem, problem.upper, beta, Road.WARM)
     uppers = np.ascontiguousarray(uppers, dtype=float)
     if in_turn:
         origin = start.solution if isinstance(start, Anchor) else start
@@ -131,16 +139,17 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     if arrived(origin) and problem.gram.fits:
         distant = _distant(uppers, origin.upper) if n <= _LARGEST_COMPACT else np.zeros(B, bool)
-        road[distant] = Road.COLD
+        road[distant], road[~distant] = Road.COMPACT, Road.TABLEAU
         if distant.any():
             _solve_compactly(problem, origin, uppers, both & distant, paths, steps, road)
         near = np.flatnonzero(~distant)
         if len(near) == B:
-            _follow_all(problem, anchor, uppers, paths)
+            _follow_all(problem, anchor, uppers, paths, road)
         elif len(near):
-            some = Paths.empty(len(near), n)
-            _follow_all(problem, anchor, uppers[near], some)
+            some, its_road = Paths.empty(len(near), n), road[near]
+            _follow_all(problem, anchor, uppers[near], some, its_road)
             paths.put_many(near, some)
+            road[near] = its_road
     elif arrived(origin):
         _stay_all(problem, origin, uppers, paths)
     paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
@@ -244,10 +253,12 @@ def _solve_compactly(
     beta = problem.signs * origin.alpha
     events = _EVENTS * np.count_nonzero(beta)
     patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
-    compact_all(gram, problem.linear, beta, origin.upper, wanted, chosen, patience, paths, steps)
-    long = np.flatnonzero(paths.code == TOO_LONG)
-    _walk_all(problem, origin, uppers, long, paths)
-    road[long] = Road.PATH
+    if origin.steps > _START * patience:
+        long = np.flatnonzero(chosen)
+    else:
+        compact_all(gram, problem.linear, beta, origin.upper, wanted, chosen, patience, paths, steps)
+        long = np.flatnonzero(paths.code == TOO_LONG)
+    _walk_all(problem, origin, uppers, long, paths, road)
     settle_all(gram, wanted, paths)
 
 
@@ -257,7 +268,7 @@ def _stay_all(problem: BoxQP, origin: Solution, uppers: Floats, paths: Paths) ->
     stay_all(start, problem.linear - origin.field, Wanted(problem.signs, uppers), paths)
 
 
-def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: Paths) -> None:
+def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: Paths, road: NDArray[np.int8]) -> None:
     """By the tableau; where it does not lead to the end, by the path that keeps R."""
     origin, tableau, wanted = anchor.solution, anchor.tableau, Wanted(problem.signs, uppers)
     start = origin_of(problem, case_of(problem, origin.upper), origin)
@@ -269,11 +280,13 @@ def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: Paths) ->
         correct_all(gram, tableau, wanted, paths)
     else:
         left = np.arange(len(uppers))
-    _walk_all(problem, origin, uppers, left, paths)
+    _walk_all(problem, origin, uppers, left, paths, road)
     settle_all(gram, wanted, paths)
 
 
-def _walk_all(problem: BoxQP, origin: Solution, uppers: Floats, some: NDArray[np.intp], paths: Paths) -> None:
+def _walk_all(
+    problem: BoxQP, origin: Solution, uppers: Floats, some: NDArray[np.intp], paths: Paths, road: NDArray[np.int8]
+) -> None:
     """Some of the bounds (B, n), each by the path that keeps R, on which all rows take part."""
     if len(some) == 0:
         return
@@ -288,3 +301,4 @@ def _walk_all(problem: BoxQP, origin: Solution, uppers: Floats, some: NDArray[np
         problem.gram.complete(), start, problem.linear - origin.field, Wanted(problem.signs, uppers[some]), results
     )  # fmt: skip
     paths.put_many(some, results)
+    road[some] = Road.PATH

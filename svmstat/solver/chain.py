@@ -41,7 +41,7 @@ def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):
         return solve_single(problem, upper, None, Road.COLD)
-    return solve_single(problem, upper, carried_over(problem, upper, last), Road.PATH)
+    return solve_single(problem, upper, carried_over(problem, upper, last), Road.WARM)
 
 
 def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:

@@ -57,11 +57,14 @@ class Status(IntEnum):
 
 
 class Road(IntEnum):
-    """How a solution was reached."""
+    """How a solution was reached: from zero or another solution, or anew because that did not lead to it."""
 
     COLD = 0
     PATH = 1
     RESCUE = 2
+    TABLEAU = 3
+    COMPACT = 4
+    WARM = 5
 
 
 @njit(cache=True, nogil=True)

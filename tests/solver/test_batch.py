@@ -488,5 +488,5 @@ def test_roads_are_told(mackerel):
     batch = solve(qp, np.where(np.eye(634, dtype=bool)[:100], 0.0, 16.0), start=start)
     assert start.road is Road.COLD
     assert start.steps > 0
-    assert (batch.road == Road.PATH).all()
+    assert (batch.road == Road.TABLEAU).all()
     assert (batch.events[start.alpha[:100] > 0] > 0).all()

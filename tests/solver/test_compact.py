@@ -34,8 +34,9 @@ def assert_cold(qp, uppers, found):
 
 @pytest.mark.parametrize(
     ("kernel", "C", "road"),
-    [(Linear(), 0.1, Road.COLD), (Linear(), 1.0, Road.COLD), (Linear(), 16.0, Road.PATH), (Linear(), 100.0, Road.PATH),
-     (Polynomial(0.2, 1.0, 2), 1.0, Road.COLD), (RBF(0.25), 1.0, Road.COLD), (RBF(0.25), 16.0, Road.COLD)],
+    [(Linear(), 0.1, Road.COMPACT), (Linear(), 1.0, Road.COMPACT), (Linear(), 16.0, Road.PATH),
+     (Linear(), 100.0, Road.PATH),
+     (Polynomial(0.2, 1.0, 2), 1.0, Road.COMPACT), (RBF(0.25), 1.0, Road.COMPACT), (RBF(0.25), 16.0, Road.COMPACT)],
     ids=lambda value: getattr(value, "name", str(value)),
 )  # fmt: skip
 def test_bootstrap_replicates(mackerel, kernel, C, road):
@@ -53,7 +54,7 @@ def test_both_ways_lead_to_the_same(mackerel, kernel, patience, monkeypatch):
     monkeypatch.setattr(batch, "_EVENTS", 0.0)
     qp, uppers = replicates(mackerel, kernel, 2.0)
     found = solve(qp, uppers)
-    assert (found.road == (Road.COLD if patience else Road.PATH)).mean() >= 0.9
+    assert (found.road == (Road.COMPACT if patience else Road.PATH)).mean() >= 0.9
     assert (found.steps[found.road == Road.PATH] == 0).all()
     assert_cold(qp, uppers, found)
 

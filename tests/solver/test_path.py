@@ -75,7 +75,7 @@ def test_between_events_the_solution_is_linear():
     uppers = np.ones((201, 60))
     uppers[:, k] = grid
     batch = solve(qp, uppers)
-    assert (batch.road == Road.PATH).all()
+    assert (batch.road == Road.TABLEAU).all()
     bends = np.abs(np.diff(batch.alpha, n=2, axis=0)).max(axis=1)
     kinks = np.count_nonzero(bends > TOL_LINEAR)
     assert 0 < kinks <= 2 * batch.events[-1]
