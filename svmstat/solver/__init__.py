@@ -1,10 +1,10 @@
 """The quadratic problem and its solver: arrays only, nothing about losses, labels or resampling."""
 
-from svmstat.solver.batch import Anchor, anchor_at, solve
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
-from svmstat.solver.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.roads.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
 from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status, resolved
+from svmstat.solver.solve import Anchor, anchor_at, solve
 
 __all__ = [
     "DEFAULT_BUDGET",

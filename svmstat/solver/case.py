@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat.solver.basis import Sums, newton_correction
-from svmstat.solver.bordered import fresh_basis
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.hulls import class_ends, digits
-from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import TOLERANCE, Basis, certify, middle
+from svmstat.solver.problem import BoxQP, Sums
+from svmstat.solver.solution import TOLERANCE, certify, middle
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +92,3 @@ def fresh(case: Case, beta: Floats) -> Floats:
     h, support = case.linear.copy(), np.flatnonzero(beta)
     case.gram.add(support, -beta[support], h)
     return h
-
-
-def basis_at(case: Case, beta: Floats) -> Basis:
-    """The basis of the independent ones among the free rows of β (n,)."""
-    return fresh_basis(case.gram, case.free(beta), case.sums)
-
-
-def corrected(case: Case, beta: Floats, h: Floats, b: Floats, basis: Basis, least: float, x: Floats) -> int:
-    """`newton_correction` of (β, b) in place by h, which is left to the caller, as x (lead + m,) is."""
-    return int(newton_correction(case.sums, case.lo, case.hi, beta, h, b, basis.rows, basis.inverse, least, x))

@@ -1,11 +1,25 @@
 """The one problem: a quadratic objective, a box and a sum constraint."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from svmstat.solver.basis import Sums
 from svmstat.solver.gram import Floats, Gram, Rows
+
+
+class Sums(NamedTuple):
+    """The sums that are given.
+
+    Attributes
+    ----------
+    group : (n,) which of them a row belongs to
+    target : (lead,) what they are: 0 for Σβ, or 1 and −1 for those of the classes
+    """
+
+    group: NDArray[np.int64]
+    target: Floats
 
 
 @dataclass(frozen=True, slots=True)

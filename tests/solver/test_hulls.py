@@ -11,8 +11,8 @@ from sklearn.svm import NuSVC
 
 from svmstat.kernels import RBF, Linear, Precomputed
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
-from svmstat.solver.bordered import REGULAR, bordered_block, bordered_inverse
 from svmstat.solver.case import case_of
+from svmstat.solver.exact.bordered import REGULAR, bordered_block, bordered_inverse
 from svmstat.solver.hulls import feasible
 
 # The squared distance by the interior-point method, as a share of the largest kernel value.

@@ -14,9 +14,8 @@ from svmstat.solver.case import case_of, judge
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.hulls import digits
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import basis_of, solve_single
-from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
-from svmstat.solver.sweep import (
+from svmstat.solver.roads.single import basis_of, solve_single
+from svmstat.solver.roads.sweep import (
     FAILED,
     MET,
     SOLVED,
@@ -29,6 +28,7 @@ from svmstat.solver.sweep import (
     step,
     sweep_row,
 )
+from svmstat.solver.solution import FREE, TOLERANCE, Road, partition
 
 _STATION = 0.1
 _STATIONS = np.arange(9, 0, -1) * _STATION

@@ -12,7 +12,7 @@ Reference: Fan, Chen & Lin (2005), Working set selection using second order info
 import numpy as np
 from numba import njit
 
-from svmstat.solver.extremes import larger, smaller
+from svmstat.solver.rough.extremes import larger, smaller
 
 _FAR = 1e300
 _FLAT = 1e-12

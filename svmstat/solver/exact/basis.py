@@ -20,19 +20,6 @@ DEPENDENT = 1e-10
 _FAST = {"nnan", "nsz"}
 
 
-class Sums(NamedTuple):
-    """The sums that are given.
-
-    Attributes
-    ----------
-    group : (n,) which of them a row belongs to
-    target : (lead,) what they are: 0 for Σβ, or 1 and −1 for those of the classes
-    """
-
-    group: NDArray[np.int64]
-    target: Floats
-
-
 class Point(NamedTuple):
     """What moves along a path: a solution and its box, arrays that are changed in place.
 

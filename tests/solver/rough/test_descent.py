@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from svmstat.kernels import RBF, Linear, Polynomial
-from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, descent, solve
+from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
 from svmstat.solver import gram as gram_module
 from svmstat.solver.case import case_of
-from svmstat.solver.descent import descend
 from svmstat.solver.gram import Room
+from svmstat.solver.rough import descent
+from svmstat.solver.rough.descent import descend
 from svmstat.solver.solution import certify
 
 TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from svmstat.kernels import RBF, Linear, Polynomial
-from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, batch, solve
-from svmstat.solver.bordered import INDEPENDENT, bordered_block, bordered_inverse
+from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
+from svmstat.solver.exact.bordered import INDEPENDENT, bordered_block, bordered_inverse
+from svmstat.solver.roads import compact
 
 TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)
 TOL_INVERSE = 1e-9  # an inverse times its matrix
@@ -50,8 +51,8 @@ def test_bootstrap_replicates(mackerel, kernel, C, road):
 @pytest.mark.parametrize("patience", [0, 10**9])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.25)], ids=lambda kernel: kernel.name)
 def test_both_ways_lead_to_the_same(mackerel, kernel, patience, monkeypatch):
-    monkeypatch.setattr(batch, "_SETTING_OFF", patience)
-    monkeypatch.setattr(batch, "_EVENTS", 0.0)
+    monkeypatch.setattr(compact, "_SETTING_OFF", patience)
+    monkeypatch.setattr(compact, "_EVENTS", 0.0)
     qp, uppers = replicates(mackerel, kernel, 2.0)
     found = solve(qp, uppers)
     assert (found.road == (Road.COMPACT if patience else Road.PATH)).mean() >= 0.9

@@ -9,8 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from svmstat.solver.basis import Sums
 from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.problem import Sums
 from svmstat.solver.solution import Basis
 
 INDEPENDENT = 1e-8

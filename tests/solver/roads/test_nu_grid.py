@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, centred_gram
 from svmstat.solver import TOLERANCE, BoxQP, Gram, NuGrid, Sample, Status, solve, sweep_grid
-from svmstat.solver.sweep import FAILED, MET, SOLVED, UNRESOLVED
+from svmstat.solver.roads.sweep import FAILED, MET, SOLVED, UNRESOLVED
 
 # Decision values by the sweep and by a fit, on the scale of the margins, relative to max(1, |f|).
 TOL_FIELD = 1e-6

@@ -4,18 +4,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from svmstat.solver.basis import basis_in, exclude_bounded, exclude_moving, with_room
 from svmstat.solver.case import Case, case_of, fresh
+from svmstat.solver.exact.basis import basis_in, exclude_bounded, exclude_moving, with_room
+from svmstat.solver.exact.path import ARRIVED, move
+from svmstat.solver.exact.polish import refine
 from svmstat.solver.flat import outweighed
-from svmstat.solver.follow import blank, origin_of, set_off
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible, may_reach
-from svmstat.solver.path import ARRIVED, move
-from svmstat.solver.polish import refine
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import arrived, basis_of, certified, settled_basis, solve_single
+from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
+from svmstat.solver.roads.single import arrived, basis_of, certified, settled_basis, solve_single
 from svmstat.solver.solution import Basis, Road, Solution, Status, settle
+
+_MOST_EVENTS = 5000
+"""Events after which a path from the start of a batch is given up."""
 
 _PATIENCE = 300
 """Events after which a descent from the last solution is the shorter way."""
@@ -115,3 +119,23 @@ def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None
     if not np.isfinite(last.rho) or not may_reach(problem, lo, hi):
         return None
     return feasible(last.nearest.beta, last.nearest.caps, lo, hi, 1.0)
+
+
+def walk_all(
+    problem: BoxQP, origin: Solution, uppers: Floats, some: NDArray[np.intp], paths: Paths, road: NDArray[np.int8]
+) -> None:
+    """Some of the bounds (B, n), each by the path that keeps R, on which all rows take part."""
+    if len(some) == 0:
+        return
+    results, case = Paths.empty(len(some), problem.n), case_of(problem, origin.upper)
+    origin = replace(origin, basis=basis_of(problem, origin))
+    for k, q in enumerate(some):
+        walked = walk_to(problem, case_of(problem, uppers[q]), origin, _MOST_EVENTS)
+        if walked is not None:
+            results.beta[k], results.code[k], results.events[k] = walked.beta, ARRIVED, walked.events
+    start = origin_of(problem, case, origin)
+    certify_all(
+        problem.gram.complete(), start, problem.linear - origin.field, Wanted(problem.signs, uppers[some]), results
+    )  # fmt: skip
+    paths.put_many(some, results)
+    road[some] = Road.PATH

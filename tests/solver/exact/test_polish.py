@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, solve
-from svmstat.solver.basis import Point, Sums
 from svmstat.solver.case import case_of
-from svmstat.solver.descent import descend
+from svmstat.solver.exact.basis import Point
+from svmstat.solver.exact.polish import make_basis, polish
 from svmstat.solver.gram import Room
-from svmstat.solver.polish import make_basis, polish
+from svmstat.solver.problem import Sums
+from svmstat.solver.rough.descent import descend
 from svmstat.solver.solution import FREE, certify, partition
 
 TOL_H = 1e-9  # h = s − Kβ, relative to Σ|β|

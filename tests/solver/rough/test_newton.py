@@ -5,12 +5,12 @@ import pytest
 
 from svmstat.kernels import RBF, Linear
 from svmstat.solver import TOLERANCE, BoxQP, Gram, solve
-from svmstat.solver.batch import anchor_at
 from svmstat.solver.case import case_of
-from svmstat.solver.descent import descend
 from svmstat.solver.gram import Room
-from svmstat.solver.newton import MANY, Outcome, newton
+from svmstat.solver.rough.descent import descend
+from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.solution import certify
+from svmstat.solver.solve import anchor_at
 
 
 @pytest.fixture

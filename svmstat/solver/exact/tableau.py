@@ -17,10 +17,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.basis import DEPENDENT, to_bound
-from svmstat.solver.bordered import bordered_inverse
-from svmstat.solver.gram import Floats, Rows, combine
-from svmstat.solver.path import (
+from svmstat.solver.exact.basis import DEPENDENT, to_bound
+from svmstat.solver.exact.bordered import bordered_inverse
+from svmstat.solver.exact.path import (
     ARRIVED,
     BASIS_FULL,
     NO_COMPENSATION,
@@ -30,6 +29,7 @@ from svmstat.solver.path import (
     bound_rate,
     compensator,
 )
+from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Solution
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svmstat.solver.smo import _place, smo
+from svmstat.solver.rough.smo import _place, smo
 from svmstat.solver.solution import certify
 
 TOL_ROUNDING = 1e-10  # sums of at most 60 products, relative to their largest

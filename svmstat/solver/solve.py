@@ -7,27 +7,17 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.case import case_of
-from svmstat.solver.chain import chain, moved_on, walk_to
-from svmstat.solver.compact import TOO_LONG, compact_all
+from svmstat.solver.exact.path import ARRIVED
+from svmstat.solver.exact.tableau import Tableau, make_tableau
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
-from svmstat.solver.follow import (
-    NOT_TRIED,
-    Paths,
-    Wanted,
-    certify_all,
-    correct_all,
-    follow_tableau,
-    origin_of,
-    settle_all,
-    stay_all,
-    two_classes,
-)
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
-from svmstat.solver.path import ARRIVED
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.single import arrived, basis_of, solve_single
+from svmstat.solver.roads.chain import chain, moved_on
+from svmstat.solver.roads.compact import are_distant, solve_compactly
+from svmstat.solver.roads.deletions import follow, stay
+from svmstat.solver.roads.paths import NOT_TRIED, Paths, two_classes
+from svmstat.solver.roads.single import arrived, basis_of, solve_single
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -42,27 +32,6 @@ from svmstat.solver.solution import (
     rounding_of,
     sizes_beside,
 )
-from svmstat.solver.tableau import Tableau, make_tableau
-
-_PATH_EVENTS = 5000
-
-_FEW = 20
-"""Bounds that may change before a path from the start is given up for a new descent; above 400 rows 5 %."""
-
-_LARGEST_COMPACT = 4000
-"""Rows of the largest problem whose open rows are gathered for each bound vector (128 MB)."""
-
-_SETTING_OFF, _EVENTS, _EVENT = 200, 0.3, 5
-"""What the path from the start to distant bounds costs, in descent steps: to set off, and so many events for each
-support vector, each as many steps as there are free rows, and some more."""
-
-_START = 3
-"""Where the start's own descent took more steps than so many times that price, the path is taken at once.
-
-Measured on bootstrap replicates of mackerel and simulated rows, linear, quadratic and rbf kernels, C from 0.1 to 100:
-the descent from the start, scaled, takes a half to a third of the start's own steps. Linear kernel, C = 16 and 100:
-1.08 instead of 1.28 and 0.86 instead of 1.42 ms a replicate; the rbf kernel never comes near it.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +107,20 @@ def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
     paths = Paths.empty(B, n)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     if arrived(origin) and problem.gram.fits:
-        distant = _distant(uppers, origin.upper) if n <= _LARGEST_COMPACT else np.zeros(B, bool)
+        distant = are_distant(uppers, origin.upper)
         road[distant], road[~distant] = Road.COMPACT, Road.TABLEAU
         if distant.any():
-            _solve_compactly(problem, origin, uppers, both & distant, paths, steps, road)
+            solve_compactly(problem, origin, uppers, both & distant, paths, steps, road)
         near = np.flatnonzero(~distant)
         if len(near) == B:
-            _follow_all(problem, anchor, uppers, paths, road)
+            follow(problem, origin, anchor.tableau, uppers, paths, road)
         elif len(near):
             some, its_road = Paths.empty(len(near), n), road[near]
-            _follow_all(problem, anchor, uppers[near], some, its_road)
+            follow(problem, origin, anchor.tableau, uppers[near], some, its_road)
             paths.put_many(near, some)
             road[near] = its_road
     elif arrived(origin):
-        _stay_all(problem, origin, uppers, paths)
+        stay(problem, origin, uppers, paths)
     paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
     left = _cancel(problem, uppers, both, paths)
     set_off = origin.rounding if arrived(origin) else 0.0
@@ -237,68 +206,3 @@ def _collected(n: int, solutions: list[Solution]) -> Batch:
         events=np.array([s.events for s in solutions], np.int64),
         rho=np.array([s.rho for s in solutions], float),
     )
-
-
-def _distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
-    """Where so many bounds (B, n) differ from the start's that the path from there would be long."""
-    return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(_FEW, 0.05 * len(upper)))
-
-
-def _solve_compactly(
-    problem: BoxQP, origin: Solution, uppers: Floats, chosen: NDArray[np.bool_], paths: Paths,
-    steps: NDArray[np.int64], road: NDArray[np.int8],
-) -> None:  # fmt: skip
-    """By a descent on the open rows; where that is long, by the path from the start with all rows taking part."""
-    gram, wanted = problem.gram.complete(), Wanted(problem.signs, uppers)
-    beta = problem.signs * origin.alpha
-    events = _EVENTS * np.count_nonzero(beta)
-    patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
-    if origin.steps > _START * patience:
-        long = np.flatnonzero(chosen)
-    else:
-        compact_all(gram, problem.linear, beta, origin.upper, wanted, chosen, patience, paths, steps)
-        long = np.flatnonzero(paths.code == TOO_LONG)
-    _walk_all(problem, origin, uppers, long, paths, road)
-    settle_all(gram, wanted, paths)
-
-
-def _stay_all(problem: BoxQP, origin: Solution, uppers: Floats, paths: Paths) -> None:
-    """All that is done without a kernel matrix in memory: where no β has to move the solution stays."""
-    start = origin_of(problem, case_of(problem, origin.upper), origin)
-    stay_all(start, problem.linear - origin.field, Wanted(problem.signs, uppers), paths)
-
-
-def _follow_all(problem: BoxQP, anchor: Anchor, uppers: Floats, paths: Paths, road: NDArray[np.int8]) -> None:
-    """By the tableau; where it does not lead to the end, by the path that keeps R."""
-    origin, tableau, wanted = anchor.solution, anchor.tableau, Wanted(problem.signs, uppers)
-    start = origin_of(problem, case_of(problem, origin.upper), origin)
-    gram, h = problem.gram.complete(), problem.linear - origin.field
-    if tableau is not None:
-        follow_tableau(tableau, start, wanted, _PATH_EVENTS, paths)
-        left = np.flatnonzero(paths.code != ARRIVED)
-        certify_all(gram, start, h, wanted, paths)
-        correct_all(gram, tableau, wanted, paths)
-    else:
-        left = np.arange(len(uppers))
-    _walk_all(problem, origin, uppers, left, paths, road)
-    settle_all(gram, wanted, paths)
-
-
-def _walk_all(
-    problem: BoxQP, origin: Solution, uppers: Floats, some: NDArray[np.intp], paths: Paths, road: NDArray[np.int8]
-) -> None:
-    """Some of the bounds (B, n), each by the path that keeps R, on which all rows take part."""
-    if len(some) == 0:
-        return
-    results, case = Paths.empty(len(some), problem.n), case_of(problem, origin.upper)
-    origin = replace(origin, basis=basis_of(problem, origin))
-    for k, q in enumerate(some):
-        walked = walk_to(problem, case_of(problem, uppers[q]), origin, _PATH_EVENTS)
-        if walked is not None:
-            results.beta[k], results.code[k], results.events[k] = walked.beta, ARRIVED, walked.events
-    start = origin_of(problem, case, origin)
-    certify_all(
-        problem.gram.complete(), start, problem.linear - origin.field, Wanted(problem.signs, uppers[some]), results
-    )  # fmt: skip
-    paths.put_many(some, results)
-    road[some] = Road.PATH

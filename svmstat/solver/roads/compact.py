@@ -10,17 +10,39 @@ problem is handed back as well once the path from the full fit would have been t
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from svmstat.solver.basis import Free, Point, Sums, complete_basis, correct_free, exclude_bounded
-from svmstat.solver.bordered import INDEPENDENT, bordered_block
-from svmstat.solver.follow import OVERRUN, open_box, put_certificate
-from svmstat.solver.gram import combine, gather
-from svmstat.solver.path import ARRIVED, UNSTABLE, Change, move
-from svmstat.solver.smo import smo
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, certify, middle, settle
+from svmstat.solver.exact.basis import Free, Point, complete_basis, correct_free, exclude_bounded
+from svmstat.solver.exact.bordered import INDEPENDENT, bordered_block
+from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move
+from svmstat.solver.gram import Floats, combine, gather
+from svmstat.solver.problem import BoxQP, Sums
+from svmstat.solver.roads.chain import walk_all
+from svmstat.solver.roads.paths import OVERRUN, Paths, Wanted, open_box, put_certificate, settle_all
+from svmstat.solver.rough.smo import smo
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, Solution, certify, middle, settle
 
 TOO_LONG = 7
 """The descent has taken more steps than the path from the neighbouring solution would be worth."""
+
+_FEW = 20
+"""Bounds that may change before a path from the start is given up for a new descent; above 400 rows 5 %."""
+
+_LARGEST_COMPACT = 4000
+"""Rows of the largest problem whose open rows are gathered for each bound vector (128 MB)."""
+
+_SETTING_OFF, _EVENTS, _EVENT = 200, 0.3, 5
+"""What the path from the start to distant bounds costs, in descent steps: to set off, and so many events for each
+support vector, each as many steps as there are free rows, and some more."""
+
+_START = 3
+"""Where the start's own descent took more steps than so many times that price, the path is taken at once.
+
+Measured on bootstrap replicates of mackerel and simulated rows, linear, quadratic and rbf kernels, C from 0.1 to 100:
+the descent from the start, scaled, takes a half to a third of the start's own steps. Linear kernel, C = 16 and 100:
+1.08 instead of 1.28 and 0.86 instead of 1.42 ms a replicate; the rbf kernel never comes near it.
+"""
+
 
 _ROOM = 64
 """Rows that may become free on the way."""
@@ -151,3 +173,28 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
         beta[rows] = part
         _fresh(stored, linear, beta, paths.h[q])
         put_certificate(full_lo, full_hi, q, paths)
+
+
+def are_distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
+    """Where so many bounds (B, n) differ from the start's that the path from there would be long."""
+    if len(upper) > _LARGEST_COMPACT:
+        return np.zeros(len(uppers), bool)
+    return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(_FEW, 0.05 * len(upper)))
+
+
+def solve_compactly(
+    problem: BoxQP, origin: Solution, uppers: Floats, chosen: NDArray[np.bool_], paths: Paths,
+    steps: NDArray[np.int64], road: NDArray[np.int8],
+) -> None:  # fmt: skip
+    """By a descent on the open rows; where that is long, by the path from the start with all rows taking part."""
+    gram, wanted = problem.gram.complete(), Wanted(problem.signs, uppers)
+    beta = problem.signs * origin.alpha
+    events = _EVENTS * np.count_nonzero(beta)
+    patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
+    if origin.steps > _START * patience:
+        long = np.flatnonzero(chosen)
+    else:
+        compact_all(gram, problem.linear, beta, origin.upper, wanted, chosen, patience, paths, steps)
+        long = np.flatnonzero(paths.code == TOO_LONG)
+    walk_all(problem, origin, uppers, long, paths, road)
+    settle_all(gram, wanted, paths)

@@ -16,11 +16,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.basis import Free, Point, Sums, correct_free, exclude, to_bound
-from svmstat.solver.bordered import REGULAR, bordered_block
+from svmstat.solver.exact.basis import Free, Point, correct_free, exclude, to_bound
+from svmstat.solver.exact.bordered import REGULAR, bordered_block
+from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.hulls import class_ends
-from svmstat.solver.path import ARRIVED, UNSTABLE, Change, move
+from svmstat.solver.problem import Sums
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, middle
 
 SOLVED, MET, UNRESOLVED, FAILED = 0, 1, 2, 3

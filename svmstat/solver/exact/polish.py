@@ -8,21 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat.solver.basis import MOVED, Free, Point, Sums, basis_in, complete_basis, exclude_bounded, with_room
-from svmstat.solver.bordered import bordered_inverse
-from svmstat.solver.case import Case, corrected, fresh, judge
+from svmstat.solver.case import Case, fresh, judge
+from svmstat.solver.exact.basis import MOVED, Free, Point, basis_in, complete_basis, exclude_bounded, with_room
+from svmstat.solver.exact.bordered import bordered_inverse
+from svmstat.solver.exact.path import Change, move
+from svmstat.solver.exact.sharpen import correct, corrected, hides
 from svmstat.solver.gram import Floats, Rows
-from svmstat.solver.path import Change, move
-from svmstat.solver.sharpen import correct, hides
-from svmstat.solver.solution import (
-    AT_LOWER,
-    AT_UPPER,
-    FIXED,
-    FREE,
-    Basis,
-    partition,
-    settle,
-)
+from svmstat.solver.problem import Sums
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, Basis, partition, settle
 
 _REACH = 0.02
 """Bound rows whose |g| is larger, and larger than a few times the violation, meet no event, as a rule."""

@@ -5,16 +5,16 @@ from operator import itemgetter
 
 import numpy as np
 
-from svmstat.solver.bordered import fresh_basis
 from svmstat.solver.case import Case, case_of, fresh, judge
-from svmstat.solver.descent import descend
+from svmstat.solver.exact.bordered import fresh_basis
+from svmstat.solver.exact.polish import Polished, no_basis, polish
+from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach, towards_each_other
-from svmstat.solver.newton import MANY, Outcome, newton
-from svmstat.solver.polish import Polished, no_basis, polish
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.sharpen import correct, hides, sharpen
+from svmstat.solver.rough.descent import descend
+from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,

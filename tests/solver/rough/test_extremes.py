@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from svmstat.solver.extremes import larger, smaller
+from svmstat.solver.rough.extremes import larger, smaller
 
 
 @njit

@@ -11,24 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.basis import Point
 from svmstat.solver.case import Case, judge
+from svmstat.solver.exact.basis import Point
+from svmstat.solver.exact.path import ARRIVED, Change
 from svmstat.solver.gram import Floats, combine
-from svmstat.solver.path import ARRIVED, Change
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import (
-    AT_LOWER,
-    AT_UPPER,
-    FIXED,
-    FREE,
-    TOLERANCE,
-    Solution,
-    certify,
-    doubtful,
-    partition,
-    settle,
-)
-from svmstat.solver.tableau import correct, walk
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, TOLERANCE, Solution, certify, doubtful, partition
 
 OVERRUN, NOT_TRIED = 5, 6
 """The path arrived, but the certificate does not hold on some row; no path was followed."""
@@ -166,7 +154,7 @@ def set_off(rows, origin, lo1, hi1, point, change):
 
 
 @njit(cache=True, nogil=True)
-def _moved(origin, lo1, hi1, rows):
+def moved_rows(origin, lo1, hi1, rows):
     """Write the rows whose β has to move into ``rows`` (n,); returns their number."""
     m = 0
     for i in range(lo1.shape[0]):
@@ -185,47 +173,6 @@ def put_certificate(lo, hi, q, paths):
     low, high, violation, gap = certify(paths.h[q], paths.beta[q], lo, hi)
     paths.interval[q, 0], paths.interval[q, 1], paths.violation[q], paths.gap[q] = low, high, violation, gap
     paths.code[q] = OVERRUN if violation > TOLERANCE else ARRIVED
-
-
-@njit(cache=True, nogil=True)
-def stay_all(origin, h0, wanted, paths):
-    """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
-    n = h0.shape[0]
-    moved = np.empty(n, np.int64)
-    lo1, hi1 = np.empty(n), np.empty(n)
-    for q in range(wanted.uppers.shape[0]):
-        open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
-        if _moved(origin, lo1, hi1, moved) == 0:
-            paths.beta[q], paths.h[q] = origin.beta, h0
-            put_certificate(lo1, hi1, q, paths)
-
-
-@njit(cache=True, nogil=True)
-def follow_tableau(tableau, origin, wanted, max_events, paths):
-    """Move β⁰, the solution at the origin, to each of the bounds by its tableau, up to ``max_events`` events each.
-
-    β, code and events of ``paths`` are filled in; code is NOT_TRIED if a row outside the tableau has to move.
-    """
-    near = tableau.rows
-    n, w = origin.beta.shape[0], near.shape[0]
-    inside = np.zeros(n, np.bool_)
-    inside[near] = True
-    moved = np.empty(n, np.int64)
-    lo1, hi1 = np.empty(n), np.empty(n)
-    point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
-    change = Change(np.empty(w), np.empty(w), np.zeros(w))
-    for q in range(wanted.uppers.shape[0]):
-        open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
-        paths.beta[q] = origin.beta
-        paths.events[q] = 0
-        m = _moved(origin, lo1, hi1, moved)
-        paths.code[q] = ARRIVED if inside[moved[:m]].all() else NOT_TRIED
-        if m > 0 and paths.code[q] == ARRIVED:
-            set_off(near, origin, lo1, hi1, point, change)
-            paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
-            for a in range(w):
-                paths.beta[q, near[a]] = point.beta[a]
-            settle(paths.beta[q], lo1, hi1)
 
 
 @njit(cache=True, nogil=True)
@@ -296,17 +243,6 @@ def certify_all(stored, origin, h0, wanted, paths):
             open_box(wanted.signs, wanted.uppers[k], lo, hi)
             put_certificate(lo, hi, k, paths)
         waiting = 0
-
-
-@njit(cache=True, nogil=True)
-def correct_all(stored, tableau, wanted, paths):
-    """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
-    lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])
-    for q in range(paths.beta.shape[0]):
-        if (paths.code[q] == ARRIVED or paths.code[q] == OVERRUN) and paths.violation[q] > 0.01 * TOLERANCE:
-            open_box(wanted.signs, wanted.uppers[q], lo, hi)
-            if correct(stored, tableau, lo, hi, paths.beta[q], paths.h[q]):
-                put_certificate(lo, hi, q, paths)
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from svmstat.solver.basis import apply, enter, exclude, free_in, to_bound
+from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat.solver.case import Case, Verdict, judge
 from svmstat.solver.gram import Floats, Room, Rows
-from svmstat.solver.smo import smo
+from svmstat.solver.rough.smo import smo
 
 _SMALL = 400
 """Up to so many rows a smaller block saves nothing."""

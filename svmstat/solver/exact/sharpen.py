@@ -7,8 +7,9 @@ are those of a double.
 
 import numpy as np
 
-from svmstat.solver.basis import MOVED
-from svmstat.solver.case import Case, Verdict, basis_at, corrected, judge
+from svmstat.solver.case import Case, Verdict, judge
+from svmstat.solver.exact.basis import MOVED, newton_correction
+from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.gram import Floats
 from svmstat.solver.solution import PRECISION, TOLERANCE, Basis
 from svmstat.solver.twofold import residual_twofold
@@ -56,3 +57,13 @@ def correct(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> None:
             beta[:], h[:], best = trial, trial_h, verdict
         elif best.certified:
             return
+
+
+def basis_at(case: Case, beta: Floats) -> Basis:
+    """The basis of the independent ones among the free rows of β (n,)."""
+    return fresh_basis(case.gram, case.free(beta), case.sums)
+
+
+def corrected(case: Case, beta: Floats, h: Floats, b: Floats, basis: Basis, least: float, x: Floats) -> int:
+    """`newton_correction` of (β, b) in place by h, which is left to the caller, as x (lead + m,) is."""
+    return int(newton_correction(case.sums, case.lo, case.hi, beta, h, b, basis.rows, basis.inverse, least, x))

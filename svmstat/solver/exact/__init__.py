@@ -1,0 +1,1 @@
+"""From there, or from another solution, to the solution itself."""

@@ -1,0 +1,1 @@
+"""Which way leads to one solution or to many."""

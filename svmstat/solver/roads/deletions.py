@@ -1,0 +1,106 @@
+"""Many short paths from one solution, as leave-one-out needs them: by its tableau."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from svmstat.solver.case import case_of
+from svmstat.solver.exact.basis import Point
+from svmstat.solver.exact.path import ARRIVED, Change
+from svmstat.solver.exact.tableau import Tableau, correct, walk
+from svmstat.solver.gram import Floats
+from svmstat.solver.problem import BoxQP
+from svmstat.solver.roads.chain import walk_all
+from svmstat.solver.roads.paths import (
+    NOT_TRIED,
+    OVERRUN,
+    Paths,
+    Wanted,
+    certify_all,
+    moved_rows,
+    open_box,
+    origin_of,
+    put_certificate,
+    set_off,
+    settle_all,
+)
+from svmstat.solver.solution import TOLERANCE, Solution, settle
+
+_MOST_EVENTS = 5000
+"""Events after which a path from the start of a batch is given up."""
+
+
+@njit(cache=True, nogil=True)
+def stay_all(origin, h0, wanted, paths):
+    """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
+    n = h0.shape[0]
+    moved = np.empty(n, np.int64)
+    lo1, hi1 = np.empty(n), np.empty(n)
+    for q in range(wanted.uppers.shape[0]):
+        open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
+        if moved_rows(origin, lo1, hi1, moved) == 0:
+            paths.beta[q], paths.h[q] = origin.beta, h0
+            put_certificate(lo1, hi1, q, paths)
+
+
+@njit(cache=True, nogil=True)
+def follow_tableau(tableau, origin, wanted, max_events, paths):
+    """Move β⁰, the solution at the origin, to each of the bounds by its tableau, up to ``max_events`` events each.
+
+    β, code and events of ``paths`` are filled in; code is NOT_TRIED if a row outside the tableau has to move.
+    """
+    near = tableau.rows
+    n, w = origin.beta.shape[0], near.shape[0]
+    inside = np.zeros(n, np.bool_)
+    inside[near] = True
+    moved = np.empty(n, np.int64)
+    lo1, hi1 = np.empty(n), np.empty(n)
+    point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
+    change = Change(np.empty(w), np.empty(w), np.zeros(w))
+    for q in range(wanted.uppers.shape[0]):
+        open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
+        paths.beta[q] = origin.beta
+        paths.events[q] = 0
+        m = moved_rows(origin, lo1, hi1, moved)
+        paths.code[q] = ARRIVED if inside[moved[:m]].all() else NOT_TRIED
+        if m > 0 and paths.code[q] == ARRIVED:
+            set_off(near, origin, lo1, hi1, point, change)
+            paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
+            for a in range(w):
+                paths.beta[q, near[a]] = point.beta[a]
+            settle(paths.beta[q], lo1, hi1)
+
+
+@njit(cache=True, nogil=True)
+def correct_all(stored, tableau, wanted, paths):
+    """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
+    lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])
+    for q in range(paths.beta.shape[0]):
+        if (paths.code[q] == ARRIVED or paths.code[q] == OVERRUN) and paths.violation[q] > 0.01 * TOLERANCE:
+            open_box(wanted.signs, wanted.uppers[q], lo, hi)
+            if correct(stored, tableau, lo, hi, paths.beta[q], paths.h[q]):
+                put_certificate(lo, hi, q, paths)
+
+
+def stay(problem: BoxQP, origin: Solution, uppers: Floats, paths: Paths) -> None:
+    """All that is done without a kernel matrix in memory: where no β has to move the solution stays."""
+    start = origin_of(problem, case_of(problem, origin.upper), origin)
+    stay_all(start, problem.linear - origin.field, Wanted(problem.signs, uppers), paths)
+
+
+def follow(
+    problem: BoxQP, origin: Solution, tableau: Tableau | None, uppers: Floats, paths: Paths, road: NDArray[np.int8]
+) -> None:
+    """By the tableau; where it does not lead to the end, by the path that keeps R."""
+    wanted = Wanted(problem.signs, uppers)
+    start = origin_of(problem, case_of(problem, origin.upper), origin)
+    gram, h = problem.gram.complete(), problem.linear - origin.field
+    if tableau is not None:
+        follow_tableau(tableau, start, wanted, _MOST_EVENTS, paths)
+        left = np.flatnonzero(paths.code != ARRIVED)
+        certify_all(gram, start, h, wanted, paths)
+        correct_all(gram, tableau, wanted, paths)
+    else:
+        left = np.arange(len(uppers))
+    walk_all(problem, origin, uppers, left, paths, road)
+    settle_all(gram, wanted, paths)
