@@ -114,6 +114,7 @@ def test_from_an_empty_free_set():
     assert not start.free.any()
     uppers = np.where(np.eye(40, dtype=bool), 0.0, 1e-3)
     batch = solve(qp, uppers, start=start)
+    assert (batch.road == Road.TABLEAU).all()
     for k in range(40):
         cold = solve(at(qp, uppers[k]))
         assert batch.violation[k] <= TOLERANCE
