@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
+from benchmarks.problems import two_class_machine
 from svmstat import minimax, neyman_pearson
 from svmstat.formula import build_design
 from svmstat.kernels import RBF
-from svmstat.losses import hinge
-from svmstat.machine import fit_machine, group_rows
+from svmstat.machine import group_rows
 from svmstat.nu import nu_of_sample
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.error_control import best_cell
@@ -146,10 +146,8 @@ def one_permutation(name, permutation, unbalanced, size):
     scores, estimates = [], []
 
     def tested(criterion, kernel, pair, shift=0.0):
-        machine = fit_machine(
-            kernel, X, y, np.ones(len(y)), C=1.0, loss=hinge(), nu=nu_of_sample(pair, y, np.ones(len(y)))
-        )
-        f = machine.decision_function(X_test) + shift
+        machine = two_class_machine(kernel, X, y, 1.0, nu_of_sample(pair, y, np.ones(len(y))))
+        f = machine.decision_function(X_test)[:, 0] + shift
         p_f, p_m = np.mean(f[y_test < 0] > 0), np.mean(f[y_test > 0] <= 0)
         return float(criterion.score(p_f, p_m))
 

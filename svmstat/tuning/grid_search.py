@@ -314,12 +314,13 @@ def _scored_by_folds(
 
 
 def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
-    return Sample(prepared.X, prepared.frame.y, prepared.frame.weights, prepared.weighted_loss, truth)
+    return Sample(prepared.X, prepared.frame.codes, prepared.frame.weights, prepared.contrasts(), truth)
 
 
 def _pairs_sample(prepared: Prepared) -> PairsSample:
     frame = prepared.frame
-    return PairsSample(prepared.X, frame.codes, frame.weights, prepared.loss, prepared.class_weight, prepared.coupling)
+    contrasts, L = prepared.contrasts(), prepared.class_weight
+    return PairsSample(prepared.X, frame.codes, frame.weights, contrasts, L, prepared.coupling)
 
 
 def _stratified(prepared: Prepared, groups: Groups, k: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -13,7 +13,6 @@ from svmstat.errors import DataError
 from svmstat.machine import Groups
 from svmstat.model import Prepared, fit
 from svmstat.nu import largest_single, nu_of_sample
-from svmstat.results import SVMResults
 from svmstat.rules import ShiftedRule
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
@@ -141,7 +140,6 @@ def tune_errors(
     row = estimates.at(chosen)
     kernel, nu = grid.kernels[chosen[0]], (float(row["nu_event"]), float(row["nu_other"]))
     best = fit(prepared, kernel, 1.0, nu_of_sample(nu, frame.y, frame.weights))
-    assert isinstance(best, SVMResults)
     rule = ShiftedRule(best, float(row["shift"])) if plan.search == "bias" else None
     params = {"nu": nu, **grid.arguments[chosen[0]]}
     return NuTuneResult(best, params, estimates, chosen, plan.criterion, plan.search, plan.smooth, folds, rule)

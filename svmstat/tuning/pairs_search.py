@@ -7,18 +7,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.calibration import fit_maps
 from svmstat.kernels import Kernel
-from svmstat.machine import group_rows
-from svmstat.multiclass import (
-    PairsHeldOut,
-    PairsMachine,
-    PosedPairs,
-    fit_pair_maps,
-    fit_pairs,
-    hold_out,
-    leave_one_out,
-    pose_pairs,
-)
+from svmstat.machine import Contrast, Machine, Posed, fit_machine, group_rows, pose
+from svmstat.resampling import leave_one_out
+from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.solver import TOLERANCE
 from svmstat.tuning.criteria import Point, failed, rate_errors, trouble_of_deletions, trouble_of_fold
@@ -37,7 +30,7 @@ class PairsSample:
     X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
     codes : (n,) classes
     weights : (n,) case weights ≥ 0
-    loss : the name of the loss
+    contrasts : the pairs of classes with their losses
     class_weight : L of each class
     coupling : how the probabilities of pairs are coupled
     """
@@ -45,21 +38,17 @@ class PairsSample:
     X: Floats
     codes: Codes
     weights: Floats
-    loss: str
+    contrasts: tuple[Contrast, ...]
     class_weight: Mapping[int, float]
     coupling: str
 
-    def fit(self, kernel: Kernel, C: float, near: PairsMachine | None = None) -> PairsMachine:
-        """The machines of all pairs; ``near`` as in `fit_pairs`."""
-        return fit_pairs(
-            kernel, self.X, self.codes, self.weights, C=C, loss=self.loss, class_weight=self.class_weight, near=near
-        )
+    def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
+        """The machines of all pairs; ``near`` as in `fit_machine`."""
+        return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near)
 
-    def pose(self, kernel: Kernel) -> PosedPairs:
+    def pose(self, kernel: Kernel) -> Posed:
         """Their problems for C = 1."""
-        return pose_pairs(
-            kernel, self.X, self.codes, self.weights, C=1.0, loss=self.loss, class_weight=self.class_weight
-        )
+        return pose(kernel, self.X, self.codes, self.weights, self.contrasts, C=1.0)
 
     def of_class(self, codes: Codes) -> Floats:
         """L (m,) of classes (m,)."""
@@ -84,19 +73,19 @@ def _points_along(
     sample: PairsSample, kernel: Kernel, costs: Sequence[float], measure: str, n_jobs: int | None
 ) -> list[Point]:
     points: list[Point] = []
-    machine: PairsMachine | None = None
+    machine: Machine | None = None
     for cost in costs:
         machine = sample.fit(kernel, cost, machine)
         points.append(_loo_point(machine, sample, measure, n_jobs))
     return points
 
 
-def _loo_point(machine: PairsMachine, sample: PairsSample, measure: str, n_jobs: int | None) -> Point:
+def _loo_point(machine: Machine, sample: PairsSample, measure: str, n_jobs: int | None) -> Point:
     n_support = float(sample.weights[(machine.alpha > 0).any(axis=1)].sum())
     violation = max(pair.solution.violation for pair in machine.pairs)
     if violation > TOLERANCE:
         return failed(f"the fit is not certified, its KKT violation is {violation:.2g}", n_support)
-    left = leave_one_out(machine, fit_pair_maps(machine, sample.coupling), n_jobs=n_jobs)
+    left = leave_one_out(machine, fit_maps(machine, sample.coupling), influence=False, n_jobs=n_jobs)
     used = sample.weights > 0
     lost = left.winner[used] < 0
     reason = trouble_of_deletions(lost, left.violation[used], left.calibrated[used], measure)
@@ -120,7 +109,7 @@ def search_pair_folds(
         _held_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
         outlook=Outlook([(trial, float(len(pieces) * len(costs)))]),
     )  # fmt: skip
-    groups = group_rows(sample.X, sample.codes.astype(float), sample.weights)
+    groups = group_rows(sample.X, sample.codes, sample.weights)
     codes = sample.codes[groups.first]
     points = [
         _fold_points(parts[k * i : k * i + k], fold, codes, groups.weights, sample, measure)
@@ -129,12 +118,12 @@ def search_pair_folds(
     return points[::-1]
 
 
-def _held_out(sample: PairsSample, kernel: Kernel, out: NDArray[np.bool_], costs: Sequence[float]) -> PairsHeldOut:
+def _held_out(sample: PairsSample, kernel: Kernel, out: NDArray[np.bool_], costs: Sequence[float]) -> HeldOut:
     return hold_out(sample.pose(kernel), out, costs, sample.coupling)
 
 
 def _fold_points(
-    parts: list[PairsHeldOut], fold: Codes, codes: Codes, weights: Floats, sample: PairsSample, measure: str
+    parts: list[HeldOut], fold: Codes, codes: Codes, weights: Floats, sample: PairsSample, measure: str
 ) -> list[Point]:
     """The points of one kernel from its folds; codes and weights (G,) of the groups."""
     n_costs = len(parts[0].n_support)
@@ -155,5 +144,5 @@ def _fold_points(
     return points
 
 
-def _trouble(part: PairsHeldOut, j: int, measure: str) -> str:
+def _trouble(part: HeldOut, j: int, measure: str) -> str:
     return trouble_of_fold(bool((part.winner[j] < 0).any()), part.certified[j], part.calibrated[j], measure)

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from svmstat._checks import one_of, refuse
-from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.plots import criteria_plot
 from svmstat.plots.style import Axes
 from svmstat.plots.tuning import contour_plot, line_plot
@@ -25,7 +24,7 @@ class TuneResult:
 
     Attributes
     ----------
-    best : SVMResults or MulticlassSVMResults
+    best : SVMResults
         The fit with the best parameters, as ``svm`` gives it.
     best_params : dict
         C and the parameters of the kernel, or the kernel if that was passed as an object or in a list:
@@ -47,7 +46,7 @@ class TuneResult:
         The criteria that were computed beside the score.
     """
 
-    best: SVMResults | MulticlassSVMResults
+    best: SVMResults
     best_params: dict[str, Any]
     table: pd.DataFrame
     chosen: int

@@ -11,12 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.bounds import folds
-from svmstat.calibration import fit_platt
+from svmstat.calibration import fit_maps
 from svmstat.gacv import gckl, machine_gacv
 from svmstat.kernels import Kernel
-from svmstat.losses import Loss
-from svmstat.machine import Groups, Machine, fit_machine, pose
+from svmstat.machine import Contrast, Groups, Machine, fit_machine, pose
 from svmstat.measures import share
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import leave_one_out
@@ -38,16 +36,16 @@ class Sample:
     Attributes
     ----------
     X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
-    y : (n,) labels, −1 or +1
+    codes : (n,) classes
     weights : (n,) case weights ≥ 0
-    loss : margins and class weights
+    contrasts : the one pair of classes
     truth : (n,) P(event | x) where it is known
     """
 
     X: Floats
-    y: Floats
+    codes: NDArray[np.intp]
     weights: Floats
-    loss: Loss
+    contrasts: tuple[Contrast, ...]
     truth: Floats | None = None
 
 
@@ -104,20 +102,21 @@ def _points_along(
     points: list[Point] = []
     machine: Machine | None = None
     for cost in costs:
-        machine = fit_machine(kernel, sample.X, sample.y, sample.weights, C=cost, loss=sample.loss, near=machine)
+        machine = fit_machine(kernel, sample.X, sample.codes, sample.weights, sample.contrasts, C=cost, near=machine)
         points.append(_point(machine, sample, wanted, n_jobs))
     return points
 
 
 def _point(machine: Machine, sample: Sample, wanted: Wanted, n_jobs: int | None) -> Point:
-    n_support = float(machine.groups.weights[machine.solution.alpha > 0].sum())
-    if machine.solution.status is not Status.CERTIFIED:
-        return failed(f"the fit is not certified, its KKT violation is {machine.solution.violation:.2g}", n_support)
+    solution = machine.pairs[0].solution
+    n_support = float(machine.groups.weights[solution.alpha > 0].sum())
+    if solution.status is not Status.CERTIFIED:
+        return failed(f"the fit is not certified, its KKT violation is {solution.violation:.2g}", n_support)
     further = {name: _criterion(name, machine, sample, n_jobs) for name in wanted.further}
     if wanted.criterion == "loo":
         return replace(loo_point(machine, wanted.measure, n_jobs), further=further)
     score = _criterion(wanted.criterion, machine, sample, n_jobs)
-    wrong = (machine.decision_values > 0) != (machine.y > 0)
+    wrong = (machine.decision_values > 0)[:, 0] != (machine.signs > 0)[:, 0]
     return Point(score, np.nan, share(wrong, machine.weights), n_support, further=further)
 
 
@@ -126,22 +125,22 @@ def _criterion(name: str, machine: Machine, sample: Sample, n_jobs: int | None) 
     if name == "gacv":
         return machine_gacv(machine)
     if name == "gckl" and sample.truth is not None:
-        return gckl(machine.decision_values, sample.truth, machine.weights, machine.loss)
+        return gckl(machine.decision_values[:, 0], sample.truth, machine.weights, machine.pairs[0].loss)
     return loo_point(machine, "loss", n_jobs).score
 
 
 def loo_point(machine: Machine, measure: str, n_jobs: int | None = None) -> Point:
     """Score a certified machine by leaving each of its rows out in turn."""
-    n_support = float(machine.groups.weights[machine.solution.alpha > 0].sum())
-    platt = fit_platt(machine.decision_values, machine.y, machine.weights)
-    left = leave_one_out(machine, platt, n_jobs=n_jobs)
+    pair = machine.pairs[0]
+    n_support = float(machine.groups.weights[pair.solution.alpha > 0].sum())
+    left = leave_one_out(machine, fit_maps(machine), influence=False, n_jobs=n_jobs)
     used = machine.weights > 0
-    lost = np.isnan(left.decision_values[used])
+    lost = np.isnan(left.decision_values[used, 0])
     reason = trouble_of_deletions(lost, left.violation[used], left.calibrated[used], measure)
     if reason:
         return failed(reason, n_support)
-    observed = Observed(machine.y[used], machine.weights[used], machine.loss)
-    return rate(left.decision_values[used], left.log_likelihood[used], observed, measure, n_support)
+    observed = Observed(machine.signs[used, 0], machine.weights[used], pair.loss)
+    return rate(left.decision_values[used, 0], left.log_likelihood[used], observed, measure, n_support)
 
 
 def search_folds(
@@ -156,8 +155,8 @@ def search_folds(
         hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
         outlook=Outlook([(lambda: hold_out(*next(iter(one))), float(len(pieces) * len(costs)))]),
     )  # fmt: skip
-    y = sample.y[groups.first]
-    observed = Observed(y, groups.weights, sample.loss)
+    contrast = sample.contrasts[0]
+    observed = Observed(contrast.signs(sample.codes[groups.first]), groups.weights, contrast.loss)
     scored = [_fold_points(parts[k * i : k * i + k], fold, observed, measure) for i in range(len(kernels))]
     return scored[::-1]
 
@@ -179,13 +178,13 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
         return list(self)[index]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        sample, groups = self._sample, self._groups
+        sample = self._sample
         for kernel in self._kernels:
-            problem = pose(kernel, sample.X, sample.y, groups, C=1.0, loss=sample.loss)
-            if problem.gram.fits:
-                problem.gram.complete()  # workers may not add rows to the same matrix
-            for upper in folds(problem.upper, self._fold, self._k):
-                yield problem, upper, groups.weights, self._costs, self._with_map
+            posed = pose(kernel, sample.X, sample.codes, sample.weights, sample.contrasts, C=1.0, groups=self._groups)
+            if posed.gram.fits:
+                posed.gram.complete()  # workers may not add rows to the same matrix
+            for which in range(self._k):
+                yield posed, self._fold == which, self._costs, "wu-lin-weng", self._with_map
 
 
 def _fold_points(parts: list[HeldOut], fold: NDArray[np.intp], observed: Observed, measure: str) -> list[Point]:
@@ -193,7 +192,7 @@ def _fold_points(parts: list[HeldOut], fold: NDArray[np.intp], observed: Observe
     n_costs = len(parts[0].n_support)
     f, log_likelihood = np.empty((n_costs, len(fold))), np.empty((n_costs, len(fold)))
     for which, part in enumerate(parts):
-        f[:, fold == which], log_likelihood[:, fold == which] = part.decision_values, part.log_likelihood
+        f[:, fold == which], log_likelihood[:, fold == which] = part.decision_values[..., 0], part.log_likelihood
     points = []
     for j in range(n_costs):
         n_support = float(np.mean([part.n_support[j] for part in parts]))

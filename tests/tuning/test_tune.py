@@ -180,7 +180,7 @@ STAKES = [
 def criteria(fit, truth=TRUTH):
     """What a fit itself says, by name."""
     f, w = fit.decision_values.to_numpy(), fit.frame.weights
-    found = {"loo_loss": fit.loo().mean_loss, "gckl": gckl(f, truth, w, fit.machine.loss)}
+    found = {"loo_loss": fit.loo().mean_loss, "gckl": gckl(f, truth, w, fit.machine.pairs[0].loss)}
     return found | ({"gacv": fit.gacv()} if fit.loss == "hinge" else {})
 
 
