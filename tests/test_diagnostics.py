@@ -327,3 +327,28 @@ def test_a_pickled_leave_one_out_does_not_carry_the_fit(classes):
     again = pickle.loads(packed)
     pd.testing.assert_frame_equal(again.summary_frame(), fit.loo().summary_frame(), check_exact=True)
     assert again.score == fit.loo().score
+
+
+def test_the_other_rows_of_many_classes_wait_until_they_are_asked_for(monkeypatch):
+    module = import_module("svmstat.resampling.leave_one_out")
+    passes, leave_out = [], module.leave_one_out
+
+    def counted(*arguments, influence, **options):
+        passes.append(influence)
+        return leave_out(*arguments, influence=influence, **options)
+
+    monkeypatch.setattr(module, "leave_one_out", counted)
+    monkeypatch.setattr("svmstat.results.fit.leave_one_out", counted)
+    data = sample(60, seed=8).assign(y=np.resize(["a", "b", "c"], 60))
+    fit, other = svm("y ~ x + z", data), svm("y ~ x + z", data)
+    assert fit.loo().n_failed == 0
+    assert passes == [False]
+    for _ in range(2):
+        later = fit.get_influence().summary_frame()
+        assert passes == [False, True]
+    at_once = other.get_influence().summary_frame()
+    assert passes == [False, True, True]
+    pd.testing.assert_frame_equal(at_once, later, rtol=1e-9)
+    two = svm("y ~ x + z", sample(60, seed=8))
+    two.loo(), two.get_influence().summary_frame()
+    assert passes == [False, True, True, True]

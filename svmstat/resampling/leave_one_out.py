@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from svmstat.bounds import deletions
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
-from svmstat.machine import Machine, Pair, elsewhere, vote
+from svmstat.machine import Machine, elsewhere, vote
 from svmstat.machine.pairs import others_of
 from svmstat.resampling.deletions import (
     Deletions,
@@ -26,7 +26,7 @@ from svmstat.resampling.deletions import (
     trials,
 )
 from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_reason, one_blas_thread, run_pieces
-from svmstat.solver import Anchor, Batch, Road, Status, anchor_at, resolved, solve
+from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, solve
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -140,23 +140,20 @@ def leave_one_out(
     with one_blas_thread():
         anchors = [anchor_at(pair.problem, pair.solution) for pair in machine.pairs]
 
-    def task(some: Codes, concerned: list[int]) -> tuple[Any, ...]:
-        return machine, maps, {p: anchors[p] for p in concerned}, left.group[some], left.copies[some], influence
+    def task(some: Codes) -> tuple[Any, ...]:
+        return machine, maps, anchors, left.group[some], left.copies[some], influence
 
-    alike, size = _alike(machine, left), _size(machine, influence)
-    batches = [
-        (same[start : start + size], concerned) for same, concerned in alike for start in range(0, len(same), size)
-    ]
+    D, size = len(left.group), _size(machine, influence)
+    pieces = [np.arange(start, min(start + size, D)) for start in range(0, D, size)]
     parts = run_pieces(
         _without,
-        [task(some, concerned) for some, concerned in batches],
-        n_jobs=n_jobs if len(batches) >= WORTH_WORKERS else 1,
+        list(map(task, pieces)),
+        n_jobs=n_jobs if len(pieces) >= WORTH_WORKERS else 1,
         progress=progress,
         what="leave-one-out",
-        outlook=_outlook(machine, anchors, left, alike, task),
+        outlook=_outlook(machine, anchors, left, task),
     )
-    place = np.argsort(np.concatenate([some for some, _ in batches]))
-    found = {name: np.concatenate([part[name] for part in parts])[place] for name in parts[0]}
+    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     again = partial(deletion_changes, machine, maps, n_jobs=n_jobs, progress=progress)
     return _by_row(
         machine, maps, left, found, Later(_changes_by_row(machine, maps, left, found) if influence else again)
@@ -169,87 +166,72 @@ def deletion_changes(machine: Machine, maps: Maps, *, n_jobs: int | None = None,
 
 
 def _outlook(
-    machine: Machine, anchors: Sequence[Anchor], left: Deletions, alike: Sequence[tuple[Codes, list[int]]],
-    task: Callable[[Codes, list[int]], tuple[Any, ...]],
-) -> Outlook:  # fmt: skip
-    """What the deletions will cost, from a few of the largest class."""
+    machine: Machine, anchors: Sequence[Anchor], left: Deletions, task: Callable[[Codes], tuple[Any, ...]]
+) -> Outlook:
+    """What the deletions will cost, from a few of them."""
     is_support, pairs = np.zeros(machine.gram.n, bool), machine.pairs
     for pair in pairs:
         is_support[pair.rows[pair.solution.alpha > 0]] = True
     moved = is_support[left.group]
-    largest, concerned = max(alike, key=lambda each: len(each[0]))
-    share = len(left.group) / len(largest)
-    timed = [
-        (partial(_without, *task(largest[few], concerned)), share * often)
-        for few, often in trials(moved[largest], machine.gram)
-    ]
+    timed = [(partial(_without, *task(few)), often) for few, often in trials(moved, machine.gram)]
     kept = sum(float(anchor.tableau.T.nbytes) for anchor in anchors if anchor.tableau is not None)
     n_support = max(int(np.count_nonzero(pair.solution.alpha)) for pair in pairs)
-    if len(pairs) == 1:
-        reason = f"{np.count_nonzero(moved)} of {len(moved)} rows are support vectors"
-    else:
-        reason = f"{sum(len(same) * len(of_them) for same, of_them in alike)} pairs are refitted"
     memory = memory_of_deletions(machine.gram, n_support, kept)
+    reason = f"{np.count_nonzero(moved)} of {len(moved)} rows are support vectors"
+    if len(pairs) > 1:
+        reason += f" and {len(pairs)} pairs of classes are refitted"
     return Outlook(timed, *memory, matrix_reason(machine.gram) or reason)
 
 
-def _alike(machine: Machine, left: Deletions) -> list[tuple[Codes, list[int]]]:
-    """Deletions that concern the same pairs, and these pairs: those of a class."""
-    code = machine.group_codes[left.group]
-    concerned = np.column_stack([pair.holds(code) for pair in machine.pairs])
-    patterns, of_deletion = np.unique(concerned, axis=0, return_inverse=True)
-    return [
-        (np.flatnonzero(of_deletion.ravel() == k), np.flatnonzero(pattern).tolist())
-        for k, pattern in enumerate(patterns)
-    ]
-
-
 def _size(machine: Machine, influence: bool) -> int:
-    """How many deletions are a task; with the probabilities of many classes at every row they are fewer."""
+    """How many deletions are a task: as many for each pair, or fewer where the probabilities of all rows are needed."""
     size = deletions_per_task(machine.gram)
     if len(machine.pairs) > 1 and influence:
-        size = max(1, min(size, _ROOM // (len(machine.group_codes) * machine.n_classes**2)))
-    return size
+        return max(1, min(size, _ROOM // (len(machine.group_codes) * machine.n_classes**2)))
+    return size * machine.n_classes // 2
 
 
 def _without(
-    machine: Machine, maps: Maps, anchors: Mapping[int, Anchor], group: Codes, copies: Floats, influence: bool
+    machine: Machine, maps: Maps, anchors: Sequence[Anchor], group: Codes, copies: Floats, influence: bool
 ) -> dict[str, Array]:
-    """The numbers of `LeaveOneOut` and `Changes` for the deletion of ``copies`` of each ``group`` (B,), by name.
-
-    Only the pairs that have an anchor are refitted.
-    """
+    """The numbers of `LeaveOneOut` and `Changes` for the deletion of ``copies`` of each ``group`` (B,), by name."""
     B, alone = len(group), len(machine.pairs) == 1
     own, slope, intercept = machine.group_values[group], np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
     calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(_certified(machine), (B, 1))
     violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
-    events, rescued = np.zeros(B, np.int64), np.zeros(B, np.int64)
+    refits, events, rescued = np.zeros((3, B), np.int64)
     f = np.tile(machine.group_values, (B, 1, 1)) if influence and not alone else np.empty(0)
-    for p, anchor in anchors.items():
-        pair, full = machine.pairs[p], machine.pairs[p].solution.decision
-        weights, place = machine.groups.weights[pair.rows], np.searchsorted(pair.rows, group)
-        moved, batch = _refit(pair, anchor, weights, place, copies)
-        reduced = _moved(full, moved, np.add(batch.field, batch.intercept[:, None], out=batch.field), B)
-        numbers, fitted = np.empty((6 if alone and influence else 3, B)), np.zeros(B, bool)
+    for p, (pair, anchor) in enumerate(zip(machine.pairs, anchors, strict=True)):
+        mine = np.flatnonzero(pair.holds(machine.group_codes[group]))
+        weights, full = machine.groups.weights[pair.rows], pair.solution.decision
+        place, taken = np.searchsorted(pair.rows, group[mine]), copies[mine]
+        reduced, which = np.tile(full, (len(mine), 1)), np.flatnonzero(_moves(pair.solution, place))
+        if len(which):
+            moved, uppers = mine[which], deletions(pair.problem.upper, weights, place[which], taken[which])
+            batch = solve(pair.problem, uppers, start=anchor)
+            reduced[which] = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+            reduced[which, place[which]] = resolved(reduced[which, place[which]], batch.resolution)
+            violation[moved, p], certified[moved, p] = batch.violation, batch.status == Status.CERTIFIED
+            rescued[moved] += batch.road == Road.RESCUE
+            events[moved] += batch.events
+            if len(f):
+                others = others_of(pair.rows, machine.gram.n)
+                h = elsewhere(machine.gram, pair.rows, others, batch.alpha * pair.problem.signs)
+                f[moved[:, None], others, p] = h + batch.intercept[:, None]
+        numbers, fitted = np.empty((6 if alone and influence else 3, len(mine))), np.zeros(len(mine), bool)
         _diagnose(
-            reduced, pair.problem.signs, weights, full, place, copies, maps.slope[p], maps.intercept[p], numbers, fitted
+            reduced, pair.problem.signs, weights, full, place, taken, maps.slope[p], maps.intercept[p], numbers, fitted
         )  # fmt: skip
-        own[:, p], slope[:, p], intercept[:, p], changes = numbers[0], numbers[1], numbers[2], numbers[3:]
-        own[moved, p] = resolved(own[moved, p], batch.resolution)
-        calibrated[:, p], violation[moved, p] = fitted, batch.violation
-        certified[moved, p] = batch.status == Status.CERTIFIED
-        rescued[moved] += batch.road == Road.RESCUE
-        events[moved] += batch.events
+        own[mine, p], slope[mine, p], intercept[mine, p], changes = numbers[0], numbers[1], numbers[2], numbers[3:]
+        calibrated[mine, p] = fitted
+        refits[mine] += 1
         if len(f):
-            others = others_of(pair.rows, machine.gram.n)
-            h = elsewhere(machine.gram, pair.rows, others, batch.alpha * pair.problem.signs)
-            f[:, pair.rows, p] = reduced
-            f[:, others, p] = _moved(machine.group_values[others, p], moved, h + batch.intercept[:, None], B)
+            f[mine[:, None], pair.rows, p] = reduced
     totals = _totals_without(machine, group, copies)
     found = {
         "decision_values": own, "slope": slope, "intercept": intercept, "totals": totals,
         "calibrated": calibrated.all(axis=1), "certified": certified.all(axis=1), "violation": violation.max(axis=1),
-        "refits": np.full(B, len(anchors)), "rescued": rescued, "events": events,
+        "refits": refits, "rescued": rescued, "events": events,
     }  # fmt: skip
     if not influence:
         return found
@@ -258,24 +240,14 @@ def _without(
     return found | {"deviance_deleted": changes[0], "max_change": changes[1], "rms_change": changes[2]}
 
 
-def _refit(pair: Pair, anchor: Anchor, weights: Floats, place: Codes, copies: Floats) -> tuple[Codes, Batch]:
-    """Which of B deletions move the solution of a pair, and their solutions.
+def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
+    """Whether deletions of rows in ``place`` (B,) move a solution.
 
-    Its rows have ``weights`` (m,), and lose ``copies`` in ``place`` (B,) in turn. Where a vector is free, so that the
-    intercept is determined, the deletion of a row with α = 0 changes nothing but Platt's map.
+    Where a vector is free, so that the intercept is determined, the deletion of a row with α = 0 changes nothing but
+    Platt's map.
     """
-    full = pair.solution
     determined = bool(full.free.any()) and full.nearest is None
-    moved = np.flatnonzero((full.alpha[place] > 0) | (not determined))
-    uppers = deletions(pair.problem.upper, weights, place[moved], copies[moved])
-    return moved, solve(pair.problem, uppers, start=anchor)
-
-
-def _moved(full: Floats, moved: Codes, values: Floats, B: int) -> Floats:
-    """(B, k) what the full fit has (k,), and in the place of the ``moved`` what the refits have."""
-    whole = np.tile(full, (B, 1))
-    whole[moved] = values
-    return whole
+    return (full.alpha[place] > 0) | (not determined)
 
 
 @njit(cache=True, nogil=True)
