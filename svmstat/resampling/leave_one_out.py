@@ -148,7 +148,7 @@ def leave_one_out(
     parts = run_pieces(
         _without,
         list(map(task, pieces)),
-        n_jobs=n_jobs if len(pieces) >= WORTH_WORKERS else 1,
+        n_jobs=n_jobs if len(pieces) * len(machine.pairs) >= WORTH_WORKERS else 1,
         progress=progress,
         what="leave-one-out",
         outlook=_outlook(machine, anchors, left, task),
