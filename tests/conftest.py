@@ -1,6 +1,7 @@
 """Settings of Hypothesis; samples of several classes, and refits to altered weights, which define all resampling."""
 
 import sys
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,3 +100,20 @@ def refit():
 def pairs():
     """The pairs i < j, independently of the package."""
     return lambda n_classes: list(combinations(range(n_classes), 2))
+
+
+@pytest.fixture
+def nothing_is_solved(monkeypatch):
+    """Whatever would be fitted from here on is an error: bad input has to be refused before."""
+
+    def fail(*_, **__):
+        raise AssertionError("something was solved")
+
+    for module, name in (
+        ("svmstat.model", "fit_machine"),
+        ("svmstat.tuning.sample", "fit_machine"),
+        ("svmstat.tuning.sample", "pose"),
+        ("svmstat.tuning.nu_grid", "sweep_grid"),
+        ("svmstat.tuning.nu_baselines", "sweep_line"),
+    ):
+        monkeypatch.setattr(import_module(module), name, fail)

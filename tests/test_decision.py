@@ -12,7 +12,6 @@ from scipy.special import expit
 from sklearn.svm import SVC
 
 import svmstat.model
-import svmstat.tuning.grid_search
 from svmstat import svm, tune
 from svmstat.errors import ArgumentError
 
@@ -320,16 +319,6 @@ BAD = [
     ({"costs": {"fn": 2}, "class_weight": {"sick": 2}}, "class_weight and costs are two ways to say the same"),
     ({"priors": {"sick": 0.2, "well": 0.8}, "class_weight": "balanced"}, "class_weight and priors are two ways"),
 ]
-
-
-@pytest.fixture
-def nothing_is_solved(monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("something was solved")
-
-    monkeypatch.setattr(svmstat.model, "fit_machine", fail)
-    for name in ("search_fits", "search_folds"):
-        monkeypatch.setattr(svmstat.tuning.grid_search, name, fail)
 
 
 @pytest.mark.usefixtures("nothing_is_solved")

@@ -93,6 +93,19 @@ class Machine(Posed):
         return self._by_row([pair.solution.upper for pair in self.pairs])
 
     @property
+    def is_support(self) -> NDArray[np.bool_]:
+        """(G,) whether a group is a support vector of any pair."""
+        found = np.zeros(self.gram.n, bool)
+        for pair in self.pairs:
+            found[pair.rows[pair.solution.alpha > 0]] = True
+        return found
+
+    @property
+    def n_support(self) -> float:
+        """The sum of the case weights of the support vectors."""
+        return float(self.groups.weights[self.is_support].sum())
+
+    @property
     def signs(self) -> Floats:
         """(n, P) +1 for the first class of a pair, −1 for the second and 0 for others."""
         return np.column_stack([pair.signs(self.codes) for pair in self.pairs])
