@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from svmstat.errors import ArgumentError
+from svmstat.errors import UnavailableError
 from svmstat.plots.style import Axes
 from svmstat.results import SVMResults
 from svmstat.rules import ShiftedRule
@@ -122,10 +122,14 @@ class TuneResult:
         Raises
         ------
         ArgumentError
-            If the parameter has one value only, and for minimax and Neyman–Pearson.
+            If the parameter has one value only.
+        UnavailableError
+            For minimax and Neyman–Pearson.
         """
         if not isinstance(self.plan, CostPlan):
-            raise ArgumentError("plot_criteria() is for searches over C; minimax and Neyman-Pearson have plot_roc().")
+            raise UnavailableError(
+                "plot_criteria() is for searches over C; minimax and Neyman-Pearson have plot_roc()."
+            )
         return self.plan.criteria_figure(self, along, ax)
 
     def plot_roc(self, ax: Axes | None = None) -> Axes:
@@ -142,11 +146,13 @@ class TuneResult:
 
         Raises
         ------
-        ArgumentError
+        UnavailableError
             For other criteria than minimax and Neyman–Pearson.
         """
         if not isinstance(self.plan, NuPlan):
-            raise ArgumentError("plot_roc() is for minimax() and neyman_pearson(a), which estimate both error rates.")
+            raise UnavailableError(
+                "plot_roc() is for minimax() and neyman_pearson(a), which estimate both error rates."
+            )
         return self.plan.roc_figure(self, ax)
 
     def summary(self) -> Summary:
