@@ -134,25 +134,3 @@ def counts(upper: Floats, weights: Floats, copies: Floats) -> Floats:
     array([[0., 8.]])
     """
     return copies * (upper / weights)
-
-
-def folds(upper: Floats, fold: NDArray[np.intp], k: int) -> Floats:
-    """Each of k folds in turn left out: u_i = 0 for the rows of the fold.
-
-    Parameters
-    ----------
-    upper : (n,) bounds of the full fit
-    fold : (n,) the fold of each row, 0 … k − 1
-    k : number of folds
-
-    Returns
-    -------
-    (k, n) upper bounds
-
-    Examples
-    --------
-    >>> folds(np.array([2.0, 6.0, 4.0]), np.array([0, 1, 0]), 2)
-    array([[0., 6., 0.],
-           [2., 0., 4.]])
-    """
-    return np.where(fold == np.arange(k)[:, None], 0.0, upper)

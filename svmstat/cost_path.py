@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat import measures
 from svmstat._checks import one_of, positive, refuse
-from svmstat.calibration import fit_platt
+from svmstat.calibration import fit_maps
 from svmstat.gacv import gckl, machine_gacv, observed_loss
 from svmstat.machine import Machine, along_costs
 from svmstat.plots import criteria_plot, path_plot
@@ -109,16 +109,16 @@ class PathResult:
 def follow_costs(
     machine: Machine, index: pd.Index, costs: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
 ) -> PathResult:
-    """The path of a machine; costs (B,) > 0, truth (n,) or None."""
+    """The path of a machine of two classes; costs (B,) > 0, truth (n,) or None."""
     order = np.argsort(costs, kind="stable")
-    n = len(machine.y)
+    n = len(machine.codes)
     alpha, values = np.empty((len(costs), n)), np.empty((len(costs), n))
     rows: list[dict[str, float]] = [{}] * len(costs)
     for place, each in zip(order.tolist(), along_costs(machine, costs[order]), strict=True):
-        alpha[place], values[place] = each.alpha, each.decision_values
+        alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
         rows[place] = _numbers(each, truth, loo, n_jobs)
     table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
-    return PathResult(costs, machine.C, index, table, machine.upper / machine.C, alpha, values)
+    return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, alpha, values)
 
 
 def check_costs_along(C: object, middle: float) -> Floats:
@@ -134,22 +134,23 @@ def check_costs_along(C: object, middle: float) -> Floats:
 
 
 def _numbers(machine: Machine, truth: Floats | None, loo: bool, n_jobs: int | None) -> dict[str, float]:
-    solution, groups = machine.solution, machine.groups
-    f, y, w, loss = machine.decision_values, machine.y, machine.weights, machine.loss
-    platt = fit_platt(f, y, w)
+    solution, loss, groups = machine.pairs[0].solution, machine.pairs[0].loss, machine.groups
+    f, y, w = machine.decision_values[:, 0], machine.signs[:, 0], machine.weights
+    maps = fit_maps(machine)
     found: dict[str, Any] = {
         "intercept": solution.intercept,
         "norm": np.sqrt(max(solution.norm_squared, 0.0)),
         "n_support": groups.weights[solution.alpha > 0].sum(),
         "n_free": groups.weights[solution.free].sum(),
         "apparent_error": measures.share((f > 0) != (y > 0), w),
-        "deviance": -2.0 * measures.log_likelihood(platt.log_likelihoods(f, y), w),
+        "deviance": -2.0 * measures.log_likelihood(maps.log_likelihoods(machine.decision_values, machine.codes), w),
         "mean_loss": observed_loss(f, y, w, loss),
     }
     if loss.name == "hinge":
         found["gacv"] = machine_gacv(machine)
     if loo:
-        found["loo_loss"] = observed_loss(leave_one_out(machine, platt, n_jobs=n_jobs).decision_values, y, w, loss)
+        left = leave_one_out(machine, maps, influence=False, n_jobs=n_jobs)
+        found["loo_loss"] = observed_loss(left.decision_values[:, 0], y, w, loss)
     if truth is not None:
         found["gckl"] = gckl(f, truth, w, loss)
     found["kkt_violation"] = solution.violation

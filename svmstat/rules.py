@@ -46,7 +46,7 @@ class ShiftedRule:
 
     def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
         """P_F and P_M, as `SVMResults.error_rates` for the shifted rule."""
-        f, y, w = self.fit._observed(newdata, weights)
+        f, y, w = self.fit.observed_values(newdata, weights)
         return error_rates(f + self.shift, y, w)
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ class BiasTuned(ShiftedRule):
 
     def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
         """What a decision costs in the mean, as `SVMResults.risk` for the shifted rule."""
-        f, y, w = self.fit._observed(newdata, weights)
+        f, y, w = self.fit.observed_values(newdata, weights)
         return measures.mean_cost(f + self.shift > 0, y > 0, w, self.costs["fp"], self.costs["fn"])
 
     def __repr__(self) -> str:

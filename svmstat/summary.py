@@ -1,7 +1,6 @@
 """Summaries: of a fit, and of every other result through the same class."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,9 @@ _CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out 
 
 _LONG = 24
 """A kernel whose name is longer stands over the full width."""
+
+_MOST_COEFFICIENTS = 6
+"""Pairs whose coefficients stand side by side."""
 
 _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
@@ -78,7 +80,7 @@ class Summary:
 
 
 def summarize(fit: Any) -> Summary:
-    """The summary of a two-class fit.
+    """The summary of a fit.
 
     Parameters
     ----------
@@ -89,17 +91,17 @@ def summarize(fit: Any) -> Summary:
     -------
     Summary
     """
-    events = show(fit.confusion.sum(axis=1).iloc[list(fit.classes).index(fit.event)], "count")
-    response = f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"
-    parts: list[Part] = [model_block(fit, response, _stakes(fit)), _solution(fit), _support(fit)]
+    two = len(fit.classes) == 2
+    parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
     if fit.nu is not None:
         parts.append(
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
         )
-    parts += [_probabilities(fit), confusion_table(fit), _errors(fit)]
-    if fit.has_params:
-        parts.append(_coefficients(fit))
-    return Summary("Support Vector Machine Results", tuple(parts), _notes(fit), fit_warnings(fit))
+    parts += [_probabilities(fit, two), *([] if two else [_functions(fit)]), _confusion(fit), _errors(fit, two)]
+    if fit.has_params and (two or len(fit.pairs) <= _MOST_COEFFICIENTS):
+        parts.append(_coefficients(fit) if two else _pair_coefficients(fit))
+    title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
+    return Summary(title, tuple(parts), _notes(fit) if two else _pair_notes(fit), _warnings(fit))
 
 
 def summarize_loo(loo: Any) -> Summary:
@@ -157,15 +159,15 @@ def abridged(formula: str, most: int) -> str:
     return f"{head} + ... + {last}" if head else formula
 
 
-def model_block(fit: Any, response: str, stakes: Sequence[Entry]) -> Block:
-    """What was fitted: the formula, the response as it is described, what is at stake, rows and settings."""
+def _model(fit: Any, two: bool) -> Block:
+    """What was fitted: the formula, the response, what is at stake, rows and settings."""
     kernel = [Entry("Kernel", fit.kernel_name)]
     long = len(fit.kernel_name) > _LONG
     wide = [
         Entry("Formula", abridged(fit.formula, 1200)),
-        Entry("Response", response),
+        Entry("Response", _response(fit, two)),
         *(kernel if long else []),
-        *stakes,
+        *(_stakes(fit) if two else _class_weights(fit)),
     ]
     total = "sum w" if fit.weights_given else "n"
     left = [
@@ -192,6 +194,16 @@ def model_block(fit: Any, response: str, stakes: Sequence[Entry]) -> Block:
     )
 
 
+def _response(fit: Any, two: bool) -> str:
+    """Its name, its levels and how often they were observed."""
+    sums = fit.confusion.sum(axis=1)
+    if two:
+        events = show(sums.iloc[list(fit.classes).index(fit.event)], "count")
+        return f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"
+    levels = ", ".join(f"{level} ({show(sums[level], 'count')})" for level in fit.classes)
+    return f"{fit.response_name}, {len(fit.classes)} levels: {levels}"
+
+
 def _cost(fit: Any, total: str) -> list[Entry]:
     """What balances the norm of h against the losses."""
     if fit.nu is None:
@@ -212,13 +224,13 @@ def _stakes(fit: Any) -> list[Entry]:
     if fit.costs is not None:
         fp, fn = (show(fit.costs[kind], "setting") for kind in ("fp", "fn"))
         entries.append(Entry("Costs", f"{fp} for a false positive, {fn} for a false negative"))
-    entries += class_weights(fit)
+    entries += _class_weights(fit)
     if fit.class_weight is not None or fit.loss == "p0" or fit.nu is not None:
         entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
     return entries
 
 
-def class_weights(fit: Any) -> list[Entry]:
+def _class_weights(fit: Any) -> list[Entry]:
     """Priors and class weights, if there are any."""
     entries = []
     if fit.priors is not None:
@@ -232,7 +244,7 @@ def class_weights(fit: Any) -> list[Entry]:
 
 
 def _solution(fit: Any) -> Block:
-    b, *ends = without_noise([fit.intercept, *fit.intercept_interval], least=1.0)  # f is measured in margins
+    b, *ends = _without_noise([fit.intercept, *fit.intercept_interval], least=1.0)  # f is measured in margins
     intercept = (
         [Entry("Intercept", b)]
         if fit.intercept_is_unique
@@ -249,26 +261,47 @@ def _solution(fit: Any) -> Block:
     )
 
 
-def _support(fit: Any) -> Table:
-    names = ["rows", "free", "bounded", "total"]
-    counts = fit.n_support[names].to_numpy(dtype=float)
-    return Table(
-        headers=("n", *names[1:]),
-        index=(*map(str, fit.n_support.index), "all"),
-        cells=tuple(map(tuple, np.vstack([counts, counts.sum(axis=0)]))),
-        styles=("count",) * 4,
-        title=f"Support vectors{' (sums of weights)' if fit.weights_given else ''}",
+def _certificates(fit: Any) -> Block:
+    return Block(
+        title="Solution: one machine for each pair of levels",
+        left=(Entry("Pairs", len(fit.pairs), "count"), Entry("Certified optimal", bool(fit.converged))),
+        right=(
+            Entry("Largest KKT violation", fit.kkt_violation, "residual"),
+            Entry("Largest duality gap", fit.duality_gap, "residual"),
+        ),
     )
 
 
-def calibration_kind(fit: Any) -> str:
-    """The decision values to which Platt's map was fitted."""
-    return _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
+def _support(fit: Any, two: bool) -> Table:
+    """By level, with the sums of all; or by pair."""
+    names = ["rows", "free", "bounded", "total"]
+    counts = fit.n_support[names].to_numpy(dtype=float)
+    index = tuple(map(str, fit.n_support.index)) if two else _pair_names(fit)
+    if two:
+        counts, index = np.vstack([counts, counts.sum(axis=0)]), (*index, "all")
+    return Table(
+        headers=("n", *names[1:]),
+        index=index,
+        cells=tuple(map(tuple, counts.tolist())),
+        styles=("count",) * 4,
+        title=f"Support vectors{'' if two else ' by pair'}{' (sums of weights)' if fit.weights_given else ''}",
+    )
 
 
-def _probabilities(fit: Any) -> Block:
+def _pair_names(fit: Any) -> tuple[str, ...]:
+    """The pairs as 'a : b'."""
+    return tuple(f"{first} : {second}" for first, second in fit.pairs)
+
+
+def _probabilities(fit: Any, two: bool) -> Block:
+    kind = _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
+    if two:
+        slope, intercept = fit.calibration.slope, fit.calibration.intercept
+        maps = [Entry("Platt A, slope", slope), Entry("Platt B, intercept", intercept)]
+    else:
+        maps = [Entry("Coupling", fit.coupling)]
     return Block(
-        title=f"Deviance and Platt probabilities ({calibration_kind(fit)})",
+        title=f"Deviance and {'' if two else 'coupled '}Platt probabilities ({kind})",
         left=(
             Entry("Deviance", fit.deviance),
             Entry("Null deviance", fit.null_deviance),
@@ -276,14 +309,25 @@ def _probabilities(fit: Any) -> Block:
         ),
         right=(
             Entry("Log-likelihood", fit.llf),
-            Entry("Platt A, slope", fit.calibration.slope),
-            Entry("Platt B, intercept", fit.calibration.intercept),
-            Entry("Platt converged", bool(fit.calibration.converged)),
+            *maps,
+            Entry("Platt converged", bool(np.all(fit.calibration.converged))),
         ),
     )
 
 
-def confusion_table(fit: Any) -> Table:
+def _functions(fit: Any) -> Table:
+    intercepts = _without_noise(fit.intercept.to_numpy(), least=1.0)
+    platt = _without_noise(fit.calibration.intercept, least=1.0)
+    columns = (fit.margin, intercepts, fit.calibration.slope, platt)
+    return Table(
+        headers=("margin", "intercept", "Platt A", "Platt B"),
+        index=_pair_names(fit),
+        cells=tuple(zip(*(map(float, column) for column in columns), strict=True)),
+        styles=("estimate",) * 4,
+    )
+
+
+def _confusion(fit: Any) -> Table:
     """Sums of weights by observed and predicted class, with the error of each class."""
     counts = fit.confusion.to_numpy(dtype=float)
     levels = tuple(map(str, fit.confusion.index))
@@ -301,16 +345,18 @@ def confusion_table(fit: Any) -> Table:
     )
 
 
-def _errors(fit: Any) -> Block:
-    threshold = "1/2" if fit.threshold == 0.5 else "P0"
+def _errors(fit: Any, two: bool) -> Block:
+    disagree = "votes, largest p disagree" if fit.class_weight is None else "votes, largest L p disagree"
+    if two:
+        disagree = f"sign(f) and p > {'1/2' if fit.threshold == 0.5 else 'P0'} disagree"
     return Block(
         left=(Entry("Apparent error", fit.apparent_error, "share"),),
-        right=(Entry(f"sign(f) and p > {threshold} disagree", fit.disagreement, "share"),),
+        right=(Entry(disagree, fit.disagreement, "share"),),
     )
 
 
 def _coefficients(fit: Any) -> Table:
-    standardised = without_noise(fit.params_standardized)
+    standardised = _without_noise(fit.params_standardized)
     original = fit.params.where(standardised != 0, 0.0)
     original["Intercept"] = fit.params["Intercept"]
     columns = {"coefficient": standardised}
@@ -319,12 +365,19 @@ def _coefficients(fit: Any) -> Table:
     return Table.from_frame(pd.DataFrame(columns), title=f"Coefficients of f, positive towards {fit.event}")
 
 
-def without_noise(values: Any, least: float = 0.0) -> pd.Series:
+def _pair_coefficients(fit: Any) -> Table:
+    values = fit.params_standardized.apply(_without_noise)
+    values.columns = list(_pair_names(fit))
+    what = "of the standardised columns" if fit.scaled else "of the columns"
+    return Table.from_frame(values, title=f"Coefficients {what}, positive towards the first level")
+
+
+def _without_noise(values: Any, least: float = 0.0) -> pd.Series:
     """The values (m,), those that are nothing but rounding beside the largest of them, or ``least``, made zero.
 
     Examples
     --------
-    >>> without_noise([1.5, -2e-17]).tolist()
+    >>> _without_noise([1.5, -2e-17]).tolist()
     [1.5, 0.0]
     """
     numbers = pd.Series(values)
@@ -342,7 +395,14 @@ def _notes(fit: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def fit_warnings(fit: Any) -> tuple[str, ...]:
+def _pair_notes(fit: Any) -> tuple[str, ...]:
+    notes = ["Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted."]
+    if fit.has_params and len(fit.pairs) > _MOST_COEFFICIENTS:
+        notes.append(f"The coefficients of the {len(fit.pairs)} pairs are in .params.")
+    return tuple(notes)
+
+
+def _warnings(fit: Any) -> tuple[str, ...]:
     """What makes the numbers of a fit unreliable."""
     warnings = []
     if not fit.converged:

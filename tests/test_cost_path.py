@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import svmstat.results
+import svmstat.results.two_levels
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.gacv import gckl
@@ -79,7 +79,7 @@ def test_every_point_is_a_cold_fit(kernel, kind, stakes):
 
 def mean_loss(fit):
     w, f = fit.frame.weights, fit.decision_values.to_numpy()
-    return w @ fit.machine.loss.values(f, fit.frame.y) / w.sum()
+    return w @ fit.machine.pairs[0].loss.values(f, fit.frame.y) / w.sum()
 
 
 @given(seed=st.integers(0, 10_000), exponents=st.lists(st.floats(-5, 4), min_size=1, max_size=5))
@@ -170,7 +170,9 @@ def test_columns_are_those_of_the_fits(stakes):
             "apparent_error": fit.apparent_error,
             "deviance": fit.deviance,
             "loo_loss": fit.loo().mean_loss,
-            "gckl": gckl(fit.decision_values.to_numpy(), data["p"].to_numpy(), fit.frame.weights, fit.machine.loss),
+            "gckl": gckl(
+                fit.decision_values.to_numpy(), data["p"].to_numpy(), fit.frame.weights, fit.machine.pairs[0].loss
+            ),
         }
         expected |= {"gacv": fit.gacv()} if hinge else {}
         assert row[list(expected)].to_dict() == pytest.approx(expected, rel=TOL)
@@ -231,7 +233,7 @@ KEPT = GAPPY.loc[OF_GAPPY.frame.index]
 def test_a_truth_for_every_row_of_the_data(truth):
     path = OF_GAPPY.path([0.5, 2.0], truth=truth, data=GAPPY)
     for C, f in zip(path.C, path.decision_values.to_numpy(), strict=True):
-        expected = gckl(f, KEPT["p"].to_numpy(), np.ones(len(KEPT)), OF_GAPPY.machine.loss)
+        expected = gckl(f, KEPT["p"].to_numpy(), np.ones(len(KEPT)), OF_GAPPY.machine.pairs[0].loss)
         assert path.table["gckl"][C] == pytest.approx(expected, rel=1e-12)
 
 
@@ -335,7 +337,7 @@ def test_arguments_that_are_refused_before_anything_is_solved(monkeypatch, optio
     def fail(*_, **__):
         raise AssertionError("something was solved")
 
-    monkeypatch.setattr(svmstat.results, "follow_costs", fail)
+    monkeypatch.setattr(svmstat.results.two_levels, "follow_costs", fail)
     with pytest.raises(error, match=re.escape(message)):
         FIT.path(**options)
 

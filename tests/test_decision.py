@@ -12,7 +12,6 @@ from scipy.special import expit
 from sklearn.svm import SVC
 
 import svmstat.model
-import svmstat.tuning.grid_search
 from svmstat import svm, tune
 from svmstat.errors import ArgumentError
 
@@ -123,7 +122,7 @@ def test_levels_that_are_no_text():
 
 def by_svc(fit, weights):
     """f on all rows of a fit, by SVC on those with a weight; for the p0 loss see `test_losses`."""
-    loss, X, y, used = fit.machine.loss, fit.frame.X, fit.frame.y, weights > 0
+    loss, X, y, used = fit.machine.pairs[0].loss, fit.frame.X, fit.frame.y, weights > 0
     a, c = 0.5 * (loss.margin_event + loss.margin_other), 0.5 * (loss.margin_event - loss.margin_other)
     K = fit.kernel(X, X)
     svc = SVC(C=fit.C / a, kernel="precomputed", tol=1e-10, max_iter=10**7)
@@ -204,7 +203,7 @@ def test_leave_one_out_and_influence_are_a_loop_of_fits(case):
         all_f, A, B, deviance = reduced(fit, left)
         f[k] = all_f[k]
         log_likelihood[k] = -np.logaddexp(0, y[k] * (A * f[k] + B))
-        each_loss[k] = fit.machine.loss.values(f[[k]], y[[k]])[0]
+        each_loss[k] = fit.machine.pairs[0].loss.values(f[[k]], y[[k]])[0]
         assert loo.deviance_deleted[k] == pytest.approx(deviance, rel=TOL_DEVIANCE)
         assert delta[k] == pytest.approx(fit.deviance - deviance, abs=TOL_DEVIANCE * deviance)
     assert_same(loo.decision_values, f)
@@ -221,14 +220,14 @@ def test_replicates_are_fits_to_drawn_data(case, method):
     gof = fit.gof(B=3, method=method, rng=11)
     assert gof.statistic == fit.deviance and gof.n_failed == 0
     first, weights = fit.machine.groups.first, fit.machine.groups.weights
-    loss, K = fit.machine.loss, fit.kernel(fit.frame.X[first], fit.frame.X[first])
+    loss, K = fit.machine.pairs[0].loss, fit.kernel(fit.frame.X[first], fit.frame.X[first])
     a, c = 0.5 * (loss.margin_event + loss.margin_other), 0.5 * (loss.margin_event - loss.margin_other)
-    p = fit.insample.probability(fit.machine.solution.decision)
+    p = fit.insample.probability(fit.machine.pairs[0].solution.decision)
     for r in range(3):
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(11, spawn_key=(r,))))
         if method == "pairs":
             copies = rng.multinomial(N, weights / N)
-            rows, y = np.repeat(np.arange(len(first)), copies), fit.machine.problem.signs
+            rows, y = np.repeat(np.arange(len(first)), copies), fit.machine.pairs[0].problem.signs
             y = y[rows]
         else:
             events = rng.binomial(weights.astype(int), p)
@@ -268,7 +267,7 @@ def test_folds_are_a_loop_of_fits(case, score):
         out = fold == k
         all_f, A, B, _ = reduced(fit, np.where(out, 0.0, w))
         f[out], log_likelihood[out] = all_f[out], -np.logaddexp(0, y[out] * (A * all_f[out] + B))
-    used, loss = w > 0, fit.machine.loss
+    used, loss = w > 0, fit.machine.pairs[0].loss
     w, y, f, log_likelihood = w[used], y[used], f[used], log_likelihood[used]
     wL = w * loss.class_weight(y)
     expected = {
@@ -320,16 +319,6 @@ BAD = [
     ({"costs": {"fn": 2}, "class_weight": {"sick": 2}}, "class_weight and costs are two ways to say the same"),
     ({"priors": {"sick": 0.2, "well": 0.8}, "class_weight": "balanced"}, "class_weight and priors are two ways"),
 ]
-
-
-@pytest.fixture
-def nothing_is_solved(monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("something was solved")
-
-    monkeypatch.setattr(svmstat.model, "fit_machine", fail)
-    for name in ("search_fits", "search_folds"):
-        monkeypatch.setattr(svmstat.tuning.grid_search, name, fail)
 
 
 @pytest.mark.usefixtures("nothing_is_solved")

@@ -1,5 +1,6 @@
 """Leave-one-out, influence and goodness of fit against loops of independent fits by scikit-learn."""
 
+import pickle
 from importlib import import_module
 
 import joblib
@@ -160,8 +161,8 @@ def test_replicates_are_fits_to_drawn_data(method, monkeypatch):
     fit = svm("y ~ x + z", data, C=4.0, gamma=0.7)
     gof = fit.gof(B=5, method=method, rng=11)
     G = len(fit.machine.groups.first)
-    probabilities = fit.calibration.probability(fit.machine.solution.decision)
-    X, signs = fit.frame.X[fit.machine.groups.first], fit.machine.problem.signs
+    probabilities = fit.calibration.probability(fit.machine.pairs[0].solution.decision)
+    X, signs = fit.frame.X[fit.machine.groups.first], fit.machine.pairs[0].problem.signs
     for r in range(5):
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(11, spawn_key=(r,))))
         if method == "pairs":
@@ -206,8 +207,9 @@ def test_every_backend_gives_the_same_bits(backend, n_jobs):
         with joblib.parallel_config(backend):
             loo, again = other.loo(n_jobs=n_jobs), other.gof(B=40, method=method, rng=1, n_jobs=n_jobs).replicates
         np.testing.assert_array_equal(again, replicates)
-        for name in ("decision_values", "slope", "deviance_deleted", "log_likelihood"):
+        for name in ("decision_values", "slope", "log_likelihood"):
             np.testing.assert_array_equal(getattr(loo.arrays, name), getattr(alone.arrays, name))
+        np.testing.assert_array_equal(loo.deviance_deleted, alone.deviance_deleted)
 
 
 def test_dask_gives_the_same_bits(mackerel):
@@ -218,9 +220,9 @@ def test_dask_gives_the_same_bits(mackerel):
         joblib.parallel_config("dask"),
     ):
         again = other.gof(B=20, rng=1, n_jobs=2).replicates
-        loo = leave_one_out(other.machine, other.insample, n_jobs=2)
+        loo = leave_one_out(other.machine, other.insample_maps, n_jobs=2)
     np.testing.assert_array_equal(again, mackerel.gof(B=20, rng=1).replicates)
-    np.testing.assert_array_equal(loo.deviance_deleted, mackerel.loo().arrays.deviance_deleted)
+    np.testing.assert_array_equal(loo.changes.deviance_deleted, mackerel.loo().deviance_deleted)
 
 
 def test_an_interrupted_loop_leaves_the_fit_as_it_was(monkeypatch):
@@ -301,16 +303,10 @@ def test_a_repr_tells_what_failed():
     assert f", {fit.gof(B=30, rng=0).n_failed} failed, critical" in repr(fit.gof(B=30, rng=0))
 
 
-def test_the_repr_of_many_classes_computes_nothing_more(monkeypatch):
-    results = import_module("svmstat.multiclass_results")
+def test_the_repr_of_many_classes_is_one_line():
     fit = svm("disease ~ ast + alt", datasets.load("liver"))
     loo = fit.loo()
-
-    def fail(*_, **__):
-        raise AssertionError("the deletions were computed")
-
-    monkeypatch.setattr(results, "deletion_changes", fail)
-    assert repr(loo).startswith("<MulticlassLooResult: n = 218, CV score ")
+    assert repr(loo).startswith("<LooResult: n = 218, CV score ")
     assert repr(fit.get_influence()).startswith("<InfluenceResult: deletion deviances of 218 rows, deviance ")
     assert "\n" not in repr(fit) + repr(loo)
 
@@ -320,3 +316,39 @@ def test_more_copies_than_can_be_counted(method):
     fit = svm("y ~ x + z", sample(30, seed=1), weights=np.full(30, 1e20), C=1e-20)
     with pytest.raises(DataError, match=r"the weights add up to 3e\+21, and a replicate draws .* count 9\.01e\+15"):
         fit.gof(B=5, method=method)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_pickled_leave_one_out_does_not_carry_the_fit(classes):
+    data = sample(60, seed=8)
+    fit = svm("y ~ x + z", data.assign(y=np.resize(["a", "b", "c"][:classes], 60)))
+    packed = pickle.dumps(fit.loo())
+    assert len(packed) < 40_000 and b"Machine" not in packed and b"Design" not in packed
+    again = pickle.loads(packed)
+    pd.testing.assert_frame_equal(again.summary_frame(), fit.loo().summary_frame(), check_exact=True)
+    assert again.score == fit.loo().score
+
+
+def test_the_other_rows_of_many_classes_wait_until_they_are_asked_for(monkeypatch):
+    module = import_module("svmstat.resampling.leave_one_out")
+    passes, leave_out = [], module.leave_one_out
+
+    def counted(*arguments, influence, **options):
+        passes.append(influence)
+        return leave_out(*arguments, influence=influence, **options)
+
+    monkeypatch.setattr(module, "leave_one_out", counted)
+    monkeypatch.setattr("svmstat.results.fit.leave_one_out", counted)
+    data = sample(60, seed=8).assign(y=np.resize(["a", "b", "c"], 60))
+    fit, other = svm("y ~ x + z", data), svm("y ~ x + z", data)
+    assert fit.loo().n_failed == 0
+    assert passes == [False]
+    for _ in range(2):
+        later = fit.get_influence().summary_frame()
+        assert passes == [False, True]
+    at_once = other.get_influence().summary_frame()
+    assert passes == [False, True, True]
+    pd.testing.assert_frame_equal(at_once, later, rtol=1e-9)
+    two = svm("y ~ x + z", sample(60, seed=8))
+    two.loo(), two.get_influence().summary_frame()
+    assert passes == [False, True, True, True]

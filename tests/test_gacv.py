@@ -13,7 +13,7 @@ from svmstat import datasets, svm
 from svmstat.errors import UnavailableError
 from svmstat.gacv import gacv, gckl, observed_loss, optimism
 from svmstat.losses import hinge, p0
-from svmstat.machine import fit_machine
+from svmstat.machine import Contrast, fit_machine
 
 TOL = 1e-6  # GACV of two accurate solutions of one problem, relative: the issue's own figure
 TOL_ROUNDING = 1e-12  # the same sums in another order
@@ -150,7 +150,7 @@ def test_mackerel_at_a_small_cost(gamma):
     formula = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
     fit = svm(formula, datasets.load("mackerel"), C=0.01, gamma=gamma)
     left_out = fit.loo().mean_loss
-    own = observed_loss(fit.decision_values.to_numpy(), fit.frame.y, fit.frame.weights, fit.machine.loss)
+    own = observed_loss(fit.decision_values.to_numpy(), fit.frame.y, fit.frame.weights, fit.machine.pairs[0].loss)
     assert own < min(left_out, fit.gacv())
     assert fit.gacv() == pytest.approx(left_out, rel=0.01)
 
@@ -176,12 +176,12 @@ def test_the_mean_loss_is_that_of_a_loop_of_fits(options, weighted):
     data = sample(45, copies=5)
     weights = np.resize(WEIGHTS, 50) if weighted else np.ones(50)
     fit = svm("y ~ x + z", data, weights=weights, event="sick", **options)
-    loss, y, total = fit.machine.loss, fit.frame.y, 0.0
+    loss, y, total = fit.machine.pairs[0].loss, fit.frame.y, 0.0
     for k in range(50):
         left = weights.copy()
         left[k] -= min(1.0, weights[k])
-        refit = fit_machine(fit.kernel, fit.frame.X, y, left, C=fit.C, loss=loss)
-        total += weights[k] * loss.values(refit.decision_values[[k]], y[[k]])[0]
+        refit = fit_machine(fit.kernel, fit.frame.X, (y > 0).astype(int), left, [Contrast(1, 0, loss)], C=fit.C)
+        total += weights[k] * loss.values(refit.decision_values[[k], 0], y[[k]])[0]
     assert fit.loo().mean_loss == pytest.approx(total / weights.sum(), rel=TOL)
 
 

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from svmstat import svm
 from svmstat.kernels import RBF, Linear, gram
 from svmstat.losses import NAMES, Loss, bayes_weights, hinge, make_loss, p0
-from svmstat.machine import fit_machine
+from svmstat.machine import Contrast, fit_machine
 
 TOL_ROUNDING = 1e-12  # a few operations of size 1 to 100 in another order
 TOL_FIT = 1e-6  # two accurate solutions of one problem, relative to max(1, |f|): the issue's own figure
@@ -137,7 +137,7 @@ def by_svc(fit):
     f = a g + c with a = (m₊ + m₋)/2 and c = (m₊ − m₋)/2 makes m₊ − f = a (1 − g) and m₋ + f = a (1 + g), so that
     ½‖h_f‖² + C Σ w L [m − y f]₊ is a² times ½‖h_g‖² + (C/a) Σ w L [1 − y g]₊.
     """
-    loss, w = fit.machine.loss, fit.frame.weights
+    loss, w = fit.machine.pairs[0].loss, fit.frame.weights
     a, c = 0.5 * (loss.margin_event + loss.margin_other), 0.5 * (loss.margin_event - loss.margin_other)
     X, used = fit.frame.X, w > 0
     K = fit.kernel(X, X)
@@ -186,16 +186,16 @@ def test_a_dense_quadratic_programme(kernel, loss, C):
     rng = np.random.default_rng(8)
     X = rng.normal(size=(24, 2))
     y = np.where(X[:, 0] + 0.8 * rng.normal(size=24) > 0.4, 1.0, -1.0)
-    machine = fit_machine(kernel, X, y, np.ones(24), C=C, loss=loss)
+    machine = fit_machine(kernel, X, (y > 0).astype(int), np.ones(24), [Contrast(1, 0, loss)], C=C)
     K, upper, margin = gram(kernel, X), C * loss.class_weight(y), loss.margin(y)
     alpha = interior_point(K * np.outer(y, y), margin, upper, y)
     h = K @ (alpha * y)
-    assert_same(machine.decision_values - machine.solution.intercept, h)
+    assert_same(machine.decision_values[:, 0] - machine.pairs[0].solution.intercept, h)
     dual = 0.5 * (alpha * y) @ h - margin @ alpha
-    assert machine.solution.objective <= dual + 1e-9 * abs(dual)
-    f = machine.decision_values
-    primal = 0.5 * machine.solution.norm_squared + C * loss.values(f, y).sum()
-    assert primal == pytest.approx(-machine.solution.objective, rel=TOL_FIT)
+    assert machine.pairs[0].solution.objective <= dual + 1e-9 * abs(dual)
+    f = machine.decision_values[:, 0]
+    primal = 0.5 * machine.pairs[0].solution.norm_squared + C * loss.values(f, y).sum()
+    assert primal == pytest.approx(-machine.pairs[0].solution.objective, rel=TOL_FIT)
 
 
 def interior_point(Q, margin, upper, y):

@@ -286,7 +286,8 @@ def test_weights_of_every_size(share, nu):
     one = fit(nu, data=data, weights="w")
     assert one.converged and np.isfinite(one.decision_values).all()
     event, other = (data["w"][data["y"] == level].sum() for level in ("sick", "well"))
-    assert one.machine.nu.gamma / one.machine.nu.gamma_other == pytest.approx(nu[1] * other / (nu[0] * event))
+    found = one.machine.pairs[0].nu
+    assert found.gamma / found.gamma_other == pytest.approx(nu[1] * other / (nu[0] * event))
 
 
 def test_ten_rows_and_a_rare_event():

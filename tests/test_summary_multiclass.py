@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat import MulticlassSVMResults, datasets, svm
+from svmstat import SVMResults, datasets, svm
 from svmstat.rendering.parts import Table
 from svmstat.rendering.values import show
 
@@ -267,8 +267,8 @@ def test_as_an_object(name):
 @in_each_form
 def test_a_fit_without_certificate(form, monkeypatch):
     model = fit("plain")  # before the certificate is taken from it, or svm() would warn
-    monkeypatch.setattr(MulticlassSVMResults, "converged", False)
-    monkeypatch.setattr(MulticlassSVMResults, "kkt_violation", 0.012)
+    monkeypatch.setattr(SVMResults, "converged", False)
+    monkeypatch.setattr(SVMResults, "kkt_violation", 0.012)
     text = plain(model, form)
     found = text.index("the solution is not certified as optimal (KKT violation 0.012, duality gap")
     assert text.lower().index("warning:") < found < text.index("Formula")
@@ -283,7 +283,7 @@ def test_maps_that_did_not_converge(form, failed):
     model = fit("plain")
     converged = np.ones(6, bool)
     converged[failed] = False
-    text = plain(replace(model, calibration=replace(model.calibration, converged=converged)), form)
+    text = plain(replace(model, maps=replace(model.maps, converged=converged)), form)
     found = text.index("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")
     assert text.lower().index("warning:") < found < text.index("Formula")
     assert re.search(r"Platt converged\W+no", text)

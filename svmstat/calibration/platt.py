@@ -110,20 +110,6 @@ def fit_map(f, y, weights, slope, intercept):
 
 
 @njit(cache=True, nogil=True)
-def fit_maps(f, y, weights, slope, intercept):
-    """A, B (R,) and whether they are minima (R,), for each row of f (R, n) with its weights (R, n); y (n,).
-
-    Each sets off from (slope, intercept). NaN where f is.
-    """
-    R = f.shape[0]
-    slopes, intercepts, converged = np.full(R, np.nan), np.full(R, np.nan), np.zeros(R, np.bool_)
-    for q in range(R):
-        if not np.isnan(f[q, 0]):
-            slopes[q], intercepts[q], converged[q] = fit_map(f[q], y, weights[q], slope, intercept)
-    return slopes, intercepts, converged
-
-
-@njit(cache=True, nogil=True)
 def deviance(f, y, weights, slope, intercept):
     """−2 Σ w log p of the labels y under the map, without loss of digits near p = 1; f, y, weights (n,).
 

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.special import chdtrc, chdtri
 
 from svmstat._checks import between
-from svmstat.diagnostics.left_out import LeftOut
+from svmstat.diagnostics.loo import LooResult
 from svmstat.plots import index_plot
 
 
@@ -18,10 +18,10 @@ class InfluenceResult:
 
     Attributes
     ----------
-    loo : LeftOut
+    loo : LooResult
     """
 
-    loo: LeftOut
+    loo: LooResult
 
     def __repr__(self) -> str:
         return f"<InfluenceResult: deletion deviances of {len(self.loo.index)} rows, deviance {self.loo.deviance:.6g}>"

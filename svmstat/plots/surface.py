@@ -75,7 +75,7 @@ def region_plot(
 ) -> Axes:
     """The predicted class over two columns of the data, with the data, their classes and the support vectors.
 
-    Parameters and errors are those of `surface_plot`; ``fit`` is a `MulticlassSVMResults`.
+    Parameters and errors are those of `surface_plot`; ``fit`` is one with more than two levels.
 
     Returns
     -------

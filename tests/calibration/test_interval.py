@@ -258,7 +258,7 @@ each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=list(FITS))
 def test_the_columns_of_a_fit(fit):
     found = fit.predict_proba(interval=True)
     assert list(found) == ["p_low", "p_high"] and found.index.equals(DATA.index)
-    low, high = probability_interval(fit.decision_values.to_numpy(), fit.machine.loss)
+    low, high = probability_interval(fit.decision_values.to_numpy(), fit.machine.pairs[0].loss)
     np.testing.assert_array_equal(found["p_low"], low)
     np.testing.assert_array_equal(found["p_high"], high)
     wider = fit.predict_proba(interval=True, tightness=0.5)

@@ -82,7 +82,7 @@ def sample(n=60):
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
 def test_of_a_fit(options, C):
     fit = svm("y ~ x + z", sample(), event="sick", C=C, **options)
-    ax, loss = fit.plot_probability(), fit.machine.loss
+    ax, loss = fit.plot_probability(), fit.machine.pairs[0].loss
     grid, low, high = band(ax)
     assert grid[0] <= -loss.margin_other and grid[-1] >= loss.margin_event  # the whole band is seen
     assert np.mean((fit.decision_values >= grid[0]) & (fit.decision_values <= grid[-1])) >= 0.95

@@ -1,4 +1,4 @@
-"""Bootstrapped deviances of many classes against fits to the drawn rows and labels, one by one."""
+"""Bootstrapped deviances of two classes and more against fits to the drawn rows and labels, one by one."""
 
 from importlib import import_module
 
@@ -6,15 +6,10 @@ import joblib
 import numpy as np
 import pytest
 
-from svmstat import resampling
-from svmstat.calibration import fit_platt
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
-from svmstat.losses import make_loss
-from svmstat.machine import fit_machine
-from svmstat.multiclass import bootstrap_deviance
-from svmstat.resampling.bootstrap import replicate_generator
+from svmstat.resampling.bootstrap import bootstrap_deviance, replicate_generator
 
-module = import_module("svmstat.multiclass.bootstrap")
+module = import_module("svmstat.resampling.bootstrap")
 
 TOL_DEVIANCE = 1e-6  # deviances by two certified fits of one sample, relative
 TOL_SAME = 1e-12  # the same sums in another order, relative
@@ -37,11 +32,12 @@ def drawn(machine, maps, method, r):
     if method == "pairs":
         times = rng.multinomial(round(weights.sum()), weights / weights.sum())
         return np.repeat(first, times), np.repeat(machine.codes[first], times)
-    p = maps.probabilities(machine.decision_values[first])
+    order = machine.classes[0] if machine.n_classes == 2 else np.arange(machine.n_classes)
+    p = maps.probabilities(machine.decision_values[first])[:, order]
     rows, codes = [], []
     for row, times in zip(first.tolist(), rng.multinomial(weights.astype(int), p), strict=True):
         rows += [row] * int(times.sum())
-        codes += np.repeat(np.arange(len(times)), times).tolist()
+        codes += np.repeat(order, times).tolist()
     return np.array(rows), np.array(codes)
 
 
@@ -139,17 +135,16 @@ def test_a_lost_class_is_nan(clouds, fit, method, coupling):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "p0"])
-@couplings
-def test_two_classes_are_the_two_class_bootstrap(clouds, fit, loss, coupling):
+@methods
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_classes_by_the_definition(clouds, fit, loss, method, order):
     X, codes = clouds(60, 2, seed=8)
     weights = np.random.default_rng(9).choice([0.0, 1.0, 2.0], 60)
     weights[:4] = 1.0
-    y = np.where(codes == 0, 1.0, -1.0)
-    machine, maps = fit(RBF(0.5), X, codes, weights, C=3.0, loss=loss, class_weight={0: 1.5, 1: 0.5}, coupling=coupling)
-    alone = fit_machine(RBF(0.5), X, y, weights, C=3.0, loss=make_loss(loss, 1.5, 0.5))
-    platt = fit_platt(alone.decision_values, y, weights)
-    expected = resampling.bootstrap_deviance(alone, platt, B=20, method="pairs", seed=SEED).deviance
-    np.testing.assert_allclose(replicates(machine, maps, "pairs", B=20), expected, rtol=TOL_DEVIANCE)
+    how = {"loss": loss, "class_weight": {0: 1.5, 1: 0.5}, "order": [order]}
+    machine, maps = fit(RBF(0.5), X, codes, weights, C=3.0, **how)
+    expected = one_by_one(machine, maps, method, 5, fit, **how)
+    np.testing.assert_allclose(replicates(machine, maps, method, B=5), expected, rtol=TOL_DEVIANCE)
 
 
 def test_the_labels_that_are_drawn_have_their_probabilities(clouds, fit):
@@ -184,14 +179,14 @@ def test_a_replicate_without_certificate_or_map_is_nan(clouds, fit, monkeypatch,
     def failing(real):
         def call(*arguments, **options):
             result = real(*arguments, **options)
-            flags = result[2] if what == "converged" else getattr(result, "status", None)
+            flags = arguments[5] if what == "converged" else getattr(result, "status", None)
             if isinstance(flags, np.ndarray):
                 flags[2] = what == "status"  # not certified, or not converged
             return result
 
         return call
 
-    name = {"converged": "fit_maps", "status": "solve"}[what]
+    name = {"converged": "_fit_maps", "status": "solve"}[what]
     monkeypatch.setattr(module, name, failing(getattr(module, name)))
     values = replicates(machine, maps, method, B=4)
     np.testing.assert_array_equal(values, np.where(np.arange(4) == 2, np.nan, first))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline, gram
 from svmstat.losses import Loss, hinge
-from svmstat.machine import fit_machine, group_rows
+from svmstat.machine import Contrast, fit_machine, group_rows
 from svmstat.solver import Status
 
 TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relative to max(1, Σα max|K|)
@@ -36,7 +36,8 @@ KERNELS = {
 
 def fit(X=X, y=Y, weights=None, kernel="rbf", C=1.0, loss=None):
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, float)
-    return fit_machine(KERNELS.get(kernel, kernel), X, y, weights, C=C, loss=loss or hinge())
+    asked = [Contrast(1, 0, loss or hinge())]
+    return fit_machine(KERNELS.get(kernel, kernel), X, (y > 0).astype(int), weights, asked, C=C)
 
 
 def assert_same(a, b, tolerance=TOL_FIT):
@@ -94,10 +95,10 @@ def test_a_weight_of_two_is_a_row_given_twice(kernel):
     rows = np.repeat(np.arange(N), weights)
     weighted, repeated = fit(weights=weights, kernel=kernel), fit(X[rows], Y[rows], kernel=kernel)
     np.testing.assert_array_equal(repeated.decision_values, weighted.decision_values[rows])
-    np.testing.assert_array_equal(repeated.solution.alpha, weighted.solution.alpha)
-    assert repeated.solution.intercept_interval == weighted.solution.intercept_interval
-    np.testing.assert_allclose(np.bincount(rows, repeated.alpha), weighted.alpha, rtol=1e-14)
-    np.testing.assert_allclose(np.bincount(rows, repeated.upper), weighted.upper, rtol=1e-14)
+    np.testing.assert_array_equal(repeated.pairs[0].solution.alpha, weighted.pairs[0].solution.alpha)
+    assert repeated.pairs[0].solution.intercept_interval == weighted.pairs[0].solution.intercept_interval
+    np.testing.assert_allclose(np.bincount(rows, repeated.alpha[:, 0]), weighted.alpha[:, 0], rtol=1e-14)
+    np.testing.assert_allclose(np.bincount(rows, repeated.upper[:, 0]), weighted.upper[:, 0], rtol=1e-14)
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
@@ -117,12 +118,12 @@ def test_alpha_is_shared_in_proportion_to_the_weights():
     weights = np.ones(len(rows))
     weights[:3] = 0.5, 2.0, 0.0
     machine = fit(X[rows], Y[rows], weights, C=0.2)
-    group = machine.solution.alpha[machine.groups.of_row[0]]
-    np.testing.assert_allclose(machine.alpha[:4], group * np.array([0.5, 2.0, 0.0, 1.0]) / 3.5, rtol=1e-14)
-    np.testing.assert_allclose(machine.upper[:4], 0.2 * weights[:4], rtol=1e-14)
-    np.testing.assert_allclose(machine.decision_values[:4], machine.decision_values[0], rtol=1e-13)
-    assert machine.alpha.sum() == pytest.approx(machine.solution.alpha.sum(), rel=1e-13)
-    assert machine.alpha @ machine.y == pytest.approx(0.0, abs=1e-12)
+    group = machine.pairs[0].solution.alpha[machine.groups.of_row[0]]
+    np.testing.assert_allclose(machine.alpha[:4, 0], group * np.array([0.5, 2.0, 0.0, 1.0]) / 3.5, rtol=1e-14)
+    np.testing.assert_allclose(machine.upper[:4, 0], 0.2 * weights[:4], rtol=1e-14)
+    np.testing.assert_allclose(machine.decision_values[:4, 0], machine.decision_values[0, 0], rtol=1e-13)
+    assert machine.alpha.sum() == pytest.approx(machine.pairs[0].solution.alpha.sum(), rel=1e-13)
+    assert machine.alpha[:, 0] @ machine.signs[:, 0] == pytest.approx(0.0, abs=1e-12)
     assert (machine.alpha <= machine.upper * (1 + 1e-15)).all()
 
 
@@ -134,7 +135,7 @@ def test_fractional_weights_scale_as_the_cost():
 def test_class_weights_are_case_weights():
     case = np.where(Y > 0, 2.0, 0.25)
     by_loss, by_case = fit(loss=hinge(2.0, 0.25)), fit(weights=case)
-    np.testing.assert_array_equal(by_loss.problem.upper, by_case.problem.upper)
+    np.testing.assert_array_equal(by_loss.pairs[0].problem.upper, by_case.pairs[0].problem.upper)
     np.testing.assert_array_equal(by_loss.decision_values, by_case.decision_values)
 
 
@@ -153,8 +154,8 @@ def test_decision_values_by_the_expansion(kernel, C):
     machine = fit(kernel=kernel, C=C)
     K = gram(KERNELS[kernel], X)
     size = max(1.0, machine.alpha.sum() * np.abs(K).max())
-    by_definition = K @ (machine.alpha * Y) + machine.solution.intercept
-    assert machine.solution.status is Status.CERTIFIED
+    by_definition = K @ (machine.alpha * Y[:, None]) + machine.pairs[0].solution.intercept
+    assert machine.pairs[0].solution.status is Status.CERTIFIED
     np.testing.assert_allclose(machine.decision_values, by_definition, rtol=0, atol=TOL_VALUES * size)
     np.testing.assert_allclose(machine.decision_function(X), machine.decision_values, rtol=0, atol=TOL_VALUES * size)
 
@@ -163,9 +164,9 @@ def test_new_rows_in_pieces(monkeypatch):
     machine = fit()
     new = RNG.normal(size=(101, 3))
     whole = machine.decision_function(new)
-    monkeypatch.setattr("svmstat.machine._CHUNK", 64)
+    monkeypatch.setattr("svmstat.machine.groups._CHUNK", 64)
     np.testing.assert_allclose(machine.decision_function(new), whole, rtol=1e-13)
-    assert machine.decision_function(new[:0]).shape == (0,)
+    assert machine.decision_function(new[:0]).shape == (0, 1)
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
@@ -178,20 +179,20 @@ def test_precomputed_is_the_kernel_itself(kernel, weighting):
     given_gram = fit(gram(KERNELS[kernel], X), Y, weights, kernel=Precomputed())
     assert_same(given_gram.decision_values, named.decision_values)
     assert_same(given_gram.decision_function(KERNELS[kernel](new, X)), named.decision_function(new))
-    assert given_gram.solution.intercept == pytest.approx(named.solution.intercept, abs=TOL_FIT)
+    assert given_gram.pairs[0].solution.intercept == pytest.approx(named.pairs[0].solution.intercept, abs=TOL_FIT)
 
 
 def test_precomputed_copies_are_grouped():
     rows = np.concatenate([np.arange(N), np.arange(10)])
     K = gram(KERNELS["rbf"], X[rows])
     by_gram, by_rows = fit(K, Y[rows], kernel=Precomputed()), fit(X[rows], Y[rows])
-    assert by_gram.problem.n == by_rows.problem.n == N
+    assert by_gram.gram.n == by_rows.gram.n == N
     assert_same(by_gram.decision_values, by_rows.decision_values)
 
 
 def test_direction_is_the_linear_function():
     machine = fit(kernel="linear")
-    by_direction = X @ machine.direction() + machine.solution.intercept
+    by_direction = X @ machine.directions + machine.pairs[0].solution.intercept
     assert_same(by_direction, machine.decision_values, TOL_VALUES)
 
 
@@ -200,7 +201,7 @@ def test_no_column_at_all():
     y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
     machine = fit(np.empty((5, 0)), y, kernel="linear")
     np.testing.assert_allclose(machine.decision_values, 1.0, atol=1e-12)
-    assert machine.direction().shape == (0,)
+    assert machine.directions.shape == (0, 1)
 
 
 def test_inputs_are_not_changed():

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from svmstat.calibration import couple
+from svmstat.calibration import Maps, couple, coupled, log_of_own
 from svmstat.kernels import RBF
-from svmstat.multiclass import PairMaps, coupled, log_likelihoods, pairs_of, vote
+from svmstat.machine import pairs_of, vote
 
 TOL_SAME = 1e-12  # the same formula in another order
 TOL_MINIMISER = 1e-5  # BFGS stops where the divergence is flat to rounding: the root of 1e-16 with some digits to spare
@@ -69,7 +69,7 @@ def test_votes(pairs, seed, K, grid):
     f = rng.integers(-1, 2, shape) * 1.0 if grid else rng.normal(size=shape)
     f[0] = np.nan
     f[1, -1] = np.nan
-    winner = vote(f, K)
+    winner = vote(f, pairs_of(K))
     np.testing.assert_array_equal(winner[:2], -1)
     assert winner[2:].tolist() == [vote_by_hand(row, pairs(K)) for row in f[2:]]
 
@@ -88,18 +88,18 @@ def test_votes(pairs, seed, K, grid):
     ],
 )
 def test_the_rule_of_ties(f, winner):
-    assert vote(np.array([f]), 3).tolist() == [winner]
+    assert vote(np.array([f]), pairs_of(3)).tolist() == [winner]
 
 
 def test_sums_count_only_among_the_classes_with_most_votes():
     """Class 3 has the largest sum but one vote; classes 0 and 1 have two."""
     f = np.array([[0.1, 0.1, -50.0, 0.1, 0.1, 0.1]])
-    assert vote(f, 4).tolist() == [1]
+    assert vote(f, pairs_of(4)).tolist() == [1]
 
 
 def test_two_classes_vote_by_the_sign():
-    assert vote(np.array([[2.0], [-2.0], [0.0], [np.nan], [1e300]]), 2).tolist() == [0, 1, 1, -1, 0]
-    assert vote(np.empty((0, 3)), 3).shape == (0,)
+    assert vote(np.array([[2.0], [-2.0], [0.0], [np.nan], [1e300]]), pairs_of(2)).tolist() == [0, 1, 1, -1, 0]
+    assert vote(np.empty((0, 3)), pairs_of(3)).shape == (0,)
 
 
 # -- coupled -----------------------------------------------------------------------------------------------------------
@@ -145,6 +145,17 @@ def test_two_classes_have_the_probabilities_of_their_map(coupling):
     p = coupled(f, slope, intercept, totals, coupling)
     z = slope * f + intercept
     np.testing.assert_allclose(p, np.hstack([expit(-z), expit(z)]), rtol=TOL_SAME)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_maps_of_two_classes_keep_the_digits_of_likely_ones(order):
+    """log(1 − 1e-30) is not zero."""
+    maps = Maps(np.array([-1.0]), np.zeros(1), np.ones(1, bool), np.array([order]), np.ones(2), COUPLINGS[0], "loo")
+    f, first = np.array([[70.0], [-3.0]]), np.full(2, order[0])
+    np.testing.assert_allclose(maps.log_likelihoods(f, first), -np.log1p(np.exp(-f[:, 0])), rtol=TOL_SAME)
+    np.testing.assert_allclose(maps.probabilities(f)[:, order[0]], expit(f[:, 0]), rtol=TOL_SAME)
+    np.testing.assert_allclose(maps.probabilities(f)[:, order[1]], expit(-f[:, 0]), rtol=TOL_SAME)
+    assert np.isnan(maps.log_likelihoods(f, np.full(2, -1))).all()
 
 
 @both
@@ -224,7 +235,7 @@ def test_the_maps_of_a_fit(clouds, fit, pairs, coupling):
 
 def test_the_same_maps_in_another_coupling():
     f, slope, intercept, totals = random_maps(4, np.random.default_rng(8), (5,))
-    maps = PairMaps(slope, intercept, np.ones(6, bool), totals, COUPLINGS[0], "loo")
+    maps = Maps(slope, intercept, np.ones(6, bool), pairs_of(4), totals, COUPLINGS[0], "loo")
     other = maps.with_coupling(COUPLINGS[1])
     assert (maps.coupling, other.coupling, other.kind) == (*COUPLINGS, "loo")
     expected = coupled(f, slope, intercept, totals, COUPLINGS[1])
@@ -234,9 +245,9 @@ def test_the_same_maps_in_another_coupling():
 def test_sizes_matter_to_the_divergence_alone():
     f, slope, intercept, totals = random_maps(4, np.random.default_rng(6), (5,))
     for coupling, same in zip(COUPLINGS, (True, False), strict=True):
-        maps = PairMaps(slope, intercept, np.ones(6, bool), totals, coupling, "insample")
-        other = PairMaps(slope, intercept, np.ones(6, bool), totals[::-1] ** 2, coupling, "insample")
-        scaled = PairMaps(slope, intercept, np.ones(6, bool), 7.0 * totals, coupling, "insample")
+        maps = Maps(slope, intercept, np.ones(6, bool), pairs_of(4), totals, coupling, "insample")
+        other = Maps(slope, intercept, np.ones(6, bool), pairs_of(4), totals[::-1] ** 2, coupling, "insample")
+        scaled = Maps(slope, intercept, np.ones(6, bool), pairs_of(4), 7.0 * totals, coupling, "insample")
         assert np.array_equal(maps.probabilities(f), other.probabilities(f)) == same
         np.testing.assert_allclose(scaled.probabilities(f), maps.probabilities(f), rtol=0, atol=TOL_SAME)
 
@@ -247,19 +258,19 @@ def test_sizes_matter_to_the_divergence_alone():
 def test_log_likelihoods():
     rng = np.random.default_rng(7)
     p, codes = rng.dirichlet(np.ones(4), (3, 5)), np.array([0, 3, -1, 2, 1])
-    values = log_likelihoods(p, codes)
+    values = log_of_own(p, codes)
     assert values.shape == (3, 5)
     for k, code in enumerate(codes.tolist()):
         expected = np.log(p[:, k, code]) if code >= 0 else np.full(3, np.nan)
         np.testing.assert_array_equal(values[:, k], expected)
-    np.testing.assert_array_equal(log_likelihoods(p[0], codes), values[0])
+    np.testing.assert_array_equal(log_of_own(p[0], codes), values[0])
 
 
 def test_log_likelihoods_have_a_floor():
     p = np.array([[0.0, 1.0], [5e-324, 1.0], [LEAST, 1.0], [1e-300, 1.0], [np.nan, np.nan]])
-    values = log_likelihoods(p, np.zeros(5, np.intp))
+    values = log_of_own(p, np.zeros(5, np.intp))
     np.testing.assert_array_equal(values, np.log([LEAST, LEAST, LEAST, 1e-300, np.nan]))
-    np.testing.assert_array_equal(log_likelihoods(p[:4], np.ones(4, np.intp)), 0.0)
+    np.testing.assert_array_equal(log_of_own(p[:4], np.ones(4, np.intp)), 0.0)
 
 
 @both
@@ -267,4 +278,4 @@ def test_a_row_that_could_not_be_wrong_has_a_finite_log_likelihood(coupling):
     f = np.array([[1e6, 1e6, 1e6]])
     p = coupled(f, np.full(3, -1e3), np.zeros(3), np.ones(3), coupling)
     for code in range(3):
-        assert np.log(LEAST) <= log_likelihoods(p, np.array([code]))[0] <= 0.0
+        assert np.log(LEAST) <= log_of_own(p, np.array([code]))[0] <= 0.0

@@ -1,4 +1,4 @@
-"""The machines of all pairs against libsvm, a dense program and the two-class machine; weights, order and labels."""
+"""The machines of all pairs against libsvm, a dense program and machines of their rows; weights, order and labels."""
 
 import pickle
 
@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from svmstat.calibration import fit_platt
+from svmstat.calibration import fit_maps, fit_platt
 from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline, gram
 from svmstat.losses import make_loss
-from svmstat.machine import fit_machine
-from svmstat.multiclass import fit_pair_maps, fit_pairs, leave_one_out
+from svmstat.machine import Contrast, contrasts, fit_machine, pairs_of
+from svmstat.resampling import leave_one_out
 from svmstat.solver import Gram, Status
 from svmstat.solver import gram as gram_module
 
@@ -47,17 +47,17 @@ def assert_same(a, b, tolerance=TOL_FIT):
     np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.abs(b).max()))
 
 
-def pairs_fit(kernel, X, codes, weights=None, C=1.0, loss="hinge", **options):
+def pairs_fit(kernel, X, codes, weights=None, C=1.0, loss="hinge", class_weight=None, order=None, **options):
     weights = np.ones(len(codes)) if weights is None else np.asarray(weights, float)
-    return fit_pairs(kernel, X, codes, weights, C=C, loss=loss, **options)
+    asked = contrasts(pairs_of(codes.max() + 1) if order is None else order, loss, class_weight)
+    return fit_machine(kernel, X, codes, weights, asked, C=C, **options)
 
 
 def two_class(kernel, X, codes, weights, first, second, C, loss):
     """The two-class machine on the rows of a pair, and its decision values on all rows."""
     rows = (codes == first) | (codes == second)
-    y = np.where(codes[rows] == first, 1.0, -1.0)
-    machine = fit_machine(kernel, X[rows], y, weights[rows], C=C, loss=loss)
-    return machine, machine.decision_function(X)
+    machine = fit_machine(kernel, X[rows], codes[rows], weights[rows], [Contrast(first, second, loss)], C=C)
+    return machine, machine.decision_function(X)[:, 0]
 
 
 # -- other solvers -----------------------------------------------------------------------------------------------------
@@ -157,27 +157,31 @@ def test_each_pair_is_the_machine_of_its_rows(clouds, pairs, name, C, loss):
         alone, everywhere = two_class(kernel, X, codes, weights, i, j, C, own)
         assert (pair.first, pair.second, pair.loss) == (i, j, own)
         assert_same(machine.decision_values[:, p], everywhere)
-        assert machine.intercept[p] == pytest.approx(alone.solution.intercept, abs=TOL_FIT * max(1, C))
-        assert pair.solution.objective == pytest.approx(alone.solution.objective, rel=1e-8)
+        assert machine.intercept[p] == pytest.approx(alone.pairs[0].solution.intercept, abs=TOL_FIT * max(1, C))
+        assert pair.solution.objective == pytest.approx(alone.pairs[0].solution.objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "p0"])
 @pytest.mark.parametrize("name", NAMES)
-def test_two_classes_are_the_two_class_machine(clouds, name, loss):
+def test_the_event_of_two_classes_gives_the_sign(clouds, name, loss):
+    """One pair on the gram matrix itself, in either order."""
     X, codes = clouds(70, 2, seed=8)
     kernel, weights = kernels(X)[name], np.random.default_rng(9).choice([0.0, 0.5, 1.0, 3.0], 70)
     weights[:4] = 1.0
-    y = np.where(codes == 0, 1.0, -1.0)
-    machine = pairs_fit(kernel, X, codes, weights, 2.0, loss, class_weight={0: 1.5, 1: 0.5})
-    alone = fit_machine(kernel, X, y, weights, C=2.0, loss=make_loss(loss, 1.5, 0.5))
-    assert_same(machine.decision_values[:, 0], alone.decision_values)
-    assert_same(machine.decision_function(X)[:, 0], alone.decision_function(X))
-    assert_same(machine.alpha[:, 0], alone.alpha)
-    maps, platt = fit_pair_maps(machine, "wu-lin-weng"), fit_platt(alone.decision_values, y, weights)
-    assert maps.slope[0] == pytest.approx(platt.slope, rel=TOL_FIT)
-    assert maps.intercept[0] == pytest.approx(platt.intercept, abs=TOL_FIT)
-    p = platt.probability(alone.decision_values)
+    machine, other = (
+        pairs_fit(kernel, X, codes, weights, 2.0, loss, class_weight={0: 1.5, 1: 0.5}, order=[order])
+        for order in ((0, 1), (1, 0))
+    )
+    assert machine.pairs[0].problem.gram is machine.gram
+    assert_same(machine.decision_values, -other.decision_values)
+    assert_same(machine.decision_function(X), -other.decision_function(X))
+    assert_same(machine.alpha, other.alpha)
+    maps, other_maps = fit_maps(machine), fit_maps(other)
+    assert maps.slope[0] == pytest.approx(other_maps.slope[0], rel=TOL_FIT)
+    assert maps.intercept[0] == pytest.approx(-other_maps.intercept[0], abs=TOL_FIT)
+    p = maps.alone.probability(machine.decision_values[:, 0])
     assert_same(maps.probabilities(machine.decision_values), np.column_stack([p, 1 - p]))
+    assert_same(other_maps.probabilities(other.decision_values), np.column_stack([p, 1 - p]))
 
 
 # -- weights, order, labels --------------------------------------------------------------------------------------------
@@ -195,7 +199,7 @@ def test_a_weight_of_two_is_a_row_given_twice(clouds, name):
     np.testing.assert_array_equal(repeated.totals, weighted.totals)
     for p in range(3):
         np.testing.assert_allclose(np.bincount(rows, repeated.alpha[:, p]), weighted.alpha[:, p], rtol=TOL_SUM)
-    a, b = fit_pair_maps(weighted, "wu-lin-weng"), fit_pair_maps(repeated, "wu-lin-weng")
+    a, b = fit_maps(weighted, "wu-lin-weng"), fit_maps(repeated, "wu-lin-weng")
     np.testing.assert_allclose(a.slope, b.slope, rtol=1e-9)
     np.testing.assert_allclose(a.intercept, b.intercept, rtol=0, atol=1e-9)
 
@@ -213,7 +217,7 @@ def test_weight_zero_is_absent_and_predicted(clouds, name):
     np.testing.assert_array_equal(whole.alpha[unused], 0.0)
     np.testing.assert_array_equal(whole.alpha[~unused], part.alpha)
     assert_same(whole.decision_values[unused], part.decision_function(X[unused]), TOL_VALUES)
-    a, b = fit_pair_maps(whole, "wu-lin-weng"), fit_pair_maps(part, "wu-lin-weng")
+    a, b = fit_maps(whole, "wu-lin-weng"), fit_maps(part, "wu-lin-weng")
     np.testing.assert_allclose(a.slope, b.slope, rtol=1e-12)
     np.testing.assert_array_equal(a.totals, b.totals)
 
@@ -302,7 +306,7 @@ def test_new_rows_in_pieces(clouds, monkeypatch):
     X, codes = clouds(60, seed=17)
     machine, new = pairs_fit(RBF(0.5), X, codes), clouds(101, seed=18)[0]
     whole = machine.decision_function(new)
-    monkeypatch.setattr("svmstat.machine._CHUNK", 64)
+    monkeypatch.setattr("svmstat.machine.groups._CHUNK", 64)
     np.testing.assert_allclose(machine.decision_function(new), whole, rtol=0, atol=1e-12)
     assert machine.decision_function(new[:0]).shape == (0, 3)
 
@@ -346,7 +350,7 @@ def test_maps_are_those_of_the_rows_of_each_pair(clouds, pairs):
     given_f = machine.decision_values + np.random.default_rng(23).normal(size=machine.decision_values.shape)
     given_f[4:7, 0] = np.nan
     for f, kind in ((None, "insample"), (given_f, "loo")):
-        maps = fit_pair_maps(machine, "hastie-tibshirani", f)
+        maps = fit_maps(machine, "hastie-tibshirani", f)
         values = machine.decision_values if f is None else f
         for p, (i, j) in enumerate(pairs(4)):
             rows = ((codes == i) | (codes == j)) & np.isfinite(values[:, p])
@@ -365,7 +369,7 @@ def test_leave_one_out_maps_with_classes_of_one_row(clouds, fit, lonely):
     rows = np.flatnonzero(~np.isin(codes, lonely) | np.isin(np.arange(40), lonely))
     machine, maps = fit(RBF(0.5), X[rows], codes[rows])
     f = leave_one_out(machine, maps).decision_values
-    by_loo = fit_pair_maps(machine, "wu-lin-weng", f)
+    by_loo = fit_maps(machine, "wu-lin-weng", f)
     for p, pair in enumerate(machine.pairs):
         own = np.isin(codes[rows], [pair.first, pair.second]) & np.isfinite(f[:, p])
         if pair.first not in lonely and pair.second not in lonely:
@@ -382,7 +386,7 @@ def test_rounding_is_no_signal():
     codes[:2] = 0, 1
     machine = pairs_fit(Polynomial(0.5, 1.0, 2), X, codes, C=1000.0)
     assert np.ptp(machine.decision_values) < 1e-9
-    maps = fit_pair_maps(machine, "wu-lin-weng")
+    maps = fit_maps(machine, "wu-lin-weng")
     share = (codes == 0) @ np.full(30, 1 / 30)
     np.testing.assert_allclose(maps.probabilities(machine.decision_values)[:, 0], share, rtol=0, atol=0.05)
 
