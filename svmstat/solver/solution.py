@@ -157,11 +157,11 @@ def middles(interval: Floats) -> Floats:
 def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
     """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
 
-    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, add up
-    to m of these at most, and hardly ever to more than √m [Higham & Mary 2019].
+    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
+    ever add up to more than √m of these [Higham & Mary 2019].
     """
-    root, m = np.sqrt(np.abs(diagonal)), np.count_nonzero(beta, axis=-1)
-    units = np.minimum(1.5 + 0.5 * m, 3.0 + 0.5 * np.sqrt(m))
+    root = np.sqrt(np.abs(diagonal))
+    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
     with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
         return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
