@@ -20,7 +20,7 @@ from svmstat import minimax, neyman_pearson
 from svmstat.formula import build_design
 from svmstat.kernels import RBF
 from svmstat.machine import group_rows
-from svmstat.nu import nu_of_sample
+from svmstat.objective.nu import nu_of_sample
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.error_control import best_cell
 from svmstat.tuning.nu_baselines import along_lines

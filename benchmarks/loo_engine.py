@@ -8,9 +8,9 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC
 
 from benchmarks.problems import banana, interaction, mackerel, two_class_machine
-from svmstat.bounds import deletions
 from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF
+from svmstat.objective.bounds import deletions
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import anchor_at, solve

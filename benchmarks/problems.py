@@ -3,8 +3,8 @@
 import numpy as np
 
 from svmstat import datasets
-from svmstat.losses import hinge
 from svmstat.machine import Contrast, fit_machine, nu_contrast
+from svmstat.objective.losses import hinge
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 

@@ -8,23 +8,23 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from svmstat import losses
-from svmstat._checks import flag, one_of, positive
-from svmstat._warn import warn
-from svmstat.bounds import check_range
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import flag, one_of, positive
+from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
-from svmstat.decision import Decision, decide
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import Kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
-from svmstat.nu import Nu, check_nu, nu_of_sample
+from svmstat.objective import losses
+from svmstat.objective.bounds import check_range
+from svmstat.objective.decision import Decision, decide
+from svmstat.objective.nu import Nu, check_nu, nu_of_sample
 from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
 
-Floats = NDArray[np.float64]
 Plain = TypeVar("Plain", float, int, str)
 
 

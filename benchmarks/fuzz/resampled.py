@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.fuzz.draw import Case
 from benchmarks.fuzz.judge import EPS, Finding, Floats
 from svmstat import svm, tune
-from svmstat._random import seed_sequence
+from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration import fit_maps
 from svmstat.errors import DataError
 from svmstat.machine import Contrast, fit_machine

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.coupling import couple, pairwise
 from svmstat.calibration.platt import Platt, fit_platt
 from svmstat.machine import Machine
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 LEAST = float(np.finfo(float).tiny)
 """A probability below this counts as this in a log-likelihood."""

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.calibration.exponential import exp_of_negative
-
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 100
 _DECREMENT = 1e-20

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from svmstat.plots import replicates_plot
-from svmstat.summary import Summary, summarize_gof
-
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Floats
+from svmstat.reporting.plots import replicates_plot
+from svmstat.reporting.summary import Summary, summarize_gof
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, chdtri
 
-from svmstat._checks import between
+from svmstat._tools.checks import between
 from svmstat.diagnostics.loo import LooResult
-from svmstat.plots import index_plot
+from svmstat.reporting.plots import index_plot
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -7,16 +7,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmstat.gacv import observed_loss
-from svmstat.losses import Loss
-from svmstat.measures import share
-from svmstat.plots import calibration_plot, class_calibration_plot
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.diagnostics.gacv import observed_loss
+from svmstat.diagnostics.shape import Shape
+from svmstat.objective.losses import Loss
+from svmstat.objective.measures import share
+from svmstat.reporting.plots import calibration_plot, class_calibration_plot
+from svmstat.reporting.summary import Summary, summarize_loo
 from svmstat.resampling import LeaveOneOut
-from svmstat.shape import Shape
-from svmstat.summary import Summary, summarize_loo
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

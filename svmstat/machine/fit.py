@@ -7,13 +7,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Kernel
 from svmstat.machine.groups import Groups, expansion, group_rows, point_by_point, source
 from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
 from svmstat.solver import Gram, Solution
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)

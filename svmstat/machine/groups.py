@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._repeats import distinct_rows, first_copies
+from svmstat._tools.arrays import Floats
+from svmstat._tools.repeats import distinct_rows, first_copies
 from svmstat.kernels import Kernel, Precomputed, Rows
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _CHUNK = 2**22

@@ -12,13 +12,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.bounds import weighted
-from svmstat.losses import Loss, hinge, make_loss
-from svmstat.nu import Nu
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.bounds import weighted
+from svmstat.objective.losses import Loss, hinge, make_loss
+from svmstat.objective.nu import Nu
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Solution, solve
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._repeats import distinct_rows
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.repeats import distinct_rows
 from svmstat.machine import Groups
 from svmstat.resampling.loops import matrix_bytes
 from svmstat.solver import Gram
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""

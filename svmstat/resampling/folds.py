@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_platt
 from svmstat.machine import Posed, carried, decided_elsewhere, vote
 from svmstat.solver import Solution, Status, solve
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.bounds import deletions
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
 from svmstat.machine import Machine, elsewhere, vote
 from svmstat.machine.pairs import others_of
+from svmstat.objective.bounds import deletions
 from svmstat.resampling.deletions import (
     Deletions,
     deletions_per_task,
@@ -28,8 +29,6 @@ from svmstat.resampling.deletions import (
 from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_reason, one_blas_thread, run_pieces
 from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, solve
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Array = NDArray[Any]
 
 _ROOM = 2**22

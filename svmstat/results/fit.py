@@ -6,23 +6,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from svmstat import measures
-from svmstat._checks import at_least, between, flag, fraction, one_of, workers
-from svmstat._random import seed_sequence
+from svmstat._tools.arrays import Codes
+from svmstat._tools.checks import at_least, between, flag, fraction, one_of, workers
+from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration import COUPLINGS, POINTWISE, pointwise, probability_interval
 from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
 from svmstat.errors import DataError
 from svmstat.formula import case_weights
 from svmstat.machine import vote
-from svmstat.plots import region_plot, surface_plot
+from svmstat.objective import measures
+from svmstat.reporting.plots import region_plot, surface_plot
+from svmstat.reporting.summary import Summary, abridged, summarize
 from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance, leave_one_out
 from svmstat.results.two_levels import TwoLevels
-from svmstat.summary import Summary, abridged, summarize
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Value = TypeVar("Value")
 
 _MOST_COPIES = 2.0**53

@@ -5,11 +5,11 @@ from functools import cached_property
 from typing import Any
 
 from svmstat.calibration import Maps, Platt
-from svmstat.decision import Decision
+from svmstat.diagnostics.shape import Shape
 from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear
 from svmstat.machine import Machine
-from svmstat.shape import Shape
+from svmstat.objective.decision import Decision
 
 
 @dataclass(frozen=True, repr=False, eq=False)

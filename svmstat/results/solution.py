@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from svmstat import measures
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
 from svmstat.kernels import Precomputed
 from svmstat.machine import vote
+from svmstat.objective import measures
 from svmstat.results.settings import Settings
 from svmstat.solver import Solution, Status
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

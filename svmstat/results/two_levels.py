@@ -7,24 +7,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from svmstat import measures
-from svmstat._checks import flag, refuse, workers
-from svmstat.bounds import check_range
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import flag, refuse, workers
 from svmstat.calibration import POINTWISE, pointwise, probability_interval
-from svmstat.cost_path import PathResult, check_costs_along, follow_costs
-from svmstat.decision import check_costs
+from svmstat.diagnostics.gacv import machine_gacv
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import case_weights, true_probabilities
-from svmstat.gacv import machine_gacv
 from svmstat.machine import Pair
-from svmstat.plots import probability_plot
+from svmstat.objective import measures
+from svmstat.objective.bounds import check_range
+from svmstat.objective.decision import check_costs
+from svmstat.reporting.plots import probability_plot
+from svmstat.results.cost_path import PathResult, check_costs_along, follow_costs
+from svmstat.results.rules import BiasTuned, error_rates
 from svmstat.results.solution import Solved
-from svmstat.rules import BiasTuned, error_rates
 from svmstat.solver import Nearest
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -197,8 +195,8 @@ class TwoLevels(Solved):
         Returns
         -------
         float
-            (1/Σw) Σ w L [1 − y f]₊ + D̂: see `svmstat.gacv`. D̂ uses α, which is not determined where the kernel matrix
-            is singular on the support vectors; there GACV is that of the α that was found.
+            (1/Σw) Σ w L [1 − y f]₊ + D̂: see `svmstat.diagnostics.gacv`. D̂ uses α, which is not determined where the
+            kernel matrix is singular on the support vectors; there GACV is that of the α that was found.
 
         Raises
         ------

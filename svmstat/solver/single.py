@@ -68,9 +68,7 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
     alpha = outweighed(problem, upper)
     if alpha is not None:
         beta = problem.signs * alpha
-        return certified(
-            problem, None, upper, lo, hi, beta, problem.linear, None, road, 0, 0, left_over(problem, beta)
-        )
+        return certified(problem, None, upper, lo, hi, beta, problem.linear, None, road, 0, 0, left_over(problem, beta))
     hulls = hulls_of(problem)
     if hulls is not None and not may_reach(lo, hi):
         return unsolved(problem, upper, Status.INFEASIBLE)

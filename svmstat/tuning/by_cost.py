@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from svmstat._checks import at_least, one_of, refuse
-from svmstat._warn import warn
+from svmstat._tools.checks import at_least, one_of, refuse
+from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentError, DataError, GridWarning
 from svmstat.formula import Response
-from svmstat.plots import criteria_plot
-from svmstat.plots.style import Axes
-from svmstat.plots.tuning import contour_plot, line_plot
-from svmstat.rendering.parts import Block, Entry
-from svmstat.rendering.values import brief
-from svmstat.summary import Summary
+from svmstat.reporting.plots import criteria_plot
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.plots.tuning import contour_plot, line_plot
+from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.rendering.values import brief
+from svmstat.reporting.summary import Summary
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, Plan

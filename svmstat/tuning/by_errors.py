@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmstat._checks import at_least, fraction, one_of, refuse
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import at_least, fraction, one_of, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.model import Prepared
-from svmstat.nu import Nu, largest_single, nu_of_sample
-from svmstat.plots.nu import roc_plot, share_surface_plot
-from svmstat.plots.style import Axes
-from svmstat.rendering.parts import Block, Entry
-from svmstat.rendering.values import brief
-from svmstat.rules import ShiftedRule
-from svmstat.summary import Summary
+from svmstat.objective.nu import Nu, largest_single, nu_of_sample
+from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.rendering.values import brief
+from svmstat.reporting.summary import Summary
+from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import order_of_threshold, rows_needed, threshold
@@ -33,7 +34,6 @@ from svmstat.tuning.surface import Cell, ErrorSurface
 if TYPE_CHECKING:
     from svmstat.tuning.result import TuneResult
 
-Floats = NDArray[np.float64]
 
 SEARCHES: dict[str, Callable[..., Cell | None]] = {
     "grid": search_grid,

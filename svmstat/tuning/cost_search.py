@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine
@@ -17,7 +16,6 @@ from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.tuning.sample import Effort, Sample, middle
 from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
 
-Floats = NDArray[np.float64]
 Score = Callable[[Machine, Sample, int | None], Point]
 """What a criterion makes of a fit to all rows, with a number of workers."""
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.calibration import fit_maps
-from svmstat.gacv import gckl, machine_gacv
+from svmstat.diagnostics.gacv import gckl, machine_gacv
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine
-from svmstat.measures import share
+from svmstat.objective.measures import share
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.leave_one_out import LeaveOneOut as Left
 from svmstat.solver import TOLERANCE, Status

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._checks import between
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import between
 from svmstat.tuning.scores import first_least
-
-Floats = NDArray[np.float64]
 
 _SAME = 1e-12
 """Error rates are shares of weights: a difference below this is rounding."""

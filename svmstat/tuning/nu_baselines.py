@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel, centred_gram
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import sweep_line
@@ -16,8 +17,6 @@ from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 from svmstat.tuning.nu_grid import sample_without
 from svmstat.tuning.sample import Distinct, Effort
 from svmstat.tuning.surface import ErrorSurface
-
-Floats = NDArray[np.float64]
 
 
 def along_lines(

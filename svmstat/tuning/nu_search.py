@@ -7,16 +7,14 @@ needed, and kept.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.nu_grid import nu_grid_errors
 from svmstat.tuning.sample import Distinct, Effort
 from svmstat.tuning.smoothing import SMOOTHINGS
 from svmstat.tuning.surface import Cell, ErrorSurface
-
-Floats = NDArray[np.float64]
 
 
 class ErrorRates:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from svmstat.formula import Response
 from svmstat.model import Prepared
-from svmstat.nu import Nu
-from svmstat.plots.style import Axes
-from svmstat.summary import Summary
+from svmstat.objective.nu import Nu
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.summary import Summary
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.sample import Effort, Sample
 

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from svmstat.errors import UnavailableError
-from svmstat.plots.style import Axes
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
-from svmstat.rules import ShiftedRule
-from svmstat.summary import Summary
+from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.by_cost import CostPlan
 from svmstat.tuning.by_errors import NuPlan
 from svmstat.tuning.plan import Plan

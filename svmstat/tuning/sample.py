@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, pose
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Value = TypeVar("Value")
 
 

@@ -4,13 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from svmstat.losses import Loss
-from svmstat.measures import share
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.losses import Loss
+from svmstat.objective.measures import share
 
 MEASURES = ("deviance", "error", "weighted_error", "loss")
 
@@ -92,7 +89,7 @@ def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: floa
 
     Examples
     --------
-    >>> from svmstat.losses import hinge
+    >>> from svmstat.objective.losses import hinge
     >>> rate_loss(np.array([0.5, 0.1]), np.array([1.0, -1.0]), np.array([3.0, 1.0]), hinge(), 2.0).score
     0.65
     """

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 from svmstat.tuning.smoothing import smooth
 
-Floats = NDArray[np.float64]
 Cell = tuple[int, int, int]
 """A point (s, j, i): the s-th kernel, the j-th ν₋ and the i-th ν₊."""
 

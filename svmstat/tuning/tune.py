@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from svmstat._checks import flag, workers
-from svmstat._random import seed_sequence
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import flag, workers
+from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
 from svmstat.kernels import Kernel
@@ -27,7 +28,6 @@ from svmstat.tuning.plan import Asked, Plan
 from svmstat.tuning.result import TuneResult
 from svmstat.tuning.sample import Effort, Sample
 
-Floats = NDArray[np.float64]
 AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
 

@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 from svmstat import svm
 from svmstat.calibration import POINTWISE, pointwise, probability_interval, tightest, touch
 from svmstat.errors import ArgumentError, DataError
-from svmstat.losses import NAMES, Loss, bayes_weights, hinge, make_loss, p0
+from svmstat.objective.losses import NAMES, Loss, bayes_weights, hinge, make_loss, p0
 
 TOL_ROUNDING = 1e-13  # some operations on numbers of size 1 to 100
 TOL_ROOT = 1e-6  # κ by a search for the smallest gap, where that changes with the square of the distance

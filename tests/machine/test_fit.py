@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline, gram
-from svmstat.losses import Loss, hinge
 from svmstat.machine import Contrast, fit_machine, group_rows
+from svmstat.objective.losses import Loss, hinge
 from svmstat.solver import Status
 
 TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relative to max(1, Σα max|K|)

@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 from svmstat.calibration import fit_maps, fit_platt
 from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline, gram
-from svmstat.losses import make_loss
 from svmstat.machine import Contrast, contrasts, fit_machine, pairs_of
+from svmstat.objective.losses import make_loss
 from svmstat.resampling import leave_one_out
 from svmstat.solver import Gram, Status
 from svmstat.solver import gram as gram_module

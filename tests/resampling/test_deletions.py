@@ -7,8 +7,8 @@ import pytest
 from svmstat import datasets
 from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline, gram
-from svmstat.losses import Loss, hinge
 from svmstat.machine import Contrast, fit_machine
+from svmstat.objective.losses import Loss, hinge
 from svmstat.resampling import leave_one_out
 from svmstat.solver import TOLERANCE
 

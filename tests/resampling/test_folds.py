@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
-from svmstat.losses import hinge
 from svmstat.machine import Contrast, contrasts, pose, vote
+from svmstat.objective.losses import hinge
 from svmstat.resampling.folds import assign_folds, hold_out
 
 TOL_LIKELIHOOD = 1e-6  # log-likelihoods by two certified fits, relative and absolute

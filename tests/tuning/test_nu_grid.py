@@ -6,7 +6,7 @@ import pytest
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels import RBF, Linear, Precomputed
 from svmstat.machine import fit_machine, nu_contrast
-from svmstat.nu import Nu
+from svmstat.objective.nu import Nu
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.nu_grid import nu_grid_errors
 

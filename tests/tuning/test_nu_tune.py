@@ -11,7 +11,7 @@ import pytest
 
 from svmstat import TuneResult, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
-from svmstat.rules import BiasTuned, ShiftedRule
+from svmstat.results.rules import BiasTuned, ShiftedRule
 from svmstat.tuning import minimax, neyman_pearson, tune
 from svmstat.tuning.guarantee import order_of_threshold
 from svmstat.tuning.smoothing import smooth

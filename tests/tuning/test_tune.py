@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from svmstat import datasets, svm
+from svmstat.diagnostics.gacv import gckl
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning, UnavailableError
-from svmstat.gacv import gckl
 from svmstat.tuning import minimax, tune
 from svmstat.tuning.criteria import LeaveOneOut
 from svmstat.tuning.scores import failed
