@@ -21,7 +21,7 @@ from svmstat._tools.files import write_whole
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
 from svmstat.formula import Untrusted
 from svmstat.kernels import KERNELS, declared
-from svmstat.reporting.report import report
+from svmstat.results.report import report
 
 _EXAMPLES = """\
 examples:

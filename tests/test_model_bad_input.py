@@ -22,7 +22,7 @@ from svmstat.errors import (
     FormulaError,
     SvmstatError,
 )
-from svmstat.reporting.report import report
+from svmstat.results.report import report
 
 N = 20
 

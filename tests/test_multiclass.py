@@ -21,7 +21,7 @@ from svmstat import SVMResults, cli, datasets, svm
 from svmstat.errors import DataError, UnavailableError
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.rendering.values import show
-from svmstat.reporting.report import report
+from svmstat.results.report import report
 
 # scikit-learn's SVC at tol=1e-10. libsvm keeps kernel values in 32 bits: at C = 1 with the rbf kernel that is seen in
 # the seventh digit of f. With other kernels it is seen in the sixth: there K holds numbers that 32 bits hold exactly.

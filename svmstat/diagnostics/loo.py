@@ -13,7 +13,8 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
-from svmstat.reporting.summary import Summary, summarize_loo
+from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.summary import Summary
 from svmstat.resampling import LeaveOneOut
 
 
@@ -191,7 +192,23 @@ class LooResult:
 
     def summary(self) -> Summary:
         """Score, errors and what went wrong."""
-        return summarize_loo(self)
+        block = Block(
+            left=(
+                Entry("CV score", self.score),
+                Entry("  standard error", self.score_se),
+                Entry("Rows left out", int((self.weights > 0).sum()), "count"),
+            ),
+            right=(
+                Entry("Leave-one-out error", self.error_rate, "share"),
+                Entry("Apparent error", self.apparent_error, "share"),
+                Entry("Excess error", self.excess_error, "share"),
+            ),
+        )
+        rows = "row" if self.n_failed == 1 else "rows"
+        lost = f"{rows} could not be left out: class lost, too few rows for nu, no certificate, no converged Platt map."
+        warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
+        notes = ("The CV score is -2 times the log-likelihood of the rows by the fits without them.",)
+        return Summary("Leave-one-out", (block,), notes, warnings)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""

@@ -17,8 +17,9 @@ from svmstat.formula import case_weights
 from svmstat.machine import vote
 from svmstat.objective import measures
 from svmstat.reporting.plots import region_plot, surface_plot
-from svmstat.reporting.summary import Summary, abridged, summarize
+from svmstat.reporting.summary import Summary
 from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance, leave_one_out
+from svmstat.results.summary import abridged, summarize
 from svmstat.results.two_levels import TwoLevels
 
 Value = TypeVar("Value")

@@ -10,7 +10,8 @@ import pytest
 
 from svmstat import svm
 from svmstat.reporting.rendering.parts import Block, Entry, Table
-from svmstat.reporting.summary import Summary, summarize
+from svmstat.reporting.summary import Summary
+from svmstat.results.summary import summarize
 from svmstat.solver import Status
 
 FORMULA = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"

@@ -1,12 +1,12 @@
 """Calibration plots: predicted probabilities against observed frequencies."""
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from svmstat.reporting.plots.style import (
     ACCENT,
@@ -36,7 +36,7 @@ class CalibrationBins:
     predicted, observed : ndarray (k,)
         Weighted means of the probabilities and of the events.
     lower, upper : ndarray (k,)
-        Wilson intervals of the observed frequencies.
+        Wilson intervals of the observed frequencies [Wilson 1927].
     total : ndarray (k,)
         Sums of weights.
     """
@@ -77,40 +77,12 @@ def calibration_bins(prob: ArrayLike, event: ArrayLike, weights: ArrayLike, bins
     middle = np.cumsum(mass) - mass / 2
     _, group = np.unique(np.floor(bins * middle / mass.sum()), return_inverse=True)
     which = group[first]
-    total = np.bincount(which, w)
-    observed = np.bincount(which, w * e) / total
-    lower, upper = wilson(observed, total, _LEVEL)
+    total, events = np.bincount(which, w), np.bincount(which, w * e)
+    observed = events / total
+    proportion = importlib.import_module("statsmodels.stats.proportion")  # takes nearly a second, for this figure only
+    lower, upper = proportion.proportion_confint(events, total, 1.0 - _LEVEL, method="wilson")
+    lower, upper = np.minimum(lower, observed), np.maximum(upper, observed)  # at 0 and 1 but for rounding
     return CalibrationBins(np.bincount(which, w * p) / total, observed, lower, upper, total)
-
-
-def wilson(share: Any, n: Any, level: float) -> tuple[Any, Any]:
-    """Wilson's interval for a binomial proportion.
-
-    Parameters
-    ----------
-    share, n : array_like (k,)
-        Observed proportions, and of how many.
-    level : float
-
-    Returns
-    -------
-    tuple of two ndarray (k,)
-
-    References
-    ----------
-    Wilson (1927), Probable inference, the law of succession, and statistical inference.
-
-    Examples
-    --------
-    >>> low, high = wilson(0.5, 10, 0.95)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.2366, 0.7634)
-    """
-    share, n = np.asarray(share, dtype=float), np.asarray(n, dtype=float)
-    z2 = float(ndtri(0.5 + level / 2)) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.minimum(centre - half, share).clip(0.0), np.maximum(centre + half, share).clip(None, 1.0)
 
 
 def calibration_plot(

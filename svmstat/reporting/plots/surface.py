@@ -2,21 +2,40 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 
+from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, ended, nearest, refuse
 from svmstat.errors import ArgumentError, DataError
+from svmstat.formula import ModelFrame
 from svmstat.reporting.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
 
 _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
 
 
+class _Fit(Protocol):
+    """What these figures read of a fit."""
+
+    @property
+    def frame(self) -> ModelFrame: ...
+    @property
+    def classes(self) -> tuple[Any, ...]: ...
+    @property
+    def event(self) -> Any: ...
+    @property
+    def response_name(self) -> str: ...
+    @property
+    def alpha(self) -> Any: ...
+    def decision_function(self, newdata: pd.DataFrame | None = None) -> Any: ...
+    def predicted_codes(self, newdata: pd.DataFrame | None = None) -> Codes: ...
+
+
 def surface_plot(
-    fit: Any,
+    fit: _Fit,
     data: pd.DataFrame,
     x: Hashable | None = None,
     y: Hashable | None = None,
@@ -64,7 +83,7 @@ def surface_plot(
 
 
 def region_plot(
-    fit: Any,
+    fit: _Fit,
     data: pd.DataFrame,
     x: Hashable | None = None,
     y: Hashable | None = None,
@@ -114,7 +133,7 @@ class _Plane:
 
 
 def _plane(
-    fit: Any,
+    fit: _Fit,
     data: pd.DataFrame,
     x: Hashable | None,
     y: Hashable | None,
@@ -153,7 +172,7 @@ def _regions(ax: Axes, plane: _Plane, codes: Any, n_classes: int) -> None:
             ax.contour(plane.xs, plane.ys, inside, levels=[0.5], colors=INK, linewidths=0.8)
 
 
-def _class_points(ax: Axes, fit: Any, plane: _Plane) -> None:
+def _class_points(ax: Axes, fit: _Fit, plane: _Plane) -> None:
     support = (fit.alpha.to_numpy() > 0).any(axis=1)
     for k, level in enumerate(fit.classes):
         look = class_look(k)
@@ -170,7 +189,7 @@ def _class_points(ax: Axes, fit: Any, plane: _Plane) -> None:
     legend_below(ax, handles, [handle.get_label() for handle in handles], f"{fit.response_name}:")
 
 
-def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
+def _rows(fit: _Fit, data: pd.DataFrame) -> pd.DataFrame:
     """The rows of the data that the fit used."""
     used: pd.DataFrame = fit.frame.rows_of(data)
     lost = [name for name in fit.frame.design.predictors if name not in data.columns]
@@ -180,7 +199,7 @@ def _rows(fit: Any, data: pd.DataFrame) -> pd.DataFrame:
     return used
 
 
-def _two(fit: Any, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) -> tuple[Hashable, Hashable]:
+def _two(fit: _Fit, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) -> tuple[Hashable, Hashable]:
     predictors = fit.frame.design.predictors
     numeric = [name for name in predictors if _numeric(used[name]) and used[name].min() < used[name].max()]
     for name, given in (("x", x), ("y", y)):
@@ -203,7 +222,7 @@ def _numeric(values: pd.Series) -> bool:
 
 
 def _held(
-    fit: Any, used: pd.DataFrame, weights: Any, shown: set[Hashable], at: Mapping[Hashable, object]
+    fit: _Fit, used: pd.DataFrame, weights: Any, shown: set[Hashable], at: Mapping[Hashable, object]
 ) -> dict[Hashable, Any]:
     others = [name for name in fit.frame.design.predictors if name not in shown]
     for name in at:
@@ -248,7 +267,7 @@ def _contours(ax: Axes, xs: Any, ys: Any, f: Any) -> None:
             ax.contour(xs, ys, np.ma.masked_invalid(f), levels=[level], colors=INK, linewidths=width, linestyles=style)
 
 
-def _points(ax: Axes, fit: Any, plane: _Plane) -> None:
+def _points(ax: Axes, fit: _Fit, plane: _Plane) -> None:
     x, y = plane.data_x, plane.data_y
     event, support = np.asarray(fit.frame.y) > 0, fit.alpha.to_numpy() > 0
     other_level = next(level for level in fit.classes if level != fit.event)

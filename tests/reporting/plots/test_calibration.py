@@ -1,11 +1,9 @@
 """Calibration plots: bins, intervals, what is left out."""
 
 import numpy as np
-import pytest
-from statsmodels.stats.proportion import proportion_confint
 
 from svmstat.reporting.plots import calibration_plot
-from svmstat.reporting.plots.calibration import calibration_bins, wilson
+from svmstat.reporting.plots.calibration import calibration_bins
 
 RNG = np.random.default_rng(3)
 PROB = RNG.uniform(size=500)
@@ -13,11 +11,14 @@ EVENT = RNG.uniform(size=500) < PROB
 ONES = np.ones(500)
 
 
-@pytest.mark.parametrize(("share", "n"), [(0.0, 10), (1.0, 7), (0.5, 10), (0.13, 63), (0.98, 1000)])
-def test_wilson(share, n):
-    count = round(share * n)
-    expected = proportion_confint(count, n, 0.05, method="wilson")
-    np.testing.assert_allclose(wilson(count / n, n, 0.95), expected, atol=1e-12)
+def test_intervals_are_those_of_wilson():
+    """Five of ten, and none and all of four: the ends of Wilson's interval solve (p − π)² = z² π (1 − π) / n."""
+    bins = calibration_bins(np.repeat([0.1, 0.5, 0.9], [4, 10, 4]), [0] * 4 + [0, 1] * 5 + [1] * 4, np.ones(18), bins=3)
+    z = 1.959963984540054
+    for end, inside in ((bins.lower, bins.observed > 0), (bins.upper, bins.observed < 1)):
+        p, n = bins.observed[inside], bins.total[inside]
+        np.testing.assert_allclose((p - end[inside]) ** 2, z**2 * end[inside] * (1 - end[inside]) / n)
+    assert bins.lower[0] == 0.0 and bins.upper[-1] == 1.0
 
 
 def test_ten_bins_of_equal_size():

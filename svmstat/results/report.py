@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
 from svmstat.kernels import arguments_of
 from svmstat.reporting.plots import svg
 from svmstat.reporting.plots.style import Axes, percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.rendering.values import one_line, show
 from svmstat.reporting.summary import Summary
+from svmstat.results.fit import SVMResults
 
 MOST_ROWS = 40
 """The longest table of influential rows."""
@@ -71,7 +73,7 @@ figcaption {{font-size: .9em; color: #444; margin-top: .3em}}
 
 
 def report(
-    fit: Any,
+    fit: SVMResults,
     *,
     B: int = 999,
     method: str = "pairs",
@@ -154,7 +156,7 @@ def _figure(draw: Callable[[Axes], object], size: tuple[float, float], name: str
     return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def _prediction(fit: Any, loo: Any) -> Iterator[str]:
+def _prediction(fit: SVMResults, loo: LooResult) -> Iterator[str]:
     yield _paragraph(
         "Each row is predicted by the fit, and by its Platt map, without this row. The CV score compares with the "
         f"deviance of the fit to all rows, {show(fit.deviance)}; the excess error is the leave-one-out error minus the "
@@ -163,7 +165,7 @@ def _prediction(fit: Any, loo: Any) -> Iterator[str]:
     yield loo.summary().as_html()
 
 
-def _goodness(gof: Any) -> Iterator[str]:
+def _goodness(gof: GofResult) -> Iterator[str]:
     point = f"the {percent(gof.level)} point of the bootstrapped deviances"
     if not np.isfinite(gof.critical_value):
         verdict = "No replicate could be fitted: there is nothing to compare the deviance with."
@@ -187,7 +189,7 @@ def _goodness(gof: Any) -> Iterator[str]:
     )
 
 
-def _influence(fit: Any, loo: Any, influence: Any, level: float) -> Iterator[str]:
+def _influence(fit: SVMResults, loo: LooResult, influence: InfluenceResult, level: float) -> Iterator[str]:
     critical = influence.critical_value(level)
     table = influence.summary_frame()
     above = np.flatnonzero((table["delta_deviance"] > critical).to_numpy())
@@ -225,12 +227,12 @@ def _influence(fit: Any, loo: Any, influence: Any, level: float) -> Iterator[str
     yield f'<div class="influence">{summary.as_html()}</div>'
 
 
-def _observed(fit: Any) -> Any:
+def _observed(fit: SVMResults) -> Any:
     """The observed level of each row (n,), empty in a row of weight zero whose level no other row has."""
     return np.array([*map(str, fit.classes), ""])[fit.frame.codes]
 
 
-def _chances(loo: Any) -> pd.Series:
+def _chances(loo: LooResult) -> pd.Series:
     """The leave-one-out probability of the event (n,), with more than two levels of the one that was observed."""
     if isinstance(loo.prob, pd.Series):
         return loo.prob.rename("P(event)")
@@ -238,7 +240,7 @@ def _chances(loo: Any) -> pd.Series:
     return observed.rename("P(observed)")
 
 
-def _calibration(fit: Any, loo: Any) -> Iterator[str]:
+def _calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
     yield _figure(
         lambda ax: loo.plot_calibration(ax=ax),
         _SQUARE,
@@ -248,11 +250,11 @@ def _calibration(fit: Any, loo: Any) -> Iterator[str]:
     )
 
 
-def _predicted(fit: Any) -> str:
+def _predicted(fit: SVMResults) -> str:
     return f"every level of {fit.response_name}" if fit.event is None else f"{fit.response_name} = {fit.event}"
 
 
-def _provenance(fit: Any, gof: Any, seed: str, call: str | None) -> Iterator[str]:
+def _provenance(fit: SVMResults, gof: GofResult, seed: str, call: str | None) -> Iterator[str]:
     yield f"<pre>{escape(call if call is not None else _call(fit))}</pre>"
     made = Block(
         wide=(
@@ -265,7 +267,7 @@ def _provenance(fit: Any, gof: Any, seed: str, call: str | None) -> Iterator[str
     yield Summary("How this was made", (made,)).as_html()
 
 
-def _call(fit: Any) -> str:
+def _call(fit: SVMResults) -> str:
     """The call of `svm`, with an ellipsis for arguments of which the fit knows only that they were given."""
     made = arguments_of(fit.kernel)
     arguments: dict[str, Any] = {

@@ -11,9 +11,9 @@ import pytest
 
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError
-from svmstat.reporting import report as report_module
 from svmstat.reporting.rendering.values import show
-from svmstat.reporting.report import report
+from svmstat.results import report as report_module
+from svmstat.results.report import report
 
 B = 49
 SECTIONS = [
