@@ -76,8 +76,9 @@ def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None =
     values = machine.decision_values if f is None else f
     kind = "insample" if f is None else "loo"
     found = []
-    for p, (pair, y) in enumerate(zip(machine.pairs, machine.signs.T, strict=True)):
-        rows = pair.holds(machine.codes) & ~np.isnan(values[:, p])
+    for p, pair in enumerate(machine.pairs):
+        y = pair.signs(machine.codes)
+        rows = (y != 0.0) & ~np.isnan(values[:, p])
         found.append(fit_platt(values[rows, p], y[rows], machine.weights[rows], kind))
     slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
     numbers = np.array(slope), np.array(intercept), np.array(converged)

@@ -45,10 +45,8 @@ def gacv(f: Floats, y: Floats, weights: Floats, alpha: Floats, diagonal: Floats,
 
 def machine_gacv(machine: Machine) -> float:
     """The GACV of a machine of two classes; rows of weight zero take no part."""
-    used = machine.weights > 0
-    diagonal = machine.gram.diagonal[machine.groups.of_row[used]]
-    f, y, alpha = machine.decision_values[used, 0], machine.signs[used, 0], machine.alpha[used, 0]
-    return gacv(f, y, machine.weights[used], alpha, diagonal, machine.pairs[0].loss)
+    f, y, alpha = machine.decision_values[:, 0], machine.signs[:, 0], machine.alpha[:, 0]
+    return gacv(f, y, machine.weights, alpha, machine.diagonal, machine.pairs[0].loss)
 
 
 def observed_loss(f: Floats, y: Floats, weights: Floats, loss: Loss) -> float:

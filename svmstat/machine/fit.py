@@ -91,6 +91,12 @@ class Machine(Posed):
         return self._by_row([pair.solution.upper for pair in self.pairs])
 
     @property
+    def diagonal(self) -> Floats:
+        """(n,) K(x_i, x_i), zero in rows of weight zero."""
+        of_row = self.groups.of_row
+        return np.where(of_row >= 0, self.gram.diagonal[of_row], 0.0)
+
+    @property
     def is_support(self) -> NDArray[np.bool_]:
         """(G,) whether a group is a support vector of any pair."""
         found = np.zeros(self.gram.n, bool)

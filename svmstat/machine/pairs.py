@@ -149,6 +149,8 @@ def pair_along(pair: Pair, costs: Floats) -> Iterator[Pair]:
 
 def others_of(rows: Codes, n_groups: int) -> Codes:
     """The groups that are not among the rows."""
+    if len(rows) == n_groups:
+        return np.empty(0, np.intp)
     return np.setdiff1d(np.arange(n_groups), rows, assume_unique=True)
 
 

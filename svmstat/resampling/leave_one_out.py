@@ -168,10 +168,7 @@ def _outlook(
     machine: Machine, anchors: Sequence[Anchor], left: Deletions, task: Callable[[Codes], tuple[Any, ...]]
 ) -> Outlook:
     """What the deletions will cost, from a few of them."""
-    is_support, pairs = np.zeros(machine.gram.n, bool), machine.pairs
-    for pair in pairs:
-        is_support[pair.rows[pair.solution.alpha > 0]] = True
-    moved = is_support[left.group]
+    pairs, moved = machine.pairs, machine.is_support[left.group]
     timed = [(partial(_without, *task(few)), often) for few, often in trials(moved, machine.gram)]
     kept = sum(float(anchor.tableau.T.nbytes) for anchor in anchors if anchor.tableau is not None)
     n_support = max(int(np.count_nonzero(pair.solution.alpha)) for pair in pairs)

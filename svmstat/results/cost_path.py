@@ -11,7 +11,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import one_of, positive, refuse
 from svmstat.calibration import fit_maps
-from svmstat.diagnostics.gacv import gckl, machine_gacv, observed_loss
+from svmstat.diagnostics.gacv import gacv, gckl, observed_loss
 from svmstat.machine import Machine, along_costs
 from svmstat.objective import measures
 from svmstat.reporting.plots import criteria_plot, path_plot
@@ -112,9 +112,10 @@ def follow_costs(
     n = len(machine.codes)
     alpha, values = np.empty((len(costs), n)), np.empty((len(costs), n))
     rows: list[dict[str, float]] = [{}] * len(costs)
+    y = machine.signs[:, 0]
     for place, each in zip(order.tolist(), along_costs(machine, costs[order]), strict=True):
         alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
-        rows[place] = _numbers(each, truth, loo, n_jobs)
+        rows[place] = _numbers(each, y, alpha[place], truth, loo, n_jobs)
     table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
     return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, alpha, values)
 
@@ -131,9 +132,12 @@ def check_costs_along(C: object, middle: float) -> Floats:
     return np.array(values)
 
 
-def _numbers(machine: Machine, truth: Floats | None, loo: bool, n_jobs: int | None) -> dict[str, float]:
+def _numbers(
+    machine: Machine, y: Floats, alpha: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
+) -> dict[str, float]:
+    """The row of the table for one of the machines, which all have the labels y (n,); alpha (n,) are its own."""
     solution, loss, groups = machine.pairs[0].solution, machine.pairs[0].loss, machine.groups
-    f, y, w = machine.decision_values[:, 0], machine.signs[:, 0], machine.weights
+    f, w = machine.decision_values[:, 0], machine.weights
     maps = fit_maps(machine)
     found: dict[str, Any] = {
         "intercept": solution.intercept,
@@ -145,7 +149,7 @@ def _numbers(machine: Machine, truth: Floats | None, loo: bool, n_jobs: int | No
         "mean_loss": observed_loss(f, y, w, loss),
     }
     if loss.name == "hinge":
-        found["gacv"] = machine_gacv(machine)
+        found["gacv"] = gacv(f, y, w, alpha, machine.diagonal, loss)
     if loo:
         left = leave_one_out(machine, maps, influence=False, n_jobs=n_jobs)
         found["loo_loss"] = observed_loss(left.decision_values[:, 0], y, w, loss)
