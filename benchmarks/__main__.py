@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks import (
+    beside,
     davenport,
     first_call,
     fit,
@@ -32,7 +33,7 @@ BENCHMARKS = {
     "large": large.main,
 }
 
-WITH_OPTIONS = {"davenport": davenport.main, "fuzz": fuzz.main}
+WITH_OPTIONS = {"beside": beside.main, "davenport": davenport.main, "fuzz": fuzz.main}
 
 known = {**BENCHMARKS, **WITH_OPTIONS}
 if len(sys.argv) < 2 or sys.argv[1] not in known or (len(sys.argv) > 2 and sys.argv[1] not in WITH_OPTIONS):

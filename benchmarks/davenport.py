@@ -15,23 +15,22 @@ import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
+from benchmarks.problems import two_class_machine
 from svmstat import minimax, neyman_pearson
 from svmstat.formula import build_design
 from svmstat.kernels import RBF
-from svmstat.losses import hinge
-from svmstat.machine import fit_machine, group_rows
-from svmstat.nu import nu_of_sample
+from svmstat.machine import group_rows
+from svmstat.objective.nu import nu_of_sample
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.error_control import best_cell
 from svmstat.tuning.nu_baselines import along_lines
 from svmstat.tuning.nu_search import (
     ErrorRates,
-    NuSample,
     coordinate_descent,
     coordinate_descent_by_kernel,
     search_grid,
 )
-from svmstat.tuning.search import Effort
+from svmstat.tuning.sample import Distinct, Effort
 from svmstat.tuning.smoothing import smooth
 
 FOLDER = Path(__file__).parent / "data"
@@ -127,7 +126,7 @@ def known_levels(later, training):
 def sample_of(X, y, rng):
     groups = group_rows(X, y, np.ones(len(y)))
     labels = y[groups.first]
-    return NuSample(X[groups.first], labels, groups.weights, assign_folds(labels, 5, rng))
+    return Distinct(X[groups.first], labels, groups.weights, assign_folds(labels, 5, rng))
 
 
 def kernels_of(size):
@@ -146,10 +145,8 @@ def one_permutation(name, permutation, unbalanced, size):
     scores, estimates = [], []
 
     def tested(criterion, kernel, pair, shift=0.0):
-        machine = fit_machine(
-            kernel, X, y, np.ones(len(y)), C=1.0, loss=hinge(), nu=nu_of_sample(pair, y, np.ones(len(y)))
-        )
-        f = machine.decision_function(X_test) + shift
+        machine = two_class_machine(kernel, X, y, 1.0, nu_of_sample(pair, y, np.ones(len(y))))
+        f = machine.decision_function(X_test)[:, 0] + shift
         p_f, p_m = np.mean(f[y_test < 0] > 0), np.mean(f[y_test > 0] <= 0)
         return float(criterion.score(p_f, p_m))
 
@@ -165,7 +162,7 @@ def one_permutation(name, permutation, unbalanced, size):
         for name_, kind in SMOOTHING.items():
             cell = search_grid(rates, criterion, kind)
             scores.append((label, "smoothing", name_, at(cell)))
-            p_f, p_m = (float(each[cell]) for each in rates.smoothed(kind))
+            p_f, p_m = (float(each[cell]) for each in rates.surface.smoothed(kind))
             estimates.append((label, name_, float(criterion.score(p_f, p_m)), at(cell)))
         grid = at(search_grid(rates, criterion, "3d"))
         for name_, (search, kind) in DESCENTS.items():
@@ -186,14 +183,14 @@ def shifted(sample, y, kernels, nu, criterion, effort, tested):
         single = np.array([2.0 * min(event, other) / len(y)])
     n_event, n_other = np.minimum(single * len(y) / (2 * event), 1.0), np.minimum(single * len(y) / (2 * other), 1.0)
     lines = along_lines(sample, kernels, n_event, n_other, criterion, effort)
-    s, d = best_of_line(lines.p_f, lines.p_m, criterion)
-    return tested(criterion, kernels[s], (float(n_event[d]), float(n_other[d])), float(lines.shift[s, d]))
+    s, d = best_of_line(lines.p_f[:, 0], lines.p_m[:, 0], criterion)
+    return tested(criterion, kernels[s], (float(n_event[d]), float(n_other[d])), float(lines.shift[s, 0, d]))
 
 
 def balanced(rates, kernels, nu, criterion, tested):
     """The test score of nu_event = nu_other, smoothed over nu and sigma."""
     k = np.arange(len(nu))
-    s, d = best_of_line(rates.p_f[:, k, k], rates.p_m[:, k, k], criterion)
+    s, d = best_of_line(rates.surface.p_f[:, k, k], rates.surface.p_m[:, k, k], criterion)
     return tested(criterion, kernels[s], (float(nu[d]), float(nu[d])))
 
 

@@ -4,14 +4,11 @@ from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from benchmarks.loo_engine import seconds
-from benchmarks.problems import banana, interaction
-from svmstat import losses
-from svmstat.calibration import fit_platt
+from benchmarks.problems import banana, interaction, two_class_machine
+from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF
-from svmstat.machine import fit_machine
 from svmstat.resampling import leave_one_out
 
 SIZES = (500, 1000, 2000, 4000, 8000)
@@ -28,12 +25,10 @@ def main():
         times = []
         for n in SIZES:
             X, y = draw(n)
-            ones = np.ones(len(y))
-            fit, machine = seconds(partial(fit_machine, RBF(gamma), X, y, ones, C=C, loss=losses.hinge()))
-            platt = fit_platt(machine.decision_values, y, machine.weights)
-            loo, _ = seconds(partial(leave_one_out, machine, platt, n_jobs=2))
+            fit, machine = seconds(partial(two_class_machine, RBF(gamma), X, y, C))
+            loo, _ = seconds(partial(leave_one_out, machine, fit_maps(machine), n_jobs=2))
             times.append((fit, loo))
-            print(f"{name:18}{n:6d}{fit:9.3f}{loo:9.2f}  {machine.solution.free.sum()}", flush=True)
+            print(f"{name:18}{n:6d}{fit:9.3f}{loo:9.2f}  {machine.pairs[0].solution.free.sum()}", flush=True)
         for column, what in enumerate(("fit", "leave-one-out")):
             colour = ("#888888", "#1f5a94")[column]
             ax.loglog(SIZES, [t[column] for t in times], style, color=colour, label=f"{what}, {name}")

@@ -3,19 +3,15 @@
 import resource
 import time
 
-import numpy as np
-
-from benchmarks.problems import interaction
-from svmstat import losses
+from benchmarks.problems import interaction, two_class_machine
 from svmstat.kernels import RBF
-from svmstat.machine import fit_machine
 
 
 def main(n=50_000, p=10):
     X, y = interaction(n, p)
     start = time.perf_counter()
-    machine = fit_machine(RBF(1 / p), X, y, np.ones(n), C=1.0, loss=losses.hinge())
-    solution = machine.solution
+    machine = two_class_machine(RBF(1 / p), X, y, 1.0)
+    solution = machine.pairs[0].solution
     print(f"n = {n}, p = {p}: {time.perf_counter() - start:.0f} s, {solution.status.name.lower()},", end=" ")
     print(f"KKT violation {solution.violation:.1e},", end=" ")
     print(f"{solution.free.sum()} free and {solution.bounded.sum()} bounded support vectors,", end=" ")

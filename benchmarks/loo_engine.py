@@ -7,12 +7,10 @@ import numpy as np
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC
 
-from benchmarks.problems import banana, interaction, mackerel
-from svmstat import losses
-from svmstat.bounds import deletions
-from svmstat.calibration import fit_platt
+from benchmarks.problems import banana, interaction, mackerel, two_class_machine
+from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF
-from svmstat.machine import fit_machine
+from svmstat.objective.bounds import deletions
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import anchor_at, solve
@@ -38,8 +36,8 @@ def seconds(function):
 
 def engine(machine, cores):
     """The n decision values f^{[-k]}(x_k) alone."""
-    problem, weights, n = machine.problem, machine.groups.weights, machine.problem.n
-    anchor = anchor_at(problem, machine.solution)
+    problem, weights, n = machine.pairs[0].problem, machine.groups.weights, machine.gram.n
+    anchor = anchor_at(problem, machine.pairs[0].solution)
     pieces = [(problem, anchor, weights, np.arange(a, min(a + CHUNK, n))) for a in range(0, n, CHUNK)]
     workers = cores if len(pieces) >= 8 else 1
     return np.concatenate(run_pieces(deleted, pieces, n_jobs=workers, progress=False, what="engine"))
@@ -58,15 +56,15 @@ def main():
     )
     print("  free/bound events rescued")
     for name, (X, y), gamma, C in CASES:
-        machine = fit_machine(RBF(gamma), X, y, np.ones(len(y)), C=C, loss=losses.hinge())
-        platt = fit_platt(machine.decision_values, y, machine.weights)
-        leave_one_out(machine, platt)
+        machine = two_class_machine(RBF(gamma), X, y, C)
+        maps = fit_maps(machine)
+        leave_one_out(machine, maps)
         for cores in (1, 2):
             bare = min(seconds(partial(engine, machine, cores))[0] for _ in range(5))
-            loop = partial(leave_one_out, machine, platt, n_jobs=cores)
+            loop = partial(leave_one_out, machine, maps, n_jobs=cores)
             full, result = min((seconds(loop) for _ in range(5)), key=lambda t: t[0])
             theirs, whole = sklearn_seconds(X, y, gamma, C, cores)
-            solution = machine.solution
+            solution = machine.pairs[0].solution
             ratios = f"{theirs / bare:8.0f}{theirs / full:6.0f}" + (" " if whole else "*")
             counts = f"{solution.free.sum()}/{solution.bounded.sum()} {result.n_events} {result.n_rescued}"
             print(f"{name:23}{C:5.0f}{cores:6d}{bare:10.4f}{full:8.4f}{theirs:11.2f}{ratios} {counts}", flush=True)

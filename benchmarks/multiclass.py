@@ -9,8 +9,10 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC
 
 from svmstat import datasets
+from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF
-from svmstat.multiclass import deletion_changes, fit_pair_maps, fit_pairs, leave_one_out
+from svmstat.machine import contrasts, fit_machine, pairs_of
+from svmstat.resampling import leave_one_out
 
 SPLITS = 60
 
@@ -60,21 +62,24 @@ def sklearn_seconds(X, y, model, cores):
 
 def main():
     print("Leave-one-out, one machine for each pair of classes. svmstat: decision values, Platt maps, coupled")
-    print("probabilities and votes; 'influence': the deleted deviances over all rows besides, when asked for.")
+    print("probabilities and votes; 'influence': with the deleted deviances over all rows.")
     print("scikit-learn: cross_val_predict(SVC(tol=1e-3), method='decision_function', cv=LeaveOneOut()), none of these")
     print(f"{'data':17}{'C':>5}{'cores':>6}{'loo s':>9}{'influence s':>13}{'sklearn s':>11}{'ratio':>7}", end="")
     print("  largest |f - f sklearn|")
     for name, (raw, labels), gamma, C in CASES:
         X = (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=1)
         y = np.unique(labels, return_inverse=True)[1]
-        machine = fit_pairs(RBF(gamma), X, y, np.ones(len(y)), C=C, loss="hinge")
-        maps = fit_pair_maps(machine, "wu-lin-weng")
-        leave_one_out(machine, maps), deletion_changes(machine, maps)
+        asked = contrasts(pairs_of(y.max() + 1), "hinge")
+        machine = fit_machine(RBF(gamma), X, y, np.ones(len(y)), asked, C=C)
+        maps = fit_maps(machine)
+        leave_one_out(machine, maps)
         reference = SVC(C=C, gamma=gamma, tol=1e-9, decision_function_shape="ovo").fit(X, y).decision_function(X)
         apart = np.abs(reference - machine.decision_values).max()
         for cores in (1, 2):
-            rounds = [seconds(partial(leave_one_out, machine, maps, n_jobs=cores))[0] for _ in range(7)]
-            further = min(seconds(partial(deletion_changes, machine, maps, n_jobs=cores))[0] for _ in range(2))
+            rounds = [
+                seconds(partial(leave_one_out, machine, maps, influence=False, n_jobs=cores))[0] for _ in range(7)
+            ]
+            further = min(seconds(partial(leave_one_out, machine, maps, n_jobs=cores))[0] for _ in range(2))
             model = SVC(C=C, gamma=gamma, tol=1e-3, decision_function_shape="ovo")
             theirs, whole = sklearn_seconds(X, y, model, cores)
             ours = min(rounds)

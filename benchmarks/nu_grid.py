@@ -13,8 +13,8 @@ from svmstat import minimax
 from svmstat.kernels import RBF
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.nu_grid import nu_grid_errors
-from svmstat.tuning.nu_search import ErrorRates, NuSample, coordinate_descent
-from svmstat.tuning.search import Effort
+from svmstat.tuning.nu_search import ErrorRates, coordinate_descent
+from svmstat.tuning.sample import Distinct, Effort
 
 CELLS = 1000
 SIZE = 50
@@ -90,13 +90,13 @@ def main():
         f"equal error counts at {agree}, counts that differ by at most 2 at {close} of {compared} random points that "
         "both can fit"
     )
-    sample = NuSample(X, y, np.ones(len(y)), fold)
+    sample = Distinct(X, y, np.ones(len(y)), fold)
     for smooth in (None, "3d"):
         start = time.perf_counter()
         rates = ErrorRates(sample, kernels, nu, nu, Effort(2, False))
         partial(coordinate_descent, rates, minimax(), smooth)()
         seconds = time.perf_counter() - start
         print(
-            f"3-D coordinate descent, smoothing {smooth}: {seconds:.2f} s, {int(rates.known.sum())} points, "
+            f"3-D coordinate descent, smoothing {smooth}: {seconds:.2f} s, {int(rates.surface.known.sum())} points, "
             f"{ours / seconds:.0f} times faster than the grid"
         )

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.problems import banana, interaction, mackerel
+from benchmarks.problems import banana, interaction, mackerel, two_class_machine
 from benchmarks.timing import alternate
-from svmstat import datasets, losses, svm
+from svmstat import datasets, svm
 from svmstat.kernels import RBF
-from svmstat.machine import along_costs, fit_machine
+from svmstat.machine import along_costs
 
 FORMULA = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 COSTS = 16.0 * np.geomspace(1 / 64, 64, 200)
@@ -23,7 +23,7 @@ def main():
     print("The path of 200 values of C = 1/4 ... 1024 by kernel machines; fits at 20 of these values, one by one, cold")
     print(f"{'data':24}{'path s':>8}{'20 fits s':>11}{'path/fit':>10}{'largest |f - f cold|':>22}")
     for name, (X, y), gamma in CASES:
-        one = partial(fit_machine, RBF(gamma), X, y, np.ones(len(y)), loss=losses.hinge())
+        one = partial(two_class_machine, RBF(gamma), X, y)
         path, cold = partial(followed, one(C=16.0)), partial(separate, one)
         seconds, apart = alternate([path, cold], 5)
         pairs = zip(path()[::10], cold(), strict=True)

@@ -3,6 +3,8 @@
 import numpy as np
 
 from svmstat import datasets
+from svmstat.machine import Contrast, fit_machine, nu_contrast
+from svmstat.objective.losses import hinge
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 
@@ -24,3 +26,9 @@ def interaction(n, p, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     return X, np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+def two_class_machine(kernel, X, y, C, nu=None):
+    """The machine of the rows with y = 1 against those with y = −1, hinge loss, weights of one."""
+    contrast = Contrast(1, 0, hinge()) if nu is None else nu_contrast(1, 0, nu)
+    return fit_machine(kernel, X, (y > 0).astype(int), np.ones(len(y)), [contrast], C=C)

@@ -4,13 +4,10 @@ from importlib.metadata import version as _version
 
 from svmstat import datasets
 from svmstat.model import svm
-from svmstat.multiclass_results import MulticlassSVMResults
 from svmstat.results import SVMResults
-from svmstat.tuning import NuTuneResult, TuneResult, minimax, neyman_pearson, tune
+from svmstat.tuning import TuneResult, minimax, neyman_pearson, tune
 
 __all__ = [
-    "MulticlassSVMResults",
-    "NuTuneResult",
     "SVMResults",
     "TuneResult",
     "datasets",

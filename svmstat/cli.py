@@ -16,12 +16,12 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from svmstat import datasets, svm
-from svmstat._checks import ended, nearest, workers
-from svmstat._files import write_whole
+from svmstat._tools.checks import ended, nearest, workers
+from svmstat._tools.files import write_whole
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
 from svmstat.formula import Untrusted
 from svmstat.kernels import KERNELS, declared
-from svmstat.report import report
+from svmstat.results.report import report
 
 _EXAMPLES = """\
 examples:

@@ -8,26 +8,23 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from svmstat import losses
-from svmstat._checks import flag, one_of, positive
-from svmstat._warn import warn
-from svmstat.bounds import check_range
-from svmstat.calibration import COUPLINGS, fit_platt
-from svmstat.decision import Decision, decide
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import flag, one_of, positive
+from svmstat._tools.warn import warn
+from svmstat.calibration import COUPLINGS, fit_maps
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import Kernel, check_gram, make_kernel, warn_if_indefinite
-from svmstat.machine import fit_machine
-from svmstat.multiclass import fit_pair_maps, fit_pairs
-from svmstat.multiclass import leave_one_out as leave_pairs_out
-from svmstat.multiclass_results import MulticlassSVMResults
-from svmstat.nu import Nu, check_nu, nu_of_sample
+from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
+from svmstat.objective import losses
+from svmstat.objective.bounds import check_range
+from svmstat.objective.decision import Decision, decide
+from svmstat.objective.nu import Nu, check_nu, nu_of_sample
 from svmstat.resampling import leave_one_out
 from svmstat.results import SVMResults
 
-Floats = NDArray[np.float64]
 Plain = TypeVar("Plain", float, int, str)
 
 
@@ -62,7 +59,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     scale: bool = True,
     calibration: str = "insample",
     coupling: str = "wu-lin-weng",
-) -> SVMResults | MulticlassSVMResults:
+) -> SVMResults:
     """Fit a support vector machine.
 
     Minimises ½‖h‖² + Σ_i u_i [m_i − y_i f(x_i)]₊ over f(x) = h(x) + b with u_i = C · w_i · L(y_i), y_i = +1
@@ -138,8 +135,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
 
     Returns
     -------
-    SVMResults or MulticlassSVMResults
-        The latter for more than two levels.
+    SVMResults
 
     Raises
     ------
@@ -260,12 +256,10 @@ class Prepared:
         for cost in (max(costs), min(costs)):
             check_range({"C": cost, "weights": w, self.decision.source: L})
 
-    @property
-    def weighted_loss(self) -> losses.Loss:
-        """Margins and class weights of a response with two levels."""
-        response, weights = self.frame.response, self.decision.class_weight
-        other = response.levels[1 - response.event_code]
-        return losses.make_loss(self.loss, weights[response.event], weights[other])
+    def contrasts(self, nu: Nu | None = None) -> tuple[Contrast, ...]:
+        """The pairs of classes with their losses; ν takes the place of the loss."""
+        pairs = self.frame.response.pairs
+        return contrasts(pairs, self.loss, self.class_weight) if nu is None else (nu_contrast(*pairs[0], nu),)
 
     @property
     def class_weight(self) -> dict[int, float]:
@@ -309,40 +303,23 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     return Prepared(frame, X, loss, decision, calibration, coupling)
 
 
-def fit(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None = None) -> SVMResults | MulticlassSVMResults:
-    """The machine on the data that were prepared, its Platt map, and warnings of what the user should know."""
-    results = _many_classes(prepared, kernel, C) if prepared.many else _two_classes(prepared, kernel, C, nu)
-    _warn_of(results)
-    return results
-
-
-def _two_classes(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None) -> SVMResults:
-    frame = prepared.frame
-    machine = fit_machine(kernel, prepared.X, frame.y, frame.weights, C=C, loss=prepared.weighted_loss, nu=nu)
-    insample = fit_platt(machine.decision_values, frame.y, frame.weights, kind="insample")
-    platt = insample
+def fit(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None = None) -> SVMResults:
+    """The machine on the data that were prepared, its Platt maps, and warnings of what the user should know."""
+    frame, coupling = prepared.frame, prepared.coupling
+    machine = fit_machine(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(nu), C=C)
+    insample = fit_maps(machine, coupling)
+    maps = insample
     if prepared.calibration == "loo":
-        f = leave_one_out(machine, insample).decision_values
-        known = ~np.isnan(f)  # where a class does not vanish with the row
-        if nu is not None and len(np.unique(frame.y[known])) < 2:
+        f = leave_one_out(machine, insample, influence=False).decision_values
+        if nu is not None and len(np.unique(frame.codes[~np.isnan(f[:, 0]) & (frame.weights > 0)])) < 2:
             raise ArgumentError(
                 f"nu={(nu.event, nu.other)!r} and calibration='loo' are not allowed together: with so large a nu no "
                 "row of a class can be left out; take a smaller nu or calibration='insample'."
             )
-        platt = fit_platt(f[known], frame.y[known], frame.weights[known], kind="loo")
-    return SVMResults(frame, machine, prepared.loss, machine.C, prepared.decision, platt, insample)
-
-
-def _many_classes(prepared: Prepared, kernel: Kernel, C: float) -> MulticlassSVMResults:
-    frame = prepared.frame
-    machine = fit_pairs(
-        kernel, prepared.X, frame.codes, frame.weights, C=C, loss=prepared.loss, class_weight=prepared.class_weight
-    )
-    insample = fit_pair_maps(machine, prepared.coupling)
-    maps = insample
-    if prepared.calibration == "loo":
-        maps = fit_pair_maps(machine, prepared.coupling, leave_pairs_out(machine, insample).decision_values)
-    return MulticlassSVMResults(frame, machine, prepared.loss, C, prepared.decision, maps, insample)
+        maps = fit_maps(machine, coupling, f)
+    results = SVMResults(frame, machine, prepared.decision, maps, insample)
+    _warn_of(results)
+    return results
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:
@@ -356,7 +333,7 @@ def _gram_columns(frame: ModelFrame, n: int) -> Floats:
     return check_gram(frame.X[:, frame.rows], "the design of kernel='precomputed'")
 
 
-def _warn_of(fit: SVMResults | MulticlassSVMResults) -> None:
+def _warn_of(fit: SVMResults) -> None:
     """Tell what the user should know of a fit."""
     gram = fit.machine.gram
     if fit.kernel.may_be_indefinite and gram.fits:
@@ -365,5 +342,5 @@ def _warn_of(fit: SVMResults | MulticlassSVMResults) -> None:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"
         advice = fit.status.advice
         warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
-    if not np.all(fit.calibration.converged):
+    if not fit.maps.converged.all():
         warn("the Platt calibration did not converge", CalibrationWarning)

@@ -15,7 +15,7 @@ import pytest
 from svmstat import cli, datasets, svm
 from svmstat.errors import ArgumentError, CertificateWarning, DataError
 from svmstat.kernels import Laplace
-from svmstat.summary import Summary
+from svmstat.reporting.summary import Summary
 
 DATA = pd.DataFrame({"y": [0, 1, 1, 0], "x": [0.5, 1.5, 2.5, 3.5], "g": ["a", "b", "a", "b"]})
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"

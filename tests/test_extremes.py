@@ -24,9 +24,10 @@ def noisy_line(scale=1.0):
 
 def exactly(fit):
     """Σ α y K + b in extended precision."""
-    problem = fit.machine.problem
+    (pair,) = fit.machine.pairs
+    problem = pair.problem
     K = problem.gram.complete().astype(np.longdouble)
-    beta = fit.machine.solution.coefficients * problem.signs
+    beta = pair.solution.coefficients * problem.signs
     return (K @ beta + np.longdouble(fit.intercept))[fit.machine.groups.of_row].astype(float)
 
 

@@ -1,5 +1,6 @@
 """Every misuse gives one clear error before anything is solved, every warning points at the caller's line."""
 
+import dataclasses
 import re
 import warnings
 
@@ -8,8 +9,8 @@ import pandas as pd
 import pytest
 
 import svmstat.model
-import svmstat.multiclass_results
-import svmstat.results
+import svmstat.results.fit
+import svmstat.results.two_levels
 from svmstat import SVMResults, svm, tune
 from svmstat.errors import (
     ArgumentError,
@@ -21,7 +22,7 @@ from svmstat.errors import (
     FormulaError,
     SvmstatError,
 )
-from svmstat.report import report
+from svmstat.results.report import report
 
 N = 20
 
@@ -194,7 +195,7 @@ def test_bounds_are_checked_for_a_grid_and_a_path_too(options, message, monkeypa
     with pytest.raises(ArgumentError, match=re.escape(message)):
         tune("y ~ depth + temperature", DATA, **options)
     if "C" in options:
-        monkeypatch.setattr(svmstat.results, "follow_costs", NoWork())
+        monkeypatch.setattr(svmstat.results.two_levels, "follow_costs", NoWork())
         with pytest.raises(ArgumentError, match=re.escape(message)):
             FIT.path(options["C"])
 
@@ -422,7 +423,7 @@ def test_workers_and_progress_are_checked_before_any_work(monkeypatch, classes, 
     fit = svm("y ~ depth + temperature", data)
     if method == "loo":
         fit.loo()
-    for module in (svmstat.results, svmstat.multiclass_results):
+    for module in (svmstat.results.fit, svmstat.results.two_levels):
         for function in ("leave_one_out", "bootstrap_deviance", "follow_costs"):
             monkeypatch.setattr(module, function, NoWork(), raising=False)
     with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} is not allowed: it must be {allowed}.")):
@@ -437,8 +438,8 @@ def test_numbers_of_workers(n_jobs):
 
 @pytest.mark.parametrize(("name", "value"), [("n_jobs", 0), ("progress", "yes")])
 def test_a_report_with_wrong_workers_begins_nothing(monkeypatch, name, value):
-    monkeypatch.setattr(svmstat.results, "bootstrap_deviance", NoWork())
-    monkeypatch.setattr(svmstat.results, "leave_one_out", NoWork())
+    monkeypatch.setattr(svmstat.results.fit, "bootstrap_deviance", NoWork())
+    monkeypatch.setattr(svmstat.results.fit, "leave_one_out", NoWork())
     with pytest.raises(ArgumentError, match=f"{name}="):
         report(FIT, B=19, **{name: value})
 
@@ -488,8 +489,8 @@ def test_a_fit_without_certificate_is_warned_of(monkeypatch):
 
 
 def test_a_calibration_that_did_not_converge_is_warned_of(monkeypatch):
-    platt = type(FIT.calibration)(-1.0, 0.0, False, "insample")
-    monkeypatch.setattr(svmstat.model, "fit_platt", lambda *_, **__: platt)
+    failed = dataclasses.replace(FIT.maps, converged=np.zeros(1, bool))
+    monkeypatch.setattr(svmstat.model, "fit_maps", lambda *_, **__: failed)
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
         fit = svm("y ~ depth", DATA)
     assert caught[0].filename == __file__

@@ -89,7 +89,7 @@ def check(fit, newdata):
     assert fit.deviance >= 0
     assert fit.confusion.to_numpy().sum() == pytest.approx(fit.nobs)
     assert fit.n_support["rows"].sum() == pytest.approx(fit.nobs)
-    assert (fit.alpha <= fit.machine.upper).all()
+    assert (fit.alpha <= fit.machine.upper[:, 0]).all()
     p = fit.predict_proba(newdata)
     assert ((p >= 0) & (p <= 1) | p.isna()).all(axis=None)
     f = fit.decision_function(newdata.iloc[fit.frame.rows])

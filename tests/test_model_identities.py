@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svmstat import svm
-from svmstat.rendering.parts import Table
-from svmstat.rendering.values import show
+from svmstat.reporting.rendering.parts import Table
+from svmstat.reporting.rendering.values import show
 
 # Repeated and weighted rows give the same problem, up to the order of sums in scaling and gamma.
 TOL_REPEATS = 1e-8

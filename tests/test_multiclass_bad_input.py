@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import svmstat.model
-import svmstat.tuning.grid_search
-from svmstat import MulticlassSVMResults, cli, svm, tune
+from svmstat import SVMResults, cli, svm, tune
 from svmstat.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -19,6 +18,7 @@ from svmstat.errors import (
     DataError,
     DesignWarning,
     FormulaError,
+    UnavailableError,
 )
 
 N = 24
@@ -39,17 +39,6 @@ def sample():
 
 DATA = sample()
 FIT = svm("y ~ depth + temperature", DATA)
-
-
-@pytest.fixture
-def nothing_is_solved(monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("something was solved")
-
-    for name in ("fit_pairs", "fit_machine"):
-        monkeypatch.setattr(svmstat.model, name, fail)
-    for name in ("search_pairs", "search_pair_folds", "search_fits", "search_folds"):
-        monkeypatch.setattr(svmstat.tuning.grid_search, name, fail)
 
 
 def test_the_fixture_sees_what_is_solved(nothing_is_solved):
@@ -280,10 +269,38 @@ def test_labels_are_drawn_for_whole_weights_only():
     assert fit.gof(B=5, rng=1).n_failed == 0
 
 
-@pytest.mark.parametrize("name", ["threshold", "costs", "objective", "risk", "gacv", "intercept_is_unique"])
+TWO_ONLY = ["threshold", "costs", "objective", "intercept_is_unique", "rho", "rho_interval", "nu_bounds"]
+TWO_ONLY_METHODS = ["risk", "error_rates", "gacv", "path", "plot_probability"]
+
+
+@pytest.mark.parametrize("name", [*TWO_ONLY, *TWO_ONLY_METHODS, "tune_bias", "predict_proba(interval=True)"])
 def test_what_only_two_levels_have(name):
-    with pytest.raises(AttributeError):
-        getattr(FIT, name)
+    """It says so, and what there is instead."""
+    calls = {
+        "tune_bias": lambda: FIT.tune_bias(DATA),
+        "predict_proba(interval=True)": lambda: FIT.predict_proba(interval=True),
+    }
+    calls |= {each: getattr(FIT, each) for each in TWO_ONLY_METHODS}
+    message = f"{name} exists for two levels only; the response 'y' has 3: use "
+    with pytest.raises(UnavailableError, match=re.escape(message)):
+        calls[name]() if name in calls else getattr(FIT, name)
+    if name in TWO_ONLY:
+        assert not hasattr(FIT, name)
+
+
+@pytest.mark.parametrize("name", ["error", "coupling"])
+def test_what_only_more_levels_have(name):
+    fit = svm("y ~ depth", DATA[DATA["y"] != DATA["y"].iloc[0]])
+    message = f"{name} exists for more than two levels only; the response 'y' has 2: use "
+    with pytest.raises(UnavailableError, match=re.escape(message)):
+        fit.error() if name == "error" else fit.coupling
+    with pytest.raises(UnavailableError, match="the response 'y' has 2: use method"):
+        fit.predict_proba(coupling="wu-lin-weng")
+
+
+def test_the_mean_loss_of_left_out_rows_is_for_two_levels():
+    with pytest.raises(UnavailableError, match=r"mean_loss exists for two levels only.* has 3: use score"):
+        _ = FIT.loo().mean_loss
 
 
 # The command
@@ -323,7 +340,7 @@ def test_an_indefinite_kernel_is_warned_of_once():
 
 
 def test_a_fit_without_certificate_is_warned_of(monkeypatch):
-    monkeypatch.setattr(MulticlassSVMResults, "converged", False)
+    monkeypatch.setattr(SVMResults, "converged", False)
     with pytest.warns(CertificateWarning, match=r"KKT violation .*, duality gap ") as caught:
         fit = svm("y ~ depth", DATA)
     assert len(caught) == 1 and caught[0].filename == __file__
@@ -332,12 +349,12 @@ def test_a_fit_without_certificate_is_warned_of(monkeypatch):
 
 def test_a_map_that_did_not_converge_is_warned_of(monkeypatch):
     """One of three."""
-    original = svmstat.model.fit_pair_maps
+    original = svmstat.model.fit_maps
 
-    def fit_pair_maps(*given):
+    def fit_maps(*given):
         return replace(original(*given), converged=np.array([True, False, True]))
 
-    monkeypatch.setattr(svmstat.model, "fit_pair_maps", fit_pair_maps)
+    monkeypatch.setattr(svmstat.model, "fit_maps", fit_maps)
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
         fit = svm("y ~ depth", DATA)
     assert len(caught) == 1 and caught[0].filename == __file__

@@ -110,7 +110,7 @@ def test_errors_are_also_python_s_own():
 
 
 def public(owner):
-    return [name for name in vars(owner) if not name.startswith("_")]
+    return [name for each in owner.__mro__ for name in vars(each) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("name", public(SVMResults))

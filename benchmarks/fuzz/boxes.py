@@ -9,7 +9,7 @@ from benchmarks.fuzz.dense import definite
 from benchmarks.fuzz.draw import Case
 from benchmarks.fuzz.judge import Finding, Floats, answer_of, answers_of, apart, judge
 from svmstat.kernels import make_kernel
-from svmstat.losses import make_loss
+from svmstat.objective.losses import make_loss
 from svmstat.solver import BoxQP, Gram, solve
 
 

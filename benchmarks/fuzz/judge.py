@@ -21,6 +21,9 @@ DIGITS = 1e-6
 """A certified f is that of its α to this share of the largest |f|: the promise of a certificate. Where f is next to
 nothing beside the margins, the digits of these are enough."""
 
+UNSURE = 0.01
+"""The share of the stated rounding to which the sums are known that it is compared with."""
+
 MEETING = 1e-11
 """Squared distance of hulls that are reported to meet, relative to the largest |K|; the solver's own limit is 1e-12."""
 
@@ -140,7 +143,7 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     beta, b = y * alpha, Long(answer.intercept)
     h = sums(problem.gram.complete(), problem.signs * answer.alpha, answer.rounding)
     f = h + b
-    rounding = answer.rounding + 2.0 * EPS * float(max(np.abs(f).max(), abs(b)))  # of b and of h + b
+    rounding = (1.0 + UNSURE) * answer.rounding + 2.0 * EPS * float(max(np.abs(f).max(), abs(b)))  # of b and of h + b
     violation = max(answer.violation, 0.0)
 
     size = np.abs(beta).sum()
@@ -172,14 +175,14 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
 
 
 def sums(K: Floats, beta: Floats, digits: float) -> np.ndarray:
-    """Kβ (n,) in long doubles for K (n, m) and β (m,), so exact that nothing is missing beside ``digits``."""
+    """Kβ (n,) in long doubles for K (n, m) and β (m,), to the share `UNSURE` of ``digits``."""
     used = np.flatnonzero(beta)
     K, beta = K[:, used], beta[used]
     if len(used) == 0:
         return np.zeros(len(K), Long)
     found = K.astype(Long) @ beta.astype(Long)
     unsure = float(np.finfo(Long).eps) * len(used) * (np.abs(K) @ np.abs(beta))
-    rows = np.flatnonzero(unsure > 0.01 * digits)
+    rows = np.flatnonzero(unsure > UNSURE * digits)
     for i in rows if np.isfinite(unsure).all() else ():
         found[i] = exact_sum(K[i], beta)
     return found

@@ -154,10 +154,7 @@ def _names_something(message: str, case: Case) -> bool:
 
 def _pairs(fit: Any) -> list[tuple[BoxQP, Any]]:
     """Problems and solutions of the machines of a fit."""
-    machine = fit.machine
-    if hasattr(machine, "pairs"):
-        return [(pair.problem, pair.solution) for pair in machine.pairs]
-    return [(machine.problem, machine.solution)]
+    return [(pair.problem, pair.solution) for pair in fit.machine.pairs]
 
 
 def _numbers(fit: Any) -> list[Finding]:
@@ -192,7 +189,7 @@ def _own_field(fit: Any) -> list[Finding]:
     K = exact_kernel(fit.kernel, machine.X, rows, first)
     given = isinstance(fit.kernel, Precomputed | CustomKernel)  # these values are exact, others known to many digits
     for k, (problem, solution) in enumerate(_pairs(fit)):
-        own = K[:, machine.pairs[k].rows] if hasattr(machine, "pairs") else K
+        own = K[:, machine.pairs[k].rows]
         beta = solution.coefficients * problem.signs
         of_values = float(np.abs(beta).sum()) * kernel_rounding(fit.kernel, machine.X)  # the problem is that of doubles
         allowed = rounding_of(solution) + of_values

@@ -12,11 +12,10 @@ import numpy as np
 from benchmarks.fuzz.draw import Case
 from benchmarks.fuzz.judge import EPS, Finding, Floats
 from svmstat import svm, tune
-from svmstat._random import seed_sequence
-from svmstat.calibration import fit_platt
+from svmstat._tools.randomness import seed_sequence
+from svmstat.calibration import fit_maps
 from svmstat.errors import DataError
-from svmstat.machine import fit_machine
-from svmstat.multiclass import fit_pair_maps, fit_pairs, log_likelihoods
+from svmstat.machine import Contrast, fit_machine
 from svmstat.resampling.bootstrap import replicate_generator
 from svmstat.solver import TOLERANCE, Status
 
@@ -36,7 +35,7 @@ class Refit:
 
     Attributes
     ----------
-    values : (n,) or (n, P) decision values of all rows, also those of weight zero
+    values : (n, P) decision values of all rows, also those of weight zero
     log_likelihood : (n,) log p of each row's label by the map fitted to the weighted rows
     good : whether the fits are certified and the maps converged
     """
@@ -50,24 +49,15 @@ def refit(fit: Any, weights: Floats, rows: Any = slice(None)) -> Refit:
     """The machine of a fit on (some of) its rows with weights (n,), from nothing."""
     machine = fit.machine
     X = machine.X[rows] if fit.kernel_name != "precomputed" else machine.X[rows][:, rows]
-    if hasattr(machine, "pairs"):
-        codes = machine.codes[rows]
-        L = {code: fit.decision.class_weight[level] for code, level in enumerate(fit.classes)}
-        again = fit_pairs(machine.kernel, X, codes, weights, C=machine.C, loss=fit.loss, class_weight=L)
-        solved = [pair.solution.status is Status.CERTIFIED for pair in again.pairs]
-        if np.isnan(again.decision_values).any():
-            return Refit(again.decision_values, np.full(len(codes), np.nan), False)
-        maps = fit_pair_maps(again, fit.insample.coupling)
-        each = log_likelihoods(maps.probabilities(again.decision_values), codes)
-        return Refit(again.decision_values, each, bool(all(solved) and maps.converged.all()))
-    cost = 1.0 if machine.nu is not None else machine.C
-    y = machine.y[rows]
-    again = fit_machine(machine.kernel, X, y, weights, C=cost, loss=machine.loss, nu=machine.nu)
+    codes, C = machine.codes[rows], 1.0 if fit.nu is not None else machine.C
+    asked = [Contrast(pair.first, pair.second, pair.loss, pair.nu) for pair in machine.pairs]
+    again = fit_machine(machine.kernel, X, codes, weights, asked, C=C)
     if np.isnan(again.decision_values).any():
-        return Refit(again.decision_values, np.full(len(y), np.nan), False)
-    platt = fit_platt(again.decision_values, y, weights)
-    each = platt.log_likelihoods(again.decision_values, y)
-    return Refit(again.decision_values, each, bool(again.solution.status is Status.CERTIFIED and platt.converged))
+        return Refit(again.decision_values, np.full(len(codes), np.nan), False)
+    maps = fit_maps(again, fit.insample_maps.coupling)
+    certified = all(pair.solution.status is Status.CERTIFIED for pair in again.pairs)
+    each = maps.log_likelihoods(again.decision_values, codes)
+    return Refit(again.decision_values, each, bool(certified and maps.converged.all()))
 
 
 def compare(case: Case, fit: Any, counted: Counter[str]) -> list[Finding]:

@@ -6,12 +6,10 @@ References: Hastie & Tibshirani (1998), Classification by pairwise coupling, Ann
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from svmstat._checks import one_of
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import one_of
 from svmstat.calibration.exponential import exp_of_negative
-
-Floats = NDArray[np.float64]
 
 METHODS = ("wu-lin-weng", "hastie-tibshirani")
 

@@ -14,12 +14,10 @@ which is log 2 for the plain hinge loss and ½ for the p0 loss of mean weight on
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from svmstat.losses import Loss, log_shares
-
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Floats
+from svmstat.objective.losses import Loss, log_shares
 
 POINTWISE = ("sollich", "semiparametric")
 
@@ -29,7 +27,7 @@ def tightest(loss: Loss) -> float:
 
     Examples
     --------
-    >>> from svmstat.losses import hinge, p0
+    >>> from svmstat.objective.losses import hinge, p0
     >>> round(tightest(hinge()), 6), round(tightest(p0(1.5, 0.5)), 6)
     (0.693147, 0.5)
     """
@@ -43,7 +41,7 @@ def touch(loss: Loss) -> float:
 
     Examples
     --------
-    >>> from svmstat.losses import hinge
+    >>> from svmstat.objective.losses import hinge
     >>> round(touch(hinge(10 / 5.5, 1 / 5.5)), 4)
     -0.4312
     """
@@ -62,7 +60,7 @@ def probability_interval(f: Floats, loss: Loss, tightness: float = 1.0) -> tuple
 
     Examples
     --------
-    >>> from svmstat.losses import hinge
+    >>> from svmstat.objective.losses import hinge
     >>> low, high = probability_interval(np.array([-1.0, 0.0, 0.5, 1.0]), hinge())
     >>> low.round(3), high.round(3)
     (array([0.   , 0.5  , 0.646, 0.75 ]), array([0.25 , 0.5  , 0.707, 1.   ]))
@@ -81,7 +79,7 @@ def pointwise(f: Floats, loss: Loss, kind: str) -> Floats:
 
     Examples
     --------
-    >>> from svmstat.losses import hinge
+    >>> from svmstat.objective.losses import hinge
     >>> pointwise(np.array([-0.5, 0.0, 2.0]), hinge(), "semiparametric").round(4)
     array([0.3333, 0.5   , 0.9412])
     """

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.calibration.exponential import exp_of_negative
-
-Floats = NDArray[np.float64]
 
 _MOST_STEPS = 100
 _DECREMENT = 1e-20
@@ -107,20 +105,6 @@ def fit_map(f, y, weights, slope, intercept):
     if constant:
         return 0.0, b, converged
     return a / scale, b - a / scale * center, converged
-
-
-@njit(cache=True, nogil=True)
-def fit_maps(f, y, weights, slope, intercept):
-    """A, B (R,) and whether they are minima (R,), for each row of f (R, n) with its weights (R, n); y (n,).
-
-    Each sets off from (slope, intercept). NaN where f is.
-    """
-    R = f.shape[0]
-    slopes, intercepts, converged = np.full(R, np.nan), np.full(R, np.nan), np.zeros(R, np.bool_)
-    for q in range(R):
-        if not np.isnan(f[q, 0]):
-            slopes[q], intercepts[q], converged[q] = fit_map(f[q], y, weights[q], slope, intercept)
-    return slopes, intercepts, converged
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ from importlib import resources
 
 import pandas as pd
 
-from svmstat import _checks
+from svmstat._tools import checks
 
 _FILES = {"mackerel": "mackerel.csv", "liver": "liver.csv", "forest": "forest.csv.gz"}
 
@@ -47,7 +47,7 @@ def describe(name: str) -> str:
     >>> datasets.describe("liver")
     '218 patients, four liver diseases, three serum enzymes; response disease'
     """
-    return _LINES[_checks.one_of("name", name, _FILES)]
+    return _LINES[checks.one_of("name", name, _FILES)]
 
 
 def load(name: str) -> pd.DataFrame:
@@ -131,6 +131,6 @@ def load(name: str) -> pd.DataFrame:
     >>> int((mackerel["egg_count"] > 0).sum())
     369
     """
-    path = resources.files(__name__) / _FILES[_checks.one_of("name", name, _FILES)]
+    path = resources.files(__name__) / _FILES[checks.one_of("name", name, _FILES)]
     with path.open("rb") as file:
         return pd.read_csv(file, compression="gzip" if path.name.endswith(".gz") else None)

@@ -2,8 +2,6 @@
 
 from svmstat.diagnostics.gof import GofResult
 from svmstat.diagnostics.influence import InfluenceResult
-from svmstat.diagnostics.left_out import LeftOut
 from svmstat.diagnostics.loo import LooResult
-from svmstat.diagnostics.multiclass_loo import MulticlassLooResult
 
-__all__ = ["GofResult", "InfluenceResult", "LeftOut", "LooResult", "MulticlassLooResult"]
+__all__ = ["GofResult", "InfluenceResult", "LooResult"]

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from svmstat.plots import replicates_plot
-from svmstat.summary import Summary, summarize_gof
-
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Floats
+from svmstat.reporting.plots import replicates_plot
+from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,7 +64,20 @@ class GofResult:
 
     def summary(self) -> Summary:
         """Statistic, critical value, p-value, decision, failed replicates."""
-        return summarize_gof(self)
+        block = Block(
+            left=(
+                Entry("Deviance", self.statistic),
+                Entry(f"{100 * self.level:g} % of replicates below", self.critical_value),
+                Entry("p-value", self.pvalue, "share"),
+                Entry("Reject the fit", self.reject),
+            ),
+            right=(
+                Entry("Method", self.method),
+                Entry("Replicates", self.B, "count"),
+                Entry("  failed", self.n_failed, "count"),
+            ),
+        )
+        return Summary("Goodness of fit by the bootstrapped deviance", (block,))
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, chdtri
 
-from svmstat._checks import between
-from svmstat.diagnostics.left_out import LeftOut
-from svmstat.plots import index_plot
+from svmstat._tools.checks import between
+from svmstat.diagnostics.loo import LooResult
+from svmstat.reporting.plots import index_plot
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -18,10 +18,10 @@ class InfluenceResult:
 
     Attributes
     ----------
-    loo : LeftOut
+    loo : LooResult
     """
 
-    loo: LeftOut
+    loo: LooResult
 
     def __repr__(self) -> str:
         return f"<InfluenceResult: deletion deviances of {len(self.loo.index)} rows, deviance {self.loo.deviance:.6g}>"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat import _checks
-from svmstat._warn import warn
+from svmstat._tools import checks
+from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
 from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
@@ -256,9 +256,9 @@ def _checked(data: object, na_action: object, scale: object, env: object) -> Map
     """Check the arguments that need no data; the caller's names."""
     if not len(check_frame("data", data)):
         raise DataError("data has no rows.")
-    _checks.one_of("na_action", na_action, ("drop", "raise"))
+    checks.one_of("na_action", na_action, ("drop", "raise"))
     if not isinstance(scale, bool | np.bool_):
-        raise _checks.refuse("scale", scale, "True or False")
+        raise checks.refuse("scale", scale, "True or False")
     if env is not None and not isinstance(env, Mapping):
         raise ArgumentTypeError(f"env is of type {type(env).__name__}: it must be a mapping of names.")
     return {} if env is None else env

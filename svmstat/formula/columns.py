@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from svmstat._checks import nearest
+from svmstat._tools.checks import nearest
 from svmstat.errors import ArgumentTypeError, DataError
 
 _OBJECT_KINDS = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from svmstat._warn import warn
+from svmstat._tools.warn import warn
 from svmstat.errors import DataError, DesignWarning, FormulaError, SvmstatError
 from svmstat.formula.columns import Table
 from svmstat.formula.expression import Expression, explain

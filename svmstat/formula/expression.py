@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from patsy import EvalEnvironment, EvalFactor, PatsyError
 
-from svmstat._checks import nearest
+from svmstat._tools.checks import nearest
 from svmstat.errors import SvmstatError
 from svmstat.formula.columns import Table
 from svmstat.formula.functions import (

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from patsy import builtins as patsy_builtins
 
-from svmstat._checks import nearest
+from svmstat._tools.checks import nearest
 from svmstat.errors import DataError
 from svmstat.formula.columns import plain
 from svmstat.formula.names import called_name

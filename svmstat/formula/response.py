@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,13 @@ class Response:
     def event_code(self) -> int:
         """The position of the event among the levels."""
         return self.levels.index(self.event)
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of levels, by position: (event, other) of two, i before j of more."""
+        if len(self.levels) == 2:
+            return ((self.event_code, 1 - self.event_code),)
+        return tuple(combinations(range(len(self.levels)), 2))
 
     def find(self, value: object) -> Level | None:
         """The level that a value means: 1, 1.0 and True are equal, '1' is none of them. None without one."""

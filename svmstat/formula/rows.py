@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._checks import nearest
+from svmstat._tools.checks import nearest
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from svmstat._checks import nearest
+from svmstat._tools.checks import nearest
 from svmstat.formula.functions import ADVICE, FALLBACK, PATSY
 from svmstat.formula.names import NO_NAME, called_name, column_named
 from svmstat.formula.source import Source

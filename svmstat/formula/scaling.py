@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat._repeats import distinct_rows
+from svmstat._tools.repeats import distinct_rows
 from svmstat.errors import ArgumentError, DataError
 
 # A column whose range is this small beside its largest value is constant up to the rounding of the

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat._checks import finite, is_real, nearest, refuse
+from svmstat._tools.checks import finite, is_real, nearest, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels.pairs import FloatArray
 from svmstat.kernels.parameters import declared, is_rule

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat._repeats import distinct_rows
+from svmstat._tools.repeats import distinct_rows
 from svmstat.kernels.base import Combined, Kernel, check_part
 from svmstat.kernels.pairs import FloatArray, in_threads, plain, weighted_sums
 from svmstat.kernels.rows import TILE, Indices, Rows

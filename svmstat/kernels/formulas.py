@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from svmstat._checks import at_least, finite, refuse
+from svmstat._tools.checks import at_least, finite, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.gamma import check_gamma, resolve_gamma

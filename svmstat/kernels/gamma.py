@@ -6,8 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._checks import is_real, refuse
-from svmstat._repeats import distinct_rows
+from svmstat._tools.checks import is_real, refuse
+from svmstat._tools.repeats import distinct_rows
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels.pairs import CHUNK, FloatArray, distances_from, in_threads
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal, eigvalsh
 
-from svmstat._warn import warn
+from svmstat._tools.warn import warn
 from svmstat.errors import DataError, DesignWarning
 from svmstat.kernels.magnitude import check_magnitude, log10_largest
 from svmstat.kernels.pairs import FloatArray

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from svmstat._checks import nearest, refuse
+from svmstat._tools.checks import nearest, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.given import CustomKernel

@@ -45,7 +45,7 @@ def parameter(
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
-    >>> from svmstat._checks import positive
+    >>> from svmstat._tools.checks import positive
     >>> from svmstat.kernels import PointKernel
     >>> @dataclass(frozen=True, slots=True)
     ... class Cauchy(PointKernel):

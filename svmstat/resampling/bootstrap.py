@@ -1,4 +1,4 @@
-"""The bootstrapped deviance [003: section 2.3]: replicates are bound vectors on the kernel matrix of the fit."""
+"""The bootstrapped deviance [003: section 2.3]: replicates are bound vectors for every pair, on the kernel matrix."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,13 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.bounds import counts
-from svmstat.calibration import Platt, deviance, fit_map
-from svmstat.machine import Machine, problem_on
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import Maps, coupled, deviance, fit_map
+from svmstat.calibration.maps import LEAST
+from svmstat.machine import Machine, elsewhere, source
+from svmstat.machine.pairs import others_of
+from svmstat.objective.bounds import counts
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
-
-Floats = NDArray[np.float64]
 
 METHODS = ("pairs", "parametric")
 
@@ -42,8 +43,25 @@ class Replicates:
     deviance: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where the replicates of a pair set off.
+
+    Attributes
+    ----------
+    problem : the pair on the m rows that can belong to it
+    anchor : the fit
+    rows, codes : (m,) their groups, and their classes
+    """
+
+    problem: BoxQP
+    anchor: Anchor
+    rows: Codes
+    codes: Codes
+
+
 def bootstrap_deviance(
-    machine: Machine, platt: Platt, *, B: int, method: str, seed: np.random.SeedSequence,
+    machine: Machine, maps: Maps, *, B: int, method: str, seed: np.random.SeedSequence,
     n_jobs: int | None = None, progress: bool = False,
 ) -> Replicates:  # fmt: skip
     """Deviances of B replicates of the fit.
@@ -51,10 +69,10 @@ def bootstrap_deviance(
     Parameters
     ----------
     machine : the fit
-    platt : its Platt map
+    maps : its Platt maps
     B : number of replicates, ≥ 1
     method : "pairs" draws round(Σw) copies of the rows with probabilities w/Σw; "parametric" keeps the rows and draws
-        the label of each of their w copies from P(event | x), the Platt probability; its w must be whole numbers
+        the class of each of their w copies from its probabilities; its w must be whole numbers
     seed : replicate r depends on it and on r alone
     n_jobs, progress : as in `leave_one_out`
 
@@ -63,16 +81,15 @@ def bootstrap_deviance(
     Replicates
     """
     if method == "pairs":
-        problem, anchor, weights = machine.problem, Anchor(machine.solution, None), machine.groups.weights
-        chances = weights / weights.sum()
+        chances, starts = machine.groups.weights / machine.groups.weights.sum(), _observed(machine)
     else:
-        problem, anchor, weights = _both_labels(machine)
-        chances = platt.probability(machine.solution.decision)
-    tasks = [(problem, anchor, weights, chances, method, seed, which, platt) for which in tasks_of(B, problem.gram)]
-    trial = partial(_replicates, problem, anchor, weights, chances, method, seed, np.zeros(1, np.intp), platt)
+        chances, starts = maps.probabilities(machine.group_values), _every_label(machine)
+    gram = machine.gram if method == "pairs" else starts[0].problem.gram
+    tasks = [(machine, maps, starts, method, chances, seed, which) for which in tasks_of(B, gram)]
+    trial = partial(_replicates, machine, maps, starts, method, chances, seed, np.zeros(1, np.intp))
     parts = run_pieces(
         _replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap",
-        outlook=outlook_of_replicates(problem.gram, trial, B),
+        outlook=outlook_of_replicates(gram, trial, B),
     )  # fmt: skip
     return Replicates(np.concatenate(parts))
 
@@ -89,30 +106,55 @@ def outlook_of_replicates(gram: Gram, trial: Callable[[], Any], B: int) -> Outlo
     return Outlook([(trial, float(B))], matrix_bytes(gram), each, matrix_reason(gram))
 
 
-def _both_labels(machine: Machine) -> tuple[BoxQP, Anchor, Floats]:
-    """The problem with every group of rows as an event and once more as none, (2G,), and the fit as its start."""
-    groups, observed = machine.groups, machine.problem.signs
-    G = len(observed)
-    which, weights = np.tile(np.arange(G), 2), np.tile(groups.weights, 2)
-    labels = np.repeat([1.0, -1.0], G)
-    problem = problem_on(machine, which, labels, weights)
-    seen = np.where(np.tile(observed, 2) == labels, problem.upper, 0.0)
-    return problem, Anchor(solve(replace(problem, upper=seen)), None), weights
+def _observed(machine: Machine) -> list[_Start]:
+    """The pairs as they were fitted."""
+    return [
+        _Start(pair.problem, Anchor(pair.solution, None), pair.rows, machine.group_codes[pair.rows])
+        for pair in machine.pairs
+    ]
+
+
+def _every_label(machine: Machine) -> list[_Start]:
+    """The pairs with all groups, first as the one class and then as the other, on one matrix."""
+    G, groups = len(machine.group_codes), machine.groups
+    twice, y = np.tile(np.arange(G), 2), np.repeat([1.0, -1.0], G)
+    gram = Gram(source(machine.kernel, machine.X, groups.first[twice]))
+    starts = []
+    for pair in machine.pairs:
+        codes = np.where(y > 0, pair.first, pair.second)
+        problem = pair.pose(gram, y, groups.weights[twice], groups.point[twice], pair.C)
+        seen = np.where(machine.group_codes[twice] == codes, problem.upper, 0.0)
+        starts.append(_Start(problem, Anchor(solve(replace(problem, upper=seen)), None), twice, codes))
+    return starts
 
 
 def _replicates(
-    problem: BoxQP, anchor: Anchor, weights: Floats, chances: Floats, method: str, seed: np.random.SeedSequence,
-    which: NDArray[np.intp], platt: Platt,
+    machine: Machine, maps: Maps, starts: list[_Start], method: str, chances: Floats,
+    seed: np.random.SeedSequence, which: Codes,
 ) -> Floats:  # fmt: skip
-    """Deviances (R,) of the replicates ``which`` (R,)."""
-    draw = _pairs if method == "pairs" else _labels
-    copies = np.array([draw(replicate_generator(seed, int(r)), weights, chances) for r in which], dtype=float)
-    bounds = counts(problem.upper, weights, copies)
-    batch = solve(problem, bounds, start=anchor)
-    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
-    values = np.empty(len(which))
-    _deviances(f, problem.signs, copies, platt.slope, platt.intercept, batch.status == Status.CERTIFIED, values)
-    return values
+    """Deviances (R,) of the replicates ``which`` (R,), NaN where one failed."""
+    draw = _groups if method == "pairs" else _labels
+    copies = np.array([draw(machine, chances, replicate_generator(seed, int(r))) for r in which])
+    R, G, _ = copies.shape
+    f, good = np.empty((R, G, len(starts))), np.ones(R, bool)
+    slope, intercept = np.empty((R, 1, len(starts))), np.empty((R, 1, len(starts)))
+    for p, start in enumerate(starts):
+        y, weights = start.problem.signs, copies[:, start.rows, start.codes]
+        bounds = counts(start.problem.upper, machine.groups.weights[start.rows], weights)
+        batch = solve(start.problem, bounds, start=start.anchor)
+        good &= batch.status == Status.CERTIFIED
+        decision = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+        numbers = np.empty((3, R))
+        _fit_maps(decision, y, weights, maps.slope[p], maps.intercept[p], good, numbers)
+        if len(starts) == 1:
+            return np.where(good, numbers[2], np.nan)
+        slope[:, 0, p], intercept[:, 0, p] = numbers[:2]
+        f[:, start.rows, p] = decision
+        others = others_of(np.unique(start.rows), G)
+        f[:, others, p] = elsewhere(machine.gram, start.rows, others, batch.alpha * y) + batch.intercept[:, None]
+    probability = coupled(f, slope, intercept, copies.sum(axis=1)[:, None], maps.coupling)
+    values = -2.0 * (copies * np.log(np.maximum(probability, LEAST))).sum(axis=(1, 2))
+    return np.where(good, values, np.nan)
 
 
 def replicate_generator(seed: np.random.SeedSequence, replicate: int) -> np.random.Generator:
@@ -121,26 +163,33 @@ def replicate_generator(seed: np.random.SeedSequence, replicate: int) -> np.rand
     return np.random.Generator(np.random.PCG64(child))
 
 
-def _pairs(rng: np.random.Generator, weights: Floats, chances: Floats) -> NDArray[np.int64]:
-    """How often each row (n,) is drawn."""
-    return rng.multinomial(round(weights.sum()), chances)
+def _groups(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
+    """How often each group is drawn with each label (G, K), the label being its own; chances (G,)."""
+    copies = np.zeros((len(chances), machine.n_classes))
+    drawn = rng.multinomial(round(machine.groups.weights.sum()), chances)
+    copies[np.arange(len(chances)), machine.group_codes] = drawn
+    return copies
 
 
-def _labels(rng: np.random.Generator, weights: Floats, chances: Floats) -> NDArray[np.int64]:
-    """How many copies of each row are events, then how many are not, (2n,)."""
-    n = len(chances)
-    events = rng.binomial(weights[:n].astype(np.int64), chances)
-    return np.concatenate([events, weights[:n].astype(np.int64) - events])
+def _labels(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
+    """How many copies of each group have each label (G, K), drawn by their chances (G, K), the event's first."""
+    order = list(dict.fromkeys(machine.classes.ravel().tolist()))
+    copies = np.empty(chances.shape)
+    copies[:, order] = rng.multinomial(machine.groups.weights.astype(np.int64), chances[:, order])
+    return copies
 
 
 @njit(cache=True, nogil=True)
-def _deviances(f, y, copies, slope, intercept, solved, values):
-    """The deviance of each replicate over its own rows: f, copies (R, n), y (n,), solved and values (R,)."""
+def _fit_maps(f, y, copies, slope, intercept, good, numbers):
+    """Fill ``numbers`` (3, R): A, B and the deviance of a pair over its own rows; and ``good`` (R,), if A and B are.
+
+    f, copies (R, m), y (m,). Replicates that are not good are left out.
+    """
     for q in range(f.shape[0]):
-        values[q] = np.nan
-        if solved[q]:
+        numbers[:, q] = np.nan
+        if good[q]:
             rows = np.flatnonzero(copies[q])
             part, labels, weights = f[q][rows], y[rows], copies[q][rows]
-            a, b, converged = fit_map(part, labels, weights, slope, intercept)
-            if converged:
-                values[q] = deviance(part, labels, weights, a, b)
+            a, b, good[q] = fit_map(part, labels, weights, slope, intercept)
+            numbers[0, q], numbers[1, q] = a, b
+            numbers[2, q] = deviance(part, labels, weights, a, b)

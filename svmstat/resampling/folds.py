@@ -1,4 +1,4 @@
-"""Stratified k-fold: each fold left out as a bound u = 0 on the one kernel matrix, along a path of costs.
+"""Stratified k-fold: each fold left out of every pair as a bound u = 0 on the one kernel matrix, along a path of costs.
 
 Scaling, kernel width and factor coding are those of the fit to all rows. Rows that are copies of each other are in one
 fold: otherwise a fit would be tested on rows that it has seen.
@@ -10,27 +10,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.calibration import fit_platt
-from svmstat.machine import carried
-from svmstat.solver import BoxQP, Solution, Status, solve
-
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import Maps, fit_platt
+from svmstat.machine import Posed, carried, decided_elsewhere, vote
+from svmstat.solver import Solution, Status, solve
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """What J fits, one for each cost, say about the m rows that they have not seen.
+    """What J fits, one for each cost, say about the m groups that they have not seen.
 
     Attributes
     ----------
-    decision_values : (J, m) f(x_i); NaN where the fit has lost a class
-    log_likelihood : (J, m) log p_{y_i}(x_i) by the Platt map of the rows that were kept
-    n_support : (J,) sum of the weights of the support vectors
-    certified : (J,) whether the certificate of optimality holds
-    calibrated : (J,) whether the Platt map converged
+    decision_values : (J, m, P) f(x_i); NaN where a fit has lost a class
+    winner : (J, m) the class that is predicted; −1 where a fit has lost a class
+    log_likelihood : (J, m) log p_{y_i}(x_i) by the Platt maps of the groups that were kept
+    n_support : (J,) sum of the weights of the groups that are support vectors of a pair
+    certified : (J,) whether all certificates of optimality hold
+    calibrated : (J,) whether all Platt maps converged
     """
 
     decision_values: Floats
+    winner: Codes
     log_likelihood: Floats
     n_support: Floats
     certified: NDArray[np.bool_]
@@ -58,38 +59,52 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     return fold
 
 
-def hold_out(problem: BoxQP, upper: Floats, weights: Floats, costs: Sequence[float], with_map: bool = True) -> HeldOut:
-    """Fit for each cost without the rows that have no bound, and predict these.
+def hold_out(
+    posed: Posed, out: NDArray[np.bool_], costs: Sequence[float], coupling: str, with_maps: bool = True
+) -> HeldOut:
+    """Fit for each cost without some of the groups, and predict these.
 
     Parameters
     ----------
-    problem : kernel matrix, signs and margins
-    upper : (n,) bounds for C = 1; zero for the m rows that are left out
-    weights : (n,) case weights
+    posed : the problems of the pairs, for any cost
+    out : (G,) the m groups that are left out
     costs : (J,) values of C, rising: each solution is where the next sets off
-    with_map : whether Platt maps are fitted; without them there are no log-likelihoods
+    coupling : how the probabilities of the pairs are coupled
+    with_maps : whether Platt maps are fitted; without them there are no log-likelihoods
 
     Returns
     -------
     HeldOut
     """
-    out = upper == 0
-    kept, y = ~out, problem.signs
-    shape = (len(costs), int(np.count_nonzero(out)))
-    f, log_likelihood, n_support = np.full(shape, np.nan), np.full(shape, np.nan), np.full(len(costs), np.nan)
-    certified, calibrated = np.zeros(len(costs), bool), np.zeros(len(costs), bool)
-    solution: Solution | None = None
-    for j, cost in enumerate(costs):
-        scaled = cost * upper
-        start = None if solution is None else carried(solution, scaled)
-        solution = solve(replace(problem, upper=scaled), start=start)
-        if solution.status is Status.ONE_CLASS:
-            break
-        decision = solution.decision
-        f[j] = decision[out]
-        n_support[j] = weights[solution.alpha > 0].sum()
-        certified[j] = solution.status is Status.CERTIFIED
-        if with_map:
-            platt = fit_platt(decision[kept], y[kept], weights[kept])
-            log_likelihood[j], calibrated[j] = platt.log_likelihoods(f[j], y[out]), platt.converged
-    return HeldOut(f, log_likelihood, n_support, certified, calibrated)
+    J, m, P = len(costs), int(np.count_nonzero(out)), len(posed.pairs)
+    f, slope, intercept = np.full((J, m, P), np.nan), *np.full((2, J, 1, P), np.nan)
+    certified, calibrated = np.ones(J, bool), np.full(J, with_maps)
+    is_support, n_support = np.zeros((J, len(out)), bool), np.zeros(J)
+    place = np.cumsum(out) - 1
+    for p, pair in enumerate(posed.pairs):
+        solution: Solution | None = None
+        left = out[pair.rows]
+        others = np.setdiff1d(np.flatnonzero(out), pair.rows, assume_unique=True)
+        y, weights = pair.problem.signs, posed.groups.weights[pair.rows]
+        for j, cost in enumerate(costs):
+            upper = np.where(left, 0.0, cost / pair.C * pair.problem.upper)
+            start = None if solution is None else carried(solution, upper)
+            solution = solve(replace(pair.problem, upper=upper), start=start)
+            if solution.status is Status.ONE_CLASS:
+                certified[:], calibrated[:], n_support[:] = False, False, np.nan
+                break
+            decision = solution.decision
+            f[j, place[pair.rows[left]], p] = decision[left]
+            f[j, place[others], p] = decided_elsewhere(posed.gram, pair.rows, others, solution, y)
+            is_support[j, pair.rows] |= solution.alpha > 0
+            certified[j] &= solution.status is Status.CERTIFIED
+            if with_maps:
+                platt = fit_platt(decision[~left], y[~left], weights[~left])
+                slope[j, 0, p], intercept[j, 0, p] = platt.slope, platt.intercept
+                calibrated[j] &= platt.converged
+    kept = np.where(out, 0.0, posed.groups.weights)
+    totals = np.bincount(posed.group_codes, kept, posed.n_classes).astype(float)
+    maps = Maps(slope, intercept, calibrated, posed.classes, totals, coupling, "insample")
+    winner = np.array([vote(each, posed.classes) for each in f])
+    log_likelihood = maps.log_likelihoods(f, posed.group_codes[out])
+    return HeldOut(f, winner, log_likelihood, n_support + is_support @ posed.groups.weights, certified, calibrated)

@@ -1,10 +1,11 @@
 """Leave-one-out [003]: every row deleted in turn, each fit exact, with the kernel matrix shared.
 
-Scaling, kernel width and factor coding are those of the fit to all rows.
+Of the pairs of classes, those that hold the class of the deleted row are refitted. Scaling, kernel width and factor
+coding are those of the fit to all rows.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,80 +13,111 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat._repeats import distinct_rows
-from svmstat.bounds import deletions
-from svmstat.calibration import Platt, deviance, fit_map
-from svmstat.machine import Groups, Machine
-from svmstat.resampling.loops import (
-    WORTH_WORKERS,
-    Outlook,
-    matrix_bytes,
-    matrix_reason,
-    one_blas_thread,
-    run_pieces,
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import Maps, fit_map
+from svmstat.calibration import deviance as map_deviance
+from svmstat.machine import Machine, elsewhere, vote
+from svmstat.machine.pairs import others_of
+from svmstat.objective.bounds import deletions
+from svmstat.resampling.deletions import (
+    Deletions,
+    deletions_per_task,
+    different_deletions,
+    memory_of_deletions,
+    trials,
 )
-from svmstat.solver import Anchor, BoxQP, Gram, Road, Status, anchor_at, resolved, solve
+from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_reason, one_blas_thread, run_pieces
+from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, solve
 
-Floats = NDArray[np.float64]
+Array = NDArray[Any]
 
-_CHUNK = 128
-"""Deletions per task, whatever the number of workers, so that their results do not depend on it."""
+_ROOM = 2**22
+"""Pairwise probabilities in memory at a time."""
 
-_CHUNK_ON_DEMAND = 4
-"""The same where the kernel matrix is not in memory, and each deletion of a support vector takes a second or so."""
 
-_TRIAL = 500
-"""One deletion of so many is timed before they start."""
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the fits without each of n rows say of the other rows.
 
-_ARRAYS = 9
-"""Arrays (deletions, rows) that a task holds at a time."""
+    Attributes
+    ----------
+    deviance_deleted : (n,) D_(k), the deviance of the reduced fit over the remaining rows
+    max_change, rms_change : (n,) largest and root mean square |f^{[−k]} − f| over rows and pairs
+    """
 
-_COLUMNS = (
-    "decision_values", "slope", "intercept", "log_likelihood", "deviance_deleted", "max_change", "rms_change",
-    "violation",
-)  # fmt: skip
+    deviance_deleted: Floats
+    max_change: Floats
+    rms_change: Floats
+
+
+class Later:
+    """Changes that are computed when they are first asked for; a pickle holds them, and not the machine behind them.
+
+    Examples
+    --------
+    >>> later = Later(lambda: Changes(np.ones(1), np.zeros(1), np.zeros(1)))
+    >>> later.get() is later.get()
+    True
+    """
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found: Changes | Callable[[], Changes]) -> None:
+        self._found = found
+
+    def get(self) -> Changes:
+        """The changes."""
+        if not isinstance(self._found, Changes):
+            self._found = self._found()
+        return self._found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Later, (self.get(),)
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """What each of n rows says when it is left out. f^{[−k]}, A, B: the reduced fit and its Platt map.
+    """What each of n rows says when it is left out. f^{[−k]}, A, B: the reduced fits of the P pairs and their maps.
 
     Attributes
     ----------
-    decision_values : (n,) f^{[−k]}(x_k); NaN if the class of k vanishes with it
-    slope, intercept : (n,) A and B from the remaining rows
+    decision_values : (n, P) f^{[−k]}(x_k); NaN for the pairs that lose the class of k with it
+    slope, intercept : (n, P) A and B from the remaining rows
+    probability : (n, K) class probabilities of x_k by the reduced fits and their maps
     log_likelihood : (n,) log p^{[−k]}_{y_k}(x_k)
-    deviance_deleted : (n,) D_(k), the deviance of the reduced fit over the remaining rows
-    max_change, rms_change : (n,) largest and root mean square |f^{[−k]} − f| over the rows
-    violation : (n,) KKT violation of the reduced fit
-    calibrated : (n,) whether the Platt map converged
-    n_rescued : how many left the exact path and were solved anew
+    winner : (n,) the class that is predicted, −1 where there is none
+    violation : (n,) largest KKT violation of the reduced fits
+    calibrated : (n,) whether all their Platt maps converged
+    n_refits : how many pairs were refitted in all
+    n_rescued : how many of these left the exact path and were solved anew
     n_events : path events in all
     n_failed : how many rows are NaN, not certified or not calibrated
+    later : what the fits say of the other rows
     """
 
     decision_values: Floats
     slope: Floats
     intercept: Floats
+    probability: Floats
     log_likelihood: Floats
-    deviance_deleted: Floats
-    max_change: Floats
-    rms_change: Floats
+    winner: Codes
     violation: Floats
     calibrated: NDArray[np.bool_]
+    n_refits: int
     n_rescued: int
     n_events: int
     n_failed: int
+    later: Later
 
     @property
-    def probability(self) -> Floats:
-        """(n,) P(event | x_k) by the fit without row k."""
-        z = self.slope * self.decision_values + self.intercept
-        small = np.exp(-np.abs(z))
-        return np.where(z >= 0, small, 1.0) / (1.0 + small)
+    def changes(self) -> Changes:
+        """What the fits say of the other rows; if they were not asked at first, all rows are left out once more."""
+        return self.later.get()
 
 
-def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, progress: bool = False) -> LeaveOneOut:
+def leave_one_out(
+    machine: Machine, maps: Maps, *, influence: bool = True, n_jobs: int | None = None, progress: bool = False
+) -> LeaveOneOut:
     """Leave each row out in turn.
 
     A row of weight w loses min(w, 1), that is one copy; a row of weight zero loses nothing.
@@ -93,7 +125,9 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     Parameters
     ----------
     machine : the fit to all n rows
-    platt : its Platt map
+    maps : its Platt maps
+    influence : whether to compute what the fits without a row say of the other rows in the same pass: little work for
+        two classes, for more about as much as the refits, since all probabilities are coupled anew
     n_jobs : number of workers, as in `joblib.Parallel`; the backend is chosen by ``joblib.parallel_config``
     progress : whether to show a progress bar
 
@@ -101,158 +135,209 @@ def leave_one_out(machine: Machine, platt: Platt, *, n_jobs: int | None = None, 
     -------
     LeaveOneOut
     """
-    groups, left = machine.groups, different_deletions(machine.groups, machine.weights)
-    which, removed, used = left.group, left.copies, left.used
+    left = different_deletions(machine.groups, machine.weights)
     with one_blas_thread():
-        anchor = anchor_at(machine.problem, machine.solution)
-    chunk = deletions_per_task(machine.gram)
-    pieces = [slice(start, start + chunk) for start in range(0, len(which), chunk)]
+        anchors = [anchor_at(pair.problem, pair.solution) for pair in machine.pairs]
 
-    def task(p: slice | NDArray[np.intp]) -> tuple[Any, ...]:
-        return machine.problem, anchor, groups.weights, which[p], removed[p], platt.slope, platt.intercept
+    def task(some: Codes) -> tuple[Any, ...]:
+        return machine, maps, anchors, left.group[some], left.copies[some], influence
 
+    D, size = len(left.group), _size(machine, influence)
+    pieces = [np.arange(start, min(start + size, D)) for start in range(0, D, size)]
     parts = run_pieces(
         _without,
-        [task(p) for p in pieces],
-        n_jobs=n_jobs if len(pieces) >= WORTH_WORKERS else 1,
+        list(map(task, pieces)),
+        n_jobs=n_jobs if len(pieces) * len(machine.pairs) >= WORTH_WORKERS else 1,
         progress=progress,
         what="leave-one-out",
-        outlook=_outlook(machine.problem, anchor, which, task),
+        outlook=_outlook(machine, anchors, left, task),
     )
-    numbers = np.concatenate([part[0] for part in parts], axis=1)
-    calibrated, status, road, events = (np.concatenate([part[k] for part in parts]) for k in range(1, 5))
-    columns = {name: np.zeros(len(machine.y)) for name in _COLUMNS}
-    for name, values in zip(_COLUMNS, numbers, strict=True):
-        columns[name][used] = values[left.of_used]
-    _full_fit(machine, platt, columns)
-    good = np.ones(len(machine.y), bool)
-    good[used] = ((status == Status.CERTIFIED) & calibrated)[left.of_used]
-    mapped = np.ones(len(machine.y), bool)
-    mapped[used] = calibrated[left.of_used]
-    return LeaveOneOut(
-        **columns,
-        calibrated=mapped,
-        n_rescued=int(np.count_nonzero(road == Road.RESCUE)),
-        n_events=int(events.sum()),
-        n_failed=int(np.count_nonzero(~good)),
+    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    again = partial(deletion_changes, machine, maps, n_jobs=n_jobs, progress=progress)
+    return _by_row(
+        machine, maps, left, found, Later(_changes_by_row(machine, maps, left, found) if influence else again)
     )
 
 
-def deletions_per_task(gram: Gram) -> int:
-    """How many deletions are a task: the bar of a long run should move from its beginning."""
-    return _CHUNK if gram.fits else _CHUNK_ON_DEMAND
-
-
-def trials(moved: NDArray[np.bool_], gram: Gram) -> list[tuple[NDArray[np.intp], float]]:
-    """A few of D deletions, how many times as many there are: some whose β is ``moved`` (D,), and others."""
-    found = []
-    for alike in (np.flatnonzero(moved), np.flatnonzero(~moved)):
-        if len(alike):
-            few = alike[:: _TRIAL if gram.fits else len(alike)]
-            found.append((few, len(alike) / len(few)))
-    return found
-
-
-def memory_of_deletions(gram: Gram, n_support: int, kept: float) -> tuple[float, float]:
-    """Bytes that deletions take once, ``kept`` among them, and for every worker.
-
-    A worker holds its numbers of every row and, where no tableau is kept, the kernel values of the rows near an event
-    twice, once with room for more.
-    """
-    numbers = 8.0 * _ARRAYS * deletions_per_task(gram) * gram.n
-    near = min(gram.n, 3 * n_support + _CHUNK) if gram.fits and kept == 0.0 else 0
-    return matrix_bytes(gram) + kept, numbers + 16.0 * near**2
+def deletion_changes(machine: Machine, maps: Maps, *, n_jobs: int | None = None, progress: bool = False) -> Changes:
+    """What the fits without a row say of the other rows; arguments as in `leave_one_out`."""
+    return leave_one_out(machine, maps, influence=True, n_jobs=n_jobs, progress=progress).changes
 
 
 def _outlook(
-    problem: BoxQP, anchor: Anchor, which: NDArray[np.intp], task: Callable[[NDArray[np.intp]], tuple[Any, ...]]
+    machine: Machine, anchors: Sequence[Anchor], left: Deletions, task: Callable[[Codes], tuple[Any, ...]]
 ) -> Outlook:
-    """What the deletions of the groups ``which`` (D,) will cost."""
-    moved = anchor.solution.alpha[which] > 0
-    timed = [(partial(_without, *task(rows)), often) for rows, often in trials(moved, problem.gram)]
-    tableau = 0.0 if anchor.tableau is None else float(anchor.tableau.T.nbytes)
-    n_support = int(np.count_nonzero(anchor.solution.alpha))
-    reason = matrix_reason(problem.gram) or f"{np.count_nonzero(moved)} of {len(which)} rows are support vectors"
-    return Outlook(timed, *memory_of_deletions(problem.gram, n_support, tableau), reason)
+    """What the deletions will cost, from a few of them."""
+    pairs, moved = machine.pairs, machine.is_support[left.group]
+    timed = [(partial(_without, *task(few)), often) for few, often in trials(moved, machine.gram)]
+    kept = sum(float(anchor.tableau.T.nbytes) for anchor in anchors if anchor.tableau is not None)
+    n_support = max(int(np.count_nonzero(pair.solution.alpha)) for pair in pairs)
+    memory = memory_of_deletions(machine.gram, n_support, kept)
+    reason = f"{np.count_nonzero(moved)} of {len(moved)} rows are support vectors"
+    if len(pairs) > 1:
+        reason += f" and {len(pairs)} pairs of classes are refitted"
+    return Outlook(timed, *memory, matrix_reason(machine.gram) or reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Deletions:
-    """The D different deletions of n rows.
-
-    Attributes
-    ----------
-    group : (D,) a group of equal rows
-    copies : (D,) how much of its weight is taken away
-    used : the rows of positive weight
-    of_used : which deletion is that of each of them
-    """
-
-    group: NDArray[np.intp]
-    copies: Floats
-    used: NDArray[np.intp]
-    of_used: NDArray[np.intp]
-
-
-def different_deletions(groups: Groups, weights: Floats) -> Deletions:
-    """What it is to leave out each row in turn: min(w, 1) of its group; weights (n,) of the rows."""
-    used = np.flatnonzero(weights > 0)
-    copies = np.minimum(weights[used], 1.0)
-    found = distinct_rows(np.column_stack([groups.of_row[used], copies]), copies)
-    return Deletions(groups.of_row[used[found.first]], copies[found.first], used, found.of_row)
-
-
-def _full_fit(machine: Machine, platt: Platt, columns: dict[str, Floats]) -> None:
-    """Fill in the rows of weight zero, without which the fit is the full fit."""
-    rows = np.flatnonzero(machine.weights == 0)
-    if len(rows) == 0:
-        return
-    f = machine.decision_values[rows]
-    columns["decision_values"][rows] = f
-    columns["slope"][rows], columns["intercept"][rows] = platt.slope, platt.intercept
-    columns["log_likelihood"][rows] = platt.log_likelihoods(f, machine.y[rows])
-    full = deviance(machine.decision_values, machine.y, machine.weights, platt.slope, platt.intercept)
-    columns["deviance_deleted"][rows] = full
+def _size(machine: Machine, influence: bool) -> int:
+    """How many deletions are a task: as many for each pair, or fewer where the probabilities of all rows are needed."""
+    size = deletions_per_task(machine.gram)
+    if len(machine.pairs) > 1 and influence:
+        return max(1, min(size, _ROOM // (len(machine.group_codes) * machine.n_classes**2)))
+    return size * machine.n_classes // 2
 
 
 def _without(
-    problem: BoxQP, anchor: Anchor, weights: Floats, rows: NDArray[np.intp], copies: Floats, slope: float,
-    intercept: float,
-) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:  # fmt: skip
-    """The numbers of `_COLUMNS` (8, B) and four flags (B,) for the deletion of ``copies`` of each of ``rows`` (B,)."""
-    batch = solve(problem, deletions(problem.upper, weights, rows, copies), start=anchor)
-    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
-    own = np.arange(len(rows)), rows
-    f[own] = resolved(f[own], batch.resolution)
-    numbers, calibrated = np.empty((len(_COLUMNS), len(rows))), np.zeros(len(rows), bool)
-    _diagnose(f, problem.signs, weights, anchor.solution.decision, rows, copies, slope, intercept, numbers, calibrated)
-    numbers[-1] = batch.violation
-    return numbers, calibrated, batch.status, batch.road, batch.events
+    machine: Machine, maps: Maps, anchors: Sequence[Anchor], group: Codes, copies: Floats, influence: bool
+) -> dict[str, Array]:
+    """The numbers of `LeaveOneOut` and `Changes` for the deletion of ``copies`` of each ``group`` (B,), by name."""
+    B, alone = len(group), len(machine.pairs) == 1
+    own, slope, intercept = machine.group_values[group], np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
+    calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(_certified(machine), (B, 1))
+    violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
+    refits, events, rescued = np.zeros((3, B), np.int64)
+    f = np.tile(machine.group_values, (B, 1, 1)) if influence and not alone else np.empty(0)
+    for p, (pair, anchor) in enumerate(zip(machine.pairs, anchors, strict=True)):
+        mine = np.flatnonzero(pair.holds(machine.group_codes[group]))
+        weights, full = machine.groups.weights[pair.rows], pair.solution.decision
+        place, taken = np.searchsorted(pair.rows, group[mine]), copies[mine]
+        reduced, which = np.tile(full, (len(mine), 1)), np.flatnonzero(_moves(pair.solution, place))
+        if len(which):
+            moved, uppers = mine[which], deletions(pair.problem.upper, weights, place[which], taken[which])
+            batch = solve(pair.problem, uppers, start=anchor)
+            reduced[which] = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+            reduced[which, place[which]] = resolved(reduced[which, place[which]], batch.resolution)
+            violation[moved, p], certified[moved, p] = batch.violation, batch.status == Status.CERTIFIED
+            rescued[moved] += batch.road == Road.RESCUE
+            events[moved] += batch.events
+            if len(f):
+                others = others_of(pair.rows, machine.gram.n)
+                h = elsewhere(machine.gram, pair.rows, others, batch.alpha * pair.problem.signs)
+                f[moved[:, None], others, p] = h + batch.intercept[:, None]
+        numbers, fitted = np.empty((6 if alone and influence else 3, len(mine))), np.zeros(len(mine), bool)
+        _diagnose(
+            reduced, pair.problem.signs, weights, full, place, taken, maps.slope[p], maps.intercept[p], numbers, fitted
+        )  # fmt: skip
+        own[mine, p], slope[mine, p], intercept[mine, p], changes = numbers[0], numbers[1], numbers[2], numbers[3:]
+        calibrated[mine, p] = fitted
+        refits[mine] += 1
+        if len(f):
+            f[mine[:, None], pair.rows, p] = reduced
+    totals = _totals_without(machine, group, copies)
+    found = {
+        "decision_values": own, "slope": slope, "intercept": intercept, "totals": totals,
+        "calibrated": calibrated.all(axis=1), "certified": certified.all(axis=1), "violation": violation.max(axis=1),
+        "refits": refits, "rescued": rescued, "events": events,
+    }  # fmt: skip
+    if not influence:
+        return found
+    if not alone:
+        changes = _coupled_changes(machine, maps, group, copies, f, slope, intercept, totals)
+    return found | {"deviance_deleted": changes[0], "max_change": changes[1], "rms_change": changes[2]}
+
+
+def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
+    """Whether deletions of rows in ``place`` (B,) move a solution.
+
+    Where a vector is free, so that the intercept is determined, the deletion of a row with α = 0 changes nothing but
+    Platt's map.
+    """
+    determined = bool(full.free.any()) and full.nearest is None
+    return (full.alpha[place] > 0) | (not determined)
 
 
 @njit(cache=True, nogil=True)
-def _diagnose(f, y, weights, full, rows, copies, slope, intercept, numbers, calibrated):
-    """Fill ``numbers`` (8, B) but its last row, and ``calibrated`` (B,).
+def _diagnose(f, y, weights, full, place, copies, slope, intercept, numbers, calibrated):
+    """Fill ``numbers`` (3, B) or (6, B): own f, A, B, deviance, largest and rms change; ``calibrated`` (B,).
 
-    f (B, n) decision values of the reduced fits, full (n,) those of the full fit; y, weights (n,); rows, copies (B,).
+    f (B, m) decision values of the reduced fits, full (m,) those of the full fit; y, weights (m,); place, copies (B,).
     """
     reduced = weights.copy()
     for q in range(f.shape[0]):
-        k = rows[q]
+        k = place[q]
+        numbers[:, q] = np.nan
         if np.isnan(f[q, k]):
-            numbers[:, q] = np.nan
             continue
         reduced[k] = weights[k] - copies[q]
         a, b, calibrated[q] = fit_map(f[q], y, reduced, slope, intercept)
-        z = y[k] * (a * f[q, k] + b)
-        largest, squares, total = 0.0, 0.0, 0.0
-        for i in range(full.shape[0]):
-            change = abs(f[q, i] - full[i])
-            largest = max(largest, change)
-            squares += weights[i] * change * change
-            total += weights[i]
         numbers[0, q], numbers[1, q], numbers[2, q] = f[q, k], a, b
-        numbers[3, q] = -(max(z, 0.0) + np.log1p(np.exp(-abs(z))))
-        numbers[4, q] = deviance(f[q], y, reduced, a, b)
-        numbers[5, q], numbers[6, q] = largest, np.sqrt(squares / total)
+        if numbers.shape[0] > 3:
+            largest, squares, total = 0.0, 0.0, 0.0
+            for i in range(full.shape[0]):
+                change = abs(f[q, i] - full[i])
+                largest = max(largest, change)
+                squares += weights[i] * change * change
+                total += weights[i]
+            numbers[3, q] = map_deviance(f[q], y, reduced, a, b)
+            numbers[4, q], numbers[5, q] = largest, np.sqrt(squares / total)
         reduced[k] = weights[k]
+
+
+def _coupled_changes(
+    machine: Machine, maps: Maps, group: Codes, copies: Floats, f: Floats, slope: Floats, intercept: Floats,
+    totals: Floats,
+) -> Floats:  # fmt: skip
+    """Deleted deviance, largest and root mean square change (3, B) for f (B, G, P), A, B (B, P) and totals (B, K)."""
+    reduced = replace(maps, slope=slope[:, None], intercept=intercept[:, None], totals=totals[:, None])
+    weights = np.tile(machine.groups.weights, (len(group), 1))
+    weights[np.arange(len(group)), group] -= copies
+    deviances = -2.0 * (weights * reduced.log_likelihoods(f, machine.group_codes)).sum(axis=1)
+    change = f - machine.group_values
+    shares = machine.groups.weights / (machine.groups.weights.sum() * f.shape[2])
+    return np.array([deviances, np.abs(change).max(axis=(1, 2)), np.sqrt((change**2).sum(axis=2) @ shares)])
+
+
+def _totals_without(machine: Machine, group: Codes, copies: Floats) -> Floats:
+    """(B, K) weights of the classes that are left."""
+    totals = np.tile(machine.totals, (len(group), 1))
+    totals[np.arange(len(group)), machine.group_codes[group]] -= copies
+    return totals
+
+
+def _certified(machine: Machine) -> NDArray[np.bool_]:
+    """(P,) whether the certificates of the fit to all rows hold."""
+    return np.array([pair.solution.status is Status.CERTIFIED for pair in machine.pairs])
+
+
+def _violations(machine: Machine) -> Floats:
+    """(P,) those of the fit to all rows."""
+    return np.array([pair.solution.violation for pair in machine.pairs])
+
+
+def _changes_by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, Array]) -> Changes:
+    """The changes by the D deletions, given to the n rows; without a row of weight zero nothing changes."""
+    deviance = -2.0 * machine.groups.weights @ maps.log_likelihoods(machine.group_values, machine.group_codes)
+    full = {"deviance_deleted": deviance, "max_change": 0.0, "rms_change": 0.0}
+    return Changes(**{name: _given_out(machine, left, found[name], value) for name, value in full.items()})
+
+
+def _given_out(machine: Machine, left: Deletions, values: Array, full: Any) -> Array:
+    """What the D deletions have (D, …), given to the n rows; rows of weight zero have what the ``full`` fit has."""
+    rows = np.empty((len(machine.codes), *values.shape[1:]), values.dtype)
+    rows[:] = full
+    rows[left.used] = values[left.of_used]
+    return rows
+
+
+def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, Array], later: Later) -> LeaveOneOut:
+    """The numbers of the D deletions, given to the n rows."""
+    full = {
+        "decision_values": machine.decision_values, "slope": maps.slope, "intercept": maps.intercept,
+        "totals": maps.totals, "calibrated": bool(maps.converged.all()), "certified": _certified(machine).all(),
+        "violation": _violations(machine).max(),
+    }  # fmt: skip
+    rows = {name: _given_out(machine, left, found[name], value) for name, value in full.items()}
+    totals, certified, f = rows.pop("totals"), rows.pop("certified"), rows["decision_values"]
+    reduced = replace(maps, slope=rows["slope"], intercept=rows["intercept"], totals=totals)
+    failed = np.isnan(f).any(axis=1) | ~certified | ~rows["calibrated"]
+    return LeaveOneOut(
+        **rows,
+        probability=reduced.probabilities(f),
+        log_likelihood=reduced.log_likelihoods(f, machine.codes),
+        winner=vote(f, machine.classes),
+        n_refits=int(found["refits"].sum()),
+        n_rescued=int(found["rescued"].sum()),
+        n_events=int(found["events"].sum()),
+        n_failed=int(np.count_nonzero(failed)),
+        later=later,
+    )

@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
-from svmstat._warn import warn
+from svmstat._tools.warn import warn
 from svmstat.errors import LongRunWarning
 from svmstat.solver import DEFAULT_BUDGET, Gram
 

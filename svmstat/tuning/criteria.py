@@ -1,150 +1,192 @@
-"""How good the predictions for held-out rows are: one number for a grid point, its standard error, the error rate."""
+"""What a search over costs and kernels makes as small as possible; a new criterion is one class here.
 
-from dataclasses import dataclass, field
+A criterion says what it is for, and scores a fit to all rows. What it refuses follows from what it says.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.losses import Loss
-from svmstat.measures import share
-from svmstat.solver import TOLERANCE
-
-Floats = NDArray[np.float64]
-
-MEASURES = ("deviance", "error", "weighted_error", "loss")
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """How one grid point did: its score and error rate, or why it could not be scored.
-
-    Attributes
-    ----------
-    score : the criterion, the smaller the better; NaN if it could not be computed
-    score_se : its standard error
-    error : weighted share of held-out rows that are predicted wrongly
-    n_support : sum of the weights of the support vectors, a mean over the folds
-    reason : why the score is NaN, else empty
-    further : criteria beside the score, by name
-    """
-
-    score: float
-    score_se: float
-    error: float
-    n_support: float
-    reason: str = ""
-    further: dict[str, float] = field(default_factory=dict)
+from svmstat.calibration import fit_maps
+from svmstat.diagnostics.gacv import gckl, machine_gacv
+from svmstat.kernels import Kernel
+from svmstat.machine import Machine
+from svmstat.objective.measures import share
+from svmstat.resampling import leave_one_out
+from svmstat.resampling.leave_one_out import LeaveOneOut as Left
+from svmstat.solver import TOLERANCE, Status
+from svmstat.tuning.cost_search import search_fits, search_folds
+from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """The n rows, each of positive weight, with which the predictions are compared.
+class Criterion(ABC):
+    """What is made as small as possible.
 
     Attributes
     ----------
-    y : (n,) labels, −1 or +1
-    weights : (n,) case weights
-    loss : margins and class weights
+    any_levels, any_loss : whether it is defined for more than two levels, and for other losses than the hinge loss
+    of_full_fit : whether it is a number of the fit to all rows, without a standard error, and not of held-out rows
+    needs_truth : whether it is computed from the true probabilities
     """
 
-    y: Floats
-    weights: Floats
-    loss: Loss
+    __slots__ = ()
+    any_levels: ClassVar[bool] = True
+    any_loss: ClassVar[bool] = True
+    of_full_fit: ClassVar[bool] = False
+    needs_truth: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What tables and figures call the score."""
+
+    @abstractmethod
+    def points(
+        self, sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], further: "Further", effort: Effort
+    ) -> list[list[Point]]:
+        """The points of every kernel with each of the rising costs, with ``further`` criteria beside the score."""
 
 
-def rate(f: Floats, log_likelihood: Floats, observed: Observed, measure: str, n_support: float) -> Point:
-    """Score predictions of rows that the fits have not seen, for two classes, by one of four measures.
+class OfFits(Criterion):
+    """A criterion that is computed from each fit to all rows."""
 
-    deviance         −2 Σ w log p, ± 2 √(Σw · var log p)
-    error            Σ w [wrong] / Σ w
-    weighted_error   Σ w L [wrong] / Σ w L
-    loss             Σ w L [m − y f]₊ / Σ w
+    __slots__ = ()
 
-    Parameters
-    ----------
-    f : (n,) decision values of fits that have not seen the row
-    log_likelihood : (n,) log p_{y_i}(x_i) by these fits and their Platt maps
-    observed : the rows
-    measure : one of `MEASURES`
-    n_support : to be passed on
+    @abstractmethod
+    def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:
+        """The point of a certified fit."""
 
-    Examples
-    --------
-    >>> from svmstat.losses import hinge
-    >>> seen = Observed(np.array([1.0, -1.0]), np.array([3.0, 1.0]), hinge())
-    >>> point = rate(np.array([0.5, 0.1]), np.log([0.5, 0.25]), seen, "error", 2.0)
-    >>> point.score, point.score_se, point.error
-    (0.25, 0.25, 0.25)
-    """
-    y, w = observed.y, observed.weights
-    wrong = (f > 0) != (y > 0)
-    if measure == "loss":
-        score, se = _mean(observed.loss.values(f, y), w, np.ones(len(y)))
-        return Point(score, se, share(wrong, w), n_support)
-    return rate_errors(wrong, log_likelihood, w, observed.loss.class_weight(y), measure, n_support)
+    def points(
+        self, sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], further: "Further", effort: Effort
+    ) -> list[list[Point]]:
+        """The points of every kernel with each of the rising costs, with ``further`` criteria beside the score."""
+        return search_fits(sample, kernels, costs, partial(_point, self, further), effort)
 
 
-def rate_errors(
-    wrong: NDArray[np.bool_], log_likelihood: Floats, weights: Floats, class_weight: Floats, measure: str,
-    n_support: float,
-) -> Point:  # fmt: skip
-    """Score predictions of unseen rows for any number of classes; measures but "loss" as in `rate`.
-
-    Parameters
-    ----------
-    wrong : (n,) whether the row is predicted wrongly
-    log_likelihood : (n,) log p_{y_i}(x_i)
-    weights, class_weight : (n,) w, and L of each row's class
-    measure : "deviance", "error" or "weighted_error"
-    n_support : to be passed on
-    """
-    error, total = share(wrong, weights), weights.sum()
-    if measure == "deviance":
-        mean, se = _mean(log_likelihood, weights, np.ones(len(weights)))
-        return Point(-2.0 * total * mean, 2.0 * total * se, error, n_support)
-    L = np.ones(len(weights)) if measure == "error" else class_weight
-    return Point(*_mean(wrong.astype(float), weights, L), error, n_support)
+Further = Mapping[str, OfFits]
 
 
-def _mean(each: Floats, weights: Floats, L: Floats) -> tuple[float, float]:
-    """Σ w L each / Σ w L, and its standard error for weights that are repeats."""
-    total, mass = weights.sum(), weights @ L
-    mean = weights @ (L * each) / mass
-    correction = total / (total - 1.0) if total > 1.0 else np.nan
-    return float(mean), float(np.sqrt(correction * (weights @ (L * (each - mean)) ** 2)) / mass)
+def _point(criterion: OfFits, further: Further, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:
+    """The point of any fit, with further criteria beside the score."""
+    solutions = [pair.solution for pair in machine.pairs]
+    if any(each.status is not Status.CERTIFIED for each in solutions):
+        worst = max(each.violation for each in solutions)
+        return failed(f"the fit is not certified, its KKT violation is {worst:.2g}", machine.n_support)
+    also = {name: each.score(machine, sample, n_jobs).score for name, each in further.items()}
+    return replace(criterion.score(machine, sample, n_jobs), further=also)
 
 
-def trouble_of_deletions(
-    lost: NDArray[np.bool_], violation: Floats, calibrated: NDArray[np.bool_], measure: str
-) -> str:
-    """What keeps deletions (n,) from being scored; empty if nothing does.
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut(OfFits):
+    """Each row is predicted by the fit and the Platt map without it [003]; ``measure`` is one of `MEASURES`."""
 
-    Parameters
-    ----------
-    lost : (n,) whether a class vanished
-    violation : (n,) KKT violations
-    calibrated : (n,) whether the Platt maps converged
-    measure : one of `MEASURES`
-    """
-    troubles = [
-        (lost, "left without a class"),
-        (~lost & (violation > TOLERANCE), "not certified"),
-        (~lost & ~calibrated & (measure == "deviance"), "without a converged Platt map"),
-    ]
-    return "; ".join(
-        f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()
-    )
+    measure: str = "deviance"
+
+    @property
+    def label(self) -> str:
+        return f"leave-one-out {self.measure.replace('_', ' ')}"
+
+    def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:
+        used = machine.weights > 0
+        left = leave_one_out(machine, fit_maps(machine, sample.coupling), influence=False, n_jobs=n_jobs)
+        n_support, codes, weights = machine.n_support, machine.codes[used], machine.weights[used]
+        reason = self._trouble(left, used)
+        if reason:
+            return failed(reason, n_support)
+        if self.measure == "loss":
+            f, y = left.decision_values[used, 0], machine.signs[used, 0]
+            return rate_loss(f, y, weights, machine.pairs[0].loss, n_support)
+        L, winner, log_likelihood = sample.class_weight[codes], left.winner[used], left.log_likelihood[used]
+        return rate(Predicted(codes, weights, L, winner, log_likelihood), self.measure, n_support)
+
+    def _trouble(self, left: Left, used: NDArray[np.bool_]) -> str:
+        """What keeps the deletions of the ``used`` rows (n,) from being scored; empty if nothing does."""
+        lost = left.winner[used] < 0
+        troubles = [
+            (lost, "left without a class"),
+            (~lost & (left.violation[used] > TOLERANCE), "not certified"),
+            (~lost & ~left.calibrated[used] & (self.measure == "deviance"), "without a converged Platt map"),
+        ]
+        return "; ".join(
+            f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()
+        )
 
 
-def trouble_of_fold(lost: bool, certified: bool, calibrated: bool, measure: str) -> str:
-    """What keeps a fold from being scored; empty if nothing does. Arguments as in `trouble_of_deletions`."""
-    if lost:
-        return "left without a class"
-    if not certified:
-        return "not certified"
-    return "no converged Platt map" if measure == "deviance" and not calibrated else ""
+@dataclass(frozen=True, slots=True)
+class KFold(Criterion):
+    """Each of ``folds`` stratified folds is predicted by the fit to the others; ``measure`` is one of `MEASURES`."""
+
+    folds: int
+    measure: str = "deviance"
+
+    @property
+    def label(self) -> str:
+        return f"k-fold {self.measure.replace('_', ' ')}"
+
+    def points(
+        self, sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], further: Further, effort: Effort
+    ) -> list[list[Point]]:
+        assert not further
+        return search_folds(sample, kernels, costs, self.measure, effort)
 
 
-def failed(reason: str, n_support: float = np.nan) -> Point:
-    """A grid point that could not be scored, and why."""
-    return Point(np.nan, np.nan, np.nan, n_support, reason)
+@dataclass(frozen=True, slots=True)
+class GACV(OfFits):
+    """The generalized approximate cross validation of the fit to all rows [000: 12]."""
+
+    any_levels = False
+    any_loss = False
+    of_full_fit = True
+
+    @property
+    def label(self) -> str:
+        return "GACV"
+
+    def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:  # noqa: ARG002
+        return _of_full_fit(machine, machine_gacv(machine))
+
+
+@dataclass(frozen=True, slots=True)
+class GCKL(OfFits):
+    """What GACV estimates, where the true probabilities are known."""
+
+    any_levels = False
+    of_full_fit = True
+    needs_truth = True
+
+    @property
+    def label(self) -> str:
+        return "GCKL"
+
+    def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:  # noqa: ARG002
+        assert sample.truth is not None
+        f, loss = machine.decision_values[:, 0], machine.pairs[0].loss
+        return _of_full_fit(machine, gckl(f, sample.truth, machine.weights, loss))
+
+
+def _of_full_fit(machine: Machine, score: float) -> Point:
+    """The point of a criterion of the fit itself, whose error is the apparent one."""
+    wrong = (machine.decision_values > 0)[:, 0] != (machine.signs > 0)[:, 0]
+    return Point(score, np.nan, share(wrong, machine.weights), machine.n_support)
+
+
+FURTHER: dict[str, tuple[str, OfFits]] = {
+    "gacv": ("GACV", GACV()),
+    "loo_loss": ("leave-one-out loss V0", LeaveOneOut("loss")),
+    "gckl": ("GCKL", GCKL()),
+}
+"""What a table may have beside the score: how figures call it, and the criterion."""
+
+
+NAMES = ("loo", "kfold", "gacv", "gckl")
+
+
+def named(name: str, measure: str, folds: int) -> Criterion:
+    """The criterion of that name, one of `NAMES`, with what "loo" and "kfold" measure and the number of folds."""
+    return {"loo": LeaveOneOut(measure), "kfold": KFold(folds, measure), "gacv": GACV(), "gckl": GCKL()}[name]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._checks import between
-
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import between
+from svmstat.tuning.scores import first_least
 
 _SAME = 1e-12
 """Error rates are shares of weights: a difference below this is rounding."""
@@ -132,13 +132,6 @@ def best_cell(criterion: Minimax | NeymanPearson, p_f: Floats, p_m: Floats) -> i
     >>> best_cell(neyman_pearson(0.1), np.array([0.0, 0.1, 0.2]), np.array([0.5, 0.4, 0.1]))
     1
     """
-    known = np.flatnonzero(~np.isnan(p_f + p_m))
-    if len(known) == 0:
-        return -1
-    p_f, p_m = p_f[known], p_m[known]
-    keys = (criterion.violated(p_f), criterion.score(p_f, p_m), p_f + p_m)
-    left = np.arange(len(known))
-    for key in keys:
-        values = np.asarray(key, float)[left]
-        left = left[values <= values.min() + _SAME]
-    return int(known[left[0]])
+    unknown = np.isnan(p_f + p_m)
+    violated = np.where(unknown, np.nan, criterion.violated(p_f))
+    return first_least([(violated, 0.0), (criterion.score(p_f, p_m), _SAME), (p_f + p_m, _SAME)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmstat._checks import positive, refuse
+from svmstat._tools.checks import positive, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels import ARGUMENTS, CustomKernel, Kernel, called, declared, is_rule, make_kernel
 from svmstat.model import Prepared

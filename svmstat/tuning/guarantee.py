@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
+from svmstat._tools.arrays import Floats
 from svmstat.errors import DataError
-
-Floats = NDArray[np.float64]
 
 
 def exceeds(k: NDArray[np.intp] | int, m: int, a: float) -> Floats:

@@ -5,44 +5,24 @@ for its held-out rows. Both have a grid of kernels and of one ν.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel, centred_gram
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import sweep_line
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 from svmstat.tuning.nu_grid import sample_without
-from svmstat.tuning.nu_search import NuSample
-from svmstat.tuning.search import Effort
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Estimates for S kernels and D pairs (ν₊, ν₋).
-
-    Attributes
-    ----------
-    p_f, p_m : (S, D) error rates of the rule f + shift > 0; NaN where a fold is not resolved
-    shift : (S, D) zero without bias-shifting
-    unresolved, constant : (S, D) of how many folds ρ could not be resolved, or is zero
-    """
-
-    p_f: Floats
-    p_m: Floats
-    shift: Floats
-    unresolved: NDArray[np.int64]
-    constant: NDArray[np.int64]
+from svmstat.tuning.sample import Distinct, Effort
+from svmstat.tuning.surface import ErrorSurface
 
 
 def along_lines(
-    sample: NuSample, kernels: Sequence[Kernel], nu_event: Floats, nu_other: Floats,
+    sample: Distinct, kernels: Sequence[Kernel], nu_event: Floats, nu_other: Floats,
     shifted_for: Minimax | NeymanPearson | None, effort: Effort,
-) -> Lines:  # fmt: skip
+) -> ErrorSurface:  # fmt: skip
     """Estimate the errors of each kernel for the pairs (nu_event[d], nu_other[d]), which rise together, both (D,).
 
     Parameters
@@ -55,16 +35,19 @@ def along_lines(
 
     Returns
     -------
-    Lines
+    ErrorSurface
+        (S, 1, D); the shifts are zero without bias-shifting.
     """
     pieces = [(sample, kernel, nu_event, nu_other, shifted_for) for kernel in kernels]
     parts = run_pieces(_of_kernel, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="nu line")
     rates, unresolved, constant = (np.array(each) for each in zip(*parts, strict=True))
-    return Lines(rates[:, 0], rates[:, 1], rates[:, 2], unresolved, constant)
+    p_f, p_m, shift = (rates[:, k, None] for k in range(3))
+    known = np.ones(p_f.shape, bool)
+    return ErrorSurface(nu_event[None], nu_other[None], p_f, p_m, shift, unresolved[:, None], constant[:, None], known)
 
 
 def _of_kernel(
-    sample: NuSample, kernel: Kernel, nu_event: Floats, nu_other: Floats, shifted_for: Minimax | NeymanPearson | None
+    sample: Distinct, kernel: Kernel, nu_event: Floats, nu_other: Floats, shifted_for: Minimax | NeymanPearson | None
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """P_F, P_M and shift (3, D), and both flags (D,)."""
     K, D = centred_gram(kernel, sample.X), len(nu_event)
@@ -80,7 +63,7 @@ def _of_kernel(
     return rates, (flags > 1).sum(axis=0), (flags == 1).sum(axis=0)
 
 
-def _rates(f: Floats, sample: NuSample, shifted_for: Minimax | NeymanPearson | None) -> tuple[float, float, float]:
+def _rates(f: Floats, sample: Distinct, shifted_for: Minimax | NeymanPearson | None) -> tuple[float, float, float]:
     """P_F, P_M and the shift for held-out decision values (n,)."""
     if shifted_for is None:
         return _unshifted(f, sample)
@@ -89,7 +72,7 @@ def _rates(f: Floats, sample: NuSample, shifted_for: Minimax | NeymanPearson | N
     return float(p_f[at]), float(p_m[at]), float(shifts[at])
 
 
-def _unshifted(f: Floats, sample: NuSample) -> tuple[float, float, float]:
+def _unshifted(f: Floats, sample: Distinct) -> tuple[float, float, float]:
     event = sample.y > 0
     false_alarms = sample.weights[~event & (f > 0)].sum() / sample.weights[~event].sum()
     misses = sample.weights[event & ~(f > 0)].sum() / sample.weights[event].sum()

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._checks import refuse
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import refuse
 from svmstat.errors import DataError
 from svmstat.kernels import Kernel, centred_gram
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import Sample, sweep_grid
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from svmstat._checks import one_of, refuse
-from svmstat.multiclass_results import MulticlassSVMResults
-from svmstat.plots import criteria_plot
-from svmstat.plots.style import Axes
-from svmstat.plots.tuning import contour_plot, line_plot
-from svmstat.rendering.parts import Block, Entry
-from svmstat.rendering.values import brief
+from svmstat.errors import UnavailableError
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
-from svmstat.summary import Summary
-from svmstat.tuning.search import FURTHER
-
-CRITERIA = {"loo": "leave-one-out", "kfold": "k-fold", "gacv": "GACV", "gckl": "GCKL"}
+from svmstat.results.rules import ShiftedRule
+from svmstat.tuning.by_cost import CostPlan
+from svmstat.tuning.by_errors import NuPlan
+from svmstat.tuning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -25,48 +21,45 @@ class TuneResult:
 
     Attributes
     ----------
-    best : SVMResults or MulticlassSVMResults
+    best : SVMResults
         The fit with the best parameters, as ``svm`` gives it.
     best_params : dict
-        C and the parameters of the kernel, or the kernel if that was passed as an object or in a list:
-        ``svm(..., **best_params)``.
+        C, or with minimax and Neyman–Pearson ``nu``, and the parameters of the kernel, or the kernel if that was passed
+        as an object or in a list: ``svm(..., **best_params)``.
     table : DataFrame
-        One row for each grid point, C rising, then the others: the parameters, ``score`` (the smaller the better),
-        ``score_se``, ``error`` (the error rate of held-out rows, for "gacv" and "gckl" the apparent error),
-        ``n_support`` (sum of the weights of the support vectors; for "kfold" the mean over the folds), the ``further``
-        criteria, ``status`` ("ok" or "failed"), ``reason`` (why the score is NaN, else empty).
+        One row for each point that was looked at. With a cost, C rising, then the others: the parameters, ``score``
+        (the smaller the better), ``score_se``, ``error`` (the error rate of held-out rows, for "gacv" and "gckl" the
+        apparent error), ``n_support`` (sum of the weights of the support vectors; for "kfold" the mean over the
+        folds), the ``further`` criteria. With minimax and Neyman–Pearson the parameters of the kernel, ``nu_event``,
+        ``nu_other``, the estimates ``p_f`` and ``p_m``, with smoothing ``p_f_smooth`` and ``p_m_smooth``, with
+        search="bias" the ``shift``, and the ``score`` of the (smoothed) rates. Last ``status`` ("ok" or "failed") and
+        ``reason`` (why there is no score, else empty).
     chosen : int
         Which row of the table is the best point.
-    criterion : str
-        "loo", "kfold", "gacv" or "gckl".
-    measure : str
-        What the score of "loo" and "kfold" is: "deviance", "error", "weighted_error" or "loss".
+    plan : CostPlan or NuPlan
+        What was searched for, and how.
     fold : Series or None
-        For "kfold" the fold 0 … k − 1 of each row, −1 for rows of weight zero.
-    further : tuple of str
-        The criteria that were computed beside the score.
+        Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero.
+    rule : ShiftedRule or None
+        The rule f + shift > 0 that replaces f > 0: with search="bias", and with a guarantee on P_F.
+    n_threshold, order : int or None
+        With a guarantee: how many rows of the other level set the threshold, and which of their scores it is.
     """
 
-    best: SVMResults | MulticlassSVMResults
+    best: SVMResults
     best_params: dict[str, Any]
     table: pd.DataFrame
     chosen: int
-    criterion: str
-    measure: str
+    plan: Plan
     fold: pd.Series | None
-    further: tuple[str, ...] = ()
-
-    @property
-    def of_full_fit(self) -> bool:
-        """Whether the score is one of the fit to all rows, and not of held-out rows."""
-        return self.criterion in ("gacv", "gckl")
+    rule: ShiftedRule | None = None
+    n_threshold: int | None = None
+    order: int | None = None
 
     @property
     def score_name(self) -> str:
         """What tables and figures call the score, the number that was made as small as possible."""
-        if self.of_full_fit:
-            return CRITERIA[self.criterion]
-        return f"{CRITERIA[self.criterion]} {self.measure.replace('_', ' ')}"
+        return self.plan.score_name
 
     @property
     def best_row(self) -> pd.Series:
@@ -75,24 +68,31 @@ class TuneResult:
 
     @property
     def searched(self) -> dict[str, Any]:
-        """The best values of what the table lists before the score: C, and what tells the kernels from each other."""
-        names = self.table.columns[: self.table.columns.get_loc("score")]
+        """The best values of what the table lists first: C, and what tells the kernels from each other."""
+        end = "score" if "C" in self.plan.space else self.plan.space[0]
+        names = self.table.columns[: self.table.columns.get_loc(end)]
         return {name: self.best_row[name] for name in names}
 
     @property
     def n_failed(self) -> int:
-        """The number of grid points without a score."""
+        """The number of points without a score."""
         return int((self.table["status"] != "ok").sum())
 
-    def _varies(self, name: str) -> bool:
-        return len(self.table[name].unique()) > 1
+    def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
+        """The predicted level by the `rule`, or by the best fit where there is none."""
+        return (self.rule or self.best).predict(newdata)
+
+    def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
+        """P_F and P_M by the `rule`, or by the best fit where there is none."""
+        return (self.rule or self.best).error_rates(newdata, weights=weights)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The criterion over the grid, the best point marked.
+        """The score over what was searched, the best point marked.
 
-        Contours over C and gamma where both vary. Otherwise lines over the parameter that varies, one for each value
-        of a second; where several kernels are compared, lines over C, one for each. Further parameters are held at
-        their best value.
+        With a cost, contours over C and gamma where both vary; otherwise lines over the parameter that varies, one for
+        each value of a second, and where several kernels are compared over C, one for each. With minimax and
+        Neyman–Pearson a surface over (ν₊, ν₋) for the best kernel [004: figure 1], or with one ν the score against it.
+        Further parameters are held at their best value.
 
         Parameters
         ----------
@@ -103,29 +103,7 @@ class TuneResult:
         -------
         Axes
         """
-        best = self.searched
-        varied = [name for name in best if self._varies(name)]
-        shown = (["C", "gamma"] if {"C", "gamma"} <= set(varied) else varied[:2]) or ["C"]
-        if "kernel" in varied:
-            shown = ["C", "kernel"]
-        held = {name: best[name] for name in varied if name not in shown}
-        table = self.table
-        for name, value in held.items():
-            table = table[table[name] == value]
-        what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
-        if shown == ["C", "gamma"]:
-            grid = table.set_index(["gamma", "C"])["score"].unstack()  # noqa: PD010
-            C, gamma = grid.columns.to_numpy(float), grid.index.to_numpy(float)
-            return contour_plot(C, gamma, grid.to_numpy(float), (best["C"], best["gamma"]), what=what, ax=ax)
-        first, *second = shown
-        by = (
-            {"": table}
-            if not second
-            else {f"{second[0]} = {brief(v)}": part for v, part in table.groupby(second[0], sort=False)}
-        )
-        lines = {label: (part[first].to_numpy(float), part["score"].to_numpy(float)) for label, part in by.items()}
-        chosen = (float(best[first]), float(self.best_row["score"]))
-        return line_plot(lines, chosen, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
+        return self.plan.figure(self, ax)
 
     def plot_criteria(self, along: str = "C", ax: Axes | None = None) -> Axes:
         """The score and the further criteria along one parameter, the others held at their best values.
@@ -140,36 +118,46 @@ class TuneResult:
         Returns
         -------
         Axes
+
+        Raises
+        ------
+        ArgumentError
+            If the parameter has one value only.
+        UnavailableError
+            For minimax and Neyman–Pearson.
         """
-        varied = [name for name in self.searched if name in ("C", "gamma") and self._varies(name)]
-        if not varied:
-            raise refuse("along", along, "a parameter with several values, and this grid has one of each")
-        one_of("along", along, varied)
-        line, held = self.table, {name: value for name, value in self.searched.items() if name != along}
-        for name, value in held.items():
-            line = line[line[name] == value]
-        lines = {self.score_name: line["score"].to_numpy()}
-        lines |= {FURTHER[name]: line[name].to_numpy() for name in self.further}
-        at = ", ".join(f"{name} = {brief(value)}" for name, value in held.items())
-        title = "dots: the least value of each" + (f"; {at}" if at else "")
-        return criteria_plot(line[along].to_numpy(), lines, name=along, title=title, ax=ax)
+        if not isinstance(self.plan, CostPlan):
+            raise UnavailableError(
+                "plot_criteria() is for searches over C; minimax and Neyman-Pearson have plot_roc()."
+            )
+        return self.plan.criteria_figure(self, along, ax)
+
+    def plot_roc(self, ax: Axes | None = None) -> Axes:
+        """The estimated (P_F, P_M) of all points that were looked at, with the chosen one.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Drawn into; by default a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        UnavailableError
+            For other criteria than minimax and Neyman–Pearson.
+        """
+        if not isinstance(self.plan, NuPlan):
+            raise UnavailableError(
+                "plot_roc() is for minimax() and neyman_pearson(a), which estimate both error rates."
+            )
+        return self.plan.roc_figure(self, ax)
 
     def summary(self) -> Summary:
         """The best point and how it was found: prints as text, shows as HTML in a notebook."""
-        row = self.best_row
-        block = Block(
-            left=tuple(Entry(f"Best {name}", value, "setting") for name, value in self.searched.items()),
-            right=(
-                Entry("Score", float(row["score"])),
-                *(() if self.of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
-                Entry("Apparent error" if self.of_full_fit else "Error of held-out rows", float(row["error"]), "share"),
-                Entry("Grid points", len(self.table), "count"),
-            ),
-        )
-        lost = "grid points could not be scored: see the column reason of .table."
-        warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
-        notes = (f"The score is the {self.score_name}.",)
-        return Summary("Grid search", (block,), notes, warnings)
+        return self.plan.summary(self)
 
     def __repr__(self) -> str:
         return str(self.summary())

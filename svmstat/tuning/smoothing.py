@@ -3,9 +3,8 @@
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Floats
 
 SMOOTHINGS = {None: (), "2d": (1, 2), "3d": (0, 1, 2)}
 """Over which axes of (kernel, ν₋, ν₊) each kind averages."""

@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 from svmstat import svm
 from svmstat.calibration import POINTWISE, pointwise, probability_interval, tightest, touch
 from svmstat.errors import ArgumentError, DataError
-from svmstat.losses import NAMES, Loss, bayes_weights, hinge, make_loss, p0
+from svmstat.objective.losses import NAMES, Loss, bayes_weights, hinge, make_loss, p0
 
 TOL_ROUNDING = 1e-13  # some operations on numbers of size 1 to 100
 TOL_ROOT = 1e-6  # κ by a search for the smallest gap, where that changes with the square of the distance
@@ -258,7 +258,7 @@ each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=list(FITS))
 def test_the_columns_of_a_fit(fit):
     found = fit.predict_proba(interval=True)
     assert list(found) == ["p_low", "p_high"] and found.index.equals(DATA.index)
-    low, high = probability_interval(fit.decision_values.to_numpy(), fit.machine.loss)
+    low, high = probability_interval(fit.decision_values.to_numpy(), fit.machine.pairs[0].loss)
     np.testing.assert_array_equal(found["p_low"], low)
     np.testing.assert_array_equal(found["p_high"], high)
     wider = fit.predict_proba(interval=True, tightness=0.5)

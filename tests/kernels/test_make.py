@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from svmstat import kernels, svm, tune
-from svmstat._checks import positive
+from svmstat._tools.checks import positive
 from svmstat.errors import ArgumentError, DataError, GridWarning
 from svmstat.kernels import (
     ARGUMENTS,

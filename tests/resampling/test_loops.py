@@ -16,7 +16,7 @@ from svmstat.errors import LongRunWarning
 from svmstat.kernels import RBF
 from svmstat.resampling import loops
 from svmstat.resampling.bootstrap import tasks_of
-from svmstat.resampling.leave_one_out import deletions_per_task, memory_of_deletions, trials
+from svmstat.resampling.deletions import deletions_per_task, memory_of_deletions, trials
 from svmstat.resampling.loops import Outlook, announcement, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import DEFAULT_BUDGET, Gram
 

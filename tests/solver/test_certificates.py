@@ -8,7 +8,7 @@ from benchmarks.fuzz.boxes import judge_bounds
 from benchmarks.fuzz.dense import compare
 from benchmarks.fuzz.judge import answer_of, judge
 from svmstat.kernels import RBF, Linear, Polynomial, Spline
-from svmstat.losses import p0
+from svmstat.objective.losses import p0
 from svmstat.solver import BoxQP, Gram, Status, solve
 
 BOUNDS = (0.0, 1e-12, 1e-8, 0.1, 0.3, 0.5, 1.0, 1.0, 1.0, 3.0, 7.0, 1e4, 1e8, 1e12)

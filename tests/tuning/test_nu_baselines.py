@@ -11,8 +11,8 @@ from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels import RBF
 from svmstat.tuning import minimax, neyman_pearson, tune
 from svmstat.tuning.nu_baselines import along_lines, error_curve
-from svmstat.tuning.nu_search import ErrorRates, NuSample
-from svmstat.tuning.search import Effort
+from svmstat.tuning.nu_search import ErrorRates
+from svmstat.tuning.sample import Distinct, Effort
 
 TOL_ROUNDING = 1e-12  # shares of the same weights, summed in another order
 TOL_DECISION = 1e-6  # decision values of two certified fits
@@ -28,7 +28,7 @@ def sample(n=50, seed=5, weighted=False):
     y = np.where(np.arange(n) % 5 < 2, 1.0, -1.0)
     X = rng.normal(size=(n, 2)) + 0.8 * (y > 0)[:, None]
     w = rng.choice([0.5, 1.0, 2.0, 3.0], n) if weighted else np.ones(n)
-    return NuSample(X, y, w, np.arange(n) // 5 % 5)
+    return Distinct(X, y, w, np.arange(n) // 5 % 5)
 
 
 def held_out_values(given, gamma, event, other):
@@ -93,9 +93,10 @@ def test_equal_nu_are_the_diagonal_of_the_grid(weighted):
     lines = along_lines(given, KERNELS, NU, NU, None, Effort())
     grid = ErrorRates(given, KERNELS, NU, NU, Effort())
     grid.estimate((range(2), range(4), range(4)))
-    np.testing.assert_allclose(lines.p_f, np.diagonal(grid.p_f, axis1=1, axis2=2), rtol=TOL_ROUNDING)
-    np.testing.assert_allclose(lines.p_m, np.diagonal(grid.p_m, axis1=1, axis2=2), rtol=TOL_ROUNDING)
-    np.testing.assert_array_equal(lines.shift, np.zeros((2, 4)))
+    for name in ("p_f", "p_m"):
+        diagonal = np.diagonal(getattr(grid.surface, name), axis1=1, axis2=2)
+        np.testing.assert_allclose(getattr(lines, name)[:, 0], diagonal, rtol=TOL_ROUNDING)
+    np.testing.assert_array_equal(lines.shift, np.zeros((2, 1, 4)))
     assert not np.isnan(lines.p_f).any()
 
 
@@ -105,7 +106,8 @@ def test_equal_nu_are_the_diagonal_also_where_nothing_is_resolved():
     grid = ErrorRates(given, [RBF(0.01)], nu, nu, Effort())
     grid.estimate((range(1), range(10), range(10)))
     for name in ("p_f", "p_m", "unresolved", "constant"):
-        np.testing.assert_allclose(getattr(lines, name)[0], np.diagonal(getattr(grid, name)[0]), rtol=TOL_ROUNDING)
+        diagonal = np.diagonal(getattr(grid.surface, name)[0])
+        np.testing.assert_allclose(getattr(lines, name)[0, 0], diagonal, rtol=TOL_ROUNDING)
     assert (lines.unresolved > 0).any()
     np.testing.assert_array_equal(np.isnan(lines.p_f), lines.unresolved > 0)
 
@@ -118,16 +120,16 @@ def test_no_shift_of_the_held_out_values_is_better(criterion, weighted):
     lines = along_lines(given, KERNELS, event, other, criterion, Effort())
     for s, d in np.ndindex(2, 2):
         f = held_out_values(given, GAMMAS[s], event[d], other[d])
-        found = rates_by_hand(f, given.y, given.weights, lines.shift[s, d])
-        assert (lines.p_f[s, d], lines.p_m[s, d]) == pytest.approx(found, abs=TOL_ROUNDING)
+        found = rates_by_hand(f, given.y, given.weights, lines.shift[s, 0, d])
+        assert (lines.p_f[s, 0, d], lines.p_m[s, 0, d]) == pytest.approx(found, abs=TOL_ROUNDING)
         values = np.unique(f)
         cuts = [values[0] - 1.0, *(0.5 * (values[:-1] + values[1:])), values[-1] + 1.0]
         rivals = [rates_by_hand(f, given.y, given.weights, -cut) for cut in cuts]
         if criterion != minimax():
-            assert lines.p_f[s, d] <= 0.15 + TOL_ROUNDING  # there is always the rule without events
+            assert lines.p_f[s, 0, d] <= 0.15 + TOL_ROUNDING  # there is always the rule without events
             rivals = [each for each in rivals if each[0] <= 0.15 + TOL_ROUNDING]
             least = min(p_m for _, p_m in rivals)
-            assert lines.p_m[s, d] == pytest.approx(least, abs=TOL_ROUNDING)
+            assert lines.p_m[s, 0, d] == pytest.approx(least, abs=TOL_ROUNDING)
         else:
             assert max(found) == pytest.approx(min(max(each) for each in rivals), abs=TOL_ROUNDING)
             unshifted = rates_by_hand(f, given.y, given.weights)
@@ -139,7 +141,7 @@ def test_shifts_lie_in_the_middle_between_held_out_values():
     lines = along_lines(given, KERNELS[:1], NU[:1], NU[:1], minimax(), Effort())
     f = np.sort(held_out_values(given, GAMMAS[0], NU[0], NU[0]))
     middles = 0.5 * (f[:-1] + f[1:])
-    assert np.abs(middles + lines.shift[0, 0]).min() < TOL_DECISION
+    assert np.abs(middles + lines.shift[0, 0, 0]).min() < TOL_DECISION
 
 
 def test_workers_do_not_matter():
@@ -223,8 +225,8 @@ def test_the_chosen_point_is_the_best_of_the_table(search, smoothing):
             least == pytest.approx(candidates["score"].min(), abs=TOL_ROUNDING) and violated[at].all() == violated.all()
         )
         assert (row["nu_event"], row["nu_other"]) == found.best_params["nu"]
-        chosen.add(found.chosen[2])
-    assert smoothing is not None or chosen != {3}  # the largest ν is not the best in all of them
+        chosen.add(row["nu_event"])
+    assert smoothing is not None or chosen != {found.table["nu_event"].max()}  # not the largest in all of them
 
 
 @pytest.mark.parametrize("search", ["balanced", "bias"])

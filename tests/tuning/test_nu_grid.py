@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from svmstat import losses
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels import RBF, Linear, Precomputed
-from svmstat.machine import fit_machine
-from svmstat.nu import Nu
+from svmstat.machine import fit_machine, nu_contrast
+from svmstat.objective.nu import Nu
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.nu_grid import nu_grid_errors
 
@@ -37,8 +36,9 @@ def by_hand(kernel, nu_event, nu_other):
         kept, out = np.flatnonzero(k != FOLD), np.flatnonzero(k == FOLD)
         sizes = [W[kept][Y[kept] == sign].sum() for sign in (1.0, -1.0)]
         nu = Nu(nu_event, nu_other, *sizes)
-        machine = fit_machine(kernel, X[kept], Y[kept], W[kept], C=1.0, loss=losses.hinge(), nu=nu)
-        f = machine.decision_function(X[out])
+        asked = [nu_contrast(1, 0, nu)]
+        machine = fit_machine(kernel, X[kept], (Y[kept] > 0).astype(int), W[kept], asked, C=1.0)
+        f = machine.decision_function(X[out])[:, 0]
         wrong += W[out][(Y[out] < 0) & (f > 0)].sum(), W[out][(Y[out] > 0) & (f <= 0)].sum()
     return wrong
 

@@ -16,12 +16,11 @@ from svmstat.tuning.error_control import best_cell
 from svmstat.tuning.nu_grid import nu_grid_errors
 from svmstat.tuning.nu_search import (
     ErrorRates,
-    NuSample,
     coordinate_descent,
     coordinate_descent_by_kernel,
     search_grid,
 )
-from svmstat.tuning.search import Effort
+from svmstat.tuning.sample import Distinct, Effort
 from svmstat.tuning.smoothing import SMOOTHINGS, smooth
 
 TOL_ROUNDING = 1e-12  # sums of weights in another order
@@ -40,7 +39,7 @@ def sample(n=48, seed=7, weighted=False):
     y = np.where(np.arange(n) % 5 < 2, 1.0, -1.0)
     X = rng.normal(size=(n, 2)) + 0.8 * (y > 0)[:, None]
     w = rng.choice([0.5, 1.0, 2.0, 3.0], n) if weighted else np.ones(n)
-    return NuSample(X, y, w, np.arange(n) // 5 % FOLDS)
+    return Distinct(X, y, w, np.arange(n) // 5 % FOLDS)
 
 
 def rates_of(given, gammas=GAMMAS, nu_event=NU_EVENT, nu_other=NU_OTHER, n_jobs=None):
@@ -49,7 +48,7 @@ def rates_of(given, gammas=GAMMAS, nu_event=NU_EVENT, nu_other=NU_OTHER, n_jobs=
 
 def whole(rates):
     rates.estimate(tuple(range(size) for size in rates.shape))
-    return rates
+    return rates.surface
 
 
 def frame_of(given):
@@ -117,7 +116,7 @@ def test_the_grid_is_an_exhaustive_loop(counted, criterion, kind):
 def test_hulls_that_meet_predict_no_event():
     """Where f = 0 everywhere all events are missed and there are no false alarms."""
     given = sample()
-    given = NuSample(given.X, np.random.default_rng(1).permutation(given.y), given.weights, given.fold)
+    given = Distinct(given.X, np.random.default_rng(1).permutation(given.y), given.weights, given.fold)
     rates = whole(ErrorRates(given, [Linear()], NU_EVENT, NU_OTHER, Effort()))
     p_f, p_m = by_hand(given, kernel="linear")
     met = rates.constant[0] == FOLDS
@@ -132,9 +131,9 @@ def test_hulls_that_meet_predict_no_event():
 def test_a_weight_of_two_is_the_row_twice():
     given = sample()
     w = np.resize([1, 2, 1, 3], len(given.y))
-    weighted = NuSample(given.X, given.y, w.astype(float), given.fold)
+    weighted = Distinct(given.X, given.y, w.astype(float), given.fold)
     at = np.repeat(np.arange(len(w)), w)
-    repeated = NuSample(given.X[at], given.y[at], np.ones(len(at)), given.fold[at])
+    repeated = Distinct(given.X[at], given.y[at], np.ones(len(at)), given.fold[at])
     one, two = whole(rates_of(weighted)), whole(rates_of(repeated))
     resolved = ~np.isnan(one.p_f + two.p_f)
     assert resolved.mean() > 0.9
@@ -145,7 +144,7 @@ def test_a_weight_of_two_is_the_row_twice():
 def test_the_scale_of_the_weights_does_not_matter():
     given = sample(weighted=True)
     one = whole(rates_of(given))
-    two = whole(rates_of(NuSample(given.X, given.y, 8.0 * given.weights, given.fold)))
+    two = whole(rates_of(Distinct(given.X, given.y, 8.0 * given.weights, given.fold)))
     np.testing.assert_allclose(one.p_f, two.p_f, rtol=TOL_ROUNDING)
     np.testing.assert_allclose(one.p_m, two.p_m, rtol=TOL_ROUNDING)
 
@@ -154,7 +153,7 @@ def test_the_order_of_rows_and_of_values_does_not_matter():
     given = sample(weighted=True)
     one = whole(rates_of(given))
     at = np.random.default_rng(2).permutation(len(given.y))
-    two = whole(rates_of(NuSample(given.X[at], given.y[at], given.weights[at], given.fold[at])))
+    two = whole(rates_of(Distinct(given.X[at], given.y[at], given.weights[at], given.fold[at])))
     np.testing.assert_allclose(one.p_f, two.p_f, rtol=TOL_ROUNDING)
     order = [2, 0, 3, 1, 1]
     three = whole(rates_of(given, nu_event=NU_EVENT[order]))
@@ -166,7 +165,7 @@ def test_classes_that_change_places():
     """With the other level as the event, ν₊ and ν₋ as well as P_F and P_M change places."""
     given = sample(weighted=True)
     one = whole(rates_of(given))
-    two = whole(rates_of(NuSample(given.X, -given.y, given.weights, given.fold), nu_event=NU_OTHER, nu_other=NU_EVENT))
+    two = whole(rates_of(Distinct(given.X, -given.y, given.weights, given.fold), nu_event=NU_OTHER, nu_other=NU_EVENT))
     np.testing.assert_allclose(two.p_f.transpose(0, 2, 1), one.p_m, rtol=TOL_ROUNDING)
     np.testing.assert_allclose(two.p_m.transpose(0, 2, 1), one.p_f, rtol=TOL_ROUNDING)
 
@@ -187,7 +186,7 @@ def mixed(weighted=False):
     """A sample whose classes a plane does not tell apart, so that hulls of the linear kernel meet."""
     given = sample(40, weighted=weighted)
     y = np.where(np.arange(40) % 7 == 0, -given.y, given.y)
-    return NuSample(given.X, y, given.weights, np.arange(40) // 7 % FOLDS)
+    return Distinct(given.X, y, given.weights, np.arange(40) // 7 % FOLDS)
 
 
 def fine(given, kernels):
@@ -212,7 +211,7 @@ def test_a_point_alone_is_the_point_in_the_grid(kernel, weighted):
     grid, alone = whole(fine(given, [kernel])), fine(given, [kernel])
     for j, i in np.ndindex(10, 10):
         alone.estimate((range(1), range(j, j + 1), range(i, i + 1)))
-    compared(alone, grid)
+    compared(alone.surface, grid)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -222,7 +221,7 @@ def test_the_order_of_blocks_does_not_matter(seed):
     blocks = [(range(s, s + 1), range(j, j + 5), range(i, i + 2)) for s in range(4) for j in (0, 5) for i in range(9)]
     for k in rng.permutation(len(blocks)):
         parts.estimate(blocks[k])
-    compared(parts, grid)
+    compared(parts.surface, grid)
 
 
 def test_smaller_nu_are_not_resolved_where_larger_ones_are_not():
@@ -237,7 +236,8 @@ def test_points_that_are_not_resolved_are_never_chosen(search):
         for kind in (None, "2d", "3d"):
             rates = fine(mixed(), KERNELS)
             at = search(rates, criterion, kind)
-            assert rates.unresolved[at] == 0 and np.isfinite(rates.p_f[at] + rates.p_m[at])
+            found = rates.surface
+            assert found.unresolved[at] == 0 and np.isfinite(found.p_f[at] + found.p_m[at])
 
 
 def test_a_block_makes_its_points_known_and_no_others():
@@ -246,12 +246,13 @@ def test_a_block_makes_its_points_known_and_no_others():
     rates.estimate(block)
     expected = np.zeros(rates.shape, bool)
     expected[np.ix_(*block)] = True
-    np.testing.assert_array_equal(rates.known, expected)
-    np.testing.assert_array_equal(~np.isnan(rates.p_f), expected)
+    np.testing.assert_array_equal(rates.surface.known, expected)
+    np.testing.assert_array_equal(~np.isnan(rates.surface.p_f), expected)
 
 
 def test_what_is_known_is_not_estimated_again(monkeypatch):
-    rates = whole(rates_of(sample()))
+    rates = rates_of(sample())
+    whole(rates)
     monkeypatch.setattr("svmstat.tuning.nu_search.nu_grid_errors", None)  # a call of it would fail
     rates.estimate((range(2), range(1, 2), range(4)))
     assert search_grid(rates, minimax(), "3d") is not None
@@ -275,8 +276,8 @@ class Given(ErrorRates):
     def estimate(self, block):
         self.blocks.append(block)
         at = np.ix_(*block)
-        self.p_f[at], self.p_m[at] = self.given[0][at], self.given[1][at]
-        self.known[at] = True
+        self.surface.p_f[at], self.surface.p_m[at] = self.given[0][at], self.given[1][at]
+        self.surface.known[at] = True
 
 
 def drawn(shape, seed, missing=0.0):
@@ -325,7 +326,7 @@ def test_only_lines_and_their_tubes_are_visited(shape, seed, kind, criterion):
             else:
                 assert len(reach) <= (3 if axis in SMOOTHINGS[kind] else 1)
         known[np.ix_(*block)] = True
-    np.testing.assert_array_equal(rates.known, known)
+    np.testing.assert_array_equal(rates.surface.known, known)
 
 
 @given(shape=shapes, seed=st.integers(0, 2**32 - 1), kind=kinds, criterion=criteria)
@@ -382,8 +383,9 @@ def test_a_descent_on_real_rates(kind):
         end = coordinate_descent(rates, criterion, kind)
         grid = whole(rates_of(given, (0.1, 0.5, 1.5), nu, nu))
         assert grid.best(criterion, kind, lines(grid.shape, end)) == end
-        np.testing.assert_array_equal(rates.p_f[rates.known], grid.p_f[rates.known])
-        assert rates.known.sum() < grid.known.sum() or kind == "3d"
+        known = rates.surface.known
+        np.testing.assert_array_equal(rates.surface.p_f[known], grid.p_f[known])
+        assert known.sum() < grid.known.sum() or kind == "3d"
 
 
 @given(shape=shapes, seed=st.integers(0, 2**32 - 1), kind=kinds, criterion=criteria)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import svmstat.tuning.grid_search
-import svmstat.tuning.search
 from svmstat import datasets, svm
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning
-from svmstat.gacv import gckl
-from svmstat.tuning import tune
+from svmstat.diagnostics.gacv import gckl
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning, UnavailableError
+from svmstat.tuning import minimax, tune
+from svmstat.tuning.criteria import LeaveOneOut
+from svmstat.tuning.scores import failed
 
 matplotlib.use("Agg")
 
@@ -145,13 +145,11 @@ def test_the_edge_is_told():
 
 
 def test_points_without_a_score_are_told_and_never_the_best(monkeypatch):
-    def fails_at_two(machine, measure, n_jobs=None):
-        if machine.upper.max() == 2.0:
-            return svmstat.tuning.criteria.failed("as ordered", 1.0)
-        return original(machine, measure, n_jobs)
+    def fails_at_two(criterion, machine, sample, n_jobs):
+        return failed("as ordered", 1.0) if machine.C == 2.0 else original(criterion, machine, sample, n_jobs)
 
-    original = svmstat.tuning.search.loo_point
-    monkeypatch.setattr(svmstat.tuning.search, "loo_point", fails_at_two)
+    original = LeaveOneOut.score
+    monkeypatch.setattr(LeaveOneOut, "score", fails_at_two)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = tune("y ~ a + b", DATA, C=[1.0, 2.0, 4.0], gamma=0.5)
@@ -180,7 +178,7 @@ STAKES = [
 def criteria(fit, truth=TRUTH):
     """What a fit itself says, by name."""
     f, w = fit.decision_values.to_numpy(), fit.frame.weights
-    found = {"loo_loss": fit.loo().mean_loss, "gckl": gckl(f, truth, w, fit.machine.loss)}
+    found = {"loo_loss": fit.loo().mean_loss, "gckl": gckl(f, truth, w, fit.machine.pairs[0].loss)}
     return found | ({"gacv": fit.gacv()} if fit.loss == "hinge" else {})
 
 
@@ -191,7 +189,7 @@ def criteria(fit, truth=TRUTH):
 def test_criteria_of_every_point_are_those_of_the_fit(criterion, further, stakes):
     found = quiet("y ~ a + b", DATA, criterion=criterion, score="loss", further=further, truth=TRUTH, **stakes, **GRID)
     named = tuple(dict.fromkeys(further))
-    assert found.further == named
+    assert found.plan.further == named
     columns = ["C", "gamma", "score", "score_se", "error", "n_support", *named, "status", "reason"]
     assert list(found.table) == columns and len(found.table) == 9
     for row in found.table.itertuples():
@@ -267,7 +265,7 @@ def test_the_column_of_the_truth_is_no_predictor():
 
 def test_a_point_that_cannot_be_certified_has_no_criterion(monkeypatch):
     statuses = type("Status", (), {"CERTIFIED": None})
-    monkeypatch.setattr(svmstat.tuning.search, "Status", statuses)
+    monkeypatch.setattr("svmstat.tuning.criteria.Status", statuses)
     with pytest.raises(DataError, match="no point of the grid could be scored; the first: the fit is not certified"):
         tune("y ~ a + b", DATA, criterion="gacv", C=[1.0, 2.0], gamma=0.5)
 
@@ -392,15 +390,11 @@ BAD = [
 ]
 
 
+@pytest.mark.usefixtures("nothing_is_solved")
 @pytest.mark.parametrize(
     ("arguments", "error", "message"), BAD, ids=[str(case[0])[:40].partition(" at 0x")[0] for case in BAD]
 )
-def test_bad_input_is_one_error_before_anything_is_solved(monkeypatch, arguments, error, message):
-    def fail(*_, **__):
-        raise AssertionError("something was solved")
-
-    for name in ("search_fits", "search_folds"):
-        monkeypatch.setattr(svmstat.tuning.grid_search, name, fail)
+def test_bad_input_is_one_error_before_anything_is_solved(arguments, error, message):
     with pytest.raises(error) as caught:
         tune("y ~ a + b", DATA, **arguments)
     assert message in str(caught.value)
@@ -431,3 +425,18 @@ def test_plot_of_lines():
     ax = two.plot()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["degree = 1", "degree = 2", "degree = 3"]
     matplotlib.pyplot.close(ax.figure)
+
+
+def test_figures_of_the_other_kind_of_search_are_refused_by_name():
+    costs = quiet("y ~ a + b", DATA, C=[1.0], gamma=0.5)
+    errors = quiet("y ~ a + b", DATA, nu=[0.5, 0.9], gamma=0.5, criterion=minimax(), folds=3, rng=1)
+    with pytest.raises(UnavailableError, match=r"plot_roc\(\) is for minimax\(\) and neyman_pearson\(a\)"):
+        costs.plot_roc()
+    with pytest.raises(UnavailableError, match=r"plot_criteria\(\) is for searches over C"):
+        errors.plot_criteria()
+
+
+def test_without_a_rule_the_best_fit_predicts():
+    found = quiet("y ~ a + b", DATA, C=[1.0], gamma=0.5)
+    pd.testing.assert_series_equal(found.predict(DATA), found.best.predict(DATA))
+    pd.testing.assert_series_equal(found.error_rates(), found.best.error_rates())

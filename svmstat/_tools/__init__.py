@@ -1,0 +1,1 @@
+"""What every floor may use: checks of arguments, warnings, randomness, files, rows that repeat."""

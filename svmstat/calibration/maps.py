@@ -1,0 +1,122 @@
+"""From the decision values of all pairs of classes to class probabilities [003: section 3]."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration.coupling import couple, pairwise
+from svmstat.calibration.platt import Platt, fit_platt
+from svmstat.machine import Machine
+
+LEAST = float(np.finfo(float).tiny)
+"""A probability below this counts as this in a log-likelihood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maps:
+    """Platt's map of each of the P pairs, and how they are coupled.
+
+    Attributes
+    ----------
+    slope, intercept : (P,) A and B; of other maps than those of the fit (..., P), as they broadcast to decision values
+    converged : (P,) whether Newton's method reached the minimum
+    pairs : (P, 2) the classes; the maps give the probability of the first
+    totals : (K,) sums of the case weights of the classes, which may broadcast too
+    coupling : "wu-lin-weng" or "hastie-tibshirani"; immaterial for two classes
+    kind : which decision values the maps were fitted to, "insample" or "loo"
+    """
+
+    slope: Floats
+    intercept: Floats
+    converged: NDArray[np.bool_]
+    pairs: Codes
+    totals: Floats
+    coupling: str
+    kind: str
+
+    def with_coupling(self, coupling: str) -> "Maps":
+        """The same maps, coupled in another way."""
+        return replace(self, coupling=coupling)
+
+    @property
+    def alone(self) -> Platt:
+        """The map of two classes."""
+        return Platt(float(self.slope[0]), float(self.intercept[0]), bool(self.converged[0]), self.kind)
+
+    def probabilities(self, f: Floats) -> Floats:
+        """(..., K) class probabilities for decision values (..., P); NaN where one of these is."""
+        if len(self.pairs) > 1:
+            return coupled(f, self.slope, self.intercept, self.totals, self.coupling)
+        z = self.slope * f + self.intercept
+        of_pair = pairwise(z.reshape(-1, 1), 2)[:, [0, 1], [1, 0]]
+        return np.asarray(of_pair[:, np.argsort(self.pairs[0])].reshape(*z.shape[:-1], 2))
+
+    def log_likelihoods(self, f: Floats, codes: Codes) -> Floats:
+        """(..., m) log p_{y_i} for decision values (..., m, P) and classes (m,); NaN for the class −1.
+
+        Two classes lose no digits near p = 1; of more, a probability that underflows counts as 2.2e-308.
+        """
+        if len(self.pairs) > 1:
+            return log_of_own(self.probabilities(f), codes)
+        z = np.where(codes == self.pairs[0, 0], 1.0, -1.0) * (self.slope * f + self.intercept)[..., 0]
+        return np.where(codes >= 0, -(np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z)))), np.nan)
+
+
+def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None = None) -> Maps:
+    """Platt's map of each pair, fitted to its own rows.
+
+    Parameters
+    ----------
+    machine : the machines
+    coupling : how their probabilities are to be coupled
+    f : (n, P) leave-one-out decision values, NaN where there are none; by default those of the fit
+    """
+    values = machine.decision_values if f is None else f
+    kind = "insample" if f is None else "loo"
+    found = []
+    for p, pair in enumerate(machine.pairs):
+        y = pair.signs(machine.codes)
+        rows = (y != 0.0) & ~np.isnan(values[:, p])
+        found.append(fit_platt(values[rows, p], y[rows], machine.weights[rows], kind))
+    slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
+    numbers = np.array(slope), np.array(intercept), np.array(converged)
+    return Maps(*numbers, machine.classes, machine.totals, coupling, kind)
+
+
+def coupled(f: Floats, slope: Floats, intercept: Floats, totals: Floats, method: str) -> Floats:
+    """The probabilities of K classes from all their pairs i < j.
+
+    Parameters
+    ----------
+    f : (..., P) decision values of the pairs
+    slope, intercept : Platt's A and B, of shapes that broadcast to that of f
+    totals : (..., K) weights of the classes, n_ij of the coupling being their sums; they broadcast too
+    method : the coupling
+
+    Returns
+    -------
+    (..., K) array
+        NaN where a decision value is.
+
+    Examples
+    --------
+    >>> coupled(np.array([[1.0, 2.0, 1.0]]), np.full(3, -1.0), np.zeros(3), np.ones(3), "wu-lin-weng").round(3)
+    array([[0.665, 0.245, 0.09 ]])
+    """
+    n_classes = totals.shape[-1]
+    z = slope * f + intercept
+    r = pairwise(z.reshape(-1, z.shape[-1]), n_classes)
+    sizes = None
+    if method == "hastie-tibshirani":
+        square = (n_classes, n_classes)
+        each = totals[..., :, None] + totals[..., None, :]
+        sizes = np.broadcast_to(each, (*z.shape[:-1], *square)).reshape(-1, *square)
+    return couple(r, method, sizes).reshape(*z.shape[:-1], n_classes)
+
+
+def log_of_own(p: Floats, codes: Codes) -> Floats:
+    """(..., m) log p_{y_i} for probabilities (..., m, K) and classes (m,); NaN for the class −1."""
+    own = np.take_along_axis(p, np.broadcast_to(codes[:, None], (*p.shape[:-1], 1)), axis=-1)[..., 0]
+    return np.where(codes >= 0, np.log(np.maximum(own, LEAST)), np.nan)

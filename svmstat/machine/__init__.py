@@ -1,0 +1,38 @@
+"""Rows, pairs of classes on one gram matrix, decision values: two classes are one pair [003: section 3]."""
+
+from svmstat.machine.fit import Machine, Posed, along_costs, fit_machine, pose
+from svmstat.machine.groups import Groups, group_rows, point_by_point, source
+from svmstat.machine.pairs import (
+    Contrast,
+    Pair,
+    PosedPair,
+    carried,
+    contrasts,
+    decided_elsewhere,
+    elsewhere,
+    nu_contrast,
+    pairs_of,
+    vote,
+)
+
+__all__ = [
+    "Contrast",
+    "Groups",
+    "Machine",
+    "Pair",
+    "Posed",
+    "PosedPair",
+    "along_costs",
+    "carried",
+    "contrasts",
+    "decided_elsewhere",
+    "elsewhere",
+    "fit_machine",
+    "group_rows",
+    "nu_contrast",
+    "pairs_of",
+    "point_by_point",
+    "pose",
+    "source",
+    "vote",
+]

@@ -1,0 +1,238 @@
+"""A kernel, rows of a design and pairs of classes: the fitted machine and its decision values."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.kernels import Kernel
+from svmstat.machine.groups import Groups, expansion, group_rows, point_by_point, source
+from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
+from svmstat.solver import Gram, Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """The problems of P pairs of K classes on one gram matrix.
+
+    Attributes
+    ----------
+    kernel : the kernel
+    X : (n, p) rows of the design on the scale of the fit; for a precomputed kernel its gram matrix (n, n)
+    codes : (n,) classes 0 … K − 1; −1 in rows of weight zero whose class no other row has
+    weights : (n,) case weights
+    groups : the rows that are the same observation
+    group_codes : (G,) their classes
+    gram : the gram matrix of the groups
+    pairs : the problems
+    """
+
+    kernel: Kernel
+    X: Floats
+    codes: Codes
+    weights: Floats
+    groups: Groups
+    group_codes: Codes
+    gram: Gram
+    pairs: tuple[PosedPair, ...]
+
+    @property
+    def C(self) -> float:
+        """The cost; with ν that of the equivalent problem."""
+        return self.pairs[0].C
+
+    @property
+    def classes(self) -> Codes:
+        """(P, 2) the classes of the pairs."""
+        return np.array([(pair.first, pair.second) for pair in self.pairs])
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return int(self.classes.max()) + 1
+
+    @property
+    def totals(self) -> Floats:
+        """(K,) sums of the case weights of the classes."""
+        return np.bincount(self.group_codes, self.groups.weights, self.n_classes).astype(float)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Posed):
+    """Machines for P pairs of K classes: one for two classes, K(K − 1)/2 for more.
+
+    Attributes
+    ----------
+    pairs : the machines
+    group_values : (G, P) decision values of the groups
+    decision_values : (n, P) decision values f(x_i) of the rows
+    """
+
+    pairs: tuple[Pair, ...]
+    group_values: Floats
+    decision_values: Floats
+
+    @property
+    def intercept(self) -> Floats:
+        """(P,) the intercepts."""
+        return np.array([pair.solution.intercept for pair in self.pairs])
+
+    @property
+    def alpha(self) -> Floats:
+        """(n, P) dual variables, zero in rows of other classes; a group's share in proportion to the weights."""
+        return self._by_row([pair.solution.alpha for pair in self.pairs])
+
+    @property
+    def upper(self) -> Floats:
+        """(n, P) their upper bounds."""
+        return self._by_row([pair.solution.upper for pair in self.pairs])
+
+    @property
+    def diagonal(self) -> Floats:
+        """(n,) K(x_i, x_i), zero in rows of weight zero."""
+        of_row = self.groups.of_row
+        return np.where(of_row >= 0, self.gram.diagonal[of_row], 0.0)
+
+    @property
+    def is_support(self) -> NDArray[np.bool_]:
+        """(G,) whether a group is a support vector of any pair."""
+        found = np.zeros(self.gram.n, bool)
+        for pair in self.pairs:
+            found[pair.rows[pair.solution.alpha > 0]] = True
+        return found
+
+    @property
+    def n_support(self) -> float:
+        """The sum of the case weights of the support vectors."""
+        return float(self.groups.weights[self.is_support].sum())
+
+    @property
+    def signs(self) -> Floats:
+        """(n, P) +1 for the first class of a pair, −1 for the second and 0 for others."""
+        return np.column_stack([pair.signs(self.codes) for pair in self.pairs])
+
+    @property
+    def directions(self) -> Floats:
+        """(p, P) the normal vectors Σ_i α_i y_i x_i, which are h for the linear kernel."""
+        flat = np.array([pair.solution.flat for pair in self.pairs])
+        return np.asarray(self.X.T @ np.where(flat, 0.0, self.alpha * self.signs))
+
+    def decision_function(self, X: Floats) -> Floats:
+        """(m, P) f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
+        at = partial(_decision_at, self.kernel, self.X, self.groups, self.pairs)
+        return point_by_point(X, self.X, self.decision_values, at)
+
+    def _by_row(self, values: Sequence[Floats]) -> Floats:
+        """(n, P) what each pair has for its own groups (m,)."""
+        of_group = np.zeros((len(self.group_codes), len(self.pairs)))
+        for p, (pair, each) in enumerate(zip(self.pairs, values, strict=True)):
+            of_group[pair.rows, p] = each
+        return self.groups.shared(of_group, self.weights)
+
+
+def fit_machine(
+    kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], *, C: float,
+    near: Machine | None = None,
+) -> Machine:  # fmt: skip
+    """Fit a machine for each pair of classes.
+
+    Parameters
+    ----------
+    kernel : the kernel
+    X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
+    codes : (n,) classes 0 … K − 1, each with positive weight; −1 in rows of weight zero without a class
+    weights : (n,) case weights ≥ 0
+    contrasts : the P pairs of classes, each with its loss
+    C : cost, > 0; immaterial for a pair with ν
+    near : machines of the same pairs with the same kernel on the same rows, whose gram matrix is shared and whose
+        solutions are where the solver sets off
+
+    Returns
+    -------
+    Machine
+
+    Examples
+    --------
+    >>> from svmstat.kernels import Linear
+    >>> from svmstat.machine.pairs import contrasts, pairs_of
+    >>> X, codes = np.array([[0.0], [1.0], [3.0]]), np.arange(3)
+    >>> fit_machine(Linear(), X, codes, np.ones(3), contrasts(pairs_of(3), "hinge"), C=9.0).decision_values.round(6)
+    array([[ 1.      ,  1.      ,  2.      ],
+           [-1.      ,  0.333333,  1.      ],
+           [-5.      , -1.      , -1.      ]])
+    """
+    posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near)
+    nears: Sequence[Pair | None] = [None] * len(posed.pairs) if near is None else near.pairs
+    return _machine(posed, tuple(map(solved, posed.pairs, nears)))
+
+
+def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
+    """The machines for other costs (B,), one after the other along the exact path; near costs in a row are fast.
+
+    A machine with 2ν parameters is on the path of its equivalent cost.
+    """
+    for pairs in zip(*(pair_along(pair, costs) for pair in machine.pairs), strict=True):
+        yield _machine(machine, pairs)
+
+
+def pose(
+    kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], *, C: float,
+    groups: Groups | None = None, near: Machine | None = None,
+) -> Posed:  # fmt: skip
+    """The problems of all pairs; arguments as in `fit_machine`, and ``groups`` if they are known."""
+    if near is not None:
+        groups = near.groups
+    elif groups is None:  # of two classes the event comes last: what is drawn must not depend on the order of levels
+        groups = group_rows(X, contrasts[0].signs(codes) if len(contrasts) == 1 else codes, weights)
+    gram = Gram(source(kernel, X, groups.first)) if near is None else near.gram
+    group_codes = codes[groups.first]
+    pairs = []
+    for p, each in enumerate(contrasts):
+        if near is None:
+            rows = np.flatnonzero(each.holds(group_codes))
+            part = gram if len(rows) == gram.n else gram.part(rows)
+        else:
+            rows, part = near.pairs[p].rows, near.pairs[p].problem.gram
+        y = each.signs(group_codes[rows])
+        problem = each.pose(part, y, groups.weights[rows], groups.point[rows], C)
+        pairs.append(PosedPair(each.first, each.second, each.loss, each.nu, C=C, rows=rows, problem=problem))
+    return Posed(kernel, X, codes, weights, groups, group_codes, gram, tuple(pairs))
+
+
+def _machine(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
+    """The machine whose pairs have these solutions: what they say of every row."""
+    kernel, X, groups, gram = posed.kernel, posed.X, posed.groups, posed.gram
+    group_values = np.empty((gram.n, len(pairs)))
+    for p, pair in enumerate(pairs):
+        group_values[pair.rows, p] = pair.solution.decision
+        others = others_of(pair.rows, gram.n)
+        group_values[others, p] = decided_elsewhere(gram, pair.rows, others, pair.solution, pair.problem.signs)
+    group_values = group_values[groups.point]
+    used = groups.of_row >= 0
+    values = group_values[groups.of_row]
+    if not used.all():
+        at = partial(_decision_at, kernel, X, groups, pairs)
+        values[~used] = point_by_point(X[~used], X[used], values[used], at)
+    return Machine(kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values)
+
+
+def _decision_at(kernel: Kernel, points: Floats, groups: Groups, pairs: tuple[Pair, ...], X: Floats) -> Floats:
+    """f(x) (m, P) for rows X (m, p); the groups are those of the ``points`` (n, p)."""
+    coefficients = np.zeros((len(groups.first), len(pairs)))
+    for p, pair in enumerate(pairs):
+        coefficients[pair.rows, p] = pair.coefficients
+    support = np.flatnonzero(coefficients.any(axis=1))
+    products = partial(_products, [pair.solution for pair in pairs])
+    h = expansion(kernel, X, points, groups.first[support], coefficients[support], products)
+    return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])
+
+
+def _products(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
+    """K (r, m) times the coefficients (m, P), in the precision that each solution needs."""
+    if not any(solution.delicate for solution in solutions):
+        return np.asarray(K @ coefficients)
+    columns = (solution.products(K, coefficients[:, p]) for p, solution in enumerate(solutions))
+    return np.column_stack(list(columns))

@@ -1,0 +1,109 @@
+"""Which rows are the same observation, and sums of kernel values over them.
+
+Rows that agree in predictors and class are one row of the problem, their weights added; so a weight of two and a row
+given twice are the same fit, digit by digit, and no two rows of the problem are copies of each other. Rows of weight
+zero take no part and are predicted. Rows that agree in predictors are one point: its f is computed once, and new rows
+at the same point have it too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.repeats import distinct_rows, first_copies
+from svmstat.kernels import Kernel, Precomputed, Rows
+
+Indices = NDArray[np.intp]
+
+_CHUNK = 2**22
+"""Kernel values that are computed at a time for a prediction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Which rows are the same observation.
+
+    Attributes
+    ----------
+    first : (G,) a row of each group; the groups are in the order of their values
+    of_row : (n,) the group of each row, −1 for a row of weight zero
+    weights : (G,) sums of the case weights
+    point : (G,) the first group with the same predictors
+    """
+
+    first: Indices
+    of_row: Indices
+    weights: Floats
+    point: Indices
+
+    def to_rows(self, values: Indices) -> Indices:
+        """What the groups (G,) have, for the rows (n,); −1 for a row of weight zero."""
+        return np.where(self.of_row >= 0, values[self.of_row], -1)
+
+    def shared(self, values: Floats, weights: Floats) -> Floats:
+        """What the groups (G, …) have, given out to the rows (n, …) in proportion to their weights (n,)."""
+        shares = np.divide(weights, self.weights[self.of_row], out=np.zeros(len(weights)), where=self.of_row >= 0)
+        return values[self.of_row] * shares.reshape(-1, *(1,) * (values.ndim - 1))
+
+
+def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
+    """Find the rows of positive weight that agree in X (n, p) and label (n,).
+
+    Examples
+    --------
+    >>> groups = group_rows(np.array([[2.0], [1.0], [2.0]]), np.array([1.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.5]))
+    >>> groups.first, groups.weights, groups.point
+    (array([1, 0]), array([1. , 1.5]), array([0, 1]))
+    """
+    used = np.flatnonzero(weights > 0)
+    found = distinct_rows(np.column_stack([X[used], labels[used]]), weights[used])
+    of_row = np.full(len(labels), -1)
+    of_row[used] = found.of_row
+    first = used[found.first]
+    new = np.ones(len(first), bool)
+    new[1:] = (X[first[1:]] != X[first[:-1]]).any(axis=1)  # the groups are in the order of their predictors
+    point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
+    return Groups(first, of_row, found.weights, point)
+
+
+def point_by_point(X: Floats, known: Floats, values: Floats, compute: Callable[[Floats], Floats]) -> Floats:
+    """Values (m,) or (m, P) for rows X (m, p): those of equal ``known`` rows (n, p), the others once for each point.
+
+    The last bit of a sum may depend on where its row stands in a block; what is equal must not come out different.
+    """
+    place, n = first_copies(X, known), len(known)
+    new = np.flatnonzero(place == n + np.arange(len(X)))
+    computed = np.empty((n + len(X), *values.shape[1:]))
+    computed[:n] = values
+    computed[n + new] = compute(X[new])
+    return computed[place]
+
+
+def source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
+    """The kernel on the rows ``first`` of X."""
+    if isinstance(kernel, Precomputed):
+        return kernel.bind(X[np.ix_(first, first)])
+    return kernel.bind(X[first])
+
+
+def expansion(
+    kernel: Kernel, X: Floats, points: Floats, rows: Indices, coefficients: Floats,
+    products: Callable[[Floats, Floats], Floats],
+) -> Floats:  # fmt: skip
+    """Σ_a coefficients[a] · K(x, points[rows[a]]) for each row of X; coefficients (m, P), one sum a column.
+
+    ``products`` multiplies kernel values (k, m) by the coefficients.
+    """
+    values = np.zeros((len(X), *coefficients.shape[1:]))
+    if len(rows) == 0:
+        return values
+    if isinstance(kernel, Precomputed):
+        return products(kernel(X, points)[:, rows], coefficients)
+    support = points[rows]
+    size = max(1, _CHUNK // len(rows))
+    for start in range(0, len(X), size):
+        values[start : start + size] = products(kernel(X[start : start + size], support), coefficients)
+    return values

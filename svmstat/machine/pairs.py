@@ -1,0 +1,199 @@
+"""Two of the classes against each other: what is asked, the problem that it poses, its solution, the votes.
+
+f > 0 stands for the first class of a pair. Of two classes there is one pair, (event, other); of K > 2 classes there are
+K(K − 1)/2, in the order of `pairs_of` [003: section 3].
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.bounds import weighted
+from svmstat.objective.losses import Loss, hinge, make_loss
+from svmstat.objective.nu import Nu
+from svmstat.solver import TOLERANCE, BoxQP, Gram, Solution, solve
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two classes against each other.
+
+    Attributes
+    ----------
+    first, second : the classes; f > 0 stands for the first, whose margin and weight are those of the event
+    loss : margins and class weights
+    nu : the 2ν parameters, which take the place of a cost; None if there is one
+    """
+
+    first: int
+    second: int
+    loss: Loss
+    nu: Nu | None = None
+
+    def holds(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether classes (m,) are one of the two."""
+        return np.asarray((codes == self.first) | (codes == self.second))
+
+    def signs(self, codes: Codes) -> Floats:
+        """+1 for the first class, −1 for the second and 0 for others, (m,)."""
+        return np.asarray((codes == self.first).astype(float) - (codes == self.second))
+
+    def pose(self, gram: Gram, y: Floats, weights: Floats, point: Codes, C: float) -> BoxQP:
+        """The problem for labels y (m,) of rows with these kernel values, weights (m,) and points (m,)."""
+        cost, total = (C, None) if self.nu is None else (1.0 / self.nu.n, self.nu.total)
+        upper = weighted(cost, weights, self.loss.class_weight(y))
+        return BoxQP(gram, y, self.loss.margin(y), upper, total, point)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PosedPair(Contrast):
+    """The problem of two classes.
+
+    Attributes
+    ----------
+    C : cost; immaterial with ν
+    rows : (m,) which of the G groups belong to either class
+    problem : the quadratic problem on these rows
+    """
+
+    C: float
+    rows: Codes
+    problem: BoxQP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(PosedPair):
+    """The machine of two classes: a `PosedPair` with its solution; C with ν is that of the equivalent problem."""
+
+    solution: Solution
+
+    @property
+    def coefficients(self) -> Floats:
+        """(m,) c y, of which f(x) = Σ_i c_i y_i K(x_i, x) + b is made."""
+        return self.solution.coefficients * self.problem.signs
+
+
+@cache
+def pairs_of(n_classes: int) -> Codes:
+    """(P, 2) the pairs i < j of classes, in their order.
+
+    Examples
+    --------
+    >>> pairs_of(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    pairs = np.array(list(combinations(range(n_classes), 2)), dtype=np.intp)
+    pairs.setflags(write=False)
+    return pairs
+
+
+def contrasts(
+    pairs: Codes | Sequence[tuple[int, int]], loss: str, class_weight: Mapping[int, float] | None = None
+) -> tuple[Contrast, ...]:
+    """What is asked of each pair (P, 2) of classes: ``loss`` by its name, ``class_weight`` L of each, by default 1.
+
+    Examples
+    --------
+    >>> contrasts([(1, 0)], "hinge", {1: 2.0})
+    (Contrast(first=1, second=0, loss=Loss(name='hinge', ..., weight_event=2.0, weight_other=1.0), nu=None),)
+    """
+    L = class_weight or {}
+    return tuple(Contrast(int(i), int(j), make_loss(loss, L.get(int(i), 1.0), L.get(int(j), 1.0))) for i, j in pairs)
+
+
+def nu_contrast(first: int, second: int, nu: Nu) -> Contrast:
+    """The contrast of the 2ν-SVM, whose equivalent problem has the class weights γ and 1 − γ."""
+    return Contrast(first, second, hinge(nu.gamma, nu.gamma_other), nu)
+
+
+def solved(posed: PosedPair, near: Pair | None) -> Pair:
+    """A pair with its solution, which sets off from that of a ``near`` one on the same rows."""
+    start: Solution | None = None
+    if near is not None and posed.nu is None:
+        start = carried(near.solution, posed.problem.upper)
+    elif near is not None and near.nu is not None:
+        start = near.solution
+    solution = solve(posed.problem, start=start)
+    C = posed.C if posed.nu is None else posed.nu.cost(solution.rho)
+    return Pair(
+        posed.first, posed.second, posed.loss, posed.nu, C=C, rows=posed.rows, problem=posed.problem, solution=solution
+    )
+
+
+def carried(solution: Solution, upper: Floats) -> Solution:
+    """Where to set off for other upper bounds (n,): every α is the same share of its bound.
+
+    That is nearer than the same α where all bounds move together, as they do with the cost.
+    """
+    share = np.divide(upper, solution.upper, out=np.zeros(len(upper)), where=solution.upper > 0)
+    return replace(solution, alpha=solution.alpha * share, upper=solution.upper * share)
+
+
+def pair_along(pair: Pair, costs: Floats) -> Iterator[Pair]:
+    """The pair for other costs (B,), one after the other along the exact path; with ν from its equivalent cost."""
+    origin, start = pair.problem, pair.solution
+    if origin.total is not None:
+        origin = replace(origin, upper=start.upper, total=None)
+        start = solve(origin)
+    uppers = np.outer(costs, origin.upper / pair.C)
+    for cost, upper, solution in zip(
+        costs.tolist(), uppers, solve(origin, uppers, start=start, in_turn=True), strict=True
+    ):
+        yield replace(pair, nu=None, C=cost, problem=replace(origin, upper=upper), solution=solution)
+
+
+def others_of(rows: Codes, n_groups: int) -> Codes:
+    """The groups that are not among the rows."""
+    if len(rows) == n_groups:
+        return np.empty(0, np.intp)
+    return np.setdiff1d(np.arange(n_groups), rows, assume_unique=True)
+
+
+def decided_elsewhere(gram: Gram, rows: Codes, others: Codes, solution: Solution, signs: Floats) -> Floats:
+    """f of other groups (k,) by a solution for the rows (m,) with these signs, in the precision that it needs."""
+    if len(others) == 0:
+        return np.empty(0)
+    support = np.flatnonzero(solution.coefficients)
+    beta = (signs * solution.coefficients)[support]
+    return solution.decided(solution.products(gram.cross(others, rows[support]), beta))
+
+
+def elsewhere(gram: Gram, rows: Codes, others: Codes, beta: Floats) -> Floats:
+    """Σ_a β_a K(x, x_a) over the rows (m,) for other groups (k,): (B, k) for β = α y (B, m)."""
+    if len(others) == 0:
+        return np.empty((len(beta), 0))
+    support = np.flatnonzero(beta.any(axis=0))
+    return np.asarray(beta[:, support] @ gram.cross(rows[support], others))
+
+
+def vote(f: Floats, pairs: Codes) -> Codes:
+    """The class for which most of the pairs (P, 2) vote, (m,) for decision values (m, P); −1 where one is NaN.
+
+    Pair (i, j) votes for i where f > 0, else for j. Of classes with equally many votes the one with the largest sum
+    of decision values (of f for i, −f for j) is taken, then the first; sums that differ by no more than the tolerance
+    to which f is certified are equal.
+
+    Examples
+    --------
+    A wins over B, B over C, and C over A most clearly:
+
+    >>> vote(np.array([[0.1, -3.0, 0.2]]), pairs_of(3)).tolist()
+    [2]
+    """
+    n_classes = pairs.max() + 1
+    votes, sums = np.zeros((len(f), n_classes)), np.zeros((len(f), n_classes))
+    for p, (i, j) in enumerate(pairs):
+        won = f[:, p] > 0
+        votes[:, i] += won
+        votes[:, j] += ~won
+        sums[:, i] += f[:, p]
+        sums[:, j] -= f[:, p]
+    sums[votes < votes.max(axis=1, keepdims=True)] = -np.inf
+    winner = (sums >= sums.max(axis=1, keepdims=True) - TOLERANCE).argmax(axis=1)
+    winner[np.isnan(f).any(axis=1)] = -1
+    return np.asarray(winner)

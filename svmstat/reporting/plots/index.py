@@ -1,0 +1,164 @@
+"""Index plots: one value per row, those above a critical value labelled."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, settle
+
+MOST_LABELS = 15
+
+_NEAR = ((0, 5, "center"), (5, 2, "left"), (-5, 2, "right"))  # offsets in points, alignment
+_FAR = tuple((dx, dy, "center") for dy in (16, 27, 38, 49) for dx in (0, 16, -16, 32, -32))
+_ALONG = np.linspace(0.0, 1.0, 12)
+_PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
+_STEM = 12.0
+"""Points of distance that a label may go to avoid crossing one more stem."""
+
+
+def index_plot(
+    values: ArrayLike,
+    labels: Sequence[object],
+    critical: float,
+    *,
+    level: float,
+    ax: Axes | None = None,
+    ylabel: str = "deletion deviance ΔD",
+    reference: str = "χ²(1)",
+) -> Axes:
+    r"""Values against the position of their rows, those above a critical value labelled.
+
+    Parameters
+    ----------
+    values : array_like (n,)
+        Rows with NaN are left out, and counted in the figure.
+    labels : sequence (n,)
+        The index labels of the rows.
+    critical : float
+        Where the dashed line is drawn.
+    level : float
+        The level of the critical value, which is its label.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+    ylabel : str
+        What the values are.
+    reference : str
+        The distribution that the critical value belongs to.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = index_plot([0.3, 5.1, 1.2], ["a", "b", "c"], 3.84, level=0.95)
+    >>> [text.get_text() for text in ax.texts]
+    ['95 % point of\nχ²(1): 3.84', 'b']
+    >>> plt.close(ax.figure)
+    """
+    y = np.asarray(values, dtype=float)
+    x = np.arange(1, len(y) + 1)
+    above = np.flatnonzero(y > critical)
+    chosen = above[np.argsort(-y[above], kind="stable")][:MOST_LABELS]
+    with drawing(ax) as ax:
+        _stems(ax, x, y, y > critical)
+        ax.axhline(critical, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+        ax.annotate(
+            f"{percent(level)} point of\n{reference}: {critical:.2f}",
+            (1.0, critical),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            annotation_clip=False,
+        )
+        low, high = np.nanmin([0.0, critical, *y]), np.nanmax([0.0, critical, *y])
+        ax.set_ylim(low - 0.03 * (high - low) * (low < 0), high + 0.14 * (high - low))
+        margin = max(0.5, 0.015 * len(y))
+        ax.set_xlim(1 - margin, max(1, len(y)) + margin)
+        ax.set_xlabel("position of the row")
+        ax.set_ylabel(ylabel)
+        settle(ax)
+        placed = _label(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
+        if note := _note(len(above) - placed, int(np.isnan(y).sum())):
+            ax.set_title(note, fontsize=SMALL)
+    return ax
+
+
+def _note(unlabelled: int, missing: int) -> str:
+    parts = []
+    if unlabelled:
+        parts.append(f"{unlabelled} more above the line {'is' if unlabelled == 1 else 'are'} not labelled")
+    if missing:
+        parts.append(f"{missing} {'row' if missing == 1 else 'rows'} without a value")
+    return "; ".join(parts)
+
+
+def _stems(ax: Axes, x: Any, y: Any, above: Any) -> None:
+    shown = ~np.isnan(y)
+    for which, colour, width, size in ((shown & ~above, GREY, 0.7, 4.0), (above, ACCENT, 1.2, 16.0)):
+        ax.vlines(x[which], 0.0, y[which], colors=colour, linewidths=width)
+        ax.scatter(x[which], y[which], s=size, color=colour, linewidths=0, zorder=3)
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+
+
+def _label(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> int:
+    """Label points, the largest first, where no other text, labelled point or leader is; how many found a place."""
+    pixel = ax.figure.dpi / 72.0
+    frame = ax.get_window_extent()
+    stems = ax.transData.transform(np.column_stack([x, np.nan_to_num(y)]))
+    marks = ax.transData.transform([point[:2] for point in points]) if points else np.empty((0, 2))
+    taken: list[Any] = []
+    leaders, ends = np.empty((0, 2)), list[Any]()
+    for k, (px, py, name) in enumerate(points):
+        text = ax.annotate(name, (px, py), xytext=(0, 0), textcoords="offset points", fontsize=SMALL)
+        best = None
+        for dx, dy, side in _NEAR + _FAR:
+            text.set_position((dx, dy))
+            text.set_ha(side)
+            box = text.get_window_extent().padded(1.5 * pixel)
+            leader = marks[k] + np.outer(_ALONG, (dx * pixel, dy * pixel)) if (dx, dy, side) in _FAR else leaders[:0]
+            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+            obstacles = np.vstack([np.delete(marks, k, axis=0), leaders])
+            if not inside or _within(box, obstacles).any():
+                continue
+            if any(box.overlaps(each) or _within(each, leader).any() for each in taken):
+                continue
+            if len(leader) and any(_cross(leader[[0, -1]], each) for each in ends):
+                continue
+            crossed = (stems[:, 0] > box.x0) & (stems[:, 0] < box.x1) & (stems[:, 1] > box.y0)
+            cost = float(np.hypot(dx, dy) + _STEM * crossed.sum())
+            if best is None or cost < best[0]:
+                best = (cost, (dx, dy, side), box, leader)
+        if best is None:
+            text.remove()
+            continue
+        _, (dx, dy, side), box, leader = best
+        text.set_position((dx, dy))
+        text.set_ha(side)
+        text.set_bbox(_PAPER)
+        if len(leader):
+            start, end = ax.transData.inverted().transform(leader[[0, -1]])
+            ax.plot([start[0], end[0]], [start[1], end[1]], color=GREY, linewidth=0.6, zorder=2)
+            leaders = np.vstack([leaders, leader])
+            ends.append(leader[[0, -1]])
+        taken.append(box)
+    return len(taken)
+
+
+def _within(box: Any, points: Any) -> Any:
+    return (points[:, 0] > box.x0) & (points[:, 0] < box.x1) & (points[:, 1] > box.y0) & (points[:, 1] < box.y1)
+
+
+def _cross(first: Any, second: Any) -> bool:
+    """Whether two segments (2, 2) cross."""
+
+    def sides(line: Any, points: Any) -> Any:
+        (dx, dy), moved = line[1] - line[0], points - line[0]
+        return np.sign(dx * moved[:, 1] - dy * moved[:, 0])
+
+    return bool(sides(first, second).prod() <= 0 and sides(second, first).prod() <= 0)

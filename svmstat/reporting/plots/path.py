@@ -1,0 +1,93 @@
+"""Lines over the logarithm of a parameter: along the path in C, and criteria with their minima."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, Axes, drawing
+
+_STYLES = ("-", "--", ":", "-.")
+_WIDE = 10.0
+"""Criteria that differ by a larger factor are drawn on a logarithmic scale."""
+
+
+def path_plot(values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what: str, ax: Axes | None = None) -> Axes:
+    """Many lines over log2 of a parameter.
+
+    Parameters
+    ----------
+    values : array_like (B,)
+        The parameter, > 0.
+    lines : array_like (B, k)
+    at : float
+        The value that is marked.
+    name, what : str
+        Of the parameter and of the lines.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    x = np.log2(np.asarray(values, float))
+    order, y = np.argsort(x), np.asarray(lines, float)
+    with drawing(ax) as ax:
+        ax.plot(x[order], y[order], color=INK, linewidth=0.5, alpha=0.5 if y.shape[1] > 20 else 1.0)
+        ax.axvline(np.log2(at), color=ACCENT, linewidth=1.0, linestyle=(0, (5, 3)))
+        ax.set_xlabel(f"log2 {name}")
+        ax.set_ylabel(what)
+        ax.set_title(f"{what} along {name}; dashed: {name} = {at:.4g}")
+        return ax
+
+
+def criteria_plot(
+    values: ArrayLike, lines: Mapping[str, ArrayLike], *, name: str, title: str = "", ax: Axes | None = None
+) -> Axes:
+    """Criteria over log2 of a parameter, the least value of each marked.
+
+    Parameters
+    ----------
+    values : array_like (B,)
+        The parameter, > 0.
+    lines : mapping of label to array_like (B,)
+        Lines break where a criterion is NaN.
+    name : str
+        Of the parameter.
+    title : str
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = criteria_plot([1.0, 2.0, 4.0], {"GACV": [0.8, 0.6, 0.7]}, name="C")
+    >>> ax.get_xlabel()
+    'log2 C'
+    >>> plt.close(ax.figure)
+    """
+    x = np.log2(np.asarray(values, float))
+    order = np.argsort(x)
+    with drawing(ax) as ax:
+        for i, (label, each) in enumerate(lines.items()):
+            y = np.asarray(each, float)[order]
+            colour = (ACCENT, INK, GREY)[i % 3]
+            ax.plot(x[order], y, _STYLES[i % 4], color=colour, label=label)
+            if np.isfinite(y).any():
+                least = int(np.nanargmin(y))
+                ax.plot(x[order][least], y[least], "o", color=colour, markersize=6, markeredgecolor="white", zorder=5)
+        known = np.concatenate(
+            [np.asarray(each, float)[np.isfinite(np.asarray(each, float))] for each in lines.values()]
+        )
+        if len(known) and known.min() > 0.0 and known.max() > _WIDE * known.min():
+            ax.set_yscale("log")
+        ax.set_xlabel(f"log2 {name}")
+        ax.set_ylabel("criterion")
+        ax.set_title(title or "dots: the least value of each")
+        ax.legend(loc="best")
+        return ax

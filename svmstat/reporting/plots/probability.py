@@ -1,0 +1,62 @@
+"""Probabilities of a fit against its decision values, with the interval that the loss allows."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing
+
+_STYLES = ("-", "--", ":", "-.")
+
+
+def probability_plot(
+    grid: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    maps: Mapping[str, ArrayLike],
+    f: ArrayLike,
+    event: ArrayLike,
+    threshold: float,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Maps from decision values to probabilities over the band between the lower and the upper one.
+
+    Parameters
+    ----------
+    grid : array_like (m,)
+        Rising decision values.
+    low, high : array_like (m,)
+        Lower and upper probability at each of them.
+    maps : mapping of label to array_like (m,)
+        Pointwise probabilities.
+    f : array_like (n,)
+        Decision values of the rows: ticks at the upper edge for events, at the lower for the others.
+    event : array_like (n,) of bool
+    threshold : float
+        P0, which is marked with f = 0.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    x, values, is_event = np.asarray(grid, float), np.asarray(f, float), np.asarray(event, bool)
+    with drawing(ax) as ax:
+        ax.fill_between(x, np.asarray(low, float), np.asarray(high, float), color=PALE, linewidth=0, label="interval")
+        for i, (label, p) in enumerate(maps.items()):
+            colour = ACCENT if i == 0 else INK
+            ax.plot(x, np.asarray(p, float), _STYLES[i % 4], color=colour, label=label)
+        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        ax.axhline(threshold, color=GREY, linewidth=0.8)
+        ax.plot(values[is_event], np.full(is_event.sum(), 1.04), "|", color=INK, markersize=5, alpha=0.4)
+        ax.plot(values[~is_event], np.full((~is_event).sum(), -0.04), "|", color=INK, markersize=5, alpha=0.4)
+        ax.set_xlim(x[0], x[-1])
+        ax.set_ylim(-0.08, 1.08)
+        ax.set_xlabel("decision value f")
+        ax.set_ylabel("P(event)")
+        ax.set_title(f"lines at f = 0 and P0 = {threshold:.3g}; ticks: events above, others below", fontsize=SMALL)
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return ax

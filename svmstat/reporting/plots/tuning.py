@@ -1,0 +1,120 @@
+"""A tuning criterion over its grid: contours for two parameters, lines for one."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from svmstat._tools.arrays import Floats
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, pyplot
+
+_LEVELS = 12
+
+
+def contour_plot(
+    C: ArrayLike,
+    gamma: ArrayLike,
+    scores: ArrayLike,
+    best: tuple[float, float],
+    *,
+    what: str = "score",
+    ax: Axes | None = None,
+) -> Axes:
+    """Contours over log2 C and log2 gamma, closer together near the minimum.
+
+    Parameters
+    ----------
+    C, gamma : array_like (J,), (L,)
+        Rising values, two or more of each.
+    scores : array_like (L, J)
+        The criterion; grid points where it is NaN are crossed out.
+    best : tuple of float
+        C and gamma of the point that is marked.
+    what : str
+        The name of the criterion, for the title.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    x, y, z = np.log2(np.asarray(C, float)), np.log2(np.asarray(gamma, float)), np.asarray(scores, float)
+    at = (float(np.log2(best[0])), float(np.log2(best[1])))
+    known = np.isfinite(z)
+    with drawing(ax) as ax:
+        levels = _levels(z[known])
+        if len(levels) > 1 and known.sum() > 3:
+            masked = np.ma.masked_invalid(z)
+            shades = pyplot().get_cmap("Blues_r")(np.linspace(0.45, 1.0, len(levels) - 1))
+            ax.contourf(x, y, masked, levels=levels, colors=shades)
+            lines = ax.contour(x, y, masked, levels=levels, colors=GREY, linewidths=0.7)
+            ax.clabel(lines, levels=levels[1:-1:2], fmt="%.4g", fontsize=SMALL - 1, colors=INK)
+        columns, rows = np.meshgrid(x, y)
+        ax.plot(columns[known], rows[known], ".", color=GREY, markersize=3, clip_on=False)
+        ax.plot(columns[~known], rows[~known], "x", color=INK, markersize=5, clip_on=False, label="no score")
+        score = z[np.argmin(np.abs(y - at[1])), np.argmin(np.abs(x - at[0]))]
+        ax.plot(*at, "o", color=ACCENT, markersize=8, markeredgecolor="white", clip_on=False, zorder=5)
+        ax.set_xlabel("log2 C")
+        ax.set_ylabel("log2 gamma")
+        ax.set_title(f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}")
+        if not known.all():
+            ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
+        return ax
+
+
+def line_plot(
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    best: tuple[float, float],
+    *,
+    name: str,
+    logarithmic: bool = True,
+    what: str = "score",
+    ax: Axes | None = None,
+) -> Axes:
+    """The criterion over one parameter, a line for each value of a second.
+
+    Parameters
+    ----------
+    lines : mapping of label to (values, scores)
+        Lines break where a score is NaN.
+    best : tuple of float
+        Value and score of the point that is marked.
+    name : str
+        The parameter on the axis.
+    logarithmic : bool
+        Whether the axis is log2.
+    what : str
+        The name of the criterion, for the title.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    styles = ("-", "--", ":", "-.")
+    with drawing(ax) as ax:
+        for i, (label, (values, scores)) in enumerate(lines.items()):
+            x = np.asarray(values, float)
+            x = np.log2(x) if logarithmic else x
+            order = np.argsort(x)
+            style = styles[i % len(styles)]
+            y = np.asarray(scores, float)[order]
+            colour = GREY if len(lines) > 1 and i >= len(styles) else INK
+            ax.plot(x[order], y, style, marker=".", color=colour, label=label or "_nolegend_")
+        at = float(np.log2(best[0])) if logarithmic else best[0]
+        ax.plot(at, best[1], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
+        ax.set_xlabel(f"log2 {name}" if logarithmic else name)
+        ax.set_ylabel(what)
+        ax.set_title(f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}")
+        if len(lines) > 1:
+            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return ax
+
+
+def _levels(scores: Floats) -> Floats:
+    """Rising levels from the least to the greatest score, their distances growing; empty if the scores agree."""
+    if len(scores) == 0 or np.ptp(scores) <= 1e-9 * np.abs(scores).max():
+        return np.empty(0)
+    return np.asarray(scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** 2)

@@ -1,0 +1,92 @@
+"""Parts of a summary as HTML."""
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+
+_BLANKS = str.maketrans({".": "\u2008", "0": "\u2007"})  # blanks as wide as a point and as a digit
+_INDENT = "\u2003"  # before a label that belongs to the one above it
+
+_STYLE = """
+.svmstat {max-width: 46em; line-height: 1.4; font-variant-numeric: tabular-nums}
+.svmstat p {margin: .3em 0}
+.svmstat .title {font-weight: 600; font-size: 1.1em}
+.svmstat .warning {border-left: .25em solid #c33; padding-left: .6em}
+.svmstat .note {font-size: .9em}
+.svmstat .part {border-top: 1px solid #8888; padding: .3em 0; overflow-x: auto;
+ display: flex; flex-wrap: wrap; column-gap: 2.5em}
+.svmstat .part > p {flex: 1 0 100%; font-weight: 600}
+.svmstat table {border-collapse: collapse; border: 0; margin: 0; font-size: inherit; align-self: flex-start}
+.svmstat .wide {flex: 1 0 100%}
+.svmstat .half {flex: 1 1 16em}
+.svmstat tbody tr:nth-child(n) {background: none}
+.svmstat th, .svmstat td {border: 0; padding: .1em 0; text-align: left; vertical-align: baseline;
+ font-weight: normal; overflow-wrap: anywhere}
+.svmstat .wide th {width: 7em; padding-right: 1em}
+.svmstat .half td, .svmstat .number {text-align: right}
+.svmstat thead th {border-bottom: 1px solid #8888}
+.svmstat .cells td, .svmstat thead th + th {padding-left: 1.5em; overflow-wrap: normal}
+"""
+
+_DOCUMENT = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{}</title></head>
+<body style="font-family: sans-serif">
+{}
+</body>
+</html>"""
+
+
+def render(title: str, parts: Sequence[Part], notes: Sequence[str], warnings: Sequence[str]) -> str:
+    """The summary as one element that carries its own style."""
+    alert = '<p class="warning" role="alert"><strong>Warning:</strong> {}</p>'.format
+    lines = [
+        f'<div class="svmstat"><style>{_STYLE}</style>',
+        f'<p class="title">{escape(title)}</p>',
+        *(alert(escape(warning)) for warning in warnings),
+        *(f'<div class="part">{"".join(_elements(part))}</div>' for part in parts),
+        *(f'<p class="note">{escape(note)}</p>' for note in notes),
+        "</div>",
+    ]
+    return "\n".join(lines)
+
+
+def document(title: str, element: str) -> str:
+    """A whole document around one element."""
+    return _DOCUMENT.format(escape(title), element)
+
+
+def _elements(part: Part) -> Iterator[str]:
+    if part.title:
+        yield f"<p>{escape(part.title)}</p>"
+    yield from _block(part) if isinstance(part, Block) else _table(part)
+
+
+def _value(text: str, numeric: bool) -> str:
+    return escape(re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", text) if numeric else text)
+
+
+def _row(entry: Entry) -> str:
+    indent = _INDENT if entry.label.startswith(" ") else ""
+    value = _value(str(entry), entry.numeric or entry.interval)
+    return f'<tr><th scope="row">{indent}{escape(entry.label.strip())}</th><td>{value}</td></tr>'
+
+
+def _block(block: Block) -> Iterator[str]:
+    for kind, entries in (("wide", block.wide), ("half", block.left), ("half", block.right)):
+        if entries:
+            yield f'<table class="{kind}"><tbody>{"".join(map(_row, entries))}</tbody></table>'
+
+
+def _table(table: Table) -> Iterator[str]:
+    head = "<th></th>"
+    body = [f'<th scope="row">{escape(label)}</th>' for label in table.index]
+    for column in table.columns():
+        kind = ' class="number"' if column.numeric else ""
+        head += f'<th scope="col"{kind}>{escape(column.header)}</th>'
+        for i, (text, lack) in enumerate(zip(column.texts, column.lacks, strict=True)):
+            body[i] += f"<td{kind}>{_value(text, column.numeric)}{lack.translate(_BLANKS)}</td>"
+    rows = "".join(f"<tr>{cells}</tr>" for cells in body)
+    yield f'<table class="cells"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

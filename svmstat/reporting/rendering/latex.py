@@ -1,0 +1,109 @@
+r"""Parts of a summary as LaTeX, for documents with ``\usepackage{booktabs,longtable}``."""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+
+_LONG = 35  # a table with more rows may break across pages
+
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi . pi rho . sigma tau"
+_ESCAPES = str.maketrans(
+    {letter: "\\" + letter for letter in "_%&#${}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "-": "-{}",  # two hyphens are not a dash
+        "[": "{[}",  # at the start of a row it would open an optional argument,
+        "*": "{*}",  # and this would be read as a part of the line break
+        "\N{MINUS SIGN}": r"\ensuremath{-}",
+        "\N{MULTIPLICATION SIGN}": r"\ensuremath{\times}",
+        "\N{SUPERSCRIPT TWO}": r"\textsuperscript{2}",
+        "\N{INFINITY}": r"\ensuremath{\infty}",
+        "\N{LESS-THAN OR EQUAL TO}": r"\ensuremath{\leq}",
+        "\N{GREATER-THAN OR EQUAL TO}": r"\ensuremath{\geq}",
+    }
+    | {chr(0x3B1 + i): rf"\ensuremath{{\{name}}}" for i, name in enumerate(_GREEK.split()) if name != "."}
+)
+
+
+def render(title: str, parts: Sequence[Part], notes: Sequence[str], warnings: Sequence[str]) -> str:
+    """The summary as a sequence of tables, to be read in by a document."""
+    lines = [
+        r"% needs \usepackage{booktabs,longtable}",
+        r"\begingroup\setlength{\parindent}{0pt}\setlength{\LTleft}{0pt}\small",
+        rf"\textbf{{{escape(title)}}}",
+        *(rf"\par\medskip\textbf{{Warning: {escape(warning)}}}" for warning in warnings),
+        *itertools.chain.from_iterable(map(_lines, parts)),
+        *(rf"\par\medskip {escape(note)}" for note in notes),
+        r"\par\endgroup",
+    ]
+    return "\n".join(lines)
+
+
+def escape(text: str) -> str:
+    """Any text as LaTeX; letters that only some engines and fonts know are left as they are."""
+    return text.translate(_ESCAPES)
+
+
+def _number(text: str) -> str:
+    if not re.match(r"-?\d", text):  # nan, inf or none
+        return escape(text)
+    mantissa, _, exponent = text.partition("e")
+    power = rf" \times 10^{{{int(exponent)}}}" if exponent else ""
+    return f"${mantissa}{power}$"
+
+
+def _label(entry: Entry) -> str:
+    return (r"\quad " if entry.label.startswith(" ") else "") + escape(entry.label.strip())
+
+
+def _entry(entry: Entry) -> str:
+    if entry.interval:
+        return re.sub(r"[^\[\], ]+", lambda number: _number(number[0]), str(entry)).replace("[", "{[}")
+    return _number(str(entry)) if entry.numeric else escape(str(entry))
+
+
+def _lines(part: Part) -> Iterator[str]:
+    yield r"\par\medskip"
+    if part.title:
+        yield rf"\textit{{{escape(part.title)}}}\par\nobreak\smallskip"
+    yield from _block(part) if isinstance(part, Block) else _table(part)
+
+
+def _block(block: Block) -> Iterator[str]:
+    if block.wide:
+        yield r"\begin{tabular}{@{}lp{0.78\linewidth}@{}}"
+        for entry in block.wide:
+            yield rf"{_label(entry)} & \raggedright {_entry(entry)} \tabularnewline"
+        yield r"\end{tabular}"
+    if block.wide and (block.left or block.right):
+        yield r"\par\smallskip"
+    if block.left or block.right:
+        yield r"\begin{tabular}{@{}lr@{\hspace{2em}}lr@{}}"
+        for pair in itertools.zip_longest(block.left, block.right):
+            cells = [f"{_label(entry)} & {_entry(entry)}" if entry else " & " for entry in pair]
+            yield rf"{' & '.join(cells)} \\"
+        yield r"\end{tabular}"
+
+
+def _table(table: Table) -> Iterator[str]:
+    head = ""
+    body = [escape(label) for label in table.index]
+    alignment = "l"
+    for column in table.columns():
+        head += f" & {escape(column.header)}"
+        alignment += "r" if column.numeric else "l"
+        for i, (text, lack) in enumerate(zip(column.texts, column.lacks, strict=True)):
+            phantom = rf"\phantom{{{lack}}}" if lack else ""
+            body[i] += f" & {_number(text) if column.numeric else escape(text)}{phantom}"
+    environment = "longtable" if len(body) > _LONG else "tabular"
+    yield rf"\begin{{{environment}}}{{@{{}}{alignment}@{{}}}}"
+    yield rf"\toprule{head} \\ \midrule" + (r" \endhead" if environment == "longtable" else "")
+    yield from (rf"{row} \\" for row in body)
+    yield rf"\bottomrule \end{{{environment}}}"

@@ -1,0 +1,159 @@
+"""The exact path of a fit in its cost C: every fit on the way, its criteria, its figures."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import one_of, positive, refuse
+from svmstat.calibration import fit_maps
+from svmstat.diagnostics.gacv import gacv, gckl, observed_loss
+from svmstat.machine import Machine, along_costs
+from svmstat.objective import measures
+from svmstat.reporting.plots import criteria_plot, path_plot
+from svmstat.reporting.plots.style import Axes
+from svmstat.resampling import leave_one_out
+
+_POINTS = 200
+_REACH = 64.0
+"""By default the path goes from C / 64 to 64 C."""
+
+_SHOWN = {"alpha": "alpha / (C w L)", "decision_values": "decision value"}
+CRITERIA = {"gacv": "GACV", "loo_loss": "leave-one-out loss V0", "gckl": "GCKL"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathResult:
+    """Fits for B values of C on the same rows (n,), in the order in which the values were given.
+
+    Attributes
+    ----------
+    C : ndarray (B,)
+    C_fit : float
+        The cost of the fit that the path was made from.
+    index : Index (n,)
+    table : DataFrame (B, …)
+        Indexed by C: ``intercept``, ``norm`` ‖h‖, ``n_support`` and ``n_free`` (sums of weights), ``apparent_error``,
+        ``deviance`` (−2 log-likelihood of the fit's own Platt map), ``mean_loss`` (1/Σw) Σ w L [m − y f]₊, ``gacv`` for
+        the hinge loss, ``gckl`` if the truth was given, ``loo_loss`` (V₀) if it was asked for, ``kkt_violation``.
+    alpha : DataFrame (B, n)
+        Dual variables, a row for each C.
+    decision_values : DataFrame (B, n)
+        f(x_i), a row for each C.
+    upper : ndarray (n,)
+        The upper bounds of α for C = 1.
+    """
+
+    C: Floats
+    C_fit: float
+    index: pd.Index
+    table: pd.DataFrame
+    upper: Floats
+    _alpha: Floats
+    _decision_values: Floats
+
+    @cached_property
+    def alpha(self) -> pd.DataFrame:
+        """Dual variables (B, n)."""
+        return pd.DataFrame(self._alpha, index=self.table.index, columns=self.index)
+
+    @cached_property
+    def decision_values(self) -> pd.DataFrame:
+        """Decision values (B, n)."""
+        return pd.DataFrame(self._decision_values, index=self.table.index, columns=self.index)
+
+    def best(self, criterion: str = "gacv") -> float:
+        """The C with the least value of a column of `table`; the smallest of those that tie."""
+        known = [name for name in (*CRITERIA, "deviance", "apparent_error", "mean_loss") if name in self.table]
+        column = self.table[one_of("criterion", criterion, known)].to_numpy()
+        if np.isnan(column).all():
+            raise refuse("criterion", criterion, "one that could be computed somewhere on the path")
+        least = np.nanmin(column)
+        return float(self.C[np.flatnonzero(column <= least + 1e-9 * abs(least))].min())
+
+    def plot(self, what: str = "criteria", ax: Axes | None = None) -> Axes:
+        """A figure over log2 C.
+
+        Parameters
+        ----------
+        what : {"criteria", "alpha", "decision_values"}
+            The criteria that were computed, each row's α as a share of its bound, or each row's f.
+        ax : Axes, optional
+            Drawn into; by default a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        one_of("what", what, ("criteria", *_SHOWN))
+        if what == "criteria":
+            found = {label: self.table[name].to_numpy() for name, label in CRITERIA.items() if name in self.table}
+            return criteria_plot(self.C, found or {"mean loss": self.table["mean_loss"].to_numpy()}, name="C", ax=ax)
+        lines = self._decision_values
+        if what == "alpha":
+            used = self.upper > 0
+            lines = self._alpha[:, used] / np.outer(self.C, self.upper[used])
+        return path_plot(self.C, lines, self.C_fit, name="C", what=_SHOWN[what], ax=ax)
+
+    def __repr__(self) -> str:
+        least, most = self.C.min(), self.C.max()
+        return f"<PathResult: {len(self.C)} fits, C = {least:.4g} … {most:.4g}, n = {len(self.index)}>"
+
+
+def follow_costs(
+    machine: Machine, index: pd.Index, costs: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
+) -> PathResult:
+    """The path of a machine of two classes; costs (B,) > 0, truth (n,) or None."""
+    order = np.argsort(costs, kind="stable")
+    n = len(machine.codes)
+    alpha, values = np.empty((len(costs), n)), np.empty((len(costs), n))
+    rows: list[dict[str, float]] = [{}] * len(costs)
+    y = machine.signs[:, 0]
+    for place, each in zip(order.tolist(), along_costs(machine, costs[order]), strict=True):
+        alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
+        rows[place] = _numbers(each, y, alpha[place], truth, loo, n_jobs)
+    table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
+    return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, alpha, values)
+
+
+def check_costs_along(C: object, middle: float) -> Floats:
+    """The costs of a path as an array (B,), by default 200 around ``middle``."""
+    if C is None:
+        return middle * np.geomspace(1.0 / _REACH, _REACH, _POINTS)
+    if isinstance(C, str | bytes | Mapping) or not isinstance(C, Iterable) or np.array(C, dtype=object).ndim != 1:
+        raise refuse("C", C, "a sequence of numbers > 0")
+    values = [positive(f"C[{place}]", each) for place, each in enumerate(C)]
+    if not values:
+        raise refuse("C", C, "one number or several, not an empty list")
+    return np.array(values)
+
+
+def _numbers(
+    machine: Machine, y: Floats, alpha: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
+) -> dict[str, float]:
+    """The row of the table for one of the machines, which all have the labels y (n,); alpha (n,) are its own."""
+    solution, loss, groups = machine.pairs[0].solution, machine.pairs[0].loss, machine.groups
+    f, w = machine.decision_values[:, 0], machine.weights
+    maps = fit_maps(machine)
+    found: dict[str, Any] = {
+        "intercept": solution.intercept,
+        "norm": np.sqrt(max(solution.norm_squared, 0.0)),
+        "n_support": groups.weights[solution.alpha > 0].sum(),
+        "n_free": groups.weights[solution.free].sum(),
+        "apparent_error": measures.share((f > 0) != (y > 0), w),
+        "deviance": -2.0 * measures.log_likelihood(maps.log_likelihoods(machine.decision_values, machine.codes), w),
+        "mean_loss": observed_loss(f, y, w, loss),
+    }
+    if loss.name == "hinge":
+        found["gacv"] = gacv(f, y, w, alpha, machine.diagonal, loss)
+    if loo:
+        left = leave_one_out(machine, maps, influence=False, n_jobs=n_jobs)
+        found["loo_loss"] = observed_loss(left.decision_values[:, 0], y, w, loss)
+    if truth is not None:
+        found["gckl"] = gckl(f, truth, w, loss)
+    found["kkt_violation"] = solution.violation
+    return found

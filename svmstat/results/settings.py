@@ -1,0 +1,188 @@
+"""What a fit knows of its data and settings."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from svmstat.calibration import Maps, Platt
+from svmstat.diagnostics.shape import Shape
+from svmstat.formula import ModelFrame, Response
+from svmstat.kernels import Kernel, Linear
+from svmstat.machine import Machine
+from svmstat.objective.decision import Decision
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Settings:
+    """The data and the settings of a fit.
+
+    Attributes
+    ----------
+    frame : ModelFrame
+        The arrays that the formula gave, and how to do the same to new data.
+    machine : Machine
+        The kernel machine on these arrays: a pair of two levels, or all pairs of more, each with its solution.
+    decision : Decision
+        Costs, priors and class weights.
+    maps : Maps
+        The Platt maps of the pairs, from which probabilities are made.
+    insample_maps : Maps
+        The maps fitted to the in-sample decision values; ``maps`` itself unless that was asked to be otherwise.
+    """
+
+    frame: ModelFrame
+    machine: Machine
+    decision: Decision
+    maps: Maps
+    insample_maps: Maps
+
+    @cached_property
+    def shape(self) -> Shape:
+        """How what is known of pairs is shown."""
+        return Shape(self.response)
+
+    @property
+    def formula(self) -> str:
+        """The formula, with ``.`` written out."""
+        return self.frame.design.formula
+
+    @property
+    def response(self) -> Response:
+        """The response: its name, levels and event."""
+        return self.frame.response
+
+    @property
+    def response_name(self) -> str:
+        """The left side of the formula."""
+        return self.response.name
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The levels of the response, in their order."""
+        return self.response.levels
+
+    @property
+    def event(self) -> Any:
+        """The level that f > 0 predicts; None with more than two levels."""
+        return self.response.event if self.shape.two else None
+
+    @property
+    def nobs(self) -> float:
+        """The number of observations, Σw."""
+        return float(self.frame.weights.sum())
+
+    @property
+    def n_rows(self) -> int:
+        """The number n of rows that are used, those of weight zero among them."""
+        return len(self.frame.codes)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of rows dropped because of missing values."""
+        return self.frame.n_missing
+
+    @property
+    def n_outside_subset(self) -> int:
+        """The number of rows outside the subset."""
+        return self.frame.n_subset_dropped
+
+    @property
+    def n_zero_weight(self) -> int:
+        """The number of rows of weight zero."""
+        return int((self.frame.weights == 0).sum())
+
+    @property
+    def weights_given(self) -> bool:
+        """Whether there were case weights."""
+        return self.frame.weights_given
+
+    @property
+    def class_weight(self) -> dict[Any, float] | None:
+        """L for each level; None if there were neither class weights nor costs nor priors."""
+        return self.decision.class_weight if self.decision.given else None
+
+    @property
+    def costs(self) -> dict[str, float] | None:
+        """The costs of a false positive "fp" and of a false negative "fn", None if not given; for two levels."""
+        self.shape.require_two("costs", "class_weight")
+        return self.decision.costs
+
+    @property
+    def priors(self) -> dict[Any, float] | None:
+        """The shares of the levels in the target population, None if they were not given."""
+        return self.decision.priors
+
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        return self.machine.pairs[0].loss.name
+
+    @property
+    def C(self) -> float:
+        """The cost; with nu that of the equivalent fit, 1/(ρn)."""
+        return self.machine.C
+
+    @property
+    def nu(self) -> tuple[float, float] | None:
+        """ν₊ of the event and ν₋ of the other level; None if C was given."""
+        nu = self.machine.pairs[0].nu
+        return None if nu is None else (nu.event, nu.other)
+
+    @property
+    def calibration(self) -> Platt | Maps:
+        """The map from decision values to probabilities: ``slope`` A, ``intercept`` B, ``converged``, ``kind``.
+
+        With more than two levels arrays (P,) of the maps of all pairs, and their ``coupling``.
+        """
+        return self.shape.calibration(self.maps)
+
+    @property
+    def insample(self) -> Platt | Maps:
+        """The map fitted to the in-sample decision values, which deviance, leave-one-out and goodness of fit use."""
+        return self.shape.calibration(self.insample_maps)
+
+    @property
+    def coupling(self) -> str:
+        """How class probabilities are made from those of the pairs of more than two levels."""
+        self.shape.require_many("coupling", "calibration, the map of the one pair")
+        return self.maps.coupling
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self.machine.kernel
+
+    @property
+    def kernel_name(self) -> str:
+        """The name of the kernel; of one that is made of others, what it is made of."""
+        return self.kernel.title
+
+    @property
+    def kernel_parameters(self) -> dict[str, Any]:
+        """The parameters of the kernel, by name."""
+        return self.kernel.parameters
+
+    @property
+    def lambda_(self) -> float:
+        """λ = 1/(2 C Σw) of the penalised form."""
+        return 1.0 / (2.0 * self.C * self.nobs)
+
+    @property
+    def scaled(self) -> bool:
+        """Whether columns were standardised."""
+        return self.frame.design.scaled
+
+    @property
+    def n_columns(self) -> int:
+        """The number p of columns of the design."""
+        return len(self.frame.design.column_names)
+
+    @property
+    def n_constant(self) -> int:
+        """The number of columns dropped from the design because they were constant."""
+        return len(self.frame.design.dropped)
+
+    @property
+    def has_params(self) -> bool:
+        """Whether f is a linear function of the columns of the design."""
+        return isinstance(self.kernel, Linear)

@@ -1,0 +1,246 @@
+"""What the machines of a fit know: the solutions and their certificates, the deviance, the confusion table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.errors import UnavailableError
+from svmstat.kernels import Precomputed
+from svmstat.machine import vote
+from svmstat.objective import measures
+from svmstat.results.settings import Settings
+from svmstat.solver import Solution, Status
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Solved(Settings):
+    """A fit's solution; what there is of each pair is a number for two levels, and has an entry for each of more."""
+
+    def _by_pair(self, value: Callable[[Solution], Any]) -> list[Any]:
+        return [value(pair.solution) for pair in self.machine.pairs]
+
+    @cached_property
+    def pairs(self) -> pd.MultiIndex:
+        """The P pairs of levels; a decision value > 0 stands for the first."""
+        return self.shape.pairs
+
+    @property
+    def alpha(self) -> Any:
+        """Dual variables α, 0 ≤ α_i ≤ u_i, zero in rows of other levels: Series (n,); DataFrame (n, P) by pair."""
+        return self.shape.of_pairs(self.machine.alpha, self.frame.index, "alpha")
+
+    @property
+    def decision_values(self) -> Any:
+        """f(x_i) of the rows that are used: Series (n,); DataFrame (n, P), by pairs of more than two levels."""
+        return self.shape.of_pairs(self.machine.decision_values, self.frame.index, "decision_value")
+
+    def decision_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, Floats]:
+        """The index of new rows (m,) and their decision values (m, P), NaN where a predictor is missing."""
+        if newdata is None:
+            return self.frame.index, self.machine.decision_values
+        rows = self.frame.design.transform(newdata)
+        complete = ~rows.missing
+        X = rows.X[complete]
+        if isinstance(self.kernel, Precomputed):
+            X = np.ascontiguousarray(X[:, self.frame.rows])
+        values = np.full((len(rows.index), len(self.machine.pairs)), np.nan)
+        values[complete] = self.machine.decision_function(X)
+        return rows.index, values
+
+    @cached_property
+    def _probabilities(self) -> Floats:
+        return self.maps.probabilities(self.machine.decision_values)
+
+    @property
+    def fittedvalues(self) -> Any:
+        """P(event) of the rows that are used: Series (n,); DataFrame (n, K) of all levels if they are more."""
+        return self.shape.of_classes(self._probabilities, self.frame.index, "probability")
+
+    @property
+    def support(self) -> pd.Index:
+        """The labels of the rows with α > 0, in any pair."""
+        return self.frame.index[np.flatnonzero((self.machine.alpha > 0).any(axis=1))]
+
+    @property
+    def n_support(self) -> pd.DataFrame:
+        """Support vectors by class, or by pair: columns ``rows`` (all rows), ``free``, ``bounded``, ``total``.
+
+        Sums of weights where weights were given. A vector is free if 0 < α < u, bounded if α = u.
+        """
+        counts = []
+        weights = self.machine.groups.weights
+        for pair in self.machine.pairs:
+            solution, is_first = pair.solution, pair.problem.signs > 0
+            found = measures.support_counts(is_first, solution.free, solution.bounded, weights[pair.rows])
+            counts.append(found[::-1])
+        table = self.shape.counts(np.array(counts), ["rows", "free", "bounded", "total"])
+        return table.astype(int) if bool((weights == np.round(weights)).all()) else table
+
+    @property
+    def intercept(self) -> Any:
+        """b, or that of every pair (P,), on the scale of the fit; the midpoint of `intercept_interval`."""
+        return self.shape.numbers(self.machine.intercept, "intercept")
+
+    @property
+    def intercept_interval(self) -> Any:
+        """All optimal b, low and high, of every pair: a point if a support vector is free."""
+        return self.shape.intervals(
+            self._by_pair(lambda each: (each.intercept,) * 2 if _unique(each) else each.intercept_interval)
+        )
+
+    @property
+    def intercept_is_unique(self) -> bool:
+        """Whether b is determined: a support vector is free or the interval is a point; for two levels."""
+        self.shape.require_two("intercept_is_unique", "intercept_interval")
+        return _unique(self.machine.pairs[0].solution)
+
+    @property
+    def margin(self) -> Any:
+        """2/‖h‖, infinite for h = 0; of every pair."""
+        norms = np.sqrt(self._by_pair(lambda solution: max(solution.norm_squared, 0.0)))
+        values = np.divide(2.0, norms, out=np.full(len(norms), np.inf), where=norms > 0)
+        return self.shape.numbers(values, "margin")
+
+    @property
+    def objective(self) -> float:
+        """The minimum of ½‖h‖² + Σ u_i [m_i − y_i f(x_i)]₊, as the dual gives it; for two levels.
+
+        From below, and to second order in the violation: at a large C the primal value would carry C times the rounding
+        of f.
+        """
+        self.shape.require_two("objective", "duality_gap and kkt_violation, the largest of all pairs")
+        return -self.machine.pairs[0].solution.objective
+
+    @property
+    def kkt_violation(self) -> float:
+        """The largest violation of the optimality conditions, of any pair."""
+        return float(max(self._by_pair(lambda solution: solution.violation)))
+
+    @property
+    def duality_gap(self) -> float:
+        """The primal minus the dual objective, ≥ 0, of any pair: neither is farther from the minimum."""
+        return float(max(self._by_pair(lambda solution: solution.gap)))
+
+    @property
+    def rounding(self) -> float:
+        """A bound on the rounding of the decision values of any pair."""
+        return float(max(self._by_pair(lambda solution: solution.rounding)))
+
+    @property
+    def status(self) -> Status:
+        """Whether the solutions can be relied on, and if not, why; ``status.advice`` says what helps.
+
+        It is that of the first pair whose certificate fails.
+        """
+        found = self._by_pair(lambda solution: solution.status)
+        return next((status for status in found if status is not Status.CERTIFIED), Status.CERTIFIED)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every certificate holds: KKT violation ≤ 1e-8, and a rounding of f ≤ 1e-6 of its spread."""
+        return self.status is Status.CERTIFIED
+
+    # How well it fits
+
+    @cached_property
+    def llf(self) -> float:
+        """Log-likelihood Σ w_i log p_{y_i}(x_i) of the Platt probabilities."""
+        each = self.insample_maps.log_likelihoods(self.machine.decision_values, self.frame.codes)
+        return measures.log_likelihood(each, self.frame.weights)
+
+    @property
+    def deviance(self) -> float:
+        """−2 log-likelihood of the Platt probabilities [003]."""
+        return -2.0 * self.llf
+
+    @cached_property
+    def null_deviance(self) -> float:
+        """−2 log-likelihood of the class frequencies."""
+        return measures.null_deviance(self.frame.codes, self.frame.weights)
+
+    @property
+    def pseudo_rsquared(self) -> float:
+        """McFadden's R², 1 − deviance / null deviance."""
+        return 1.0 - self.deviance / self.null_deviance
+
+    @cached_property
+    def _winner(self) -> Codes:
+        return vote(self.machine.decision_values, self.machine.classes)
+
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """Sums of weights by observed (rows) and predicted (columns) class."""
+        cells = measures.cross_table(self.frame.codes, self._winner, self.frame.weights, len(self.classes))
+        return pd.DataFrame(cells, pd.Index(self.classes, name="observed"), pd.Index(self.classes, name="predicted"))
+
+    @cached_property
+    def apparent_error(self) -> float:
+        """Weighted share of rows that are predicted wrongly."""
+        return measures.share(self._winner != self.frame.codes, self.frame.weights)
+
+    @cached_property
+    def disagreement(self) -> float:
+        """Weighted share of rows where the prediction and the largest L(y) P(y) disagree; L is 1 without weights.
+
+        For two levels that is where f > 0 and P(event) > P0 disagree; P0 is ½ without costs and weights.
+        """
+        if self.shape.two:
+            pair = self.machine.pairs[0]
+            likeliest = np.where(self._probabilities[:, pair.first] > pair.loss.threshold, pair.first, pair.second)
+        else:
+            L = np.array([self.decision.class_weight[level] for level in self.classes])
+            likeliest = (L * self._probabilities).argmax(axis=1)
+        return measures.share(self._winner != likeliest, self.frame.weights)
+
+    # Coefficients
+
+    @cached_property
+    def params_standardized(self) -> Any:
+        """Intercept and coefficients of f for the columns as they were scaled; linear kernel only.
+
+        Series (1 + p,); DataFrame (1 + p, P), by pairs of more than two levels.
+
+        Raises
+        ------
+        UnavailableError
+            For another kernel.
+        """
+        self._require_linear("params_standardized")
+        return self._coefficients(self.machine.directions, self.machine.intercept)
+
+    @cached_property
+    def params(self) -> Any:
+        """Intercept and coefficients of f for the columns on their own scale; linear kernel only.
+
+        Series (1 + p,); DataFrame (1 + p, P), by pairs of more than two levels.
+
+        Raises
+        ------
+        UnavailableError
+            For another kernel.
+        """
+        self._require_linear("params")
+        design = self.frame.design
+        slopes = self.machine.directions / design.scale_[:, None]
+        return self._coefficients(slopes, self.machine.intercept - design.center @ slopes)
+
+    def _coefficients(self, slopes: Floats, intercept: Floats) -> Any:
+        names = pd.Index(["Intercept", *self.frame.design.column_names])
+        return self.shape.of_pairs(np.vstack([intercept, slopes]), names, "coefficient")
+
+    def _require_linear(self, name: str) -> None:
+        if not self.has_params:
+            raise UnavailableError(
+                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}."
+            )
+
+
+def _unique(solution: Solution) -> bool:
+    low, high = solution.intercept_interval
+    free = bool(solution.free.any()) and solution.nearest is None
+    return free or high - low <= 1e-12 * max(1.0, abs(low))

@@ -1,0 +1,308 @@
+"""The summary of a fit: what was fitted, the solution with its certificates, and how well it does on its own rows."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.values import show
+from svmstat.reporting.summary import Summary
+from svmstat.results.two_levels import TwoLevels
+
+_CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out decision values"}
+
+_LONG = 24
+"""A kernel whose name is longer stands over the full width."""
+
+_MOST_COEFFICIENTS = 6
+"""Pairs whose coefficients stand side by side."""
+
+_NOISE = 1e-10
+"""What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
+
+
+def summarize(fit: TwoLevels) -> Summary:
+    """The summary of a fit; nothing is computed but ratios of its attributes."""
+    two = len(fit.classes) == 2
+    parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
+    if fit.nu is not None:
+        parts.append(
+            Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
+        )
+    parts += [_probabilities(fit, two), *([] if two else [_functions(fit)]), _confusion(fit), _errors(fit, two)]
+    if fit.has_params and (two or len(fit.pairs) <= _MOST_COEFFICIENTS):
+        parts.append(_coefficients(fit) if two else _pair_coefficients(fit))
+    title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
+    return Summary(title, tuple(parts), _notes(fit) if two else _pair_notes(fit), _warnings(fit))
+
+
+def abridged(formula: str, most: int) -> str:
+    """The formula, its middle terms left out if it has more characters than ``most``.
+
+    Examples
+    --------
+    >>> abridged("y ~ x1 + x2 + x3 + x4 + x5", 20)
+    'y ~ x1 + x2 + ... + x5'
+    """
+    if len(formula) <= most:
+        return formula
+    head, last = formula[:most].rpartition(" + ")[0], formula.rpartition(" + ")[2]
+    return f"{head} + ... + {last}" if head else formula
+
+
+def _model(fit: TwoLevels, two: bool) -> Block:
+    """What was fitted: the formula, the response, what is at stake, rows and settings."""
+    kernel = [Entry("Kernel", fit.kernel_name)]
+    long = len(fit.kernel_name) > _LONG
+    wide = [
+        Entry("Formula", abridged(fit.formula, 1200)),
+        Entry("Response", _response(fit, two)),
+        *(kernel if long else []),
+        *(_stakes(fit) if two else _class_weights(fit)),
+    ]
+    total = "sum w" if fit.weights_given else "n"
+    left = [
+        ("Rows used", fit.n_rows, True),
+        ("  with weight zero", fit.n_zero_weight, fit.weights_given),
+        ("Sum of weights", fit.nobs, fit.weights_given),
+        ("Dropped, missing values", fit.n_missing, True),
+        ("Dropped, outside subset", fit.n_outside_subset, fit.n_outside_subset > 0),
+        ("Columns of the design", fit.n_columns, True),
+        ("Dropped, constant", fit.n_constant, fit.n_constant > 0),
+    ]
+    return Block(
+        wide=tuple(wide),
+        left=(
+            *(Entry(label, value, "count") for label, value, shown in left if shown),
+            Entry("Scaling", "standardised" if fit.scaled else "none"),
+        ),
+        right=(
+            Entry("Loss", fit.loss),
+            *([] if long else kernel),
+            *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
+            *_cost(fit, total),
+        ),
+    )
+
+
+def _response(fit: TwoLevels, two: bool) -> str:
+    """Its name, its levels and how often they were observed."""
+    sums = fit.confusion.sum(axis=1)
+    if two:
+        events = show(sums.iloc[list(fit.classes).index(fit.event)], "count")
+        return f"{fit.response_name}, event: {fit.event} ({events} of {show(fit.nobs, 'count')})"
+    levels = ", ".join(f"{level} ({show(sums[level], 'count')})" for level in fit.classes)
+    return f"{fit.response_name}, {len(fit.classes)} levels: {levels}"
+
+
+def _cost(fit: TwoLevels, total: str) -> list[Entry]:
+    """What balances the norm of h against the losses."""
+    if fit.nu is None:
+        return [Entry("C", fit.C, "setting"), Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting")]
+    unique = fit.rho_interval[1] - fit.rho_interval[0] <= _NOISE * max(fit.rho, _NOISE)
+    return [
+        Entry("nu of the event", fit.nu[0], "setting"),
+        Entry("nu of the other level", fit.nu[1], "setting"),
+        Entry("rho" if unique else "rho (not unique)", fit.rho, "setting"),
+        Entry(f"Equivalent C = 1/(rho {total})", fit.C, "setting"),
+        Entry("  weight of an event, gamma", 1.0 - fit.threshold, "share"),
+    ]
+
+
+def _stakes(fit: TwoLevels) -> list[Entry]:
+    """Costs, priors and class weights, and the probability above which they call for the event."""
+    entries = []
+    if fit.costs is not None:
+        fp, fn = (show(fit.costs[kind], "setting") for kind in ("fp", "fn"))
+        entries.append(Entry("Costs", f"{fp} for a false positive, {fn} for a false negative"))
+    entries += _class_weights(fit)
+    if fit.class_weight is not None or fit.loss == "p0" or fit.nu is not None:
+        entries.append(Entry("Bayes threshold P0", f"{fit.threshold:.4g}: f > 0 stands for P(event) > P0"))
+    return entries
+
+
+def _class_weights(fit: TwoLevels) -> list[Entry]:
+    """Priors and class weights, if there are any."""
+    entries = []
+    if fit.priors is not None:
+        shares = fit.confusion.sum(axis=1) / fit.nobs
+        both = (f"{level}: {show(prior, 'setting')} ({shares[level]:.4f})" for level, prior in fit.priors.items())
+        entries.append(Entry("Priors (share in the sample)", ", ".join(both)))
+    if fit.class_weight is not None:
+        weights = (f"{level}: {show(weight, 'setting')}" for level, weight in fit.class_weight.items())
+        entries.append(Entry("Class weights", ", ".join(weights)))
+    return entries
+
+
+def _solution(fit: TwoLevels) -> Block:
+    b, *ends = _without_noise([fit.intercept, *fit.intercept_interval], least=1.0)  # f is measured in margins
+    intercept = (
+        [Entry("Intercept", b)]
+        if fit.intercept_is_unique
+        else [Entry("Intercept (midpoint)", b), Entry("  interval", tuple(ends))]
+    )
+    return Block(
+        title="Solution",
+        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Objective", fit.objective), *intercept),
+        right=(
+            Entry("KKT violation", fit.kkt_violation, "residual"),
+            Entry("Duality gap", fit.duality_gap, "residual"),
+            Entry("Certified optimal", bool(fit.converged)),
+        ),
+    )
+
+
+def _certificates(fit: TwoLevels) -> Block:
+    return Block(
+        title="Solution: one machine for each pair of levels",
+        left=(Entry("Pairs", len(fit.pairs), "count"), Entry("Certified optimal", bool(fit.converged))),
+        right=(
+            Entry("Largest KKT violation", fit.kkt_violation, "residual"),
+            Entry("Largest duality gap", fit.duality_gap, "residual"),
+        ),
+    )
+
+
+def _support(fit: TwoLevels, two: bool) -> Table:
+    """By level, with the sums of all; or by pair."""
+    names = ["rows", "free", "bounded", "total"]
+    counts = fit.n_support[names].to_numpy(dtype=float)
+    index = tuple(map(str, fit.n_support.index)) if two else _pair_names(fit)
+    if two:
+        counts, index = np.vstack([counts, counts.sum(axis=0)]), (*index, "all")
+    return Table(
+        headers=("n", *names[1:]),
+        index=index,
+        cells=tuple(map(tuple, counts.tolist())),
+        styles=("count",) * 4,
+        title=f"Support vectors{'' if two else ' by pair'}{' (sums of weights)' if fit.weights_given else ''}",
+    )
+
+
+def _pair_names(fit: TwoLevels) -> tuple[str, ...]:
+    """The pairs as 'a : b'."""
+    return tuple(f"{first} : {second}" for first, second in fit.pairs)
+
+
+def _probabilities(fit: TwoLevels, two: bool) -> Block:
+    kind = _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
+    if two:
+        slope, intercept = fit.calibration.slope, fit.calibration.intercept
+        maps = [Entry("Platt A, slope", slope), Entry("Platt B, intercept", intercept)]
+    else:
+        maps = [Entry("Coupling", fit.coupling)]
+    return Block(
+        title=f"Deviance and {'' if two else 'coupled '}Platt probabilities ({kind})",
+        left=(
+            Entry("Deviance", fit.deviance),
+            Entry("Null deviance", fit.null_deviance),
+            Entry("McFadden R-squared", fit.pseudo_rsquared, "share"),
+        ),
+        right=(
+            Entry("Log-likelihood", fit.llf),
+            *maps,
+            Entry("Platt converged", bool(np.all(fit.calibration.converged))),
+        ),
+    )
+
+
+def _functions(fit: TwoLevels) -> Table:
+    intercepts = _without_noise(fit.intercept.to_numpy(), least=1.0)
+    platt = _without_noise(fit.calibration.intercept, least=1.0)
+    columns = (fit.margin, intercepts, np.atleast_1d(fit.calibration.slope), platt)
+    return Table(
+        headers=("margin", "intercept", "Platt A", "Platt B"),
+        index=_pair_names(fit),
+        cells=tuple(zip(*(map(float, column) for column in columns), strict=True)),
+        styles=("estimate",) * 4,
+    )
+
+
+def _confusion(fit: TwoLevels) -> Table:
+    """Sums of weights by observed and predicted class, with the error of each class."""
+    counts = fit.confusion.to_numpy(dtype=float)
+    levels = tuple(map(str, fit.confusion.index))
+    cells = []
+    for right, row in zip(counts.diagonal(), counts, strict=True):
+        total = row.sum()
+        cells.append((*row, total, (total - right) / total if total > 0 else None))
+    unit = ", sums of weights" if fit.weights_given else ""
+    return Table(
+        headers=(*levels, "total", "error"),
+        index=levels,
+        cells=tuple(cells),
+        styles=("count",) * (len(levels) + 1) + ("share",),
+        title=f"Confusion table (observed in rows, predicted in columns{unit})",
+    )
+
+
+def _errors(fit: TwoLevels, two: bool) -> Block:
+    disagree = "votes, largest p disagree" if fit.class_weight is None else "votes, largest L p disagree"
+    if two:
+        disagree = f"sign(f) and p > {'1/2' if fit.threshold == 0.5 else 'P0'} disagree"
+    return Block(
+        left=(Entry("Apparent error", fit.apparent_error, "share"),),
+        right=(Entry(disagree, fit.disagreement, "share"),),
+    )
+
+
+def _coefficients(fit: TwoLevels) -> Table:
+    standardised = _without_noise(fit.params_standardized)
+    original = fit.params.where(standardised != 0, 0.0)
+    original["Intercept"] = fit.params["Intercept"]
+    columns = {"coefficient": standardised}
+    if fit.scaled:
+        columns = {"standardised": standardised, "original scale": original}
+    return Table.from_frame(pd.DataFrame(columns), title=f"Coefficients of f, positive towards {fit.event}")
+
+
+def _pair_coefficients(fit: TwoLevels) -> Table:
+    values = fit.params_standardized.apply(_without_noise)
+    values.columns = list(_pair_names(fit))
+    what = "of the standardised columns" if fit.scaled else "of the columns"
+    return Table.from_frame(values, title=f"Coefficients {what}, positive towards the first level")
+
+
+def _without_noise(values: Any, least: float = 0.0) -> pd.Series:
+    """The values (m,), those that are nothing but rounding beside the largest of them, or ``least``, made zero.
+
+    Examples
+    --------
+    >>> _without_noise([1.5, -2e-17]).tolist()
+    [1.5, 0.0]
+    """
+    numbers = pd.Series(values)
+    return numbers.where(numbers.abs() > _NOISE * max(least, numbers.abs().max()), 0.0)
+
+
+def _notes(fit: TwoLevels) -> tuple[str, ...]:
+    notes = []
+    if not fit.intercept_is_unique:
+        notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
+    if math.isinf(fit.margin):
+        notes.append("h = 0: the decision function is constant.")
+        if fit.nu is not None:
+            notes.append("The reduced convex hulls of the classes meet: only a larger nu keeps them apart.")
+    return tuple(notes)
+
+
+def _pair_notes(fit: TwoLevels) -> tuple[str, ...]:
+    notes = ["Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted."]
+    if fit.has_params and len(fit.pairs) > _MOST_COEFFICIENTS:
+        notes.append(f"The coefficients of the {len(fit.pairs)} pairs are in .params.")
+    return tuple(notes)
+
+
+def _warnings(fit: TwoLevels) -> tuple[str, ...]:
+    """What makes the numbers of a fit unreliable."""
+    warnings = []
+    if not fit.converged:
+        warnings.append(
+            f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
+            f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.status.advice}."
+        )
+    if not np.all(fit.calibration.converged):
+        warnings.append("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")
+    return tuple(warnings)

@@ -1,0 +1,333 @@
+"""The search for minimax or Neyman–Pearson: (ν₊, ν₋) and kernels by false alarms and misses [004]."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import at_least, fraction, one_of, refuse
+from svmstat.errors import ArgumentError, DataError
+from svmstat.formula import Response
+from svmstat.model import Prepared
+from svmstat.objective.nu import Nu, largest_single, nu_of_sample
+from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.rendering.values import brief
+from svmstat.reporting.summary import Summary
+from svmstat.results.rules import ShiftedRule
+from svmstat.tuning.error_control import Minimax, NeymanPearson
+from svmstat.tuning.grid import Grid
+from svmstat.tuning.guarantee import order_of_threshold, rows_needed, threshold
+from svmstat.tuning.nu_baselines import along_lines
+from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
+from svmstat.tuning.plan import Asked, Found, Plan
+from svmstat.tuning.sample import Distinct, Effort, Sample
+from svmstat.tuning.scores import MEASURES
+from svmstat.tuning.smoothing import SMOOTHINGS
+from svmstat.tuning.surface import Cell, ErrorSurface
+
+if TYPE_CHECKING:
+    from svmstat.tuning.result import TuneResult
+
+
+SEARCHES: dict[str, Callable[..., Cell | None]] = {
+    "grid": search_grid,
+    "coordinate": coordinate_descent,
+    "coordinate_2d": coordinate_descent_by_kernel,
+}
+BASELINES = ("balanced", "bias")
+_CALLED = {
+    "grid": "all grid points",
+    "coordinate": "coordinate descent in gamma, nu of the event and nu of the other level",
+    "coordinate_2d": "coordinate descents in both nu, one for each kernel",
+    "balanced": "equal nu of both levels",
+    "bias": "nu-SVM with a shifted decision function",
+}
+NU = tuple(k / 25 for k in range(1, 26))
+"""The values of ν₊ and ν₋ if they are not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class NuPlan(Plan):
+    """A search for minimax or Neyman–Pearson over both ν and the kernels.
+
+    Attributes
+    ----------
+    criterion : minimax or Neyman–Pearson
+    kind : how it searches, one of `SEARCHES` or `BASELINES`
+    smooth : None, "2d" or "3d"
+    nu_event, nu_other : (I,) and (J,) rising values of ν₊ and ν₋
+    n_folds : number of folds
+    """
+
+    space = ("nu_event", "nu_other")
+
+    criterion: Minimax | NeymanPearson
+    kind: str
+    smooth: str | None
+    nu_event: Floats
+    nu_other: Floats
+    n_folds: int
+
+    @property
+    def folds(self) -> int:
+        return self.n_folds
+
+    @property
+    def score_name(self) -> str:
+        return self.criterion.name
+
+    def refuse_levels(self, response: Response) -> None:
+        found = f"for two levels only: the response {response.name!r} has {len(response.levels)}"
+        raise refuse("criterion", self.criterion, f"another, minimax and Neyman-Pearson being defined {found}")
+
+    def refuse_grid(self, grid: Grid) -> None:
+        if self.smooth == "3d" and not grid.ordered:
+            raise refuse("smooth", self.smooth, "'2d' for a kernel with several parameters, which have no one order")
+
+    def held_out(
+        self, prepared: Prepared, n_data: int, keep_outside: bool, rng: np.random.Generator
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]] | None:
+        """Of the rows of the other level those that set the threshold, where P_F is to be guaranteed."""
+        if not isinstance(self.criterion, NeymanPearson) or self.criterion.delta is None:
+            return None
+        held = _others(prepared, self.criterion, self.criterion.delta, rng)
+        mask = np.full(n_data, keep_outside)
+        mask[prepared.frame.rows] = True
+        mask[held] = False
+        return held, mask
+
+    def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
+        rows = sample.distinct(grid.kernels[0].of_rows)
+        surface, cell = (self._searched if self.kind in SEARCHES else self._along_lines)(rows, grid, effort)
+        if cell is None:
+            raise DataError(
+                "no point that was looked at could be estimated: for each of them rho is too small in some fold for "
+                "the decision function to have digits; larger nu or another gamma help."
+            )
+        s, j, i = cell
+        both = float(surface.nu_event[j, i]), float(surface.nu_other[j, i])
+        chosen = int(np.count_nonzero(surface.known.ravel()[: np.ravel_multi_index(cell, surface.shape)]))
+        nu = nu_of_sample(both, rows.y, rows.weights)
+        return Found(self._table(surface, grid), chosen, s, {"nu": both, **grid.arguments[s]}, nu=nu)
+
+    def _searched(self, rows: Distinct, grid: Grid, effort: Effort) -> tuple[ErrorSurface, Cell | None]:
+        rates = ErrorRates(rows, grid.kernels, self.nu_event, self.nu_other, effort)
+        chosen = SEARCHES[self.kind](rates, self.criterion, self.smooth)
+        return rates.surface, chosen
+
+    def _along_lines(self, rows: Distinct, grid: Grid, effort: Effort) -> tuple[ErrorSurface, Cell | None]:
+        """The same for a grid of kernels and one ν."""
+        event, other, shifted_for = self.nu_event, self.nu_event, None
+        if self.kind == "bias":
+            both, shifted_for = self._single(rows), self.criterion
+            event, other = np.array([nu.event for nu in both]), np.array([nu.other for nu in both])
+        surface = along_lines(rows, grid.kernels, event, other, shifted_for, effort)
+        return surface, surface.best(self.criterion, self.smooth)
+
+    def _single(self, rows: Distinct) -> list[Nu]:
+        """The values of ν that the ordinary ν-SVM has on these rows."""
+        most = largest_single(rows.weights[rows.y > 0].sum(), rows.weights[rows.y < 0].sum())
+        single = self.nu_event[self.nu_event <= most * (1.0 + 1e-12)].tolist()
+        if not single:
+            raise DataError(
+                f"every nu is above twice the share of the smaller class, {most:.4g}, where the ordinary nu-SVM has "
+                "no solution."
+            )
+        return [nu_of_sample(nu, rows.y, rows.weights) for nu in single]
+
+    def _table(self, surface: ErrorSurface, grid: Grid) -> pd.DataFrame:
+        """One row for each point that was looked at."""
+        s, j, i = np.nonzero(surface.known)
+        at = s, j, i
+        columns = {"nu_event": surface.nu_event[j, i], "nu_other": surface.nu_other[j, i]}
+        columns |= {"p_f": surface.p_f[at], "p_m": surface.p_m[at]}
+        p_f, p_m = (each[at] for each in surface.smoothed(self.smooth))
+        if self.smooth is not None:
+            columns |= {"p_f_smooth": p_f, "p_m_smooth": p_m}
+        if self.kind == "bias":
+            columns["shift"] = surface.shift[at]
+        columns["score"] = self.criterion.score(p_f, p_m)
+        lost = surface.unresolved[at]
+        status = np.where(lost > 0, "failed", "ok")
+        reason = [f"rho is too small to be resolved in {_counted(count, 'fold')}" if count else "" for count in lost]
+        parameters = pd.DataFrame(list(grid.parameters)).iloc[s].reset_index(drop=True)
+        return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)
+
+    def finished(self, result: "TuneResult", held: pd.DataFrame | None) -> "TuneResult":
+        """With the rule that replaces f > 0: shifted, or with a threshold that the held-out rows set."""
+        if self.kind == "bias":
+            return replace(result, rule=ShiftedRule(result.best, float(result.best_row["shift"])))
+        if held is None:
+            return result
+        assert isinstance(self.criterion, NeymanPearson) and self.criterion.delta is not None
+        a, delta = self.criterion.a, self.criterion.delta
+        scores = result.best.decision_function(held).to_numpy()
+        rule = ShiftedRule(result.best, -threshold(scores, a, delta))
+        return replace(result, rule=rule, n_threshold=len(scores), order=order_of_threshold(len(scores), a, delta))
+
+    def figure(self, result: "TuneResult", ax: Axes | None) -> Axes:
+        """The score over (ν₊, ν₋) for the best kernel [004: figure 1]; with one ν only, the score against it."""
+        row, parameters = result.best_row, result.searched
+        held = ", ".join(f"{name} = {brief(value)}" for name, value in parameters.items())
+        what = self.criterion.name + ("" if self.smooth is None else ", smoothed")
+        table = result.table
+        for name, value in parameters.items():
+            table = table[table[name] == value]
+        if self.kind in BASELINES:
+            event, other, score = (table[name].to_numpy(float)[None] for name in ("nu_event", "nu_other", "score"))
+        else:
+            square = table.pivot(index="nu_other", columns="nu_event", values="score")  # noqa: PD010
+            square = square.reindex(index=self.nu_other, columns=self.nu_event)
+            event, other = np.meshgrid(self.nu_event, self.nu_other)
+            score = square.to_numpy(float)
+        chosen = np.flatnonzero(((event == row["nu_event"]) & (other == row["nu_other"])).ravel())[0]
+        at = divmod(int(chosen), score.shape[1])
+        return share_surface_plot(event, other, score, at, what=what, held=held, ax=ax)
+
+    def roc_figure(self, result: "TuneResult", ax: Axes | None) -> Axes:
+        """The estimated (P_F, P_M) of all points that were looked at, with the chosen one."""
+        known = result.table[result.table["status"] == "ok"]
+        level = self.criterion.a if isinstance(self.criterion, NeymanPearson) else None
+        p_f, p_m = (known[self._compared(name)].to_numpy(float) for name in ("p_f", "p_m"))
+        chosen = float(result.best_row[self._compared("p_f")]), float(result.best_row[self._compared("p_m")])
+        return roc_plot(p_f, p_m, chosen, level=level, ax=ax)
+
+    def _compared(self, name: str) -> str:
+        """The column with the rates that are compared."""
+        return name if self.smooth is None else f"{name}_smooth"
+
+    def summary(self, result: "TuneResult") -> Summary:
+        row = result.best_row
+        kernel = [Entry(f"Best {name}", value, "setting") for name, value in result.searched.items()]
+
+        def rates(label: str, name: str) -> list[Entry]:
+            smoothed = float(row[self._compared(name)])
+            beside = [] if self.smooth is None else [Entry(f"  smoothed ({self.smooth})", smoothed, "share")]
+            return [Entry(label, float(row[name]), "share"), *beside]
+
+        block = Block(
+            wide=(Entry("Criterion", str(self.criterion)), Entry("Search", _CALLED[self.kind])),
+            left=(
+                Entry("nu of the event", float(row["nu_event"]), "setting"),
+                Entry("nu of the other level", float(row["nu_other"]), "setting"),
+                *kernel,
+                Entry("Points looked at", len(result.table), "count"),
+            ),
+            right=(
+                *rates("False alarms, P_F", "p_f"),
+                *rates("Misses, P_M", "p_m"),
+                Entry("Folds", self.n_folds, "count"),
+            ),
+        )
+        rule = () if result.rule is None else (_rule_block(result.rule, result.n_threshold, result.order),)
+        note = "P_F and P_M are estimated by cross-validation: the chosen point looks better than it is."
+        if result.order is not None:
+            note = "P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."
+        lost = f"{_counted(result.n_failed, 'point')} without an estimate: see the column reason of .table."
+        warnings = [lost] if result.n_failed else []
+        if result.order is None and bool(self.criterion.violated(np.array(row[self._compared("p_f")]))):
+            warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
+        return Summary("Search with controlled errors", (block, *rule), (note,), tuple(warnings))
+
+
+def _rule_block(rule: ShiftedRule, n_threshold: int | None, order: int | None) -> Block:
+    entries = [Entry("Threshold on f", -rule.shift)]
+    if order is not None:
+        entries += [Entry("Held-out rows", n_threshold, "count"), Entry("Its rank among them", order, "count")]
+    return Block(title="Rule", left=tuple(entries))
+
+
+def plan_by_errors(criterion: Minimax | NeymanPearson, asked: Asked) -> NuPlan:
+    """Check what is asked of minimax or Neyman–Pearson.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a search or a smoothing that does not exist, values of ν outside (0, 1], and what has no place here.
+    """
+    kind = one_of("search", asked.search, (*SEARCHES, *BASELINES))
+    if asked.smooth is not None:
+        one_of("smooth", asked.smooth, [name for name in SMOOTHINGS if name is not None])
+    nu_event, nu_other = _both("nu", asked.nu)
+    if kind == "bias" and isinstance(criterion, NeymanPearson) and criterion.delta is not None:
+        raise refuse("search", kind, "another with delta, which sets the threshold on f itself")
+    if kind in BASELINES and not np.array_equal(nu_event, nu_other):
+        raise refuse("nu", asked.nu, f"one sequence of numbers with search={kind!r}, which has one nu for both levels")
+    for name, value in {"C": asked.C, **asked.weighing}.items():
+        if value is not None:
+            raise refuse(name, value, f"left out with criterion={criterion}: nu takes its place")
+    if asked.loss != "hinge":
+        allowed = f"'hinge' with criterion={criterion}: the 2nu-SVM has one margin for both levels"
+        raise refuse("loss", asked.loss, allowed)
+    if one_of("score", asked.score, MEASURES) != "deviance":
+        raise refuse("score", asked.score, f"left out with criterion={criterion}, which is a measure of its own")
+    if asked.truth is not None:
+        raise ArgumentError("truth is used for GCKL only: give criterion='gckl' or further=['gckl'] with it.")
+    if asked.further != ():
+        raise refuse(
+            "further", asked.further, "left out with minimax() and neyman_pearson(a), which have no fit to all rows"
+        )
+    folds = at_least("folds", asked.folds, 2)
+    return NuPlan(criterion, kind, asked.smooth, nu_event, nu_other, folds)  # type: ignore[arg-type]
+
+
+def _both(name: str, nu: object) -> tuple[Floats, Floats]:
+    """The values of ν₊ and of ν₋: a sequence for both, or two sequences."""
+    allowed = "a sequence of numbers in (0, 1], or two sequences, for the event and for the other level"
+    if nu is None:
+        return np.array(NU), np.array(NU)
+    if not _is_sequence(nu):
+        raise refuse(name, nu, allowed)
+    each = list(nu)  # type: ignore[call-overload]
+    if len(each) == 2 and all(map(_is_sequence, each)):
+        return _values(f"{name}[0]", each[0]), _values(f"{name}[1]", each[1])
+    values = _values(name, each)
+    return values, values
+
+
+def _is_sequence(values: object) -> bool:
+    """Whether it is a list, an array or the like, of one dimension and not empty."""
+    if isinstance(values, np.ndarray | pd.Series):
+        return values.ndim == 1 and len(values) > 0
+    return isinstance(values, Sequence) and not isinstance(values, str | bytes) and len(values) > 0
+
+
+def _values(name: str, values: Any) -> Floats:
+    numbers = (each.item() if isinstance(each, np.generic) else each for each in values)
+    return np.unique([fraction(f"{name}[{k}]", number) for k, number in enumerate(numbers)])
+
+
+def _others(prepared: Prepared, criterion: NeymanPearson, delta: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Positions in the data of rows of the other level that set the threshold.
+
+    Raises
+    ------
+    DataError
+        If the rows do not suffice, or have weights.
+    """
+    frame = prepared.frame
+    if (frame.weights != 1.0).any():
+        raise DataError(
+            "neyman_pearson(a, delta) counts rows that were drawn independently: case weights other than 1 are not "
+            "allowed with it."
+        )
+    others = frame.rows[frame.y < 0]
+    m = int(criterion.holdout * len(others) + 1e-9)
+    needed = rows_needed(criterion.a, delta)
+    if m < needed:
+        least = int(np.ceil(needed / criterion.holdout - 1e-9))
+        raise DataError(
+            f"a = {criterion.a:g} with delta = {delta:g} needs at least {needed} held-out rows of the other level, so "
+            f"that with holdout = {criterion.holdout:g} the data must have {least} of them: there are {len(others)}."
+        )
+    return np.sort(rng.permutation(others)[:m])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

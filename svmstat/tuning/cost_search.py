@@ -1,0 +1,117 @@
+"""Every point of a grid of kernels and costs: for each kernel one gram matrix, on it a warm path along the costs.
+
+The workers keep all cores busy, so BLAS gets one thread: with more they wait for each other, five times as long in all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from svmstat.kernels import Kernel
+from svmstat.machine import Machine
+from svmstat.resampling.folds import HeldOut, hold_out
+from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.tuning.sample import Effort, Sample, middle
+from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
+
+Score = Callable[[Machine, Sample, int | None], Point]
+"""What a criterion makes of a fit to all rows, with a number of workers."""
+
+
+def search_fits(
+    sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], score: Score, effort: Effort
+) -> list[list[Point]]:
+    """Score the fit to all rows at each kernel and each of the rising costs: a list of points for every kernel."""
+    side_by_side = len(kernels) > 1
+    pieces = [(sample, kernel, costs, score, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
+    trial = partial(_points_along, sample, middle(kernels), [middle(costs)], score, 1)
+    scored = run_pieces(
+        _points_along,
+        pieces[::-1],  # gamma rises, and with it the work: the longest piece first
+        n_jobs=effort.n_jobs if side_by_side else 1,
+        progress=effort.progress,
+        what="tune",
+        outlook=Outlook([(trial, float(len(kernels) * len(costs)))]),
+    )
+    return scored[::-1]
+
+
+def _points_along(
+    sample: Sample, kernel: Kernel, costs: Sequence[float], score: Score, n_jobs: int | None
+) -> list[Point]:
+    points: list[Point] = []
+    machine: Machine | None = None
+    for cost in costs:
+        machine = sample.fit(kernel, cost, machine)
+        points.append(score(machine, sample, n_jobs))
+    return points
+
+
+def search_folds(
+    sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
+) -> list[list[Point]]:
+    """k-fold at each kernel and each of the rising costs."""
+    k = int(sample.folds.max()) + 1
+    pieces = _FoldPieces(sample, kernels[::-1], costs, k, measure == "deviance")
+    one = _FoldPieces(sample, [middle(kernels)], [middle(costs)], k, measure == "deviance")
+    parts = run_pieces(
+        hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
+        outlook=Outlook([(lambda: hold_out(*next(iter(one))), float(len(pieces) * len(costs)))]),
+    )  # fmt: skip
+    scored = [
+        [_fold_point(parts[k * i : k * i + k], j, sample, measure) for j in range(len(costs))]
+        for i in range(len(kernels))
+    ]
+    return scored[::-1]
+
+
+class _FoldPieces(Sequence[tuple[Any, ...]]):
+    """The arguments of `hold_out`, kernel by kernel and fold by fold; a gram matrix is made when it is asked for."""
+
+    def __init__(
+        self, sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], k: int, with_maps: bool
+    ) -> None:
+        self._sample, self._kernels, self._costs, self._k, self._with_maps = sample, kernels, costs, k, with_maps
+
+    def __len__(self) -> int:
+        return len(self._kernels) * self._k
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for kernel in self._kernels:
+            posed = self._sample.pose(kernel)
+            if posed.gram.fits:
+                posed.gram.complete()  # workers may not add rows to the same matrix
+            for which in range(self._k):
+                yield posed, self._sample.folds == which, self._costs, self._sample.coupling, self._with_maps
+
+
+def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> Point:
+    """The point of one kernel and the j-th cost from its folds."""
+    n_support = float(np.mean([part.n_support[j] for part in parts]))
+    troubles = [(which + 1, _trouble(part, j, measure)) for which, part in enumerate(parts)]
+    reasons = [f"fold {which}: {trouble}" for which, trouble in troubles if trouble]
+    if reasons:
+        return failed("; ".join(reasons), n_support)
+    fold, weights, codes = sample.folds, sample.groups.weights, sample.group_codes
+    f, log_likelihood, winner = np.empty(len(fold)), np.empty(len(fold)), np.empty(len(fold), np.intp)
+    for which, part in enumerate(parts):
+        out = fold == which
+        f[out], winner[out] = part.decision_values[j, :, 0], part.winner[j]
+        log_likelihood[out] = part.log_likelihood[j]
+    if measure == "loss":
+        return rate_loss(f, sample.group_signs, weights, sample.contrasts[0].loss, n_support)
+    return rate(Predicted(codes, weights, sample.class_weight[codes], winner, log_likelihood), measure, n_support)
+
+
+def _trouble(part: HeldOut, j: int, measure: str) -> str:
+    """What keeps a fold from being scored; empty if nothing does."""
+    if (part.winner[j] < 0).any() or np.isnan(part.n_support[j]):
+        return "left without a class"
+    if not part.certified[j]:
+        return "not certified"
+    return "no converged Platt map" if measure == "deviance" and not part.calibrated[j] else ""

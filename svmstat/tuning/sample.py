@@ -1,0 +1,102 @@
+"""What a search works on: the rows, which of them are held out together, and how much of the machine it may use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.kernels import Kernel
+from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, pose
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The rows that are fitted at every point of a search.
+
+    Attributes
+    ----------
+    X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
+    codes : (n,) classes 0 … K − 1
+    weights : (n,) case weights ≥ 0
+    contrasts : the pairs of classes, each with its loss
+    class_weight : (K,) L of each class
+    coupling : how the probabilities of pairs are coupled
+    groups : the rows that are the same observation
+    fold : (G,) the fold 0 … k − 1 of each of these; None where nothing is held out by folds
+    truth : (n,) P(event | x) where it is known
+    """
+
+    X: Floats
+    codes: Codes
+    weights: Floats
+    contrasts: tuple[Contrast, ...]
+    class_weight: Floats
+    coupling: str
+    groups: Groups
+    fold: Codes | None = None
+    truth: Floats | None = None
+
+    def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
+        """The machine on all rows; ``near`` as in `fit_machine`."""
+        return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near)
+
+    def pose(self, kernel: Kernel) -> Posed:
+        """Its problems for C = 1."""
+        return pose(kernel, self.X, self.codes, self.weights, self.contrasts, C=1.0, groups=self.groups)
+
+    @property
+    def group_codes(self) -> Codes:
+        """(G,) the classes of the groups."""
+        return self.codes[self.groups.first]
+
+    @property
+    def group_signs(self) -> Floats:
+        """(G,) +1 for groups of the event and −1 for the others, of two classes."""
+        return self.contrasts[0].signs(self.group_codes)
+
+    @property
+    def folds(self) -> Codes:
+        """(G,) the fold of each group, where there are folds."""
+        assert self.fold is not None
+        return self.fold
+
+    def distinct(self, of_rows: bool) -> "Distinct":
+        """The groups of two classes as rows; ``of_rows`` tells rows of a design from a gram matrix."""
+        first = self.groups.first
+        X = self.X[first] if of_rows else np.ascontiguousarray(self.X[np.ix_(first, first)])
+        return Distinct(X, self.group_signs, self.groups.weights, self.folds)
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The distinct rows of two classes.
+
+    Attributes
+    ----------
+    X : (n, p) rows of the design; for a precomputed kernel its gram matrix (n, n)
+    y : (n,) labels, −1 or +1
+    weights : (n,) sums of the case weights
+    fold : (n,) the fold of each row
+    """
+
+    X: Floats
+    y: Floats
+    weights: Floats
+    fold: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Workers, as in `joblib.Parallel`, and whether there is a progress bar."""
+
+    n_jobs: int | None = None
+    progress: bool = False
+
+
+def middle(values: Sequence[Value]) -> Value:
+    """The value in the middle of a grid, whose point is taken for all of them where time is estimated."""
+    return values[len(values) // 2]

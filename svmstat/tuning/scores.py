@@ -1,0 +1,137 @@
+"""How good the predictions for held-out rows are: one number for a grid point, its standard error, the error rate."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.losses import Loss
+from svmstat.objective.measures import share
+
+MEASURES = ("deviance", "error", "weighted_error", "loss")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """How one grid point did: its score and error rate, or why it could not be scored.
+
+    Attributes
+    ----------
+    score : the criterion, the smaller the better; NaN if it could not be computed
+    score_se : its standard error
+    error : weighted share of held-out rows that are predicted wrongly
+    n_support : sum of the weights of the support vectors, a mean over the folds
+    reason : why the score is NaN, else empty
+    further : criteria beside the score, by name
+    """
+
+    score: float
+    score_se: float
+    error: float
+    n_support: float
+    reason: str = ""
+    further: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What is predicted of n rows, each of positive weight, by fits that have not seen them.
+
+    Attributes
+    ----------
+    codes : (n,) the classes that were seen
+    weights : (n,) case weights
+    class_weight : (n,) L of the classes
+    winner : (n,) the classes that are predicted
+    log_likelihood : (n,) log p_{y_i}(x_i) by the fits and their Platt maps
+    """
+
+    codes: Codes
+    weights: Floats
+    class_weight: Floats
+    winner: Codes
+    log_likelihood: Floats
+
+
+def rate(seen: Predicted, measure: str, n_support: float) -> Point:
+    """Score predictions of unseen rows by one of three measures, for any number of classes.
+
+    deviance         −2 Σ w log p, ± 2 √(Σw · var log p)
+    error            Σ w [wrong] / Σ w
+    weighted_error   Σ w L [wrong] / Σ w L
+
+    Parameters
+    ----------
+    seen : the rows, and what is predicted of them
+    measure : one of `MEASURES` but "loss"
+    n_support : to be passed on
+
+    Examples
+    --------
+    >>> both = np.array([1, 0])
+    >>> seen = Predicted(both, np.array([3.0, 1.0]), np.ones(2), np.array([1, 1]), np.log([0.5, 0.25]))
+    >>> point = rate(seen, "error", 2.0)
+    >>> point.score, point.score_se, point.error
+    (0.25, 0.25, 0.25)
+    """
+    wrong, w = seen.winner != seen.codes, seen.weights
+    error = share(wrong, w)
+    if measure == "deviance":
+        mean, se = _mean(seen.log_likelihood, w, np.ones(len(w)))
+        return Point(-2.0 * w.sum() * mean, 2.0 * w.sum() * se, error, n_support)
+    L = np.ones(len(w)) if measure == "error" else seen.class_weight
+    return Point(*_mean(wrong.astype(float), w, L), error, n_support)
+
+
+def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: float) -> Point:
+    """Score decision values f (n,) of unseen rows with labels y (n,) by the mean loss (1/Σw) Σ w L [m − y f]₊.
+
+    Examples
+    --------
+    >>> from svmstat.objective.losses import hinge
+    >>> rate_loss(np.array([0.5, 0.1]), np.array([1.0, -1.0]), np.array([3.0, 1.0]), hinge(), 2.0).score
+    0.65
+    """
+    score, se = _mean(loss.values(f, y), weights, np.ones(len(y)))
+    return Point(score, se, share((f > 0) != (y > 0), weights), n_support)
+
+
+def _mean(each: Floats, weights: Floats, L: Floats) -> tuple[float, float]:
+    """Σ w L each / Σ w L, and its standard error for weights that are repeats."""
+    total, mass = weights.sum(), weights @ L
+    mean = weights @ (L * each) / mass
+    correction = total / (total - 1.0) if total > 1.0 else np.nan
+    return float(mean), float(np.sqrt(correction * (weights @ (L * (each - mean)) ** 2)) / mass)
+
+
+def failed(reason: str, n_support: float = np.nan) -> Point:
+    """A grid point that could not be scored, and why."""
+    return Point(np.nan, np.nan, np.nan, n_support, reason)
+
+
+def first_least(keys: Iterable[tuple[Floats, float]]) -> int:
+    """The first of m points with the least of the first key; among those that tie, of the second, and so on.
+
+    Parameters
+    ----------
+    keys : values (m,), each with the difference below which two of them are the same; NaN in the first is no candidate
+
+    Returns
+    -------
+    int
+        −1 if there is no candidate.
+
+    Examples
+    --------
+    >>> first_least([(np.array([np.nan, 1.0, 1.0, 2.0]), 0.0), (np.array([0.0, 5.0, 4.0, 3.0]), 0.0)])
+    2
+    """
+    left: Codes | None = None
+    for values, same in keys:
+        if left is None:
+            left = np.flatnonzero(~np.isnan(values))
+        if len(left) == 0:
+            return -1
+        left = left[values[left] <= values[left].min() + same]
+    return -1 if left is None else int(left[0])

@@ -1,0 +1,233 @@
+"""``tune()``: the best cost or ν and kernel parameters, and the fit with them."""
+
+import sys
+import warnings
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import flag, workers
+from svmstat._tools.randomness import seed_sequence
+from svmstat.errors import DataError, DesignWarning
+from svmstat.formula import named_column, true_probabilities
+from svmstat.kernels import Kernel
+from svmstat.machine import Groups, group_rows
+from svmstat.model import Prepared, fit, prepare
+from svmstat.resampling.folds import assign_folds
+from svmstat.tuning.by_cost import plan_by_cost
+from svmstat.tuning.by_errors import plan_by_errors
+from svmstat.tuning.error_control import Minimax, NeymanPearson
+from svmstat.tuning.grid import check_values, make_grid
+from svmstat.tuning.plan import Asked, Plan
+from svmstat.tuning.result import TuneResult
+from svmstat.tuning.sample import Effort, Sample
+
+AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
+
+
+def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but two have defaults
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    C: float | ArrayLike | None = None,
+    gamma: float | str | ArrayLike | None = None,
+    degree: int | ArrayLike | None = None,
+    coef0: float | ArrayLike | None = None,
+    nu: Sequence[Any] | None = None,
+    criterion: str | Minimax | NeymanPearson = "loo",
+    search: str = "grid",
+    smooth: str | None = None,
+    score: str = "deviance",
+    folds: int = 5,
+    truth: Hashable | ArrayLike | None = None,
+    further: Sequence[str] = (),
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    loss: str = "hinge",
+    kernel: AnyKernel | Sequence[AnyKernel] = "rbf",
+    weights: Hashable | ArrayLike | None = None,
+    class_weight: Mapping[Any, float] | str | None = None,
+    costs: Mapping[str, float] | None = None,
+    priors: Mapping[Any, float] | None = None,
+    event: object = None,
+    subset: str | ArrayLike | None = None,
+    na_action: str = "drop",
+    scale: bool = True,
+    calibration: str = "insample",
+    coupling: str = "wu-lin-weng",
+) -> TuneResult:
+    """Choose the cost and the parameters of the kernel by the prediction of rows that are left out.
+
+    Every fit is exact (KKT violation ≤ 1e-8). Scaling and factor coding are those of all rows, also where some are
+    left out; so are the values that gamma="scale" and "median" stand for.
+
+    Parameters
+    ----------
+    formula, data
+        As in `svm`.
+    C : float or sequence of float, optional
+        Values > 0; by default 2^-2, 2^-1, …, 2^7.
+    gamma : float, "scale", "median" or a sequence of these, optional
+        Of the kernels "rbf", "laplace" and "poly"; by default the value of "scale" times 2^-4, 2^-3, …, 2^3, and for
+        "poly" that of "scale".
+    degree, coef0 : int, float or sequences, optional
+        Of the kernel "poly"; by default 3 and 0.
+    nu : sequence of float, or two sequences, optional
+        Values of ν₊ and ν₋ of the 2ν-SVM, in (0, 1], for `minimax` and `neyman_pearson`; two sequences are those for
+        the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
+    criterion : {"loo", "kfold", "gacv", "gckl"}, minimax() or neyman_pearson(a)
+        Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold; the
+        generalized approximate cross validation of the fit to all rows, for the hinge loss [000: 12]; or GCKL, which
+        that estimates, in a simulation where the true probabilities are known. `minimax` and `neyman_pearson` choose
+        (ν₊, ν₋) and the kernel by false alarms P_F and misses P_M in stratified k-fold [004].
+    search : {"grid", "coordinate", "coordinate_2d", "balanced", "bias"}
+        All combinations of the values. The others are for minimax and Neyman–Pearson: coordinate descent in
+        (γ, ν₋, ν₊), or in (ν₋, ν₊) for each γ; ν₊ = ν₋; the ordinary ν-SVM with a shifted decision function
+        [004: 3.2, 4.3].
+    smooth : {"2d", "3d"}, optional
+        For minimax and Neyman–Pearson: whether the estimates of P_F and P_M are averaged over neighbouring (ν₊, ν₋), or
+        also over neighbouring γ, before they are compared [004: 3.1].
+    score : {"deviance", "error", "weighted_error", "loss"}
+        What "loo" and "kfold" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with "loo" the
+        CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its class
+        weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with "loo"
+        and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
+        Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
+    folds : int
+        The number of folds of "kfold", minimax and Neyman–Pearson, ≥ 2. Rows that agree in all predictors and the
+        response share a fold, so that no fit is tested on rows that it has seen; a row of weight two is one such pair.
+        All grid points have the same folds.
+    truth : column name or array_like of shape (n,), optional
+        The true P(event | x) of each row of ``data``, for GCKL.
+    further : sequence of {"gacv", "loo_loss", "gckl"}
+        Criteria to be computed beside the score, as columns of the table; not with "kfold".
+    rng : int or Generator, optional
+        Where the folds come from; nothing else is random.
+    n_jobs : int, optional
+        Workers, as in `joblib.Parallel`: threads unless ``joblib.parallel_config`` names another backend. The result
+        does not depend on them.
+    progress : bool
+        Whether to show a progress bar.
+    kernel : as in `svm`, or a list of such
+        With a kernel that is passed as an object, a parameter that has its default there is searched,
+        ``kernel=Polynomial(degree=2), gamma=[0.1, 1]``; one that was set is held. The kernels of a list are compared as
+        they are, ``kernel=["linear", RBF(gamma=0.1), Linear() + RBF()]``, each with every C; what else varies is
+        written into the list.
+    loss, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration, coupling
+        As in `svm`; ``calibration`` is that of the best fit, while the scores use the in-sample map of each fit.
+
+    Returns
+    -------
+    TuneResult
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, FormulaError, DataError
+        For arguments, formulas and data that cannot be used, before anything has been solved; and DataError if no
+        grid point could be scored.
+
+    Warns
+    -----
+    GridWarning
+        If the best value of a parameter is the first or the last of several, or points could not be scored.
+
+    Examples
+    --------
+    >>> from svmstat import datasets
+    >>> mackerel = datasets.load("mackerel")
+    >>> formula = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+    >>> found = tune(formula, mackerel, C=[16, 32, 64], gamma=[0.125, 0.25, 0.5])
+    >>> found.best_params
+    {'C': 32.0, 'gamma': 0.25}
+    >>> round(float(found.best_row["score"]), 1), round(found.best.deviance, 1)
+    (474.4, 394.7)
+    """
+    weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
+    asked = Asked(C, nu, search, smooth, score, folds, truth, further, loss, weighing)
+    plan = _plan(criterion, asked)
+    effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
+    wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
+    seed = seed_sequence("rng", rng)
+    caller = sys._getframe(1)
+    prepare_on = partial(
+        prepare, formula, data, loss=loss, of_rows=wanted.of_rows, weights=weights, class_weight=class_weight,
+        costs=costs, priors=priors, event=event, na_action=na_action, scale=scale, calibration=calibration,
+        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
+    )  # fmt: skip
+    prepared = prepare_on(subset=subset)
+    prepared.check_bounds(wanted.costs)
+    if prepared.many:
+        plan.refuse_levels(prepared.frame.response)
+    apart = plan.held_out(prepared, len(data), subset is None, _another(seed))
+    held = None if apart is None else data.iloc[apart[0]]
+    if apart is not None and held is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DesignWarning)  # it has been given for all rows
+            prepared = prepare_on(subset=apart[1])
+        _refuse_unseen(prepared, held)
+    grid = make_grid(wanted, prepared)
+    plan.refuse_grid(grid)
+    known = None if truth is None else true_probabilities(truth, data, prepared.frame.rows)
+    sample, fold = _sample(prepared, plan.folds, seed, known)
+    found = plan.search(sample, grid, effort)
+    best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
+    return plan.finished(TuneResult(best, found.params, found.table, found.chosen, plan, fold), held)
+
+
+def _plan(criterion: object, asked: Asked) -> Plan:
+    """The search that the arguments describe."""
+    if isinstance(criterion, Minimax | NeymanPearson):
+        return plan_by_errors(criterion, asked)
+    return plan_by_cost(criterion, asked)
+
+
+def _another(seed: np.random.SeedSequence) -> np.random.Generator:
+    """A generator that draws independently of the folds."""
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1)))
+
+
+def _sample(
+    prepared: Prepared, k: int | None, seed: np.random.SeedSequence, truth: Floats | None
+) -> tuple[Sample, pd.Series | None]:
+    """What is searched on, and the fold of each row if there are folds."""
+    frame, X = prepared.frame, prepared.X
+    groups = group_rows(X, frame.codes.astype(float), frame.weights)
+    of_group = None if k is None else _stratified(prepared, groups, k, np.random.default_rng(seed))
+    fold = None if of_group is None else pd.Series(groups.to_rows(of_group), index=frame.index, name="fold")
+    L = np.array([prepared.class_weight[code] for code in range(len(frame.response.levels))])
+    contrasts, coupling = prepared.contrasts(), prepared.coupling
+    return Sample(X, frame.codes, frame.weights, contrasts, L, coupling, groups, of_group, truth), fold
+
+
+def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
+    """Held-out rows with a level of a factor that no other row has have no decision value."""
+    try:
+        prepared.frame.design.transform(held)
+    except DataError as error:
+        raise DataError(
+            f"the rows that are held out to set the threshold cannot be predicted by a fit to the others ({error}) "
+            "Another rng holds out others; a rare level of a factor may be joined with another."
+        ) from error
+
+
+def _column_of(truth: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
+    """The column that holds the truth, which ``.`` in a formula does not stand for."""
+    column = named_column("truth", truth, data) if isinstance(data, pd.DataFrame) else None
+    return () if column is None else (column,)
+
+
+def _stratified(prepared: Prepared, groups: Groups, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """A fold for each group of equal rows, after a look at whether every fold finds one of each class."""
+    codes = prepared.frame.codes[groups.first]
+    for code, level in enumerate(prepared.frame.response.levels):
+        n = int(np.count_nonzero(codes == code))
+        if n < k:
+            raise DataError(f"folds={k} needs {k} different rows of each level: the level {level!r} has {n}.")
+    return assign_folds(codes, k, rng)

@@ -1,0 +1,81 @@
+"""Plain text: 78 columns, points under points."""
+
+import pandas as pd
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.rendering.text import WIDTH, render
+
+
+def lines(*parts, notes=(), warnings=()):
+    return render("Title", parts, notes, warnings).splitlines()
+
+
+def test_blocks():
+    block = Block(
+        title="Section",
+        wide=(Entry("Formula", "y ~ x"),),
+        left=(Entry("n", 634, "count"), Entry("b", 0.5)),
+        right=(Entry("KKT", 1e-9, "residual"),),
+    )
+    assert lines(block)[2:-1] == [
+        "Section",
+        "Formula:  y ~ x",
+        "n:                                634    KKT:                            1e-09",
+        "b:                            0.50000",
+    ]
+
+
+def test_tables():
+    table = Table(("n", "share"), ("no", "yes"), ((265, 0.418), (1369, None)), ("count", "share"), "T")
+    assert lines(table)[2:-1] == [
+        "T",
+        "            n     share",
+        "no        265    0.4180",
+        "yes      1369    -",
+    ]
+
+
+def test_columns_that_do_not_fit_follow_below():
+    frame = pd.DataFrame([[i * 1.5 for i in range(12)]], index=["row"], columns=[f"c{i}" for i in range(12)])
+    text = lines(Table.from_frame(frame))
+    heads = [line for line in text if " c" in line]
+    assert len(heads) == 2
+    assert [word for head in heads for word in head.split()] == list(frame.columns)
+    assert sum(line.startswith("row") for line in text) == 2
+
+
+def test_sections_are_ruled_off_and_continuations_are_not():
+    entry = (Entry("a", 1),)
+    text = lines(Block(left=entry), Block(left=entry), Block(title="S", left=entry))
+    assert [line[:1] for line in text] == [" ", "=", "a", "", "a", "-", "S", "a", "="]
+
+
+def test_warnings_and_notes():
+    text = lines(warnings=["first\nwarning", "second"], notes=["a note"])
+    assert text[2:6] == ["WARNING: first warning", "-" * WIDTH, "WARNING: second", "-" * WIDTH]
+    assert text[-1] == "a note"
+
+
+words = st.text(st.characters(exclude_categories=("C", "Z")), max_size=100)
+names = st.lists(words, min_size=1, max_size=4).map(" ".join)
+numbers = st.none() | st.booleans() | st.floats() | st.integers(-(10**9), 10**9) | names
+entries = st.builds(Entry, st.sampled_from(["A label", "  indented"]), numbers).map(lambda entry: (entry,))
+
+
+@st.composite
+def tables(draw):
+    headers = tuple(draw(st.lists(names, min_size=1, max_size=5)))
+    index = tuple(draw(st.lists(names, max_size=4)))
+    cells = tuple(tuple(draw(st.none() | st.floats()) for _ in headers) for _ in index)
+    return Table(headers, index, cells, ("estimate",) * len(headers), draw(names))
+
+
+blocks = st.builds(Block, names, entries, entries, entries)
+
+
+@given(names, st.lists(tables() | blocks, max_size=3), st.lists(names, max_size=2))
+@example("T", [Table(("",), ("",), ((None,),), ("estimate",))], [])
+def test_no_line_is_wider_than_the_page(title, parts, notes):
+    assert max(map(len, render(title, parts, notes, notes).splitlines())) <= WIDTH

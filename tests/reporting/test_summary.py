@@ -1,0 +1,409 @@
+"""Summaries of a fit: every number is there, in text, HTML and LaTeX, and none is made up."""
+
+import re
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat import svm
+from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.summary import Summary
+from svmstat.results.summary import summarize
+from svmstat.solver import Status
+
+FORMULA = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+
+
+def fake(classes=(False, True), **changes):
+    """A fit with the attributes that a summary reads; each number differs from all others."""
+    support = pd.DataFrame(
+        {"rows": [265, 369], "free": [20, 24], "bounded": [101, 103], "total": [121, 127]}, index=classes
+    )
+    fit = SimpleNamespace(
+        formula=FORMULA,
+        response_name="egg_count > 0",
+        classes=classes,
+        event=classes[-1],
+        nobs=634,
+        n_rows=634,
+        n_missing=7,
+        n_outside_subset=0,
+        n_zero_weight=0,
+        weights_given=False,
+        loss="hinge",
+        kernel_name="rbf",
+        kernel_parameters={"gamma": 0.25},
+        C=16.0,
+        lambda_=1 / (2 * 634 * 16),
+        class_weight=None,
+        nu=None,
+        scaled=True,
+        n_columns=5,
+        n_constant=0,
+        n_support=support,
+        margin=0.046173,
+        objective=2412.7,
+        kkt_violation=3.1e-13,
+        duality_gap=2.2e-12,
+        converged=True,
+        status=Status.CERTIFIED,
+        intercept=0.5132891,
+        intercept_interval=(0.5132891, 0.5132891),
+        intercept_is_unique=True,
+        deviance=418.1038,
+        null_deviance=861.79,
+        llf=-209.0519,
+        pseudo_rsquared=0.51484,
+        calibration=SimpleNamespace(slope=-1.6731, intercept=-0.08817, converged=True, kind="insample"),
+        confusion=pd.DataFrame([[218, 47], [38, 331]], index=classes, columns=classes),
+        apparent_error=0.134069,
+        disagreement=0.0047,
+        costs=None,
+        priors=None,
+        threshold=0.5,
+        params=None,
+        params_standardized=None,
+        has_params=False,
+    )
+    for name, value in changes.items():
+        assert hasattr(fit, name), name
+        setattr(fit, name, value)
+    return fit
+
+
+def linear(names=("lon", "lat", "b_depth"), **changes):
+    index = ["Intercept", *names]
+    params = pd.Series(np.linspace(-1234.5678, 0.00123456, len(index)), index=index)
+    scaled = pd.Series(np.linspace(0.98765432, -3.2e-7, len(index)), index=index)
+    return fake(
+        kernel_name="linear", kernel_parameters={}, has_params=True, params=params,
+        params_standardized=scaled, n_columns=len(names), **changes,
+    )  # fmt: skip
+
+
+def plain(fit, form):
+    """The summary as text without markup, one blank between the words."""
+    summary = summarize(fit)
+    match form:
+        case "text":
+            text = str(summary)
+        case "html":
+            text = summary.as_html().partition("</style>")[2]
+            text = unescape(re.sub("<[^>]*>", " ", text))
+            text = text.translate({0x2212: "-", 0x2007: None, 0x2008: None})
+        case "latex":
+            text = re.sub(r"\\phantom\{[^}]*\}", "", summary.as_latex())
+            text = re.sub(r" \\times 10\^\{(-?)(\d)\}", r"e\g<1>0\2", text)
+            text = re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", text)
+            text = text.replace("$", "").replace("{}", "").replace("\\_", "_").replace(r"\textgreater", ">")
+    return " ".join(text.split())
+
+
+in_each_form = pytest.mark.parametrize("form", ["text", "html", "latex"])
+
+NUMBERS = """634 7 5 0.25 16 4.92902e-05 0.046173 2412.7 0.51329 3.1e-13 2.2e-12
+    20 24 44 101 103 204 121 127 248 265 369 418.10 861.79 0.5148 -209.05 -1.6731 -0.088170
+    218 47 38 331 0.1774 0.1030 0.1341 0.0047"""
+SCALED, ORIGINAL = "0.98765 0.65844 0.32922 -3.2000e-07", "-1234.6 -823.04 -411.52 0.0012346"
+
+
+@in_each_form
+def test_every_number_appears(form):
+    text = plain(fake(), form)
+    for number in NUMBERS.split():
+        assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.])", text), number
+    for word in ("egg_count > 0", "True", "hinge", "rbf", "standardised", "temp_20m"):
+        assert word in text
+
+
+@in_each_form
+def test_every_coefficient_on_both_scales(form):
+    text = plain(linear(), form)
+    for name in ("Intercept", "lon", "lat", "b_depth", "standardised", "original scale"):
+        assert name in text
+    assert all(number in text for number in f"{SCALED} {ORIGINAL}".split())
+
+
+def test_without_scaling_there_is_one_column_of_coefficients():
+    text = plain(linear(scaled=False), "text")
+    assert "coefficient" in text
+    assert "original scale" not in text
+    assert "Scaling: none" in text
+
+
+def test_coefficients_keep_their_rows():
+    names = [f"x{i}" for i in range(60)]
+    lines = str(summarize(linear(names))).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("Intercept  "))
+    assert [line.split()[0] for line in lines[start : start + 61]] == ["Intercept", *names]
+    assert len({line.rindex(".") for line in lines[start : start + 60]}) == 1
+
+
+LONG = "y ~ " + " + ".join(f"np.log(column_number_{i})" for i in range(40))
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        fake(),
+        linear(),
+        linear([f"C(a_factor_with_a_long_name)[level number {i}]:bs(x, df=5)[{i}]" for i in range(12)]),
+        fake(formula=LONG, response_name="x" * 90),
+        fake(classes=("no trace of the disease was ever found in the patient", "a trace " * 12)),
+        fake(classes=("a" * 100, "b" * 120)),
+        fake(intercept_is_unique=False, intercept_interval=(-1.2345e-6, 1.2345e12)),
+        fake(kernel_parameters={"function": "a_function_with_a_name_that_is_too_long_for_its_half"}),
+        fake(nobs=1e12, C=1.23456789e-11, deviance=1.2e300, null_deviance=-1.2e-300),
+        fake(converged=False, status=Status.UNCERTIFIED),
+        fake(class_weight={f"level {i}": i / 7 for i in range(2)}),
+        fake(**{"costs": {"fp": 1 / 3, "fn": 1e9 / 7}, "priors": {False: 1 / 3, True: 2 / 3}, "threshold": 1 / 7}),
+    ],
+)
+def test_width(fit):
+    text = str(summarize(fit))
+    assert max(map(len, text.splitlines())) <= 78
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_a_long_formula_wraps_between_its_terms():
+    text = str(summarize(fake(formula=LONG)))
+    lines = [line for line in text.splitlines() if "column_number" in line]
+    assert len(lines) > 15
+    assert all(line.endswith(("+", "(column_number_39)")) for line in lines)
+
+
+def test_the_middle_of_an_endless_formula_is_left_out():
+    text = str(summarize(fake(formula="y ~ " + " + ".join(f"k{i}" for i in range(634)))))
+    assert "Formula:   y ~ k0 + k1 + k2" in text
+    assert "+ ... + k633" in " ".join(text.split())
+    assert len(text.splitlines()) < 60
+
+
+@in_each_form
+def test_rounding_errors_are_zero(form):
+    fit = linear(intercept=-2e-17, intercept_interval=(-2e-17, -2e-17))
+    fit.params = pd.Series([5.0, 1e-13, 2.0, -3e-16], index=fit.params.index)
+    fit.params_standardized = pd.Series([-2e-17, 1e-13, 2.0, -3e-16], index=fit.params.index)
+    text = plain(fit, form)
+    for noise in ("2.0000e-17", "1.0000e-13", "3.0000e-16"):
+        assert noise not in text
+    assert "5.0000" in text
+
+
+def test_small_numbers_that_are_not_rounding_errors_stay():
+    fit = linear()
+    fit.params_standardized = pd.Series([-1.0, 1e-7, 2e-7, -3e-7], index=fit.params.index)
+    assert "1.0000e-07" in plain(fit, "text")
+    assert "1.0000e-13" in plain(fake(duality_gap=1e-13, deviance=1e-13), "text")
+
+
+@in_each_form
+def test_constant_columns_are_counted(form):
+    assert "Dropped, constant" not in plain(fake(), form)
+    assert re.search(r"Dropped, constant\W+15\b", plain(fake(n_constant=15), form))
+
+
+@in_each_form
+def test_no_negative_zero(form):
+    assert "-0.0000" not in plain(fake(pseudo_rsquared=-1e-9), form)
+
+
+ODD = ["<script>alert(1)</script>", "50%_a", "a & b", "{x}$^~\\#", "*", "[1]", "é–β", "two\nlines", ""]
+
+
+@pytest.mark.parametrize("classes", [(False, True), (1, 7), (-0.5, 0.5), ("no", "yes")])
+@pytest.mark.parametrize("kind", [None, object, "category"])
+def test_levels_of_any_type(classes, kind):
+    fit = fake(classes)
+    for frame in (fit.confusion, fit.n_support):
+        frame.index = pd.Index(classes, dtype=kind)
+    assert f"event: {classes[1]} (369 of 634)" in str(summarize(fit))
+
+
+@pytest.mark.parametrize("level", ODD)
+def test_odd_level_names(level):
+    names = [level, f"C(g)[{level}]", "x"]
+    summary = summarize(linear(names, classes=("other", level), response_name=level))
+    assert " ".join(level.split()) in str(summary)
+    html = summary.as_html().partition("</style>")[2]
+    assert "<script" not in html
+    assert " ".join(level.split()) in unescape(html)
+    latex = summary.as_latex()
+    assert balanced(latex)
+    body = "\n".join(line for line in latex.splitlines() if not line.startswith("% needs"))
+    assert not re.search(r"(?<!\\)[%#]", body)  # a comment would swallow the rest of its line
+    assert not re.search(r"(?<![\\\w])_", body)
+
+
+def balanced(latex):
+    """Whether braces and environments close in the order in which they opened."""
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", latex.replace(r"\\", "")):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    open_environments = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", latex):
+        if kind == "begin":
+            open_environments.append(name)
+        elif not open_environments or open_environments.pop() != name:
+            return False
+    return depth == 0 and not open_environments
+
+
+@in_each_form
+def test_an_intercept_without_a_free_support_vector_is_an_interval(form):
+    interval = fake(intercept=0.25, intercept_interval=(-0.75, 1.25), intercept_is_unique=False)
+    text = plain(interval, form)
+    assert "Intercept (midpoint)" in text
+    assert "-0.75000, 1.2500" in text
+    assert "No support vector is free" in text
+    assert "midpoint" not in plain(fake(), form)
+
+
+@in_each_form
+def test_a_constant_decision_function(form):
+    text = plain(fake(margin=np.inf, objective=0.0, intercept=1.0), form)
+    assert "the decision function is constant" in text
+    assert "inf" in text
+
+
+@in_each_form
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite(form, value):
+    text = plain(fake(deviance=value, pseudo_rsquared=value, disagreement=value, apparent_error=value), form)
+    assert text.count(str(value)) >= 4
+
+
+@in_each_form
+def test_weights_are_sums(form):
+    counts = {"rows": [265.5, 370.25], "free": [20, 24.5], "bounded": [101, 103], "total": [121, 127.5]}
+    text = plain(
+        fake(
+            weights_given=True, nobs=635.75, n_rows=634, n_zero_weight=3,
+            n_support=pd.DataFrame(counts, index=[False, True]),
+            confusion=pd.DataFrame([[218.5, 47], [38, 332.25]], index=[False, True], columns=[False, True]),
+        ),
+        form,
+    )  # fmt: skip
+    for part in ("with weight zero", "Sum of weights", "635.75", "(sums of weights)", "sums of weights)"):
+        assert part in text
+    for number in ("265.5", "370.25", "248.5", "332.25", "370.25 of 635.75"):
+        assert number in text
+    assert "Sum of weights" not in plain(fake(), form)
+
+
+@in_each_form
+def test_rows_outside_the_subset_and_class_weights(form):
+    text = plain(fake(n_outside_subset=12, class_weight={False: 0.5, True: 2}), form)
+    assert "outside subset" in text
+    assert "12" in text
+    assert "False: 0.5, True: 2" in text
+    assert "subset" not in plain(fake(), form)
+    assert "Class weights" not in plain(fake(), form)
+
+
+STAKES = {
+    "costs": {"fp": 1.0, "fn": 12.5},
+    "priors": {False: 0.875, True: 0.125},
+    "class_weight": {False: 0.25, True: 1.75},
+    "threshold": 0.1234567,
+}
+
+
+@in_each_form
+def test_costs_priors_and_what_they_mean(form):
+    """The shares of the sample, 265 and 369 of 634, stand beside the priors."""
+    text = plain(fake(**STAKES), form)
+    assert "1 for a false positive, 12.5 for a false negative" in text
+    assert "Priors (share in the sample)" in text
+    assert "False: 0.875 (0.4180), True: 0.125 (0.5820)" in text
+    assert "False: 0.25, True: 1.75" in text
+    assert "Bayes threshold P0" in text and "0.1235: f > 0 stands for P(event) > P0" in text
+    assert "p > P0 disagree" in text and "p > 1/2" not in text
+
+
+@in_each_form
+def test_of_costs_and_priors_only_what_was_given(form):
+    costs = plain(fake(**STAKES | {"priors": None}), form)
+    assert "false negative" in costs and "Priors" not in costs
+    priors = plain(fake(**STAKES | {"costs": None}), form)
+    assert "Priors" in priors and "false negative" not in priors
+    weights = plain(fake(**STAKES | {"costs": None, "priors": None}), form)
+    assert "Class weights" in weights and "Bayes threshold P0" in weights
+    nothing = plain(fake(), form)
+    for word in ("Costs", "Priors", "Class weights", "Bayes threshold", "P0"):
+        assert word not in nothing
+    assert "p > 1/2 disagree" in nothing
+
+
+@in_each_form
+def test_the_threshold_of_the_p0_loss_without_costs(form):
+    text = plain(fake(loss="p0"), form)
+    assert "Bayes threshold P0" in text and "0.5: f > 0 stands for P(event) > P0" in text
+    assert "p0" in text and "Costs" not in text
+
+
+@in_each_form
+@pytest.mark.parametrize("loss", ["hinge", "p0"])
+def test_costs_and_priors_of_a_fit(form, loss):
+    """8 of 20 rows are sick; with weights 24 of 36."""
+    data = pd.DataFrame({"x": np.sin(np.arange(20.0)), "y": ["sick", "well"] * 8 + ["well"] * 4})
+    fit = svm("y ~ x", data, event="sick", loss=loss, costs={"fn": 3}, priors={"sick": 0.2, "well": 0.8})
+    text = plain(fit, form)
+    assert "1 for a false positive, 3 for a false negative" in text
+    assert "sick: 0.2 (0.4000), well: 0.8 (0.6000)" in text
+    # L(sick) : L(well) = 3 · 0.6 · 0.2 : 0.4 · 0.8 = 0.36 : 0.32
+    assert re.search(r"sick: 1\.0588\d*, well: 0\.9411\d*", text)
+    assert "0.4706: f > 0" in text
+    weights = np.where(data["y"] == "sick", 3.0, 1.0)
+    assert "sick: 0.2 (0.6667), well: 0.8 (0.3333)" in plain(
+        svm("y ~ x", data, event="sick", loss=loss, priors={"sick": 0.2, "well": 0.8}, weights=weights), form
+    )
+
+
+@in_each_form
+@pytest.mark.filterwarnings("error")
+def test_a_class_without_rows_has_no_error_rate(form):
+    empty = pd.DataFrame([[0, 0], [38, 331]], index=[False, True], columns=[False, True])
+    text = plain(fake(confusion=empty), form)
+    assert "0.1030" in text
+    assert "nan" not in text
+
+
+@in_each_form
+def test_warnings_come_first(form):
+    calibration = SimpleNamespace(slope=-90.0, intercept=0.1, converged=False, kind="loo")
+    text = plain(fake(converged=False, status=Status.UNCERTIFIED, kkt_violation=0.012, calibration=calibration), form)
+    certificate = text.index("is not certified as optimal (KKT violation 0.012, duality gap 2.2e-12)")
+    probabilities = text.index("the Platt calibration did not converge")
+    assert text.lower().index("warning:") < certificate < probabilities < text.index("Formula")
+    assert "leave-one-out decision values" in text
+    assert "warning" not in plain(fake(), form).lower()
+
+
+def test_the_summary_as_an_object():
+    summary = summarize(fake())
+    assert str(summary) == repr(summary) == summary.as_text()
+    assert summary._repr_html_() == summary.as_html()
+    assert summary._repr_latex_() == summary.as_latex()
+    assert summary.as_html(document=True).startswith("<!DOCTYPE html>")
+    assert summary.as_html() in summary.as_html(document=True)
+    table = next(part for part in summary.parts if isinstance(part, Table) and "Confusion" in part.title)
+    assert table.to_frame().loc["True", "False"] == 38
+
+
+def test_a_summary_of_nothing():
+    summary = Summary("Nothing", ())
+    assert str(summary).split() == ["Nothing", "=" * 78, "=" * 78]
+    assert "Nothing" in summary.as_html()
+    assert balanced(summary.as_latex())
+
+
+def test_notes_wrap():
+    text = str(Summary("T", (Block(left=(Entry("a", 1),)),), notes=("word " * 40,)))
+    assert max(map(len, text.splitlines())) <= 78
+    assert text.count("word") == 40

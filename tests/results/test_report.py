@@ -1,0 +1,265 @@
+"""The report page: every part is there, the numbers are those of the results, nothing is fetched from outside."""
+
+import base64
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from svmstat import datasets, svm
+from svmstat.errors import ArgumentError
+from svmstat.reporting.rendering.values import show
+from svmstat.results import report as report_module
+from svmstat.results.report import report
+
+B = 49
+SECTIONS = [
+    "Summary",
+    "Prediction error by leave-one-out",
+    "Goodness of fit",
+    "Influential rows",
+    "Calibration",
+    "How this was made",
+]
+
+
+class Reader(HTMLParser):
+    """Checks that elements are closed in order, and collects text and sources."""
+
+    VOID = frozenset({"meta", "img", "br", "link"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.texts, self.images, self.headings, self.references = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "img":
+            self.images.append(given)
+        self.references += [given[name] for name in ("src", "href") if name in given]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.texts.append(data)
+        if self.open and self.open[-1] == "h2":
+            self.headings.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def text(page):
+    return " ".join(" ".join(read(page).texts).split())
+
+
+class Changed:
+    """A fit of which some attributes are replaced."""
+
+    def __init__(self, fit, **replaced):
+        self.__dict__.update(replaced, _fit=fit)
+
+    def __getattr__(self, name):
+        return getattr(self._fit, name)
+
+
+@pytest.fixture(scope="module")
+def fit():
+    formula = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+    return svm(formula, datasets.load("mackerel"), C=16, gamma=0.25)
+
+
+@pytest.fixture(scope="module")
+def page(fit):
+    return report(fit, B=B, rng=7)
+
+
+def test_all_parts(page):
+    reader = read(page)
+    assert reader.headings == SECTIONS
+    assert len(reader.images) == 3
+    assert page.startswith("<!DOCTYPE html>")
+
+
+def test_nothing_from_outside(page):
+    assert all(each.startswith("data:image/svg+xml;base64,") for each in read(page).references)
+    assert not re.search(r"https?:|@import|url\(|<script|<link", page)
+
+
+def test_images_are_whole_and_described(page):
+    for image in read(page).images:
+        root = ElementTree.fromstring(base64.b64decode(image["src"].partition(",")[2]))
+        assert root.tag.endswith("svg")
+        assert len(image["alt"]) > 20
+        assert int(image["width"]) > 300 and int(image["height"]) > 200
+
+
+def test_the_numbers_are_those_of_the_results(fit, page):
+    shown = text(page)
+    loo, gof = fit.loo(), fit.gof(B=B, rng=7)
+    for value in (fit.deviance, loo.score, loo.score_se, gof.statistic, gof.critical_value):
+        assert show(value) in shown
+    for value in (loo.error_rate, loo.apparent_error, loo.excess_error, gof.pvalue):
+        assert show(value, "share") in shown
+    assert fit.formula in shown
+    assert ("is rejected" in shown) == gof.reject
+
+
+def test_the_table_of_influential_rows(fit, page):
+    above = fit.get_influence().delta_deviance
+    above = above[above > fit.get_influence().critical_value(0.95)].sort_values(ascending=False)
+    assert f"{len(above)} rows of 634 lie above the 95 % point of χ²(1), 3.84." in text(page)
+    part = page[page.index("Rows above the line") :]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>', part[: part.index("</table>")])
+    assert rows == list(map(str, above.index))
+    assert all(show(value, "share") in part for value in above)
+
+
+def test_what_was_run(fit, page):
+    shown = text(page)
+    assert "svm('egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m', data, loss='hinge', kernel='rbf'" in shown
+    assert f"B = {B}, method pairs, level 0.95" in shown
+    assert "Seed 7" in shown
+    assert re.search(r"Date 20\d\d-\d\d-\d\d \d\d:\d\d UTC", shown)
+    for name in ("svmstat", "numpy", "scipy", "pandas", "numba", "Python"):
+        assert re.search(rf"\b{name} \d+\.\d+", shown)
+
+
+def test_the_call_that_is_printed_makes_the_same_fit():
+    data = datasets.load("liver")
+    fit = svm(
+        "disease ~ ast + alt",
+        data,
+        subset="disease.isin(['PNC', 'AVH'])",
+        kernel="poly",
+        degree=2,
+        class_weight={"PNC": np.float64(2.0)},
+        event="AVH",
+        scale=False,
+    )
+    call = report_module._call(fit)
+    assert call.endswith(", subset=…)")
+    data = data[data["disease"].isin(["PNC", "AVH"])]
+    again = eval(call.replace(", subset=…", ""), {"svm": svm, "data": data})
+    np.testing.assert_array_equal(again.decision_values, fit.decision_values)
+    assert "class_weight={'AVH': 1.0, 'PNC': 2.0}" in call
+    assert "subset=" not in report_module._call(again)
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ({"costs": {"fn": np.float64(3.0)}}, "loss='hinge', kernel='rbf', C=1.0"),
+        ({"costs": {"fn": 3}}, "costs={'fp': 1.0, 'fn': 3.0}"),
+        ({"priors": {"PNC": 0.25, "AVH": 0.75}, "loss": "p0"}, "loss='p0'"),
+        ({"priors": {"PNC": 0.25, "AVH": 0.75}, "costs": {"fp": 2}}, "priors={'AVH': 0.75, 'PNC': 0.25}"),
+    ],
+    ids=str,
+)
+def test_costs_and_priors_in_the_call_that_is_printed(options, shown):
+    """And not the class weights that follow from them, beside which they would be refused."""
+    data = datasets.load("liver").query("disease in ('PNC', 'AVH')")
+    fit = svm("disease ~ ast + alt", data, **options)
+    call = report_module._call(fit)
+    assert shown in call and "class_weight" not in call
+    again = eval(call, {"svm": svm, "data": data})
+    np.testing.assert_array_equal(again.decision_values, fit.decision_values)
+    assert (again.costs, again.priors) == (fit.costs, fit.priors)
+
+
+def test_costs_and_priors_on_the_page():
+    data = datasets.load("liver").query("disease in ('PNC', 'AVH')")
+    fit = svm("disease ~ ast + alt", data, costs={"fn": 3}, priors={"PNC": 0.25, "AVH": 0.75})
+    shown = text(report(fit, B=9, rng=1))
+    assert "costs={'fp': 1.0, 'fn': 3.0}, priors={'AVH': 0.75, 'PNC': 0.25}" in shown
+    assert "1 for a false positive, 3 for a false negative" in shown
+    assert "Bayes threshold P0" in shown
+
+
+def test_the_same_seed_gives_the_same_page_but_for_the_date(fit, page):
+    again = report(fit, B=B, rng=7)
+    undated = [re.sub(r"\d\d:\d\d UTC", "", each) for each in (again, page)]
+    assert undated[0] == undated[1]
+
+
+def test_a_seed_is_drawn_and_can_be_used_again(fit):
+    first = report(fit, B=9)
+    seed = int(re.search(r"Seed (\d+)", text(first)).group(1))
+    figures = [[image["src"] for image in read(each).images] for each in (first, report(fit, B=9, rng=seed))]
+    assert figures[0] == figures[1]
+
+
+def test_a_generator_is_named(fit):
+    assert "a generator that was given (PCG64)" in text(report(fit, B=9, rng=np.random.default_rng(1)))
+
+
+def test_parametric_bootstrap_and_another_level(fit):
+    shown = text(report(fit, B=B, method="parametric", level=0.9, rng=1))
+    assert "method parametric, level 0.9" in shown
+    assert "responses drawn from the fitted probabilities" in shown
+    assert "the 90 % point of χ²(1), 2.71" in shown
+
+
+@pytest.mark.parametrize("options", [{"B": 0}, {"method": "rows"}, {"level": 1.0}, {"rng": "one"}])
+def test_arguments_are_refused_before_anything_is_computed(fit, options):
+    def never(*args, **kwargs):
+        raise AssertionError("computed")
+
+    with pytest.raises(ArgumentError, match=f"{next(iter(options))}="):
+        report(Changed(fit, loo=never), **options)
+
+
+def test_names_are_escaped():
+    data = datasets.load("mackerel").rename(columns={"lon": "<b>lon&", "egg_count": "eggs"})
+    data.index = [f"<i>{k}" for k in range(len(data))]
+    page = report(svm("eggs > 0 ~ Q('<b>lon&') + lat", data), B=9, rng=1, call="svmstat <report>")
+    shown = text(page)
+    assert "Q('<b>lon&')" in shown and "svmstat <report>" in shown and "<i>" in shown
+    assert "<b>lon" not in page and "<i>" not in page
+
+
+def test_failed_replicates_are_told(fit):
+    def gof(**options):
+        result = fit.gof(**options)
+        result.replicates[:4] = np.nan
+        return result
+
+    assert f"4 of {B} replicates failed and do not count." in text(report(Changed(fit, gof=gof), B=B, rng=1))
+
+
+def test_no_replicate_and_no_prediction(fit):
+    def gof(**options):
+        result = fit.gof(**options)
+        result.replicates[:] = np.nan
+        return result
+
+    full = fit.loo()
+    nothing = np.full(fit.n_rows, np.nan)
+    loo = replace(full, arrays=replace(full.arrays, decision_values=nothing))
+    shown = text(report(Changed(fit, gof=gof, loo=lambda **options: loo), B=9, rng=1))
+    assert "No replicate could be fitted" in shown
+
+
+def test_no_influential_row_and_too_many(fit, monkeypatch):
+    assert "0 rows of 634 lie above" in text(report(fit, B=9, rng=1, level=1 - 1e-9))
+    monkeypatch.setattr(report_module, "MOST_ROWS", 5)
+    shown = text(report(fit, B=9, rng=1))
+    assert re.search(r"(\d+) rows more above the line\.", shown)
+
+
+def test_weights_and_missing_values():
+    data = datasets.load("mackerel").assign(copies=lambda d: np.arange(len(d)) % 3)
+    data.loc[5, "lon"] = np.nan
+    page = report(svm("egg_count > 0 ~ lon + lat", data, weights="copies"), B=9, rng=1)
+    assert "weights=…" in text(page)
