@@ -12,9 +12,12 @@ OF_EACH_KIND = 16
 ONCE_WRONG = {
     1114: "the stated rounding was too small for rows that are equal",
     1930: "a bound vector was imprecise from a solution and certified alone",
+    3127: "what rounding left of a flat h was imprecise from a solution, and certified alone",
     4129: "weights of 1e12 were called equal and were not",
     6809: "the score hung on where Newton's method for the map set off",
     9133: "a bound vector was imprecise from a solution and certified alone",
+    9637: "a correction larger than what it corrected left its rounding in h, certified",
+    50335: "a flat h was told from rounding by one road and not by the other",
     51448: "the sums that the stated rounding was compared with were not exact to its last digits",
 }
 

@@ -150,4 +150,7 @@ def refine(case: Case, beta: Floats, h: Floats, b: Floats, basis: Basis) -> None
     for _ in range(_CORRECTIONS):
         if corrected(case, beta, h, b, basis, _LEAST[case.lead], x) != MOVED:
             return
-        case.gram.add(basis.rows, -x[case.lead :], h)
+        if np.abs(x[case.lead :]).sum() > np.abs(beta).sum():  # its rounding would outlast it
+            h[:] = fresh(case, beta)
+        else:
+            case.gram.add(basis.rows, -x[case.lead :], h)

@@ -74,14 +74,16 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
             return warm
         road = Road.RESCUE
     cold = _reach(problem, case, upper, np.zeros(problem.n), road)
-    return warm if warm is not None and arrived(warm) and warm.violation < cold.violation else cold
+    if warm is None or not arrived(warm) or cold.status is Status.CERTIFIED:
+        return cold
+    return warm if warm.violation < cold.violation else cold
 
 
 def _may_be_finer(solution: Solution) -> bool:
-    """Whether the violation hides too much of h, and that of another solution might not."""
-    return solution.status is Status.IMPRECISE and bool(
-        is_rough(solution.violation, solution.rounding, np.ptp(solution.field))
-    )
+    """Whether too much of h is hidden, and that of another solution might not be: by the violation, or as h is noise."""
+    spread = np.ptp(solution.field)
+    hidden = is_rough(solution.violation, solution.rounding, spread) or spread <= solution.rounding
+    return solution.status is Status.IMPRECISE and bool(hidden)
 
 
 def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
