@@ -80,7 +80,7 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
 
 
 def _may_be_finer(solution: Solution) -> bool:
-    """Whether too much of h is hidden, and that of another solution might not be: by the violation, or as h is noise."""
+    """Whether too much of h is hidden, by the violation or as h is noise, and another solution might do better."""
     spread = np.ptp(solution.field)
     hidden = is_rough(solution.violation, solution.rounding, spread) or spread <= solution.rounding
     return solution.status is Status.IMPRECISE and bool(hidden)
