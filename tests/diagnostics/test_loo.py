@@ -111,10 +111,12 @@ def test_rows_of_weight_zero_and_rows_that_support_nothing_change_nothing(kernel
     without = svm("y ~ x + z", data[~absent], weights="w", kernel=kernel).loo()
     assert loo.score == pytest.approx(without.score, rel=1e-7)
     assert (changes.loc[absent, ["max_change", "delta_deviance"]].abs() < 1e-9).all(axis=None)
-    idle = matrix(fit.alpha) == 0  # in a pair
+    has_free = np.array([pair.solution.free.any() for pair in fit.machine.pairs])  # else b is the middle of an interval
+    idle = (matrix(fit.alpha) == 0) & has_free  # in a pair
     assert idle[~absent].any()
     np.testing.assert_allclose(matrix(loo.decision_values)[idle], matrix(fit.decision_values)[idle], atol=1e-7)
-    assert (changes.loc[~data.index.isin(fit.support), "max_change"] < 1e-7).all()
+    if has_free.all():
+        assert (changes.loc[~data.index.isin(fit.support), "max_change"] < 1e-7).all()
 
 
 def test_influence_refers_to_one_degree_of_freedom(mackerel):
