@@ -41,6 +41,11 @@ def sample(K, n=60, seed=0, apart=1.2, ties=False):
     return data
 
 
+def laplace(A, B):
+    """A kernel as a function."""
+    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
 def standardised(data, names=("x", "z")):
     """The columns as a fit to rows of weight one scales them."""
     columns = data[list(names)]

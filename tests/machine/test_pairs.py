@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from levels import laplace
 from sklearn.svm import SVC
 
 from svmstat.calibration import fit_maps
@@ -19,10 +20,6 @@ TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relativ
 TOL_SUM = 1e-13  # a few numbers added in another order
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def laplace(A, B):
-    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
 
 
 def kernels(X):

@@ -4,16 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from levels import laplace
 
 from svmstat.kernels import RBF, CustomKernel, Precomputed, gram
 from svmstat.solver import Gram
 from svmstat.solver import gram as gram_module
 
 TOL_SUM = 1e-13  # a few numbers added in another order
-
-
-def laplace(A, B):
-    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
 
 
 KERNELS = {"rbf": RBF(0.5), "custom": CustomKernel(laplace), "precomputed": Precomputed()}
