@@ -15,12 +15,18 @@ from svmstat import datasets
 from svmstat.calibration import fit_maps
 from svmstat.machine import contrasts, fit_machine, pairs_of
 
-# The checks of the fuzz lie beside the package and are not installed with it. Last, so that what is tested is the
-# package that is installed.
-sys.path.append(str(Path(__file__).parents[1]))
+# The checks of the fuzz lie beside the package and are not installed with it, nor are the samples of the tests. Last,
+# so that what is tested is the package that is installed.
+sys.path.extend(map(str, Path(__file__).parents[1::-1]))
 
 settings.register_profile("svmstat", deadline=None, derandomize=True, max_examples=50, print_blob=True)
 settings.load_profile("svmstat")
+
+
+@pytest.fixture(params=[2, 3, 6], ids=["two", "three", "six"])
+def K(request):
+    """The number of levels; what holds for any number is stated once."""
+    return request.param
 
 
 def standardised(X):

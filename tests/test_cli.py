@@ -537,3 +537,24 @@ def test_mistakes_in_a_report(tmp_path, capsys, arguments, part):
     assert cli.main(["report", "egg_count > 0 ~ lon + lat", "mackerel", *arguments, "--out", str(out)]) == 2
     assert part in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_more_than_two_levels(capsys):
+    options = ["--coupling", "hastie-tibshirani"]
+    assert cli.main(["fit", "disease ~ ast + alt + gldh", "liver", *options]) == 0
+    captured = capsys.readouterr()
+    expected = svm("disease ~ ast + alt + gldh", datasets.load("liver"), coupling="hastie-tibshirani").summary()
+    assert captured.out.strip("\n") == str(expected).strip("\n")
+    assert captured.err == ""
+    assert re.search(r"Coupling: +hastie-tibshirani\n", captured.out)
+    weights = ["--class-weight", "ACH=2", "--C", "4"]
+    assert cli.main(["fit", "disease ~ ast + alt + gldh", "liver", *weights]) == 0
+    assert "ACH: 2, AVH: 1, PCH: 1, PNC: 1" in capsys.readouterr().out
+
+
+def test_a_report_of_more_than_two_levels(tmp_path, capsys):
+    page = tmp_path / "liver.html"
+    arguments = ["disease ~ ast + alt + gldh", "liver", "-B", "9", "--seed", "1", "--out", str(page)]
+    assert cli.main(["report", *arguments]) == 0
+    assert "every level of disease" in " ".join(page.read_text(encoding="utf-8").split())
+    assert "CV score" in capsys.readouterr().out

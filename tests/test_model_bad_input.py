@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import svmstat.model
-import svmstat.results.fit
 import svmstat.results.two_levels
 from svmstat import SVMResults, svm, tune
 from svmstat.errors import (
@@ -22,7 +21,6 @@ from svmstat.errors import (
     FormulaError,
     SvmstatError,
 )
-from svmstat.results.report import report
 
 N = 20
 
@@ -59,14 +57,6 @@ def changed(i, j, value):
     matrix = K.copy()
     matrix[i, j] = value
     return matrix
-
-
-@pytest.fixture
-def nothing_is_solved(monkeypatch):
-    def fail(*_, **__):
-        raise AssertionError("something was solved")
-
-    monkeypatch.setattr(svmstat.model, "fit_machine", fail)
 
 
 # What is given, the class of the error, and what its message must say.
@@ -110,34 +100,9 @@ ARGUMENTS = [
     ({"scale": 1}, ArgumentError, "scale=1 is not allowed"),
     ({"scale": None, "kernel": "precomputed"}, ArgumentError, "scale=None is not allowed"),
     ({"na_action": "omit"}, ArgumentError, "na_action='omit' is not allowed: it must be one of 'drop', 'raise'."),
-    (
-        {"event": "maybe"},
-        ArgumentError,
-        "event='maybe' is not allowed: it must be a level of the response 'y': 'no', 'yes'.",
-    ),
     ({"event": 1}, ArgumentError, "event=1 is not allowed"),
     ({"event": ["yes"]}, ArgumentError, "event=['yes'] is not allowed"),
     ({"event": np.nan}, ArgumentError, "event=nan is not allowed"),
-    (
-        {"class_weight": {"maybe": 2}},
-        ArgumentError,
-        "class_weight={'maybe': 2} is not allowed: it must be a mapping of levels, which are 'no', 'yes'.",
-    ),
-    (
-        {"class_weight": {"yes": 0}},
-        ArgumentError,
-        "class_weight['yes']=0 is not allowed: it must be a finite number > 0.",
-    ),
-    ({"class_weight": {"yes": -2.0}}, ArgumentError, "class_weight['yes']=-2.0 is not allowed"),
-    ({"class_weight": {"no": np.inf}}, ArgumentError, "class_weight['no']=inf is not allowed"),
-    ({"class_weight": {"no": "2"}}, ArgumentError, "class_weight['no']='2' is not allowed"),
-    (
-        {"class_weight": "balance"},
-        ArgumentError,
-        "class_weight='balance' is not allowed: it must be 'balanced' or a mapping",
-    ),
-    ({"class_weight": 2.0}, ArgumentError, "class_weight=2.0 is not allowed"),
-    ({"class_weight": [1, 2]}, ArgumentError, "class_weight=[1, 2] is not allowed"),
     ({"weights": "weight"}, ArgumentError, "weights='weight' is not allowed: it must be the name of a column"),
     ({"weights": "y"}, ArgumentError, "weights (column 'y') hold text: they must be finite numbers >= 0."),
     ({"weights": -DATA["w"]}, ArgumentError, "weights hold -1.0 in row 0: they must be finite numbers >= 0."),
@@ -183,6 +148,108 @@ def test_arguments(options, error, message):
     assert isinstance(caught.value, TypeError if error is ArgumentTypeError else ValueError)
 
 
+FISH = ["cod", "eel", "hake", "ide", "pike", "ruff"]
+
+
+def fishes(n_levels, n=24):
+    """The data with a response of so many levels."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["depth", "temperature"])
+    return data.assign(
+        site=np.resize([*"abcba"], n), w=np.resize([1.0, 2.0, 0.0, 3.0], n), y=np.resize(FISH[:n_levels], n)
+    )
+
+
+def about_levels(n_levels):
+    """What is given, and what the message must say of so many levels."""
+    named, equal = ", ".join(map(repr, FISH[:n_levels])), dict.fromkeys(FISH[:n_levels], 1 / n_levels)
+    levels = f"it must be a mapping of levels, which are {named}."
+    of_all = f"it must be a mapping of all levels, which are {named}"
+    couplings = "it must be one of 'wu-lin-weng', 'hastie-tibshirani'"
+    cases = [
+        ({"coupling": "hastie-tibshiranni"}, f"coupling='hastie-tibshiranni' is not allowed: {couplings}; "
+         "did you mean 'hastie-tibshirani'?"),
+        ({"coupling": "wu-lin"}, "did you mean 'wu-lin-weng'?"),
+        ({"coupling": None}, f"coupling=None is not allowed: {couplings}."),
+        ({"coupling": 1}, "coupling=1 is not allowed"),
+        ({"coupling": ["wu-lin-weng"]}, "coupling=['wu-lin-weng'] is not allowed"),
+        ({"class_weight": {"code": 2.0}}, f"class_weight={{'code': 2.0}} is not allowed: {levels}"),
+        ({"class_weight": {"cod": 2.0, "ell": 1.0}}, levels),
+        ({"class_weight": {1: 2.0}}, levels),
+        ({"class_weight": {"eel": 0}}, "class_weight['eel']=0 is not allowed: it must be a finite number > 0."),
+        ({"class_weight": {"eel": -2.0}}, "class_weight['eel']=-2.0 is not allowed"),
+        ({"class_weight": {"eel": np.inf}}, "class_weight['eel']=inf is not allowed"),
+        ({"class_weight": {"eel": "2"}}, "class_weight['eel']='2' is not allowed"),
+        ({"class_weight": "balance"}, "class_weight='balance' is not allowed: it must be 'balanced' or a mapping"),
+        ({"class_weight": 2.0}, "class_weight=2.0 is not allowed"),
+        ({"class_weight": [1.0, 2.0, 3.0]}, "class_weight=[1.0, 2.0, 3.0] is not allowed"),
+        ({"costs": {"fn": 5}, "class_weight": "balanced"}, "class_weight and costs are two ways to say the same"),
+        ({"priors": equal, "class_weight": "balanced"}, "class_weight and priors are two ways to say the same"),
+        ({"priors": {"cod": 1.0}}, of_all),
+        ({"priors": {"cod": 0.5, "eel": 0.3, "shark": 0.2}}, of_all),
+        ({"priors": {**equal, "shark": 0.1}}, of_all),
+        ({"priors": {**equal, "eel": 1 / n_levels + 0.1}}, "it must be shares that sum to 1, not to 1.1."),
+        ({"priors": {**dict.fromkeys(equal, 0.0), "cod": 1.0}}, "priors['cod']=1.0 is not allowed: it must be a numb"),
+        ({"priors": {**equal, "eel": -0.2}}, "priors['eel']=-0.2 is not allowed"),
+        ({"priors": "equal"}, f"priors='equal' is not allowed: it must be a mapping of the levels {named} to their sh"),
+        ({"loss": "logistic"}, "loss='logistic' is not allowed"),
+        ({"calibration": "kfold"}, "calibration='kfold' is not allowed: it must be one of 'insample', 'loo'."),
+    ]  # fmt: skip
+    if n_levels == 2:
+        return [*cases, ({"event": "shark"}, f"event='shark' is not allowed: it must be a level of the response 'y': "
+                f"{named}.")]  # fmt: skip
+    return [
+        *cases,
+        ({"costs": {"fp": 1, "fn": 5}}, "costs={'fp': 1, 'fn': 5} is not allowed: false positives and false negatives "
+         f"are those of two classes, and the response 'y' has {n_levels} levels; class_weight and priors weigh these."),
+        ({"costs": {"fn": 5}, "priors": equal}, "false positives and false negatives are those of two classes"),
+        ({"event": "cod"}, f"event='cod' is not allowed: the response 'y' has {n_levels} levels, {named}, and an event "
+         "is one of two. For it against the others compare, as in \"y == 'cod' ~ ...\"."),
+        ({"event": "shark"}, f"event='shark' is not allowed: the response 'y' has {n_levels} levels"),
+    ]  # fmt: skip
+
+
+ABOUT_LEVELS = [(n_levels, *case) for n_levels in (2, 3, 6) for case in about_levels(n_levels)]
+both = pytest.mark.parametrize("call", [svm, tune], ids=["svm", "tune"])
+
+
+@both
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize(
+    ("n_levels", "options", "message"), ABOUT_LEVELS, ids=[f"{n} {str(given)[:40]}" for n, given, _ in ABOUT_LEVELS]
+)
+def test_arguments_about_the_levels(call, n_levels, options, message):
+    with pytest.raises(ArgumentError) as caught:
+        call("y ~ depth + temperature", fishes(n_levels), **options)
+    assert message in str(caught.value)
+
+
+RESPONSES = [
+    (fishes(2).assign(y=np.arange(24), w=1.0), "is a number of 24 distinct values"),
+    (fishes(2).assign(y=np.resize([0.5, 1.5, 2.5], 24)), "is a number of 3 distinct values, 0.5, 1.5, 2.5"),
+    (
+        fishes(2).assign(y="cod"),
+        "has one class only in the 18 rows that count: 'cod'. Two are needed.",
+    ),
+    *((fishes(n).assign(w=lambda d: (d["y"] == "eel") * 1.0), "has one class only in the") for n in (2, 3, 6)),
+]
+
+
+@both
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize(("data", "message"), RESPONSES, ids=range(6))
+def test_responses(call, data, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        call("y ~ depth + temperature", data, weights="w")
+
+
+def test_the_fixture_sees_what_is_solved(nothing_is_solved):
+    """Else the tests here would say nothing."""
+    for call in (svm, tune, lambda *given: tune(*given, criterion="kfold", rng=1, folds=2)):
+        with pytest.raises(AssertionError, match="something was solved"):
+            call("y ~ depth", fishes(3))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -195,9 +262,10 @@ def test_bounds_are_checked_for_a_grid_and_a_path_too(options, message, monkeypa
     with pytest.raises(ArgumentError, match=re.escape(message)):
         tune("y ~ depth + temperature", DATA, **options)
     if "C" in options:
-        monkeypatch.setattr(svmstat.results.two_levels, "follow_costs", NoWork())
+        fit = svm("y ~ depth + temperature", DATA)
+        monkeypatch.setattr(svmstat.results.two_levels, "follow_costs", None)
         with pytest.raises(ArgumentError, match=re.escape(message)):
-            FIT.path(options["C"])
+            fit.path(options["C"])
 
 
 def test_weights_of_very_different_sizes_are_tried():
@@ -274,18 +342,6 @@ DATA_SETS = [  # data, options, error, message
     ("mackerel", {}, ArgumentTypeError, "data is of type str"),
     (DATA.head(0), {}, DataError, "data has no rows."),
     (pd.concat([DATA, DATA[["depth"]]], axis=1), {}, DataError, "data has 2 columns named 'depth'"),
-    (
-        DATA.assign(y="no"),
-        {},
-        DataError,
-        "The response 'y' has one class only in the 20 rows that count: 'no'. Two are needed.",
-    ),
-    (
-        DATA.assign(y=DATA["site"]),
-        {"event": "b"},
-        ArgumentError,
-        "event='b' is not allowed: the response 'y' has 3 levels, 'a', 'b', 'c', and an event is one of two.",
-    ),
     (DATA.assign(y=DATA["depth"]), {}, DataError, "make it two classes by a comparison"),
     (with_value("depth", np.inf), {}, DataError, "data column 'depth' is infinite (inf) in row 3."),
     (with_value("temperature", -np.inf), {}, DataError, "data column 'temperature' is infinite (-inf) in row 3."),
@@ -369,81 +425,6 @@ def test_gram_matrices(data, message):
         svm("y ~ .", data, kernel="precomputed")
 
 
-NEWDATA = [
-    (DATA[["site"]], DataError, "newdata has no column 'depth'"),
-    (DATA.rename(columns={"depth": "dept"}), DataError, "newdata has no column 'depth'; did you mean 'dept'?"),
-    (DATA.assign(site="zz"), DataError, "newdata column 'site' has new level(s) 'zz'; the fit knows 'a', 'b', 'c'."),
-    (with_value("depth", np.inf), DataError, "newdata column 'depth' is infinite (inf) in row 3."),
-    (
-        DATA.assign(depth="deep"),
-        DataError,
-        "newdata column 'depth' holds text such as 'deep'; at the fit it held number.",
-    ),
-    (DATA.assign(site=1), DataError, "newdata column 'site' holds number such as 1; at the fit it held text."),
-    ({"depth": [1.0], "site": ["a"]}, ArgumentTypeError, "newdata is of type dict: it must be a pandas DataFrame."),
-    (DATA["depth"], ArgumentTypeError, "newdata is of type Series"),
-    (DATA.to_numpy(), ArgumentTypeError, "newdata is of type ndarray"),
-]
-FIT = svm("y ~ depth + site", DATA)
-
-
-@pytest.mark.parametrize(("newdata", "error", "message"), NEWDATA, ids=[m[:50] for *_, m in NEWDATA])
-@pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
-def test_new_data(method, newdata, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        getattr(FIT, method)(newdata)
-
-
-@pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba", "summary"])
-def test_an_unknown_keyword_of_a_method(method):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'new_data'"):
-        getattr(FIT, method)(new_data=DATA)
-
-
-class NoWork:
-    """Stands in the place of everything that computes."""
-
-    def __call__(self, *_, **__):
-        raise AssertionError("something was computed")
-
-
-WRONG = [("n_jobs", value, "a number of workers, -1 for all cores, or None") for value in (0, "a", 2.0, True, [2])]
-WRONG_PROGRESS = [("progress", value, "True or False") for value in (1, None, "yes")]
-TAKERS = [
-    *((classes, method, *each) for classes in (2, 3) for method in ("loo", "get_influence", "gof") for each in WRONG),
-    *((classes, method, *each) for classes in (2, 3) for method in ("loo", "gof") for each in WRONG_PROGRESS),
-    *((2, "path", *each) for each in WRONG),
-]
-
-
-@pytest.mark.parametrize(("classes", "method", "name", "value", "allowed"), TAKERS)
-def test_workers_and_progress_are_checked_before_any_work(monkeypatch, classes, method, name, value, allowed):
-    """Also where the result is kept: a second call is no excuse for a wrong argument."""
-    data = DATA.assign(y=np.resize(["a", "b", "c"][:classes], len(DATA)))
-    fit = svm("y ~ depth + temperature", data)
-    if method == "loo":
-        fit.loo()
-    for module in (svmstat.results.fit, svmstat.results.two_levels):
-        for function in ("leave_one_out", "bootstrap_deviance", "follow_costs"):
-            monkeypatch.setattr(module, function, NoWork(), raising=False)
-    with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} is not allowed: it must be {allowed}.")):
-        getattr(fit, method)(**{name: value})
-
-
-@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, np.int64(2)])
-def test_numbers_of_workers(n_jobs):
-    one, other = (svm("y ~ depth + temperature", DATA) for _ in range(2))
-    assert one.loo(n_jobs=n_jobs).score == other.loo().score
-
-
-@pytest.mark.parametrize(("name", "value"), [("n_jobs", 0), ("progress", "yes")])
-def test_a_report_with_wrong_workers_begins_nothing(monkeypatch, name, value):
-    monkeypatch.setattr(svmstat.results.fit, "bootstrap_deviance", NoWork())
-    monkeypatch.setattr(svmstat.results.fit, "leave_one_out", NoWork())
-    with pytest.raises(ArgumentError, match=f"{name}="):
-        report(FIT, B=19, **{name: value})
-
-
 # Warnings
 
 
@@ -481,23 +462,55 @@ def test_an_indefinite_gram_matrix_is_warned_of():
     assert caught[0].filename == __file__
 
 
-def test_a_fit_without_certificate_is_warned_of(monkeypatch):
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize("n_levels", [2, 3, 6])
+def test_what_does_not_depend_on_the_number_of_levels(n_levels):
+    rows = pd.DataFrame(np.arange(36.0).reshape(6, 6)).add_prefix("k").assign(y=np.resize(FISH[:n_levels], 6))
+    with pytest.raises(DataError, match="is not a symmetric matrix"):
+        svm("y ~ .", rows, kernel="precomputed")
+    with pytest.raises(DataError, match="needs a square matrix: the design has 2 columns for 6 rows"):
+        svm("y ~ k0 + k1", rows, kernel="precomputed")
+    with pytest.raises(FormulaError):
+        svm("y ~ depth +", fishes(n_levels))
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 6])
+def test_an_indefinite_kernel_is_warned_of_once(n_levels):
+    with pytest.warns(DesignWarning, match="clearly negative eigenvalues") as caught:
+        svm("y ~ depth + temperature", fishes(n_levels), kernel=indefinite)
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 6])
+def test_a_fit_without_certificate_is_warned_of(monkeypatch, n_levels):
     monkeypatch.setattr(SVMResults, "converged", False)
     with pytest.warns(CertificateWarning, match=r"KKT violation .*, duality gap ") as caught:
-        svm("y ~ depth", DATA)
-    assert caught[0].filename == __file__
+        fit = svm("y ~ depth", fishes(n_levels))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert "is not certified as optimal" in str(fit.summary())
 
 
-def test_a_calibration_that_did_not_converge_is_warned_of(monkeypatch):
-    failed = dataclasses.replace(FIT.maps, converged=np.zeros(1, bool))
-    monkeypatch.setattr(svmstat.model, "fit_maps", lambda *_, **__: failed)
+@pytest.mark.parametrize("n_levels", [2, 3, 6])
+def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, n_levels):
+    """The last of all pairs."""
+    original = svmstat.model.fit_maps
+
+    def fit_maps(*given):
+        maps = original(*given)
+        return dataclasses.replace(maps, converged=np.arange(len(maps.converged)) < len(maps.converged) - 1)
+
+    monkeypatch.setattr(svmstat.model, "fit_maps", fit_maps)
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
-        fit = svm("y ~ depth", DATA)
-    assert caught[0].filename == __file__
-    assert "did not converge" in str(fit.summary())
+        fit = svm("y ~ depth", fishes(n_levels))
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert "the Platt calibration did not converge" in " ".join(str(fit.summary()).split())
+    assert re.search(r"Platt converged: +no", str(fit.summary()))
 
 
-def test_a_good_fit_is_silent():
+@pytest.mark.parametrize("n_levels", [2, 3, 6])
+def test_a_good_fit_is_silent(n_levels):
+    options = {"weights": "w", "subset": "depth > -2.5", "class_weight": "balanced", "coupling": "hastie-tibshirani"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        svm("y ~ depth + site", DATA, weights="w", subset="depth > -2.5", class_weight="balanced").summary()
+        fit = svm("y ~ depth + site", fishes(n_levels, 66), **options)
+        fit.summary(), fit.loo().summary(), fit.gof(B=3, rng=1).summary()

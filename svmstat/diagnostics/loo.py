@@ -205,7 +205,7 @@ class LooResult:
             ),
         )
         rows = "row" if self.n_failed == 1 else "rows"
-        lost = f"{rows} could not be left out: class lost, too few rows for nu, no certificate, no converged Platt map."
+        lost = f"{rows} could not be left out: a class lost, too few for nu, no certificate or no converged Platt map."
         warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
         notes = ("The CV score is -2 times the log-likelihood of the rows by the fits without them.",)
         return Summary("Leave-one-out", (block,), notes, warnings)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from levels import COUPLINGS
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -15,7 +16,6 @@ TOL_SAME = 1e-12  # the same formula in another order
 TOL_MINIMISER = 1e-5  # BFGS stops where the divergence is flat to rounding: the root of 1e-16 with some digits to spare
 LEAST = np.finfo(float).tiny
 
-COUPLINGS = ("wu-lin-weng", "hastie-tibshirani")
 both = pytest.mark.parametrize("coupling", COUPLINGS)
 seeds = st.integers(0, 2**32 - 1)
 

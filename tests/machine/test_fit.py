@@ -1,43 +1,41 @@
-"""The fitted machine: weights as repeated rows, rows of weight zero, decision values by every road."""
+"""Machines of any number of classes: weights as repeated rows, order and labels, decision values by every road."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from levels import laplace
+from sklearn.svm import SVC
 
+from svmstat.calibration import fit_maps, fit_platt
 from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline, gram
-from svmstat.machine import Contrast, fit_machine, group_rows
+from svmstat.machine import Contrast, contrasts, fit_machine, group_rows, pairs_of
 from svmstat.objective.losses import Loss, hinge
-from svmstat.solver import Status
+from svmstat.resampling import leave_one_out
+from svmstat.solver import Gram, Status
 
-TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relative to max(1, Σα max|K|)
+TOL_LIBSVM = 2e-6  # libsvm keeps kernel values as 32-bit floats (6e-8), some tens of which add up; relative to max |f|
 TOL_FIT = 1e-6  # two certified fits of one problem, relative to max(1, |f|)
-
-N = 70
-RNG = np.random.default_rng(31)
-X = RNG.normal(size=(N, 3))
-Y = np.where(X[:, 0] + 0.7 * RNG.normal(size=N) > 0, 1.0, -1.0)
+TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relative to max(1, Σα max|K|)
+TOL_SUM = 1e-13  # a few numbers added in another order
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def laplace(A, B):
-    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
-
-
 KERNELS = {
     "linear": Linear(),
-    "rbf": RBF(0.4),
-    "poly": Polynomial(0.5, 1.0, 3),
-    "spline": Spline(X.min(axis=0), X.max(axis=0)),
+    "rbf": RBF(0.5),
+    "poly": Polynomial(0.5, 1.0, 2),
+    "spline": Spline(np.full(2, -9.0), np.full(2, 9.0)),
     "custom": CustomKernel(laplace),
 }
+every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
-def fit(X=X, y=Y, weights=None, kernel="rbf", C=1.0, loss=None):
-    weights = np.ones(len(y)) if weights is None else np.asarray(weights, float)
-    asked = [Contrast(1, 0, loss or hinge())]
-    return fit_machine(KERNELS.get(kernel, kernel), X, (y > 0).astype(int), weights, asked, C=C)
+def fit(kernel, X, codes, weights=None, C=1.0, loss="hinge", class_weight=None, **options):
+    weights = np.ones(len(codes)) if weights is None else np.asarray(weights, float)
+    asked = contrasts(pairs_of(codes.max() + 1), loss, class_weight)
+    return fit_machine(kernel, X, codes, weights, asked, C=C, **options)
 
 
 def assert_same(a, b, tolerance=TOL_FIT):
@@ -85,137 +83,301 @@ def test_the_other_label_is_another_group():
     np.testing.assert_array_equal(groups.weights, [2.0, 5.0])
 
 
-# -- weights -----------------------------------------------------------------------------------------------------------
+# -- weights, order, labels --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", list(KERNELS))
-def test_a_weight_of_two_is_a_row_given_twice(kernel):
-    """Digit by digit: both are one row of the problem."""
-    weights = RNG.integers(1, 4, N)
-    rows = np.repeat(np.arange(N), weights)
-    weighted, repeated = fit(weights=weights, kernel=kernel), fit(X[rows], Y[rows], kernel=kernel)
+@every_kernel
+def test_a_weight_of_two_is_a_row_given_twice(clouds, kernel, K):
+    """Digit by digit: both are one row of the problems."""
+    X, codes = clouds(60, K, seed=10)
+    weights = np.random.default_rng(11).integers(1, 4, 60)
+    rows = np.repeat(np.arange(60), weights)
+    weighted, repeated = fit(kernel, X, codes, weights), fit(kernel, X[rows], codes[rows])
     np.testing.assert_array_equal(repeated.decision_values, weighted.decision_values[rows])
-    np.testing.assert_array_equal(repeated.pairs[0].solution.alpha, weighted.pairs[0].solution.alpha)
-    assert repeated.pairs[0].solution.intercept_interval == weighted.pairs[0].solution.intercept_interval
-    np.testing.assert_allclose(np.bincount(rows, repeated.alpha[:, 0]), weighted.alpha[:, 0], rtol=1e-14)
-    np.testing.assert_allclose(np.bincount(rows, repeated.upper[:, 0]), weighted.upper[:, 0], rtol=1e-14)
+    np.testing.assert_array_equal(repeated.intercept, weighted.intercept)
+    np.testing.assert_array_equal(repeated.totals, weighted.totals)
+    for p, (one, other) in enumerate(zip(weighted.pairs, repeated.pairs, strict=True)):
+        np.testing.assert_array_equal(other.solution.alpha, one.solution.alpha)
+        assert other.solution.intercept_interval == one.solution.intercept_interval
+        np.testing.assert_allclose(np.bincount(rows, repeated.alpha[:, p]), weighted.alpha[:, p], rtol=TOL_SUM)
+        np.testing.assert_allclose(np.bincount(rows, repeated.upper[:, p]), weighted.upper[:, p], rtol=TOL_SUM)
+    a, b = fit_maps(weighted, "wu-lin-weng"), fit_maps(repeated, "wu-lin-weng")
+    np.testing.assert_allclose(a.slope, b.slope, rtol=1e-9)
+    np.testing.assert_allclose(a.intercept, b.intercept, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", list(KERNELS))
-def test_weight_zero_is_absent_and_predicted(kernel):
-    weights = np.where(RNG.random(N) < 0.3, 0.0, 1.5)
-    kept = weights > 0
-    whole, part = fit(weights=weights, kernel=kernel), fit(X[kept], Y[kept], weights[kept], kernel=kernel)
-    np.testing.assert_array_equal(whole.decision_values[kept], part.decision_values)
-    np.testing.assert_array_equal(whole.alpha[~kept], 0.0)
-    np.testing.assert_array_equal(whole.upper[~kept], 0.0)
-    np.testing.assert_array_equal(whole.alpha[kept], part.alpha)
-    assert_same(whole.decision_values[~kept], part.decision_function(X[~kept]), TOL_VALUES)
+@every_kernel
+def test_weight_zero_is_absent_and_predicted(clouds, kernel, K):
+    """Also where its class is unknown, or that of no other row."""
+    X, codes = clouds(60, K, seed=12)
+    weights = np.where(np.arange(60) % 4 == 3, 0.0, 1.5)
+    weights[: 2 * K] = 1.5
+    unused = weights == 0
+    codes[unused] = np.where(np.arange(60) % 8 == 3, -1, codes)[unused]
+    assert (codes[unused] == -1).any() and (codes[unused] >= 0).any()
+    whole, part = fit(kernel, X, codes, weights), fit(kernel, X[~unused], codes[~unused], weights[~unused])
+    np.testing.assert_array_equal(whole.decision_values[~unused], part.decision_values)
+    np.testing.assert_array_equal(whole.alpha[unused], 0.0)
+    np.testing.assert_array_equal(whole.upper[unused], 0.0)
+    np.testing.assert_array_equal(whole.alpha[~unused], part.alpha)
+    assert_same(whole.decision_values[unused], part.decision_function(X[unused]), TOL_VALUES)
+    a, b = fit_maps(whole, "wu-lin-weng"), fit_maps(part, "wu-lin-weng")
+    np.testing.assert_allclose(a.slope, b.slope, rtol=1e-12)
+    np.testing.assert_array_equal(a.totals, b.totals)
 
 
-def test_alpha_is_shared_in_proportion_to_the_weights():
-    rows = np.array([0, 0, 0, *range(N)])
+def test_alpha_is_shared_in_proportion_to_the_weights(clouds, K):
+    X, codes = clouds(70, K, seed=31)
+    rows = np.array([0, 0, 0, *range(70)])
     weights = np.ones(len(rows))
     weights[:3] = 0.5, 2.0, 0.0
-    machine = fit(X[rows], Y[rows], weights, C=0.2)
-    group = machine.pairs[0].solution.alpha[machine.groups.of_row[0]]
-    np.testing.assert_allclose(machine.alpha[:4, 0], group * np.array([0.5, 2.0, 0.0, 1.0]) / 3.5, rtol=1e-14)
-    np.testing.assert_allclose(machine.upper[:4, 0], 0.2 * weights[:4], rtol=1e-14)
-    np.testing.assert_allclose(machine.decision_values[:4, 0], machine.decision_values[0, 0], rtol=1e-13)
-    assert machine.alpha.sum() == pytest.approx(machine.pairs[0].solution.alpha.sum(), rel=1e-13)
-    assert machine.alpha[:, 0] @ machine.signs[:, 0] == pytest.approx(0.0, abs=1e-12)
+    machine = fit(RBF(0.5), X[rows], codes[rows], weights, C=0.2)
+    share = np.array([0.5, 2.0, 0.0, 1.0])
+    assert (machine.alpha[0] > 0).any()
+    np.testing.assert_allclose(machine.alpha[:4], 2 * machine.alpha[0] * share[:, None], rtol=1e-14)
+    own = machine.upper[0] > 0
+    np.testing.assert_allclose(machine.upper[:4, own], np.tile(0.2 * weights[:4, None], own.sum()), rtol=1e-14)
+    np.testing.assert_allclose(machine.decision_values[:4], np.tile(machine.decision_values[0], (4, 1)), rtol=1e-13)
+    for p, pair in enumerate(machine.pairs):
+        assert machine.alpha[:, p].sum() == pytest.approx(pair.solution.alpha.sum(), rel=1e-13)
+    np.testing.assert_allclose((machine.alpha * machine.signs).sum(axis=0), 0.0, atol=1e-12)
     assert (machine.alpha <= machine.upper * (1 + 1e-15)).all()
 
 
-def test_fractional_weights_scale_as_the_cost():
+def test_fractional_weights_scale_as_the_cost(clouds, K):
     """All weights a half at cost 2C is the fit at cost C."""
-    assert_same(fit(weights=np.full(N, 0.5), C=2.0).decision_values, fit(C=1.0).decision_values)
+    X, codes = clouds(60, K, seed=32)
+    half, whole = fit(RBF(0.5), X, codes, np.full(60, 0.5), C=2.0), fit(RBF(0.5), X, codes, C=1.0)
+    assert_same(half.decision_values, whole.decision_values)
 
 
-def test_class_weights_are_case_weights():
-    case = np.where(Y > 0, 2.0, 0.25)
-    by_loss, by_case = fit(loss=hinge(2.0, 0.25)), fit(weights=case)
-    np.testing.assert_array_equal(by_loss.pairs[0].problem.upper, by_case.pairs[0].problem.upper)
+def test_class_weights_are_case_weights(clouds, K):
+    X, codes = clouds(60, K, seed=33)
+    by_loss = fit(RBF(0.5), X, codes, class_weight={0: 2.0, 1: 0.25})
+    by_case = fit(RBF(0.5), X, codes, np.where(codes == 0, 2.0, np.where(codes == 1, 0.25, 1.0)))
+    for one, other in zip(by_loss.pairs, by_case.pairs, strict=True):
+        np.testing.assert_array_equal(one.problem.upper, other.problem.upper)
     np.testing.assert_array_equal(by_loss.decision_values, by_case.decision_values)
 
 
-def test_margins_reach_the_problem():
+def test_margins_reach_the_problem(clouds):
     """Margins 2, 2 at cost C: f is twice that of margins 1, 1 at cost C / 2."""
-    loss = Loss("hinge", 2.0, 2.0, 1.0, 1.0)
-    assert_same(fit(loss=loss, C=2.0).decision_values, 2.0 * fit(C=1.0).decision_values)
+    X, codes = clouds(60, 2, seed=34)
+    one, two = (
+        fit_machine(RBF(0.5), X, codes, np.ones(60), [Contrast(0, 1, loss)], C=C)
+        for loss, C in ((hinge(), 1.0), (Loss("hinge", 2.0, 2.0, 1.0, 1.0), 2.0))
+    )
+    assert_same(two.decision_values, 2.0 * one.decision_values)
 
 
-# -- decision values ---------------------------------------------------------------------------------------------------
+@given(seed=seeds)
+def test_order_of_the_rows(clouds, seed):
+    rng = np.random.default_rng(seed)
+    X, codes = clouds(40, int(rng.integers(2, 5)), seed=seed)
+    order = rng.permutation(np.concatenate([np.arange(40), np.arange(10)]))
+    weights = rng.choice([0.5, 1.0], len(order))
+    total = np.bincount(order, weights, 40)
+    assert_same(
+        fit(RBF(0.5), X[order], codes[order], weights).decision_values,
+        fit(RBF(0.5), X, codes, total).decision_values[order],
+    )
+
+
+@given(seed=seeds, loss=st.sampled_from(["hinge", "p0"]))
+def test_permuted_classes(clouds, pairs, seed, loss):
+    """Machines of permuted classes are the same, with the sign of the class that comes first."""
+    rng = np.random.default_rng(seed)
+    K = int(rng.integers(2, 6))
+    X, codes = clouds(50, K, seed=seed)
+    new = rng.permutation(K)
+    L = rng.choice([0.5, 1.0, 2.0], K).tolist()
+    machine = fit(RBF(0.5), X, codes, loss=loss, class_weight=dict(enumerate(L)))
+    permuted = fit(
+        RBF(0.5), X, new[codes], loss=loss, class_weight=dict(zip(new.tolist(), L, strict=True))
+    ).decision_values
+    place = {pair: p for p, pair in enumerate(pairs(K))}
+    expected = np.empty_like(permuted)
+    for p, (i, j) in enumerate(pairs(K)):
+        a, b = int(new[i]), int(new[j])
+        expected[:, place[min(a, b), max(a, b)]] = machine.decision_values[:, p] * (1 if a < b else -1)
+    assert_same(permuted, expected)
+
+
+def test_a_point_of_several_classes(clouds):
+    """Rows that agree in X but not in class are different observations."""
+    X, codes = clouds(30, seed=14)
+    X, codes = np.vstack([X, X[:9], X[:9]]), np.concatenate([codes, (codes[:9] + 1) % 3, codes[:9]])
+    machine = fit(RBF(0.5), X, codes)
+    assert len(machine.group_codes) == 39
+    other = SVC(gamma=0.5, tol=1e-10, decision_function_shape="ovo").fit(X, codes)
+    assert_same(machine.decision_values, other.decision_function(X), TOL_LIBSVM)
+    np.testing.assert_array_equal(machine.decision_values[:9], machine.decision_values[-9:])
+
+
+# -- what a machine says of itself -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
-@pytest.mark.parametrize("kernel", list(KERNELS))
-def test_decision_values_by_the_expansion(kernel, C):
-    machine = fit(kernel=kernel, C=C)
-    K = gram(KERNELS[kernel], X)
-    size = max(1.0, machine.alpha.sum() * np.abs(K).max())
-    by_definition = K @ (machine.alpha * Y[:, None]) + machine.pairs[0].solution.intercept
-    assert machine.pairs[0].solution.status is Status.CERTIFIED
-    np.testing.assert_allclose(machine.decision_values, by_definition, rtol=0, atol=TOL_VALUES * size)
-    np.testing.assert_allclose(machine.decision_function(X), machine.decision_values, rtol=0, atol=TOL_VALUES * size)
+@every_kernel
+def test_decision_values_by_the_expansion(clouds, pairs, kernel, C, K):
+    X, codes = clouds(70, K, seed=15)
+    weights = np.random.default_rng(16).choice([0.0, 0.5, 1.0, 2.0], 70)
+    weights[: 2 * K] = 1.0
+    X, codes, weights = np.vstack([X, X[:20]]), np.append(codes, codes[:20]), np.append(weights, np.full(20, 0.7))
+    machine = fit(kernel, X, codes, weights, C)
+    values = gram(kernel, X)
+    size = max(1.0, machine.alpha.sum(axis=0).max() * np.abs(values).max())
+    for p, (i, j) in enumerate(pairs(K)):
+        assert machine.pairs[p].solution.status is Status.CERTIFIED
+        y = np.where(codes == i, 1.0, np.where(codes == j, -1.0, 0.0))
+        alpha = machine.alpha[:, p]
+        assert (alpha[y == 0] == 0).all() and (alpha >= 0).all()
+        assert (alpha <= C * weights * (1 + TOL_SUM)).all()
+        assert alpha @ y == pytest.approx(0, abs=1e-12 * max(1.0, C * 90))
+        by_definition = values @ (alpha * y) + machine.intercept[p]
+        np.testing.assert_allclose(machine.decision_values[:, p], by_definition, rtol=0, atol=TOL_VALUES * size)
+    again = machine.decision_function(X)
+    np.testing.assert_allclose(again, machine.decision_values, rtol=0, atol=TOL_VALUES * size)
+    if isinstance(kernel, Linear):
+        by_direction = X @ machine.directions + machine.intercept
+        np.testing.assert_allclose(by_direction, machine.decision_values, rtol=0, atol=TOL_VALUES * size)
+    np.testing.assert_allclose(machine.totals, [weights[codes == c].sum() for c in range(K)], rtol=TOL_SUM)
+    assert machine.n_classes == K
 
 
-def test_new_rows_in_pieces(monkeypatch):
-    machine = fit()
-    new = RNG.normal(size=(101, 3))
+def test_new_rows_in_pieces(clouds, monkeypatch, K):
+    machine, new = fit(RBF(0.5), *clouds(60, K, seed=17)), clouds(101, seed=18)[0]
     whole = machine.decision_function(new)
     monkeypatch.setattr("svmstat.machine.groups._CHUNK", 64)
-    np.testing.assert_allclose(machine.decision_function(new), whole, rtol=1e-13)
-    assert machine.decision_function(new[:0]).shape == (0, 1)
+    np.testing.assert_allclose(machine.decision_function(new), whole, rtol=0, atol=1e-12)
+    assert machine.decision_function(new[:0]).shape == (0, K * (K - 1) // 2)
 
 
-@pytest.mark.parametrize("kernel", list(KERNELS))
+@every_kernel
 @pytest.mark.parametrize("weighting", ["ones", "some zero", "counts"])
-def test_precomputed_is_the_kernel_itself(kernel, weighting):
-    """A gram matrix in place of the rows: the same fit."""
-    weights = {"ones": np.ones(N), "some zero": np.arange(N) % 3.0, "counts": 1.0 + np.arange(N) % 2}[weighting]
-    new = RNG.normal(size=(9, 3))
-    named = fit(weights=weights, kernel=kernel)
-    given_gram = fit(gram(KERNELS[kernel], X), Y, weights, kernel=Precomputed())
-    assert_same(given_gram.decision_values, named.decision_values)
-    assert_same(given_gram.decision_function(KERNELS[kernel](new, X)), named.decision_function(new))
-    assert given_gram.pairs[0].solution.intercept == pytest.approx(named.pairs[0].solution.intercept, abs=TOL_FIT)
+def test_precomputed_is_the_kernel_itself(clouds, kernel, weighting, K):
+    """A gram matrix in place of the rows: the same fit, also where the class of a row of weight zero is unknown."""
+    X, codes = clouds(50, K, seed=13)
+    weights = {"ones": np.ones(50), "some zero": np.arange(50) % 3.0, "counts": 1.0 + np.arange(50) % 2}[weighting]
+    weights[: 2 * K] = 1.0
+    codes[weights == 0] = -1
+    new = clouds(9, seed=14)[0]
+    named, by_gram = fit(kernel, X, codes, weights), fit(Precomputed(), gram(kernel, X), codes, weights)
+    assert_same(by_gram.decision_values, named.decision_values)
+    assert_same(by_gram.decision_function(kernel(new, X)), named.decision_function(new))
+    assert_same(by_gram.intercept, named.intercept)
 
 
-def test_precomputed_copies_are_grouped():
-    rows = np.concatenate([np.arange(N), np.arange(10)])
-    K = gram(KERNELS["rbf"], X[rows])
-    by_gram, by_rows = fit(K, Y[rows], kernel=Precomputed()), fit(X[rows], Y[rows])
-    assert by_gram.gram.n == by_rows.gram.n == N
+def test_precomputed_copies_are_grouped(clouds, K):
+    X, codes = clouds(60, K, seed=35)
+    rows = np.concatenate([np.arange(60), np.arange(10)])
+    by_gram, by_rows = fit(Precomputed(), gram(RBF(0.5), X[rows]), codes[rows]), fit(RBF(0.5), X[rows], codes[rows])
+    assert by_gram.gram.n == by_rows.gram.n == 60
     assert_same(by_gram.decision_values, by_rows.decision_values)
 
 
-def test_direction_is_the_linear_function():
-    machine = fit(kernel="linear")
-    by_direction = X @ machine.directions + machine.pairs[0].solution.intercept
-    assert_same(by_direction, machine.decision_values, TOL_VALUES)
+def test_no_column_at_all(pairs, K):
+    """K = 0: each f is a constant of the sign of the larger class."""
+    codes = np.repeat(np.arange(K), np.arange(1, K + 1))
+    machine = fit(Linear(), np.empty((len(codes), 0)), codes)
+    np.testing.assert_allclose(machine.decision_values, -1.0, atol=1e-12)
+    assert machine.directions.shape == (0, len(pairs(K)))
+    turned = fit(Linear(), np.empty((len(codes), 0)), K - 1 - codes)
+    np.testing.assert_allclose(turned.decision_values, 1.0, atol=1e-12)
 
 
-def test_no_column_at_all():
-    """K = 0: f is a constant of the sign of the larger class."""
-    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
-    machine = fit(np.empty((5, 0)), y, kernel="linear")
-    np.testing.assert_allclose(machine.decision_values, 1.0, atol=1e-12)
-    assert machine.directions.shape == (0, 1)
+@pytest.mark.parametrize("C", [0.3, 30.0])
+def test_setting_off_from_a_near_machine(clouds, C, K):
+    X, codes = clouds(80, K, seed=19)
+    near = fit(RBF(0.5), X, codes, C=1.0)
+    warm = fit(RBF(0.5), X, codes, C=C, loss="p0", class_weight={1: 2.0}, near=near)
+    cold = fit(RBF(0.5), X, codes, C=C, loss="p0", class_weight={1: 2.0})
+    assert_same(warm.decision_values, cold.decision_values)
+    assert warm.gram is near.gram
+    assert all(a.problem.gram is b.problem.gram for a, b in zip(warm.pairs, near.pairs, strict=True))
 
 
-def test_inputs_are_not_changed():
-    before = X.copy(), Y.copy(), np.ones(N)
-    given_arrays = X.copy(), Y.copy(), np.ones(N)
-    fit(*given_arrays)
-    for a, b in zip(before, given_arrays, strict=True):
+def test_inputs_are_not_changed(clouds, K):
+    X, codes = clouds(40, K, seed=20)
+    weights = np.ones(40)
+    given_arrays = X.copy(), codes.copy(), weights.copy()
+    fit(Linear(), *given_arrays)
+    for a, b in zip((X, codes, weights), given_arrays, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_order_of_the_rows():
-    order = RNG.permutation(N)
-    assert_same(fit(X[order], Y[order]).decision_values, fit().decision_values[order])
+@pytest.mark.parametrize("budget", ["whole too large", "parts too large"])
+def test_machines_beyond_the_budget(clouds, budget, monkeypatch):
+    """Kernel values in blocks: the same machines."""
+    X, codes = clouds(90, 4, seed=26)
+    weights = np.where(np.arange(90) % 5 == 4, 0.0, 1.0)
+    expected = fit(RBF(0.5), X, codes, weights)
+    allowed = {"whole too large": 8 * 60**2, "parts too large": 1000}[budget]
+    monkeypatch.setitem(Gram.__init__.__kwdefaults__, "budget", allowed)
+    machine = fit(RBF(0.5), X, codes, weights)
+    assert not machine.gram.fits
+    assert all(pair.problem.gram.fits == (allowed > 1000) for pair in machine.pairs)
+    assert_same(machine.decision_values, expected.decision_values)
+    assert_same(machine.decision_function(X), expected.decision_values)
 
 
-def test_swapped_labels():
-    assert_same(fit(y=-Y).decision_values, -fit().decision_values)
+# -- maps --------------------------------------------------------------------------------------------------------------
+
+
+def test_maps_are_those_of_the_rows_of_each_pair(clouds, pairs, K):
+    X, codes = clouds(90, K, seed=21)
+    weights = np.random.default_rng(22).choice([0.0, 0.5, 1.0, 2.0], 90)
+    weights[: 2 * K] = 1.0
+    codes[np.flatnonzero(weights == 0)[:3]] = -1
+    machine = fit(RBF(0.5), X, codes, weights)
+    given_f = machine.decision_values + np.random.default_rng(23).normal(size=machine.decision_values.shape)
+    given_f[4:7, 0] = np.nan
+    for f, kind in ((None, "insample"), (given_f, "loo")):
+        maps = fit_maps(machine, "hastie-tibshirani", f)
+        values = machine.decision_values if f is None else f
+        for p, (i, j) in enumerate(pairs(K)):
+            rows = ((codes == i) | (codes == j)) & np.isfinite(values[:, p])
+            platt = fit_platt(values[rows, p], np.where(codes[rows] == i, 1.0, -1.0), weights[rows])
+            assert maps.slope[p] == pytest.approx(platt.slope, rel=1e-12)
+            assert maps.intercept[p] == pytest.approx(platt.intercept, rel=1e-12)
+        assert maps.converged.all()
+        assert (maps.kind, maps.coupling) == (kind, "hastie-tibshirani")
+        np.testing.assert_array_equal(maps.totals, machine.totals)
+
+
+@pytest.mark.parametrize("lonely", [[1], [1, 2]])
+def test_leave_one_out_maps_with_classes_of_one_row(clouds, lonely):
+    """Their rows have no leave-one-out value; the other pairs have their maps."""
+    X, codes = clouds(40, 4, seed=7)
+    rows = np.flatnonzero(~np.isin(codes, lonely) | np.isin(np.arange(40), lonely))
+    machine = fit(RBF(0.5), X[rows], codes[rows])
+    f = leave_one_out(machine, fit_maps(machine, "wu-lin-weng")).decision_values
+    by_loo = fit_maps(machine, "wu-lin-weng", f)
+    for p, pair in enumerate(machine.pairs):
+        own = np.isin(codes[rows], [pair.first, pair.second]) & np.isfinite(f[:, p])
+        if pair.first not in lonely and pair.second not in lonely:
+            y = np.where(codes[rows][own] == pair.first, 1.0, -1.0)
+            platt = fit_platt(f[own, p], y, np.ones(own.sum()))
+            assert by_loo.slope[p] == pytest.approx(platt.slope, rel=1e-12)
+            assert by_loo.intercept[p] == pytest.approx(platt.intercept, rel=1e-12)
+
+
+def test_rounding_is_no_signal():
+    """Here f = −1 for every row is optimal, and found to 1e-11; the map must be constant."""
+    rng = np.random.default_rng(251)
+    X, codes = rng.normal(size=(30, 2)), np.where(rng.random(30) < 0.25, 0, 1)
+    codes[:2] = 0, 1
+    machine = fit(Polynomial(0.5, 1.0, 2), X, codes, C=1000.0)
+    assert np.ptp(machine.decision_values) < 1e-9
+    maps = fit_maps(machine, "wu-lin-weng")
+    share = (codes == 0) @ np.full(30, 1 / 30)
+    np.testing.assert_allclose(maps.probabilities(machine.decision_values)[:, 0], share, rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("coupling", ["wu-lin-weng", "hastie-tibshirani"])
+def test_permuted_classes_have_permuted_probabilities(clouds, coupling, K):
+    X, codes = clouds(80, K, seed=24)
+    order = np.random.default_rng(25).permutation(K)[::-1]
+    machine, permuted = fit(RBF(0.5), X, codes), fit(RBF(0.5), X, order[codes])
+    p, q = (fit_maps(each, coupling).probabilities(each.decision_values) for each in (machine, permuted))
+    np.testing.assert_allclose(q[:, order], p, rtol=0, atol=TOL_FIT)

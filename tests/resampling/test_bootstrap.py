@@ -5,6 +5,7 @@ from importlib import import_module
 import joblib
 import numpy as np
 import pytest
+from levels import COUPLINGS, laplace
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
 from svmstat.resampling.bootstrap import bootstrap_deviance, replicate_generator
@@ -16,13 +17,8 @@ TOL_SAME = 1e-12  # the same sums in another order, relative
 
 SEED = np.random.SeedSequence(21)
 METHODS = ("pairs", "parametric")
-COUPLINGS = ("wu-lin-weng", "hastie-tibshirani")
 methods = pytest.mark.parametrize("method", METHODS)
 couplings = pytest.mark.parametrize("coupling", COUPLINGS)
-
-
-def laplace(A, B):
-    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
 
 
 def drawn(machine, maps, method, r):
@@ -75,9 +71,9 @@ def test_data_sets(data, fit, name, method, coupling):
 @pytest.mark.parametrize(
     ("kernel", "C", "loss"), [(Linear(), 0.5, "hinge"), (RBF(0.5), 30.0, "p0"), (CustomKernel(laplace), 1.0, "hinge")]
 )
-def test_kernels_and_losses(clouds, fit, kernel, C, loss, method, coupling):
-    X, codes = clouds(80, 4, seed=1)
-    options = {"loss": loss, "class_weight": {0: 2.0, 3: 0.5}}
+def test_kernels_and_losses(clouds, fit, kernel, C, loss, method, coupling, K):
+    X, codes = clouds(80, K, seed=1)
+    options = {"loss": loss, "class_weight": {0: 2.0, K - 1: 0.5}}
     machine, maps = fit(kernel, X, codes, C=C, coupling=coupling, **options)
     values = replicates(machine, maps, method)
     assert np.isfinite(values).all()
@@ -86,12 +82,12 @@ def test_kernels_and_losses(clouds, fit, kernel, C, loss, method, coupling):
 
 @methods
 @couplings
-def test_weights_duplicates_and_shared_points(clouds, fit, method, coupling):
+def test_weights_duplicates_and_shared_points(clouds, fit, method, coupling, K):
     """Whole numbers, zero among them, also in a row without a class; and points that several classes have."""
-    X, codes = clouds(50, seed=2)
-    X, codes = np.vstack([X, X[:15], X[:6]]), np.concatenate([codes, codes[:15], (codes[:6] + 1) % 3])
+    X, codes = clouds(60, K, seed=2)
+    X, codes = np.vstack([X, X[:15], X[:6]]), np.concatenate([codes, codes[:15], (codes[:6] + 1) % K])
     weights = np.random.default_rng(3).integers(0, 4, len(codes)) * 1.0
-    weights[:6] = 1.0
+    weights[: 4 * K] = 1.0
     codes[np.flatnonzero(weights == 0)[:2]] = -1
     machine, maps = fit(RBF(0.5), X, codes, weights, C=2.0, coupling=coupling)
     values = replicates(machine, maps, method)
@@ -100,10 +96,11 @@ def test_weights_duplicates_and_shared_points(clouds, fit, method, coupling):
 
 
 @couplings
-def test_fractional_weights_draw_the_rounded_total(clouds, fit, coupling):
-    X, codes = clouds(50, seed=4)
+@pytest.mark.parametrize("K", [2, 3], ids=["two", "three"])
+def test_fractional_weights_draw_the_rounded_total(clouds, fit, coupling, K):
+    X, codes = clouds(50, K, seed=4)
     weights = np.random.default_rng(5).choice([0.0, 0.3, 1.0, 1.7], 50)
-    weights[:6] = 1.0
+    weights[: 2 * K] = 1.0
     assert weights.sum() != round(weights.sum())
     machine, maps = fit(RBF(0.5), X, codes, weights, coupling=coupling)
     assert len(drawn(machine, maps, "pairs", 0)[0]) == round(weights.sum())
@@ -112,9 +109,9 @@ def test_fractional_weights_draw_the_rounded_total(clouds, fit, coupling):
 
 
 @methods
-def test_precomputed(clouds, fit, method):
-    X, codes = clouds(50, seed=6)
-    weights = np.where(np.arange(50) % 7 == 6, 0.0, 1.0)
+def test_precomputed(clouds, fit, method, K):
+    X, codes = clouds(60, K, seed=6)
+    weights = np.where(np.arange(60) % 13 == 12, 0.0, 1.0)
     machine, maps = fit(Precomputed(), gram(RBF(0.5), X), codes, weights)
     values = replicates(machine, maps, method)
     np.testing.assert_allclose(values, one_by_one(machine, maps, method, 5, fit), rtol=TOL_DEVIANCE)
@@ -122,10 +119,10 @@ def test_precomputed(clouds, fit, method):
 
 @methods
 @couplings
-def test_a_lost_class_is_nan(clouds, fit, method, coupling):
+def test_a_lost_class_is_nan(clouds, fit, method, coupling, K):
     """NaN in the replicates that lost one, and in no other."""
-    X, codes = clouds(30, seed=7, apart=3.0)
-    rows = np.flatnonzero((codes != 2) | (np.cumsum(codes == 2) == 1))
+    X, codes = clouds(60, K, seed=7, apart=3.0)
+    rows = np.flatnonzero((codes != K - 1) | (np.cumsum(codes == K - 1) == 1))
     machine, maps = fit(RBF(0.5), X[rows], codes[rows], coupling=coupling)
     values, expected = replicates(machine, maps, method, B=12), one_by_one(machine, maps, method, 12, fit)
     lost = np.isnan(expected)
@@ -160,8 +157,8 @@ def test_the_labels_that_are_drawn_have_their_probabilities(clouds, fit):
 
 
 @methods
-def test_a_replicate_depends_on_its_number_alone(clouds, fit, method):
-    X, codes = clouds(60, 4, seed=12)
+def test_a_replicate_depends_on_its_number_alone(clouds, fit, method, K):
+    X, codes = clouds(60, K, seed=12)
     machine, maps = fit(RBF(0.5), X, codes)
     first = replicates(machine, maps, method, B=21)
     assert len(np.unique(first)) == 21
@@ -194,8 +191,8 @@ def test_a_replicate_without_certificate_or_map_is_nan(clouds, fit, monkeypatch,
 
 @methods
 @pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 2), ("loky", 2)])
-def test_workers_make_no_difference(clouds, fit, method, backend, n_jobs):
-    machine, maps = fit(RBF(0.5), *clouds(60, 4, seed=14), C=5.0)
+def test_workers_make_no_difference(clouds, fit, method, backend, n_jobs, K):
+    machine, maps = fit(RBF(0.5), *clouds(60, K, seed=14), C=5.0)
     alone = replicates(machine, maps, method, B=40, n_jobs=1)
     with joblib.parallel_config(backend):
         np.testing.assert_array_equal(replicates(machine, maps, method, B=40, n_jobs=n_jobs), alone)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from levels import COUPLINGS, laplace
 from sklearn.svm import SVC
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
@@ -16,12 +17,7 @@ TOL_REFIT = 1e-6  # decision values of two certified fits, relative to max(1, |f
 TOL_LIBSVM = 1e-4  # libsvm keeps its kernel matrix in single precision; decision values of order 1, C up to 30
 
 COSTS = [0.05, 0.5, 1.0, 20.0]
-COUPLINGS = ("wu-lin-weng", "hastie-tibshirani")
 both = pytest.mark.parametrize("coupling", COUPLINGS)
-
-
-def laplace(A, B):
-    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
 
 
 def k_folds(machine, k, seed=0):
@@ -68,14 +64,14 @@ def test_folds_are_balanced_within_each_class(seed, k, K):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "p0"])
-def test_problems_are_those_of_the_machines(clouds, fit, loss):
-    X, codes = clouds(60, 4, seed=9)
+def test_problems_are_those_of_the_machines(clouds, fit, loss, K):
+    X, codes = clouds(60, K, seed=9)
     weights = np.random.default_rng(10).choice([0.0, 0.5, 2.0], 60)
-    weights[:8] = 1.0
+    weights[: 4 * K] = 1.0
     options = {"loss": loss, "class_weight": {1: 3.0}}
     machine, _ = fit(RBF(0.5), X, codes, weights, C=2.0, **options)
     problems = posed(machine, **options)
-    assert (problems.C, problems.n_classes) == (2.0, 4)
+    assert (problems.C, problems.n_classes) == (2.0, K)
     np.testing.assert_array_equal(problems.group_codes, machine.group_codes)
     for a, b in zip(problems.pairs, machine.pairs, strict=True):
         assert (a.first, a.second, a.loss) == (b.first, b.second, b.loss)
@@ -125,9 +121,9 @@ def test_any_groups_may_be_left_out(clouds, fit, seed, coupling):
         check(machine, out, [0.5, 2.0], coupling, fit)
 
 
-def test_each_cost_is_that_of_a_path_of_one(clouds, fit):
+def test_each_cost_is_that_of_a_path_of_one(clouds, fit, K):
     """And the machine's own cost is of no account."""
-    X, codes = clouds(70, 4, seed=3)
+    X, codes = clouds(70, K, seed=3)
     machine, other = fit(RBF(0.5), X, codes, C=1.0)[0], fit(RBF(0.5), X, codes, C=7.0)[0]
     out = k_folds(machine, 5)[2]
     held, again = (hold_out(posed(each), out, COSTS, "wu-lin-weng") for each in (machine, other))
@@ -207,8 +203,8 @@ def test_everything_left_out(clouds, fit, coupling):
     assert not held.certified.any()
 
 
-def test_nothing_left_out(clouds, fit):
-    machine, _ = fit(RBF(0.5), *clouds(40, 3, seed=7))
+def test_nothing_left_out(clouds, fit, K):
+    machine, _ = fit(RBF(0.5), *clouds(40, K, seed=7))
     held = hold_out(posed(machine), np.zeros(40, bool), COSTS, "wu-lin-weng")
     assert held.winner.shape == held.log_likelihood.shape == (4, 0)
     assert held.certified.all() and held.calibrated.all()

@@ -1,6 +1,7 @@
 """Loops that say beforehand what they will cost, and that end when they are told to."""
 
 import _thread
+import signal
 import threading
 import time
 import warnings
@@ -183,6 +184,15 @@ def test_memory():
     assert "kernel matrix of 400 rows would take 0.0 GB, beyond the 2.1 GB" in matrix_reason(gram(400, fits=False))
 
 
+@pytest.fixture
+def interruptible():
+    """What Ctrl-C does in a terminal; a process that a shell started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_the_loop(n_jobs):
     """As Ctrl-C does, while a worker is at its piece: no thread goes on, and no further piece is begun."""

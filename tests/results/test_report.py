@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from levels import sample
 
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError
@@ -85,30 +86,44 @@ def page(fit):
     return report(fit, B=B, rng=7)
 
 
-def test_all_parts(page):
+@pytest.fixture(scope="module")
+def liver():
+    formula = "disease ~ np.log(ast) + np.log(alt) + np.log(gldh)"
+    return svm(formula, datasets.load("liver"), coupling="hastie-tibshirani", class_weight={"PNC": 0.5})
+
+
+@pytest.fixture(scope="module", params=["two", "four"])
+def both(request, fit, page, liver):
+    """A fit of two levels and one of four, with their pages."""
+    return (fit, page) if request.param == "two" else (liver, report(liver, B=B, rng=7))
+
+
+def test_all_parts(both):
+    page = both[1]
     reader = read(page)
     assert reader.headings == SECTIONS
     assert len(reader.images) == 3
     assert page.startswith("<!DOCTYPE html>")
 
 
-def test_nothing_from_outside(page):
+def test_nothing_from_outside(both):
+    page = both[1]
     assert all(each.startswith("data:image/svg+xml;base64,") for each in read(page).references)
     assert not re.search(r"https?:|@import|url\(|<script|<link", page)
 
 
-def test_images_are_whole_and_described(page):
-    for image in read(page).images:
+def test_images_are_whole_and_described(both):
+    for image in read(both[1]).images:
         root = ElementTree.fromstring(base64.b64decode(image["src"].partition(",")[2]))
         assert root.tag.endswith("svg")
         assert len(image["alt"]) > 20
         assert int(image["width"]) > 300 and int(image["height"]) > 200
 
 
-def test_the_numbers_are_those_of_the_results(fit, page):
-    shown = text(page)
+def test_the_numbers_are_those_of_the_results(both):
+    fit, shown = both[0], text(both[1]).replace("\u2212", "-")
     loo, gof = fit.loo(), fit.gof(B=B, rng=7)
-    for value in (fit.deviance, loo.score, loo.score_se, gof.statistic, gof.critical_value):
+    for value in (fit.deviance, fit.null_deviance, loo.score, loo.score_se, gof.statistic, gof.critical_value):
         assert show(value) in shown
     for value in (loo.error_rate, loo.apparent_error, loo.excess_error, gof.pvalue):
         assert show(value, "share") in shown
@@ -116,14 +131,40 @@ def test_the_numbers_are_those_of_the_results(fit, page):
     assert ("is rejected" in shown) == gof.reject
 
 
-def test_the_table_of_influential_rows(fit, page):
+def test_the_table_of_influential_rows(both):
+    fit, page = both
     above = fit.get_influence().delta_deviance
     above = above[above > fit.get_influence().critical_value(0.95)].sort_values(ascending=False)
-    assert f"{len(above)} rows of 634 lie above the 95 % point of χ²(1), 3.84." in text(page)
+    assert f"{len(above)} rows of {fit.n_rows} lie above the 95 % point of χ²(1), 3.84." in text(page)
     part = page[page.index("Rows above the line") :]
     rows = re.findall(r'<tr><th scope="row">(.*?)</th>', part[: part.index("</table>")])
     assert rows == list(map(str, above.index))
     assert all(show(value, "share") in part for value in above)
+    for k in above.index if len(fit.classes) > 2 else []:
+        row = text(re.search(rf'<tr><th scope="row">{k}</th>.*?</tr>', part, flags=re.DOTALL)[0]).split()
+        level, own = fit.frame.codes[k], fit.loo().summary_frame()["probability"]
+        assert row[:3] == [str(k), fit.classes[level], show(own[k], "share")]
+
+
+def test_what_is_told_of_more_than_two_levels(liver):
+    page = report(liver, B=9, rng=1)
+    shown = text(page)
+    assert "P(observed): the leave-one-out probability of the level that was observed" in shown
+    assert "probabilities of every level of disease against how often" in shown
+    assert "coupling='hastie-tibshirani'" in shown and "event" not in shown
+    calibration = base64.b64decode(read(page).images[2]["src"].partition(",")[2]).decode()
+    assert all(f"<!-- {level} -->" in calibration for level in liver.classes)
+    call = re.search(r"svm\('disease.*?\)(?= How| Bootstrap)", shown)[0]
+    same = eval(call, {"svm": svm, "data": datasets.load("liver"), "np": np})
+    np.testing.assert_allclose(same.fittedvalues, liver.fittedvalues, rtol=0, atol=1e-9)
+
+
+def test_a_level_of_one_row(K):
+    data = sample(K - 1, 40, seed=10)
+    data.loc[7, "y"] = "only"
+    shown = text(report(svm("y ~ x + z", data), B=19, rng=1))
+    assert "1 row could not be left out" in shown
+    assert re.search(r"\d+ of 19 replicates failed and do not count", shown)
 
 
 def test_what_was_run(fit, page):

@@ -1,42 +1,41 @@
-"""``tune()``: identities with single fits, independence of order and workers, trouble told, nothing else chosen."""
+"""``tune()``: each point is what ``svm()`` says of it, for any number of levels; trouble told, nothing else chosen."""
 
 import warnings
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
 
 import joblib
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from levels import COUPLINGS, quiet, repeated, sample, standardised
 
 from svmstat import datasets, svm
 from svmstat.diagnostics.gacv import gckl
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning, UnavailableError
 from svmstat.tuning import minimax, tune
-from svmstat.tuning.criteria import LeaveOneOut
-from svmstat.tuning.scores import failed
 
 matplotlib.use("Agg")
 
 FORMULA = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 TOL_SAME = 1e-6  # two certified fits of the same problem, relative
 
-
-def sample(n=80, seed=3):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2)).round(3)
-    y = np.where(X[:, 0] * X[:, 1] + 0.6 * rng.normal(size=n) > 0, "yes", "no")
-    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-
-
-DATA = sample()
 GRID = {"C": [0.5, 2.0, 8.0], "gamma": [0.1, 0.5, 2.0]}
-TRUTH = 1 / (1 + np.exp(-2.5 * DATA["a"].to_numpy() * DATA["b"].to_numpy()))
+criteria_of_held_out_rows = pytest.mark.parametrize("criterion", ["loo", "kfold"])
 
 
-def quiet(*args, **kwargs):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GridWarning)
-        return tune(*args, **kwargs)
+@pytest.fixture
+def data(K):
+    """72 rows, six of them copies, with weights."""
+    return frame(K)
+
+
+@cache
+def frame(K):
+    found = sample(K, 72, seed=1).rename(columns={"x": "a", "z": "b"})
+    return found.assign(b=found["b"] / 10).round(3)
 
 
 def test_mackerel_by_leave_one_out():
@@ -48,126 +47,333 @@ def test_mackerel_by_leave_one_out():
     assert known["error"] == pytest.approx(0.1625, abs=5e-5)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "spline"])
-def test_one_point_is_the_leave_one_out_of_the_fit(kernel):
-    given = {"rbf": {"gamma": 0.7}, "poly": {"gamma": 0.3, "degree": 2, "coef0": 1.0}}.get(kernel, {})
-    found = tune("y ~ a + b", DATA, kernel=kernel, C=2, **given)
-    loo = svm("y ~ a + b", DATA, kernel=kernel, **found.best_params).loo()
-    row = found.best_row
-    assert len(found.table) == 1 and found.best_params == {"C": 2.0, **given}
-    got = (row["score"], row["score_se"], row["error"])
-    np.testing.assert_allclose(got, (loo.score, loo.score_se, loo.error_rate), rtol=TOL_SAME)
+# -- leave-one-out -----------------------------------------------------------------------------------------------------
+
+WEIGHED = {"weights": np.resize([1.0, 0.5, 2.0, 0.0], 72), "class_weight": {"c": 3.0}}
 
 
-def test_the_best_is_the_fit_of_svm_digit_by_digit():
-    found = quiet("y ~ a + b", DATA, class_weight="balanced", event="no", **GRID)
-    same = svm("y ~ a + b", DATA, class_weight="balanced", event="no", **found.best_params)
+@pytest.mark.parametrize(
+    ("loss", "coupling", "stakes"),
+    [("hinge", 0, {}), ("p0", 1, {}), ("hinge", 1, WEIGHED), ("p0", 0, WEIGHED), ("hinge", 0, "priors")],
+)
+def test_every_point_is_the_leave_one_out_of_its_fit(data, loss, coupling, stakes, K):
+    if stakes == "priors":
+        levels = sorted(data["y"].unique())
+        stakes = {"priors": dict(zip(levels, [0.5, *[0.5 / (K - 1)] * (K - 1)], strict=True))}
+    options = {"loss": loss, "coupling": COUPLINGS[coupling], **stakes}
+    found = quiet("y ~ a + b", data, **GRID, **options)
+    columns = ["C", "gamma", "score", "score_se", "error", "n_support", "status", "reason"]
+    assert list(found.table) == columns and len(found.table) == 9
+    assert found.table[["C", "gamma"]].to_numpy().tolist() == [[C, g] for C in GRID["C"] for g in GRID["gamma"]]
+    for row in found.table.itertuples():
+        fit = svm("y ~ a + b", data, C=row.C, gamma=row.gamma, **options)
+        loo = fit.loo()
+        got = (row.score, row.score_se, row.error)
+        np.testing.assert_allclose(got, (loo.score, loo.score_se, loo.error_rate), rtol=TOL_SAME)
+        assert row.n_support == fit.frame.weights[fit.support].sum()
+        assert (row.status, row.reason) == ("ok", "")
+    least = found.table.loc[found.table["score"].idxmin()]
+    assert found.best_params == {"C": least["C"], "gamma": least["gamma"]}
+    assert found.best_row.equals(least) and found.score_name == "leave-one-out deviance"
+    assert found.fold is None and found.n_failed == 0
+    if "priors" in stakes:
+        assert found.best.priors == pytest.approx(stakes["priors"])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "spline"])
+def test_points_of_other_kernels(data, kernel):
+    given = {"rbf": {"gamma": 0.7}, "poly": {"gamma": 0.3, "degree": [1, 2], "coef0": 1.0}}.get(kernel, {})
+    found = quiet("y ~ a + b", data, kernel=kernel, C=[1, 4], **given)
+    assert len(found.table) == (4 if kernel == "poly" else 2)
+    assert set(found.best_params) == {"C", *given}
+    for row in found.table.to_dict("records"):
+        named = {name: row[name] for name in found.best_params}
+        named |= {"degree": int(row["degree"])} if kernel == "poly" else {}
+        loo = svm("y ~ a + b", data, kernel=kernel, **named).loo()
+        got = (row["score"], row["score_se"], row["error"])
+        np.testing.assert_allclose(got, (loo.score, loo.score_se, loo.error_rate), rtol=TOL_SAME)
+    same = svm("y ~ a + b", data, kernel=kernel, **found.best_params)
     np.testing.assert_array_equal(found.best.decision_values, same.decision_values)
-    assert found.best.event == "no"
-    assert found.best_row["score"] == found.table["score"].min()
 
 
-@pytest.mark.parametrize("criterion", ["loo", "kfold"])
-def test_order_of_the_grid_and_of_the_rows_does_not_matter(criterion):
-    one = quiet("y ~ a + b", DATA, criterion=criterion, rng=1, **GRID)
-    turned = {name: values[::-1] + values[:1] for name, values in GRID.items()}
-    two = quiet("y ~ a + b", DATA, criterion=criterion, rng=1, **turned)
-    pd.testing.assert_frame_equal(one.table, two.table)
-    other = quiet("y ~ a + b", DATA.sample(frac=1, random_state=1), criterion=criterion, rng=1, **GRID)
-    pd.testing.assert_frame_equal(one.table, other.table, rtol=TOL_SAME)
-
-
-@pytest.mark.parametrize("criterion", ["loo", "kfold"])
-def test_workers_do_not_matter(criterion):
-    one = quiet("y ~ a + b", DATA, criterion=criterion, rng=1, n_jobs=1, **GRID)
-    two = quiet("y ~ a + b", DATA, criterion=criterion, rng=1, n_jobs=2, **GRID)
-    pd.testing.assert_frame_equal(one.table, two.table, check_exact=True)
-    with joblib.parallel_config("loky", n_jobs=2):
-        three = quiet("y ~ a + b", DATA, criterion=criterion, rng=1, **GRID)
-    pd.testing.assert_frame_equal(one.table, three.table, check_exact=True)
-
-
-def test_a_weight_of_two_is_the_row_twice():
-    w = np.resize([1, 2, 1, 0], len(DATA))
-    weighted = quiet("y ~ a + b", DATA.assign(w=w), weights="w", **GRID)
-    repeated = quiet("y ~ a + b", DATA.loc[np.repeat(np.arange(len(DATA)), w)].reset_index(drop=True), **GRID)
-    pd.testing.assert_frame_equal(weighted.table, repeated.table, rtol=TOL_SAME)
-
-
-def test_copies_share_a_fold_and_rows_of_weight_zero_have_none():
-    data = pd.concat([DATA, DATA.head(20)], ignore_index=True).assign(w=1.0)
-    data.loc[30, "w"] = 0.0
-    fold = quiet("y ~ a + b", data, weights="w", criterion="kfold", rng=2, C=[1], gamma=[1]).fold
-    np.testing.assert_array_equal(fold[:20], fold[80:])
-    assert fold[30] == -1 and set(fold.drop(30)) == set(range(5))
+def test_points_of_a_gram_matrix(data):
+    X = standardised(data, ("a", "b"))[["a", "b"]].to_numpy()
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    found = quiet("y ~ .", pd.DataFrame(K).add_prefix("k").assign(y=data["y"]), kernel="precomputed", C=[1, 4])
+    named = quiet("y ~ a + b", data, C=[1, 4], gamma=0.5)
+    columns = ["C", "score", "score_se", "error", "n_support"]
+    pd.testing.assert_frame_equal(found.table[columns], named.table[columns], rtol=TOL_SAME)
 
 
 @pytest.mark.parametrize("score", ["error", "weighted_error"])
-def test_errors_by_hand(score):
-    found = quiet("y ~ a + b", DATA, criterion="kfold", rng=4, score=score, class_weight={"yes": 3}, C=2, gamma=0.5)
-    wrong, weight = np.zeros(len(DATA), bool), np.where(DATA["y"] == "yes", 3.0, 1.0)
-    centred = DATA[["a", "b"]]
-    scaled = DATA.assign(**((centred - centred.mean()) / centred.std()))
-    for k in range(5):
-        out = (found.fold == k).to_numpy()
-        fit = svm("y ~ a + b", scaled[~out], class_weight={"yes": 3}, C=2, gamma=0.5, scale=False)
-        wrong[out] = fit.predict(scaled[out]) != scaled["y"][out]
-    assert found.best_row["error"] == pytest.approx(wrong.mean())
-    expected = wrong.mean() if score == "error" else weight @ wrong / weight.sum()
-    assert found.best_row["score"] == pytest.approx(expected)
+def test_errors_of_left_out_rows(data, score):
+    w = np.resize([1.0, 2.0, 0.0, 1.0], 72)
+    found = quiet("y ~ a + b", data, score=score, weights=w, class_weight={"b": 4.0}, **GRID)
+    L = np.where(data["y"] == "b", 4.0, 1.0)
+    for row in found.table.itertuples():
+        fit = svm("y ~ a + b", data, weights=w, class_weight={"b": 4.0}, C=row.C, gamma=row.gamma)
+        wrong = fit.loo().error
+        expected = w @ wrong / w.sum() if score == "error" else (w * L) @ wrong / (w @ L)
+        assert row.score == pytest.approx(expected) and row.error == pytest.approx(w @ wrong / w.sum())
+    assert found.score_name == f"leave-one-out {score.replace('_', ' ')}"
 
 
-def test_rng_alone_decides_the_folds():
-    folds = [quiet("y ~ a + b", DATA, criterion="kfold", rng=rng, C=1, gamma=1).fold for rng in (1, 1, 2)]
-    pd.testing.assert_series_equal(folds[0], folds[1])
-    assert not folds[0].equals(folds[2])
+def test_of_equal_scores_the_smallest_parameters_are_taken(data):
+    """Levels far apart: no error anywhere."""
+    far = data.assign(a=10.0 * data["y"].map("abcdef".index) + 0.1 * data["a"])
+    found = quiet("y ~ a", far, score="error", C=[8.0, 2.0, 4.0], gamma=[20.0, 5.0, 10.0])
+    assert (found.table["score"] == 0).all()
+    assert found.best_params == {"C": 2.0, "gamma": 5.0}
+    assert found.best_row.name == 0
 
 
-def test_default_grids():
-    found = quiet("y ~ a + b", DATA, criterion="kfold", rng=1)
-    assert (found.table["C"].nunique(), found.table["gamma"].nunique()) == (10, 8)
-    scale = svm("y ~ a + b", DATA).kernel_parameters["gamma"]
-    assert np.isclose(found.table["gamma"], scale).any()
-    assert list(quiet("y ~ a + b", DATA, criterion="kfold", rng=1, kernel="linear").table)[:2] == ["C", "score"]
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_the_best_is_the_fit_of_svm_digit_by_digit(data, coupling, K):
+    options = {"class_weight": "balanced", "coupling": coupling, "calibration": "loo"}
+    options |= {"event": "b"} if K == 2 else {}
+    found = quiet("y ~ a + b", data, **GRID, **options)
+    same = svm("y ~ a + b", data, **options, **found.best_params)
+    for name in ("decision_values", "fittedvalues", "alpha"):
+        assert getattr(found.best, name).equals(getattr(same, name))
+    assert found.best.calibration.kind == "loo" and found.best.class_weight == same.class_weight
+    assert found.best.event == ("b" if K == 2 else None)
+    assert K == 2 or found.best.coupling == coupling
+    plain = quiet("y ~ a + b", data, **GRID, **options | {"calibration": "insample"})
+    pd.testing.assert_frame_equal(found.table, plain.table, check_exact=True)  # scores use the in-sample maps
 
 
-def test_names_in_a_grid_of_gamma():
-    found = quiet("y ~ a + b", DATA, criterion="kfold", rng=1, C=1, gamma=["scale", "median", 3])
+# -- k-fold ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_k_fold_by_hand(data, coupling):
+    stakes, grid = {"class_weight": {"b": 3.0}, "coupling": coupling}, {"C": [0.5, 2.0], "gamma": [0.1, 2.0]}
+    scores = ("deviance", "error", "weighted_error")
+    by_score = {
+        score: quiet("y ~ a + b", data, criterion="kfold", folds=4, rng=4, score=score, **stakes, **grid)
+        for score in scores
+    }
+    L, fold, scaled = np.where(data["y"] == "b", 3.0, 1.0), by_score["error"].fold, standardised(data, ("a", "b"))
+    for k, (C, gamma) in enumerate((C, gamma) for C in grid["C"] for gamma in grid["gamma"]):
+        own, wrong, n_support = np.zeros(72), np.zeros(72, bool), []
+        for which in range(4):
+            out = (fold == which).to_numpy()
+            fit = svm("y ~ a + b", scaled[~out], C=C, gamma=gamma, scale=False, **stakes)
+            p = fit.predict_proba(scaled[out])
+            own[out] = [p.loc[i, level] for i, level in data["y"][out].items()]
+            wrong[out] = fit.predict(scaled[out]) != data["y"][out]
+            n_support.append(len(fit.support))
+        mean = {"error": wrong.mean(), "weighted_error": L @ wrong / L.sum(), "deviance": -2 * np.log(own).sum()}
+        se = {
+            "error": np.sqrt(wrong.var(ddof=1) / 72),
+            "weighted_error": np.sqrt(72 / 71 * ((L * (wrong - mean["weighted_error"])) ** 2).sum()) / L.sum(),
+            "deviance": 2 * np.sqrt(72 * np.log(own).var(ddof=1)),
+        }
+        for score in scores:
+            row = by_score[score].table.iloc[k]
+            assert (row["C"], row["gamma"]) == (C, gamma)
+            assert row["score"] == pytest.approx(mean[score], rel=1e-5)
+            assert row["error"] == pytest.approx(wrong.mean())
+            assert row["n_support"] == pytest.approx(np.mean(n_support))
+            assert row["score_se"] == pytest.approx(se[score], rel=1e-5)
+            assert by_score[score].score_name == f"k-fold {score.replace('_', ' ')}"
+
+
+def test_folds_hold_the_same_share_of_each_level(data, K):
+    data = data[:66]  # without the copies
+    found = quiet("y ~ a + b", data, criterion="kfold", folds=4, rng=1, C=1, gamma=1)
+    counts = pd.crosstab(found.fold, data["y"])
+    assert counts.shape == (4, K)
+    assert (counts.max() - counts.min() <= 1).all()
+    assert found.fold.index.equals(data.index) and found.fold.name == "fold"
+
+
+def test_k_fold_with_weights(data):
+    """A row of weight two is that row twice: the copies share a fold, so the folds are given to both."""
+    w = data["w"].to_numpy()
+    weighted = quiet("y ~ a + b", data, weights="w", criterion="kfold", folds=4, rng=2, **GRID)
+    copied = quiet("y ~ a + b", repeated(data), criterion="kfold", folds=4, rng=2, **GRID)
+    pd.testing.assert_frame_equal(weighted.table, copied.table, rtol=TOL_SAME)
+    assert (weighted.fold[w == 0] == -1).all() and set(weighted.fold[w > 0]) == set(range(4))
+    both = (w[:6] > 0) & (w[-6:] > 0)
+    np.testing.assert_array_equal(weighted.fold[:6][both], weighted.fold[-6:][both])
+    np.testing.assert_array_equal(np.repeat(weighted.fold[w > 0], w[w > 0]), copied.fold)
+
+
+def test_rng_alone_decides_the_folds(data, K):
+    seven = data[:66].groupby("y").head(7)
+    one, same, other = (quiet("y ~ a + b", seven, criterion="kfold", folds=7, rng=rng, **GRID) for rng in (1, 1, 2))
+    assert np.bincount(one.fold).tolist() == [K] * 7
+    assert (one.table["score"] > 0).all()
+    assert not one.fold.equals(other.fold)
+    assert not np.allclose(one.table["score"], other.table["score"])
+    pd.testing.assert_series_equal(one.fold, same.fold)
+    pd.testing.assert_frame_equal(same.table, one.table, check_exact=True)
+
+
+# -- what does not matter ----------------------------------------------------------------------------------------------
+
+
+@cache
+def reference(K, criterion):
+    return quiet("y ~ a + b", frame(K), criterion=criterion, rng=1, n_jobs=1, **GRID)
+
+
+@criteria_of_held_out_rows
+@pytest.mark.parametrize("how", [{"n_jobs": 2}, {"n_jobs": 3}, {"backend": "loky"}, {"gamma": 0.5}], ids=str)
+def test_workers_do_not_matter(data, criterion, how, K):
+    one = reference(K, criterion).table
+    grid = {**GRID, "gamma": how.get("gamma", GRID["gamma"])}
+    with joblib.parallel_config(how.get("backend", "threading"), n_jobs=2):
+        two = quiet("y ~ a + b", data, criterion=criterion, rng=1, n_jobs=how.get("n_jobs"), **grid).table
+    if "gamma" in how:  # a single kernel, whose points are computed in another way
+        one = one[one["gamma"] == 0.5].reset_index(drop=True)
+    pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+@criteria_of_held_out_rows
+def test_order_of_the_grid_and_of_the_rows_does_not_matter(data, criterion, K):
+    one = reference(K, criterion)
+    turned = {name: values[::-1] + values[:1] for name, values in GRID.items()}
+    two = quiet("y ~ a + b", data, criterion=criterion, rng=1, **turned)
+    pd.testing.assert_frame_equal(one.table, two.table, check_exact=True)
+    other = quiet("y ~ a + b", data.sample(frac=1, random_state=1), criterion=criterion, rng=1, **GRID)
+    pd.testing.assert_frame_equal(one.table, other.table, rtol=TOL_SAME)
+
+
+def test_a_point_does_not_depend_on_its_neighbours(data, K):
+    """On a path each cost sets off where the last one ended."""
+    alone = quiet("y ~ a + b", data, C=8.0, gamma=0.5).table
+    row = reference(K, "loo").table.query("C == 8 and gamma == 0.5").reset_index(drop=True)
+    pd.testing.assert_frame_equal(row, alone, rtol=TOL_SAME)
+
+
+def test_a_weight_of_two_is_the_row_twice(data):
+    weighted = quiet("y ~ a + b", data, weights="w", **GRID)
+    copied = quiet("y ~ a + b", repeated(data), **GRID)
+    pd.testing.assert_frame_equal(weighted.table, copied.table, rtol=TOL_SAME)
+
+
+@pytest.mark.parametrize("K", [2, 3], ids=["two", "three"])
+def test_default_grids(data, K):
+    found = quiet("y ~ a + b", data, criterion="kfold", folds=2, rng=1)
+    assert (found.table["C"].nunique(), found.table["gamma"].nunique(), len(found.table)) == (10, 8, 80)
+    assert np.isclose(found.table["gamma"], svm("y ~ a + b", data).kernel_parameters["gamma"]).any()
+    linear = quiet("y ~ a + b", data, criterion="kfold", folds=2, rng=1, kernel="linear")
+    assert list(linear.table)[:2] == ["C", "score"]
+
+
+def test_names_in_a_grid_of_gamma(data):
+    found = quiet("y ~ a + b", data, criterion="kfold", folds=2, rng=1, C=1, gamma=["scale", "median", 3])
     for gamma in ("scale", "median", 3):
-        assert svm("y ~ a + b", DATA, gamma=gamma).kernel_parameters["gamma"] in set(found.table["gamma"])
+        assert svm("y ~ a + b", data, gamma=gamma).kernel_parameters["gamma"] in set(found.table["gamma"])
 
 
-def test_the_edge_is_told():
+# -- what is told ------------------------------------------------------------------------------------------------------
+
+
+@criteria_of_held_out_rows
+def test_the_edge_is_told(data, criterion):
     with pytest.warns(GridWarning, match=r"the best C = \S+ is the (smallest|largest) of its grid") as caught:
-        tune("y ~ a + b", DATA, C=[0.001, 1000.0], gamma=0.001, criterion="kfold", rng=0)
+        tune("y ~ a + b", data, C=[0.001, 1000.0], gamma=0.001, criterion=criterion, rng=0)
     assert len(caught) == 1  # gamma has a single value
     assert caught[0].filename == __file__
 
 
-def test_points_without_a_score_are_told_and_never_the_best(monkeypatch):
-    def fails_at_two(criterion, machine, sample, n_jobs):
-        return failed("as ordered", 1.0) if machine.C == 2.0 else original(criterion, machine, sample, n_jobs)
+def left_out_as(monkeypatch, change):
+    """What leaving rows out tells of a machine is changed."""
+    module = import_module("svmstat.tuning.criteria")
+    original = module.leave_one_out
 
-    original = LeaveOneOut.score
-    monkeypatch.setattr(LeaveOneOut, "score", fails_at_two)
+    def changed(machine, maps, **how):
+        return change(machine, original(machine, maps, **how))
+
+    monkeypatch.setattr(module, "leave_one_out", changed)
+
+
+def test_points_without_a_score_are_told_and_never_the_best(data, monkeypatch):
+    lost = np.arange(72) < 2
+    left_out_as(
+        monkeypatch,
+        lambda machine, found: replace(found, winner=np.where(lost, -1, found.winner)) if machine.C == 2.0 else found,
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = tune("y ~ a + b", DATA, C=[1.0, 2.0, 4.0], gamma=0.5)
+        found = tune("y ~ a + b", data, C=[1.0, 2.0, 4.0], gamma=0.5)
     assert "1 of 3 grid points could not be scored" in str(caught[-1].message)
     row = found.table.set_index("C").loc[2.0]
-    assert np.isnan(row["score"]) and (row["status"], row["reason"]) == ("failed", "as ordered")
+    assert np.isnan(row["score"]) and np.isnan(row["error"]) and row["status"] == "failed"
+    assert row["reason"] == "2 of 72 deletions left without a class"
     assert found.best_params["C"] != 2.0 and found.n_failed == 1
     assert "1 grid points could not be scored" in str(found)
 
 
-def test_a_lost_class_everywhere_is_an_error():
-    data = DATA.assign(y=["yes", *["no"] * (len(DATA) - 1)])
-    with pytest.raises(DataError, match=r"no point of the grid could be scored; .* left without a class"):
-        tune("y ~ a + b", data, **GRID)
+@pytest.mark.parametrize("score", ["deviance", "error"])
+def test_a_map_that_does_not_converge_matters_for_the_deviance_only(data, monkeypatch, score):
+    left_out_as(monkeypatch, lambda _, found: replace(found, calibrated=found.calibrated & (np.arange(72) != 5)))
+    if score == "deviance":
+        with pytest.raises(DataError, match="the first: 1 of 72 deletions without a converged Platt map"):
+            tune("y ~ a + b", data, C=[1.0, 2.0], gamma=0.5, score=score)
+    else:
+        assert quiet("y ~ a + b", data, C=[1.0, 2.0], gamma=0.5, score=score).n_failed == 0
 
 
-# -- criteria of the fit to all rows -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("criterion", "n_levels"), [(each, n) for each in ("loo", "kfold") for n in (2, 3, 6)] + [("gacv", 2)]
+)
+def test_a_point_that_is_not_certified_has_no_score(monkeypatch, criterion, n_levels):
+    if criterion != "kfold":
+        monkeypatch.setattr("svmstat.tuning.criteria.Status", type("Status", (), {"CERTIFIED": None}))
+        message = "the fit is not certified, its KKT violation is"
+    else:
+        module = import_module("svmstat.tuning.cost_search")
+        original = module.hold_out
+        monkeypatch.setattr(module, "hold_out", lambda *g: replace(original(*g), certified=np.zeros(2, bool)))
+        message = "fold 1: not certified; fold 2: not certified"
+    with pytest.raises(DataError, match=f"no point of the grid could be scored; the first: {message}"):
+        tune("y ~ a + b", frame(n_levels), C=[1.0, 2.0], gamma=0.5, criterion=criterion, folds=2, rng=1)
 
+
+def test_a_level_of_one_row_cannot_be_scored_by_leave_one_out(data):
+    lonely = data.assign(y=["shark", *data["y"][1:]])
+    message = "no point of the grid could be scored; the first: 1 of 72 deletions left without a class."
+    with pytest.raises(DataError, match=message):
+        tune("y ~ a + b", lonely, C=[1.0, 2.0], gamma=0.5)
+
+
+def test_summary_and_figure(K):
+    found = reference(K, "loo")
+    text = str(found)
+    for word in ("Grid search", "Best C", "Best gamma", "Error of held-out rows", "leave-one-out deviance"):
+        assert word in text
+    assert f"{found.best_row['score']:.5g}" in text and max(map(len, text.splitlines())) <= 78
+    ax = found.plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("log2 C", "log2 gamma")
+    marked = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"]
+    assert marked == [[[np.log2(found.best_params["C"]), np.log2(found.best_params["gamma"])]]]
+    assert f"{found.best_row['score']:.5g}" in ax.get_title(loc="left")
+    assert found.plot(ax) is ax
+    matplotlib.pyplot.close(ax.figure)
+
+
+def test_progress_goes_to_stderr(data, capsys):
+    quiet("y ~ a + b", data, C=[1, 2], gamma=[0.5, 1], progress=True)
+    captured = capsys.readouterr()
+    assert "tune" in captured.err and captured.out == ""
+
+
+# -- two levels: criteria of the fit to all rows -----------------------------------------------------------------------
+
+
+def two_levels(n=80, seed=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)).round(3)
+    y = np.where(X[:, 0] * X[:, 1] + 0.6 * rng.normal(size=n) > 0, "yes", "no")
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+
+
+DATA = two_levels()
+TRUTH = 1 / (1 + np.exp(-2.5 * DATA["a"].to_numpy() * DATA["b"].to_numpy()))
 STAKES = [
     {},
     {"costs": {"fp": 1, "fn": 4}},
@@ -263,13 +469,6 @@ def test_the_column_of_the_truth_is_no_predictor():
     assert found.best.formula == "y ~ a + b"
 
 
-def test_a_point_that_cannot_be_certified_has_no_criterion(monkeypatch):
-    statuses = type("Status", (), {"CERTIFIED": None})
-    monkeypatch.setattr("svmstat.tuning.criteria.Status", statuses)
-    with pytest.raises(DataError, match="no point of the grid could be scored; the first: the fit is not certified"):
-        tune("y ~ a + b", DATA, criterion="gacv", C=[1.0, 2.0], gamma=0.5)
-
-
 def test_a_row_that_takes_its_class_along():
     """GACV needs no row left out, V₀ does: NaN in its column."""
     data = DATA.assign(y=["yes", *["no"] * 79])
@@ -355,8 +554,8 @@ BAD = [
     ({"criterion": "aic"}, ArgumentError, "criterion='aic' is not allowed: it must be one of 'loo', 'kfold'"),
     ({"search": "random"}, ArgumentError, "search='random' is not allowed"),
     ({"score": "auc"}, ArgumentError, "score='auc' is not allowed"),
+    ({"score": "deviances"}, ArgumentError, "did you mean 'deviance'?"),
     ({"folds": 1}, ArgumentError, "folds=1 is not allowed: it must be an integer >= 2"),
-    ({"criterion": "kfold", "folds": 60}, DataError, "folds=60 needs 60 different rows of each level"),
     ({"rng": "x"}, ArgumentError, "rng='x' is not allowed"),
     ({"n_jobs": 0}, ArgumentError, "n_jobs=0 is not allowed"),
     ({"progress": 1}, ArgumentError, "progress=1 is not allowed"),
@@ -400,20 +599,47 @@ def test_bad_input_is_one_error_before_anything_is_solved(arguments, error, mess
     assert message in str(caught.value)
 
 
+ONLY = "being defined for two levels only: the response 'y' has {K}"
+MORE = [
+    ({"criterion": "gacv"}, "criterion='gacv' is not allowed: it must be 'loo' or 'kfold', GACV " + ONLY),
+    (
+        {"criterion": "gckl", "truth": np.full(72, 0.5)},
+        "criterion='gckl' is not allowed: it must be 'loo' or 'kfold', GCKL " + ONLY,
+    ),
+    ({"score": "loss"}, "score='loss' is not allowed: it must be another measure, the mean loss " + ONLY),
+    ({"score": "loss", "criterion": "kfold"}, "score='loss' is not allowed"),
+    ({"further": ["gacv"]}, "further=('gacv',) is not allowed: it must be left out, these criteria " + ONLY),
+    ({"further": ["loo_loss"]}, ONLY),
+    ({"further": ["gckl"], "truth": np.full(72, 0.5)}, ONLY),
+]
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize(("arguments", "message"), MORE, ids=[str(case[0])[:40] for case in MORE])
+@pytest.mark.parametrize("K", [3, 6], ids=["three", "six"])
+def test_criteria_of_two_levels_are_refused_for_more(data, arguments, message, K):
+    with pytest.raises(ArgumentError) as caught:
+        tune("y ~ a + b", data, **arguments)
+    assert message.format(K=K) in str(caught.value)
+
+
+@pytest.mark.usefixtures("nothing_is_solved")
+@pytest.mark.parametrize("how", ["folds", "subset", "weights", "copies"])
+def test_folds_need_as_many_different_rows_of_each_level(data, how):
+    is_b = data["y"] == "b"
+    few = is_b & (is_b.cumsum() <= 2)
+    data = data.assign(few=few, w=np.where(is_b & ~few, 0.0, 1.0))
+    options = {"subset": {"subset": "(y != 'b') | few"}, "weights": {"weights": "w"}}.get(how, {})
+    folds, message = (60, "the level '[a-f]' has") if how == "folds" else (3, "the level 'b' has 2")
+    if how == "copies":
+        data = pd.concat([data[~is_b], *[data[few]] * 5], ignore_index=True)
+    with pytest.raises(DataError, match=f"folds={folds} needs {folds} different rows of each level: {message}"):
+        tune("y ~ a + b", data, criterion="kfold", folds=folds, **options)
+
+
 def test_an_unknown_keyword():
     with pytest.raises(TypeError, match="cost"):
         tune("y ~ a + b", DATA, cost=1)
-
-
-def test_plot_of_two_parameters():
-    found = quiet("y ~ a + b", DATA, criterion="kfold", rng=1, **GRID)
-    ax = found.plot()
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("log2 C", "log2 gamma")
-    marked = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"]
-    assert marked == [[[np.log2(found.best_params["C"]), np.log2(found.best_params["gamma"])]]]
-    assert f"{found.best_row['score']:.5g}" in ax.get_title(loc="left")
-    assert found.plot(ax) is ax
-    matplotlib.pyplot.close(ax.figure)
 
 
 def test_plot_of_lines():

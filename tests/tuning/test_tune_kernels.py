@@ -7,9 +7,10 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from levels import quiet
 
 from svmstat import minimax, svm, tune
-from svmstat.errors import ArgumentError, GridWarning
+from svmstat.errors import ArgumentError
 from svmstat.kernels import RBF, CustomKernel, Laplace, Linear, Polynomial, Precomputed, Spline, gram
 
 matplotlib.use("Agg")
@@ -26,12 +27,6 @@ def sample(n=80, seed=3, levels=2):
 
 
 DATA, THREE = sample(), sample(120, 5, levels=3)
-
-
-def quiet(*args, **kwargs):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GridWarning)
-        return tune(*args, **kwargs)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,143 @@
+"""Goodness of fit: replicates are fits to drawn rows or labels, for any number of levels; which of them count."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from levels import COUPLINGS, sample, standardised
+
+from svmstat import svm
+from svmstat.errors import ArgumentError, DataError
+from svmstat.resampling import leave_one_out
+
+# Deviances by two certified fits to one sample.
+TOL_REPLICATE = 1e-5
+
+methods = pytest.mark.parametrize("method", ["pairs", "parametric"])
+
+
+def generator(seed, r):
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(r,))))
+
+
+@methods
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_replicates_are_fits_to_drawn_data(method, coupling, K):
+    """The very copies that were drawn, fitted one by one."""
+    data = standardised(sample(K, 66, seed=7))
+    options = {"C": 2.0, "gamma": 0.4, "scale": False, "coupling": coupling}
+    fit = svm("y ~ x + z", data, **options)
+    gof = fit.gof(B=8, method=method, rng=11)
+    groups = fit.machine.groups
+    assert len(groups.first) == 60  # of 66 rows six are copies
+    rows = data.iloc[groups.first].reset_index(drop=True)
+    order = list(fit.pairs[0] if K == 2 else fit.classes)
+    chances = fit.predict_proba()[order].to_numpy()[groups.first]
+    for r in range(8):
+        if method == "pairs":
+            drawn = rows.assign(w=generator(11, r).multinomial(66, groups.weights / 66))
+        else:
+            copies = generator(11, r).multinomial(groups.weights.astype(int), chances)
+            parts = [rows.assign(y=level, w=copies[:, k]) for k, level in enumerate(order)]
+            drawn = pd.concat(parts, ignore_index=True)
+        refit = svm("y ~ x + z", drawn[drawn["w"] > 0], weights="w", **options)
+        assert gof.replicates[r] == pytest.approx(refit.deviance, rel=TOL_REPLICATE)
+    assert gof.statistic == fit.deviance and gof.n_failed == 0
+    assert gof.pvalue == (1 + (gof.replicates >= fit.deviance).sum()) / 9
+
+
+def test_decision_of_the_test_of_fit(K):
+    fit = svm("y ~ x + z", sample(K, 80, seed=8))
+    gof = fit.gof(B=99, rng=3)
+    assert gof.statistic == fit.deviance
+    good = gof.replicates[~np.isnan(gof.replicates)]
+    assert gof.n_failed == 99 - len(good) < 5
+    assert gof.critical_value == np.quantile(good, 0.95)
+    assert gof.pvalue == (1 + (good >= gof.statistic).sum()) / (1 + len(good))
+    assert gof.reject == (gof.statistic > gof.critical_value)
+    assert "pairs" in str(gof) and str(gof) == str(gof.summary())
+
+
+def test_replicates_depend_on_the_seed_alone(K):
+    fit = svm("y ~ x + z", sample(K, 90, seed=8))
+    first = fit.gof(B=40, rng=5).replicates
+    np.testing.assert_array_equal(fit.gof(B=40, rng=5, n_jobs=2).replicates, first)
+    np.testing.assert_array_equal(fit.gof(B=25, rng=5).replicates, first[:25])
+    assert (fit.gof(B=40, rng=6).replicates != first).any()
+    drawn = np.random.default_rng(1)
+    assert (fit.gof(B=5, rng=drawn).replicates != fit.gof(B=5, rng=drawn).replicates).any()
+
+
+def test_dask_gives_the_same_bits(mackerel, another_mackerel):
+    other = another_mackerel
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        again = other.gof(B=20, rng=1, n_jobs=2).replicates
+        loo = leave_one_out(other.machine, other.insample_maps, n_jobs=2)
+    np.testing.assert_array_equal(again, mackerel.gof(B=20, rng=1).replicates)
+    np.testing.assert_array_equal(loo.changes.deviance_deleted, mackerel.loo().deviance_deleted)
+
+
+@methods
+def test_replicates_without_a_level_are_counted(lonely, method):
+    fit = svm("y ~ x + z", lonely)
+    gof = fit.gof(B=40, method=method, rng=1)
+    assert 0 < gof.n_failed < 40 and f", {gof.n_failed} failed, critical" in repr(gof)
+    good = gof.replicates[~np.isnan(gof.replicates)]
+    assert len(good) == 40 - gof.n_failed
+    assert gof.pvalue == (1 + (good >= fit.deviance).sum()) / (1 + len(good))
+    assert gof.critical_value == np.quantile(good, 0.95)
+    if method == "pairs":  # the row is not drawn
+        groups = fit.machine.groups
+        drawn = [generator(1, r).multinomial(40, groups.weights / 40) for r in range(40)]
+        lost = [counts[list(groups.first).index(7)] == 0 for counts in drawn]
+        assert np.isnan(gof.replicates)[lost].all()
+        assert np.isnan(gof.replicates).tolist() == lost
+
+
+def test_a_repr_is_one_line(mackerel):
+    gof = mackerel.gof(B=19, rng=1)
+    assert repr(gof) == (
+        f"<GofResult: deviance 418.096, pairs bootstrap of 19 replicates, critical value {gof.critical_value:.6g} "
+        f"at level 0.95, p-value {gof.pvalue:.4g}>"
+    )
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"B": 0}, "B=0 is not allowed: it must be an integer >= 1"),
+        ({"B": 9.5}, "B=9.5 is not allowed"),
+        ({"level": 0.0}, "level=0.0 is not allowed"),
+        ({"level": 1.0}, "level=1.0 is not allowed"),
+        ({"level": float("nan")}, "level=nan is not allowed"),
+        ({"method": "pair"}, "method='pair' is not allowed.*did you mean 'pairs'"),
+        ({"rng": -1}, "rng=-1 is not allowed"),
+        ({"rng": "seed"}, "rng='seed' is not allowed"),
+    ],
+)
+def test_bad_arguments(options, message, K):
+    fit = svm("y ~ x + z", sample(K, 30))
+    with pytest.raises(ArgumentError, match=message):
+        fit.gof(**options)
+
+
+def test_labels_are_drawn_for_whole_weights_only(K):
+    fit = svm("y ~ x + z", sample(K, 60), weights=np.linspace(0.5, 2, 60))
+    with pytest.raises(DataError, match="method='parametric' draws a label for every copy of a row: the weights must"):
+        fit.gof(B=5, method="parametric")
+    assert fit.gof(B=5, rng=1).n_failed == 0
+
+
+@methods
+def test_more_copies_than_can_be_counted(method, K):
+    fit = svm("y ~ x + z", sample(K, 30), weights=np.full(30, 1e20), C=1e-20)
+    with pytest.raises(DataError, match=r"the weights add up to 3e\+21, and a replicate draws .* count 9\.01e\+15"):
+        fit.gof(B=5, method=method)
