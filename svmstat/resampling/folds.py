@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_platt
 from svmstat.machine import Posed, carried, decided_elsewhere, vote
+from svmstat.machine.pairs import others_of
 from svmstat.solver import Solution, Status, solve
 
 
@@ -84,7 +85,8 @@ def hold_out(
     for p, pair in enumerate(posed.pairs):
         solution: Solution | None = None
         left = out[pair.rows]
-        others = np.setdiff1d(np.flatnonzero(out), pair.rows, assume_unique=True)
+        others = others_of(pair.rows, len(out))
+        others = others[out[others]]
         y, weights = pair.problem.signs, posed.groups.weights[pair.rows]
         for j, cost in enumerate(costs):
             upper = np.where(left, 0.0, cost / pair.C * pair.problem.upper)
