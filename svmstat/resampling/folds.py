@@ -107,6 +107,6 @@ def hold_out(
     kept = np.where(out, 0.0, posed.groups.weights)
     totals = np.bincount(posed.group_codes, kept, posed.n_classes).astype(float)
     maps = Maps(slope, intercept, calibrated, posed.classes, totals, coupling, "insample")
-    winner = np.array([vote(each, posed.classes) for each in f])
+    winner = vote(f.reshape(-1, P), posed.classes).reshape(J, m)
     log_likelihood = maps.log_likelihoods(f, posed.group_codes[out])
     return HeldOut(f, winner, log_likelihood, n_support + is_support @ posed.groups.weights, certified, calibrated)
