@@ -252,7 +252,7 @@ class Prepared:
             event = codes == self.frame.response.event_code
             check_range({"weights": w, "nu": np.where(event, nu.gamma, 1.0 - nu.gamma) / nu.n})
             return
-        L = np.array([self.class_weight[code] for code in range(len(self.frame.response.levels))])[codes]
+        L = self.level_weights[codes]
         for cost in (max(costs), min(costs)):
             check_range({"C": cost, "weights": w, self.decision.source: L})
 
@@ -260,6 +260,11 @@ class Prepared:
         """The pairs of classes with their losses; ν takes the place of the loss."""
         pairs = self.frame.response.pairs
         return contrasts(pairs, self.loss, self.class_weight) if nu is None else (nu_contrast(*pairs[0], nu),)
+
+    @property
+    def level_weights(self) -> Floats:
+        """(K,) L of the levels."""
+        return np.array([self.decision.class_weight[level] for level in self.frame.response.levels])
 
     @property
     def class_weight(self) -> dict[int, float]:

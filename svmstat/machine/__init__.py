@@ -11,6 +11,7 @@ from svmstat.machine.pairs import (
     decided_elsewhere,
     elsewhere,
     nu_contrast,
+    others_of,
     pairs_of,
     vote,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "fit_machine",
     "group_rows",
     "nu_contrast",
+    "others_of",
     "pairs_of",
     "point_by_point",
     "pose",

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, coupled, deviance, fit_map
 from svmstat.calibration.maps import LEAST
-from svmstat.machine import Machine, elsewhere, source
-from svmstat.machine.pairs import others_of
+from svmstat.machine import Machine, elsewhere, others_of, source
 from svmstat.objective.bounds import counts
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_platt
-from svmstat.machine import Posed, carried, decided_elsewhere, vote
-from svmstat.machine.pairs import others_of
+from svmstat.machine import Posed, carried, decided_elsewhere, others_of, vote
 from svmstat.solver import Solution, Status, solve
 
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
-from svmstat.machine import Machine, elsewhere, vote
-from svmstat.machine.pairs import others_of
+from svmstat.machine import Machine, elsewhere, others_of, vote
 from svmstat.objective.bounds import deletions
 from svmstat.resampling.deletions import (
     Deletions,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,9 @@ from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, Plan
+from svmstat.tuning.plan import Asked, Found, Plan, TuneResult
 from svmstat.tuning.sample import Effort, Sample
 from svmstat.tuning.scores import MEASURES, Point, first_least
-
-if TYPE_CHECKING:
-    from svmstat.tuning.result import TuneResult
 
 _TIED = 1e-7
 """Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
@@ -42,7 +39,7 @@ class CostPlan(Plan):
     further : names of criteria beside the score
     """
 
-    space = ("C",)
+    first_found = "score"
 
     name: str
     criterion: Criterion
@@ -78,7 +75,7 @@ class CostPlan(Plan):
         _warn_of(table, {"C": C, **grid.parameters[at]})
         return Found(table, chosen, at, {"C": C, **grid.arguments[at]}, C)
 
-    def figure(self, result: "TuneResult", ax: Axes | None) -> Axes:
+    def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """Contours over C and gamma where both vary; otherwise lines, further parameters held at their best value."""
         best, table = result.searched, result.table
         varied = [name for name in best if _varies(table, name)]
@@ -102,7 +99,7 @@ class CostPlan(Plan):
         chosen = (float(best[first]), float(result.best_row["score"]))
         return line_plot(lines, chosen, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
 
-    def criteria_figure(self, result: "TuneResult", along: str, ax: Axes | None) -> Axes:
+    def criteria_figure(self, result: TuneResult, along: str, ax: Axes | None) -> Axes:
         """The score and the further criteria along one parameter."""
         varied = [name for name in result.searched if name in ("C", "gamma") and _varies(result.table, name)]
         if not varied:
@@ -116,7 +113,7 @@ class CostPlan(Plan):
         title = "dots: the least value of each" + (f"; {at}" if at else "")
         return criteria_plot(line[along].to_numpy(), lines, name=along, title=title, ax=ax)
 
-    def summary(self, result: "TuneResult") -> Summary:
+    def summary(self, result: TuneResult) -> Summary:
         row, of_full_fit = result.best_row, self.criterion.of_full_fit
         block = Block(
             left=tuple(Entry(f"Best {name}", value, "setting") for name, value in result.searched.items()),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,15 +25,11 @@ from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import order_of_threshold, rows_needed, threshold
 from svmstat.tuning.nu_baselines import along_lines
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
-from svmstat.tuning.plan import Asked, Found, Plan
+from svmstat.tuning.plan import Asked, Found, Plan, TuneResult
 from svmstat.tuning.sample import Distinct, Effort, Sample
 from svmstat.tuning.scores import MEASURES
 from svmstat.tuning.smoothing import SMOOTHINGS
 from svmstat.tuning.surface import Cell, ErrorSurface
-
-if TYPE_CHECKING:
-    from svmstat.tuning.result import TuneResult
-
 
 SEARCHES: dict[str, Callable[..., Cell | None]] = {
     "grid": search_grid,
@@ -65,7 +61,7 @@ class NuPlan(Plan):
     n_folds : number of folds
     """
 
-    space = ("nu_event", "nu_other")
+    first_found = "nu_event"
 
     criterion: Minimax | NeymanPearson
     kind: str
@@ -159,7 +155,7 @@ class NuPlan(Plan):
         parameters = pd.DataFrame(list(grid.parameters)).iloc[s].reset_index(drop=True)
         return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)
 
-    def finished(self, result: "TuneResult", held: pd.DataFrame | None) -> "TuneResult":
+    def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:
         """With the rule that replaces f > 0: shifted, or with a threshold that the held-out rows set."""
         if self.kind == "bias":
             return replace(result, rule=ShiftedRule(result.best, float(result.best_row["shift"])))
@@ -171,7 +167,7 @@ class NuPlan(Plan):
         rule = ShiftedRule(result.best, -threshold(scores, a, delta))
         return replace(result, rule=rule, n_threshold=len(scores), order=order_of_threshold(len(scores), a, delta))
 
-    def figure(self, result: "TuneResult", ax: Axes | None) -> Axes:
+    def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """The score over (ν₊, ν₋) for the best kernel [004: figure 1]; with one ν only, the score against it."""
         row, parameters = result.best_row, result.searched
         held = ", ".join(f"{name} = {brief(value)}" for name, value in parameters.items())
@@ -190,7 +186,7 @@ class NuPlan(Plan):
         at = divmod(int(chosen), score.shape[1])
         return share_surface_plot(event, other, score, at, what=what, held=held, ax=ax)
 
-    def roc_figure(self, result: "TuneResult", ax: Axes | None) -> Axes:
+    def roc_figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """The estimated (P_F, P_M) of all points that were looked at, with the chosen one."""
         known = result.table[result.table["status"] == "ok"]
         level = self.criterion.a if isinstance(self.criterion, NeymanPearson) else None
@@ -202,7 +198,7 @@ class NuPlan(Plan):
         """The column with the rates that are compared."""
         return name if self.smooth is None else f"{name}_smooth"
 
-    def summary(self, result: "TuneResult") -> Summary:
+    def summary(self, result: TuneResult) -> Summary:
         row = result.best_row
         kernel = [Entry(f"Best {name}", value, "setting") for name, value in result.searched.items()]
 

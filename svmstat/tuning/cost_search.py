@@ -53,7 +53,7 @@ def search_folds(
     sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
 ) -> list[list[Point]]:
     """k-fold at each kernel and each of the rising costs."""
-    k = int(sample.folds.max()) + 1
+    k = int(sample.folded.of_group.max()) + 1
     pieces = _FoldPieces(sample, kernels[::-1], costs, k, measure == "deviance")
     one = _FoldPieces(sample, [middle(kernels)], [middle(costs)], k, measure == "deviance")
     parts = run_pieces(
@@ -87,7 +87,7 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
             if posed.gram.fits:
                 posed.gram.complete()  # workers may not add rows to the same matrix
             for which in range(self._k):
-                yield posed, self._sample.folds == which, self._costs, self._sample.coupling, self._with_maps
+                yield posed, self._sample.folded.of_group == which, self._costs, self._sample.coupling, self._with_maps
 
 
 def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> Point:
@@ -97,7 +97,7 @@ def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> P
     reasons = [f"fold {which}: {trouble}" for which, trouble in troubles if trouble]
     if reasons:
         return failed("; ".join(reasons), n_support)
-    fold, weights, codes = sample.folds, sample.groups.weights, sample.group_codes
+    fold, weights, codes = sample.folded.of_group, sample.folded.groups.weights, sample.group_codes
     f, log_likelihood, winner = np.empty(len(fold)), np.empty(len(fold)), np.empty(len(fold), np.intp)
     for which, part in enumerate(parts):
         out = fold == which
@@ -110,7 +110,7 @@ def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> P
 
 def _trouble(part: HeldOut, j: int, measure: str) -> str:
     """What keeps a fold from being scored; empty if nothing does."""
-    if (part.winner[j] < 0).any() or np.isnan(part.n_support[j]):
+    if np.isnan(part.n_support[j]):
         return "left without a class"
     if not part.certified[j]:
         return "not certified"

@@ -14,6 +14,20 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
+class Folds:
+    """Rows that are held out together; those that are the same observation share a fold.
+
+    Attributes
+    ----------
+    groups : the rows that are the same observation
+    of_group : (G,) the fold 0 … k − 1 of each of these
+    """
+
+    groups: Groups
+    of_group: Codes
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """The rows that are fitted at every point of a search.
 
@@ -25,8 +39,7 @@ class Sample:
     contrasts : the pairs of classes, each with its loss
     class_weight : (K,) L of each class
     coupling : how the probabilities of pairs are coupled
-    groups : the rows that are the same observation
-    fold : (G,) the fold 0 … k − 1 of each of these; None where nothing is held out by folds
+    folds : what is held out together; None where nothing is held out by folds
     truth : (n,) P(event | x) where it is known
     """
 
@@ -36,39 +49,39 @@ class Sample:
     contrasts: tuple[Contrast, ...]
     class_weight: Floats
     coupling: str
-    groups: Groups
-    fold: Codes | None = None
+    folds: Folds | None = None
     truth: Floats | None = None
 
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
         """The machine on all rows; ``near`` as in `fit_machine`."""
         return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near)
 
+    @property
+    def folded(self) -> Folds:
+        """The folds of a search that has some."""
+        assert self.folds is not None
+        return self.folds
+
     def pose(self, kernel: Kernel) -> Posed:
-        """Its problems for C = 1."""
-        return pose(kernel, self.X, self.codes, self.weights, self.contrasts, C=1.0, groups=self.groups)
+        """Its problems for C = 1, on the groups that the folds are made of."""
+        groups = self.folded.groups
+        return pose(kernel, self.X, self.codes, self.weights, self.contrasts, C=1.0, groups=groups)
 
     @property
     def group_codes(self) -> Codes:
-        """(G,) the classes of the groups."""
-        return self.codes[self.groups.first]
+        """(G,) the classes of these groups."""
+        return self.codes[self.folded.groups.first]
 
     @property
     def group_signs(self) -> Floats:
         """(G,) +1 for groups of the event and −1 for the others, of two classes."""
         return self.contrasts[0].signs(self.group_codes)
 
-    @property
-    def folds(self) -> Codes:
-        """(G,) the fold of each group, where there are folds."""
-        assert self.fold is not None
-        return self.fold
-
     def distinct(self, of_rows: bool) -> "Distinct":
         """The groups of two classes as rows; ``of_rows`` tells rows of a design from a gram matrix."""
-        first = self.groups.first
-        X = self.X[first] if of_rows else np.ascontiguousarray(self.X[np.ix_(first, first)])
-        return Distinct(X, self.group_signs, self.groups.weights, self.folds)
+        groups = self.folded.groups
+        X = self.X[groups.first] if of_rows else np.ascontiguousarray(self.X[np.ix_(groups.first, groups.first)])
+        return Distinct(X, self.group_signs, groups.weights, self.folded.of_group)
 
 
 @dataclass(frozen=True, slots=True)

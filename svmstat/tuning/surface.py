@@ -52,8 +52,7 @@ class ErrorSurface:
 
     def smoothed(self, kind: str | None) -> tuple[Floats, Floats]:
         """P_F and P_M (S, J, I), averaged over the neighbours that are known."""
-        p_f, p_m = (np.where(self.known, each, np.nan) for each in (self.p_f, self.p_m))
-        return smooth(p_f, kind), smooth(p_m, kind)
+        return smooth(self.p_f, kind), smooth(self.p_m, kind)
 
     def best(
         self, criterion: Minimax | NeymanPearson, kind: str | None, cells: Iterable[Cell] | None = None

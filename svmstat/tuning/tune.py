@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,9 +25,8 @@ from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import check_values, make_grid
-from svmstat.tuning.plan import Asked, Plan
-from svmstat.tuning.result import TuneResult
-from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.plan import Asked, Plan, TuneResult
+from svmstat.tuning.sample import Effort, Folds, Sample
 
 AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
@@ -198,12 +198,15 @@ def _sample(
 ) -> tuple[Sample, pd.Series | None]:
     """What is searched on, and the fold of each row if there are folds."""
     frame, X = prepared.frame, prepared.X
+    sample = Sample(
+        X, frame.codes, frame.weights, prepared.contrasts(), prepared.level_weights, prepared.coupling, truth=truth
+    )
+    if k is None:
+        return sample, None
     groups = group_rows(X, frame.codes.astype(float), frame.weights)
-    of_group = None if k is None else _stratified(prepared, groups, k, np.random.default_rng(seed))
-    fold = None if of_group is None else pd.Series(groups.to_rows(of_group), index=frame.index, name="fold")
-    L = np.array([prepared.class_weight[code] for code in range(len(frame.response.levels))])
-    contrasts, coupling = prepared.contrasts(), prepared.coupling
-    return Sample(X, frame.codes, frame.weights, contrasts, L, coupling, groups, of_group, truth), fold
+    of_group = _stratified(prepared, groups, k, np.random.default_rng(seed))
+    fold = pd.Series(groups.to_rows(of_group), index=frame.index, name="fold")
+    return replace(sample, folds=Folds(groups, of_group)), fold
 
 
 def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
