@@ -38,7 +38,7 @@ DEFAULTS = {
     "subset": None,
     "na_action": "drop",
     "scale": True,
-    "calibration": "insample",
+    "calibration": "auto",
     "coupling": "wu-lin-weng",
 }
 

@@ -52,7 +52,7 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample") -> 
     f : (n,) decision values
     y : (n,) labels, −1 or +1
     weights : (n,) case weights; N₊ and N₋ are their sums
-    kind : where the decision values come from
+    kind : where the decision values come from; of held-out ones A ≤ 0, see `fit_falling_map`
 
     Returns
     -------
@@ -65,7 +65,8 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample") -> 
     >>> platt.converged, bool(platt.slope < 0)
     (True, True)
     """
-    slope, intercept, converged = fit_map(f, y, weights, np.nan, np.nan)
+    fitted = fit_map if kind == "insample" else fit_falling_map
+    slope, intercept, converged = fitted(f, y, weights, np.nan, np.nan)
     return Platt(float(slope), float(intercept), bool(converged), kind)
 
 
@@ -108,8 +109,23 @@ def fit_map(f, y, weights, slope, intercept):
 
 
 @njit(cache=True, nogil=True)
+def fit_falling_map(f, y, weights, slope, intercept):
+    """`fit_map` with A ≤ 0, so that p never falls where f rises: where it would, p is the frequency of events.
+
+    Without signal the held-out value of a row falls with the row's own label, since leaving it out moves b against it.
+    A map that turns that round would predict noise.
+    """
+    a, b, converged = fit_map(f, y, weights, slope, intercept)
+    if a <= 0.0:
+        return a, b, converged
+    n_event = weights[y > 0.0].sum()
+    n_other = weights[y <= 0.0].sum()
+    return 0.0, np.log(n_other / n_event) if n_event * n_other > 0.0 else b, converged
+
+
+@njit(cache=True, nogil=True)
 def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, converged):
-    """Fill ``maps`` (2, D), A and B, and ``converged`` (D,) without ``copies`` (D,) of each of the rows ``which`` (D,).
+    """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` of each of the rows ``which`` (D,).
 
     f, y, weights (n,); slope, intercept: the map of all rows.
     """
@@ -117,7 +133,7 @@ def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, conve
     for d in range(which.shape[0]):
         k = which[d]
         left[k] = weights[k] - copies[d]
-        maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
+        maps[0, d], maps[1, d], converged[d] = fit_falling_map(f, y, left, slope, intercept)
         left[k] = weights[k]
 
 

@@ -38,10 +38,9 @@ def evidence_tables(apparent: Evidence, held_out: Evidence | None) -> list[Part]
     rows = [_row([each[name] for each in found], label, style) for name, (label, style) in _OF_ALL.items()]
     title = "Evidence" if held_out is None else f"Evidence (held out: {held_out.how})"
     if apparent.shape.two:
-        by_level = [dict(each.by_level()) for each in both]
-        event = apparent.shape.response.event
+        of_event = [next(each.by_level())[1] for each in both]
         for name, label in _OF_LEVEL.items():
-            known = [each[event][name] for each in by_level]
+            known = [numbers[name] for numbers in of_event]
             if name in _OF_HELD_OUT:
                 known[0] = Estimate(float("nan"), float("nan"))
             if len(known) > 1 or name not in _OF_HELD_OUT:
@@ -56,7 +55,7 @@ def held_out_tables(held_out: Evidence) -> list[Part]:
     rows = [_row([held_out.estimates()[name]], label, style, se=True) for name, (label, style) in _OF_ALL.items()]
     if not held_out.shape.two:
         return [_table(("value", "std. error"), rows, ""), _by_level(held_out)]
-    ((_, numbers),) = held_out.by_level()
+    numbers = next(held_out.by_level())[1]
     rows += [_row([numbers[name]], label, "share", se=True) for name, label in _OF_LEVEL.items()]
     return [_table(("value", "std. error"), rows, "")]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 
 _MOST_STEPS = 50
+_ROUNDING = 1e-12
 _SMALL = float(np.finfo(float).tiny)
 
 
@@ -42,11 +43,14 @@ def score(log_likelihood: Floats, weights: Floats) -> Estimate:
 
 
 def rsquared(log_likelihood: Floats, null: Floats, weights: Floats) -> Estimate:
-    """1 − Σ w log π / Σ w log π₀ for the null's log π₀ (n,); the standard error by the delta method."""
+    """1 − Σ w log π / Σ w log π₀ for the null's log π₀ (n,); the standard error by the delta method.
+
+    Where π is π₀ up to rounding it is 0.
+    """
     of_null = float(weights @ null)
     ratio = float(weights @ log_likelihood) / of_null
     spread = np.sqrt(weights.sum() * _variance(log_likelihood - ratio * null, weights))
-    return Estimate(1.0 - ratio, float(spread) / abs(of_null))
+    return Estimate(0.0 if abs(1.0 - ratio) < _ROUNDING else 1.0 - ratio, float(spread) / abs(of_null))
 
 
 def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool) -> Floats:

@@ -83,9 +83,9 @@ def unseen_by_folds(
     return found if by is None else _mapped(machine, found, maps, by)
 
 
-def fold_values(machine: Machine, folds: int) -> Floats:
+def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
     """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
-    fold, parts = _by_folds(machine, "", folds, with_maps=False)
+    fold, parts = _by_folds(machine, coupling, folds, with_maps=False)
     values = machine.group_values.copy()
     for which, part in enumerate(parts):
         values[fold == which] = part.decision_values[0]

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.once import Once
@@ -23,10 +24,18 @@ _FOLDS = 5
 
 
 class Fitted(NamedTuple):
-    """Maps, and the held-out decision values (n, P) that they were fitted to; None for those of the fit."""
+    """Maps, and what they were fitted to.
+
+    Attributes
+    ----------
+    maps : Maps
+    by : (n, P) held-out decision values; None for those of the fit
+    own : (P,) pairs of which a class has no such values, so that those of the fit take their place
+    """
 
     maps: Maps
     by: Floats | None
+    own: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -78,34 +87,28 @@ class Calibrated(Settings):
         if kind == "auto":
             kind = "loo" if self.n_used <= MOST_LEFT_OUT else "kfold"
         if kind == "insample":
-            return Fitted(self.insample_maps, None)
+            return Fitted(self.insample_maps, None, np.zeros(len(self.machine.pairs), bool))
         if kind == "loo":
             by = self.left_out(self.shape.two, n_jobs, progress).decision_values
         else:
-            by = fold_values(self.machine, _FOLDS)
-        if not self._maps_any(by):
-            return self._unheld(kind)
+            by = fold_values(self.machine, self.insample_maps.coupling, _FOLDS)
+        own = self._one_sided(by)
+        if own.all() and self.asked != "auto":
+            raise UnavailableError(
+                f"calibration={self.asked!r} is not possible: no row of a class can be held out; use "
+                "calibration='insample', more rows, or a smaller nu where nu was given."
+            )
+        by = np.where(own, self.machine.decision_values, by)
         maps = fit_maps(self.machine, self.insample_maps.coupling, by, kind)
         if not maps.converged.all():
             warn("the Platt calibration did not converge", CalibrationWarning)
-        return Fitted(maps, by)
+        return Fitted(maps, by, own)
 
-    def _maps_any(self, f: Floats) -> bool:
-        """Whether both classes of every pair have held-out values among f (n, P)."""
+    def _one_sided(self, f: Floats) -> NDArray[np.bool_]:
+        """(P,) whether a class of a pair has no values among f (n, P)."""
         there = ~np.isnan(f) & (self.frame.weights > 0)[:, None]
         signs = np.where(there, self.machine.signs, 0.0)
-        return bool(((signs > 0).any(axis=0) & (signs < 0).any(axis=0)).all())
-
-    def _unheld(self, kind: str) -> Fitted:
-        """In-sample maps where no row of a class can be held out, if the choice was left to the fit."""
-        lost = "no row of a class can be left out" if kind == "loo" else f"a class is lost with one of {_FOLDS} folds"
-        if self.asked != "auto":
-            raise UnavailableError(
-                f"calibration={self.asked!r} is not possible, since {lost}: use calibration='insample', more rows, or "
-                "a smaller nu where nu was given."
-            )
-        warn(f"probabilities are by the map of the fit's own decision values, since {lost}", CalibrationWarning)
-        return Fitted(self.insample_maps, None)
+        return np.asarray(~((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
 
     @property
     def calibration(self) -> Platt | Maps:

@@ -7,6 +7,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
+from svmstat.machine import Pair
 from svmstat.results.resampled import Resampled
 
 FEW = 30
@@ -14,6 +15,9 @@ FEW = 30
 
 _ALIKE, _UNLIKE = 0.95, 0.05
 """Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
+
+_LONG = 100
+"""Characters of a formula that is not repeated."""
 
 _SAMPLE = 200
 """Rows from which that is estimated."""
@@ -50,6 +54,11 @@ def caution(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
             f"Only {counts.min():.4g} rows have {fit.response_name} = {counts.idxmin()}: with fewer than {FEW} {kind} "
             "is noisy, and so are all numbers of held-out rows."
         )
+    if fit.has_maps and fit.fitted_maps().own.any():
+        yield (
+            "Probabilities are by the map of the fit's own decision values where a level has no row that can be held "
+            "out; they promise too much."
+        )
     if fit.untuned:
         values = {"C": fit.C, **fit.kernel_parameters}
         named = " and ".join(f"{name} = {values[name]:.4g}" for name in fit.untuned)
@@ -57,7 +66,7 @@ def caution(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
             f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
-            f"tune({fit.formula!r}, data)."
+            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data)."
         )
 
 
@@ -82,13 +91,19 @@ def _cause(fit: Resampled) -> str:
         return "to this kernel all rows look alike; a larger gamma, or a larger C, lets f follow the predictors"
     if alike is not None and alike < _UNLIKE:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
-    if all((pair.solution.bounded | (pair.solution.alpha == 0)).all() for pair in fit.machine.pairs):
-        return f"C = {fit.C:.4g} is so small that no row has more than its share of a say; take a larger one"
+    if any(_exhausted(pair) for pair in fit.machine.pairs):
+        return f"C = {fit.C:.4g} is so small that all rows of a level are at their bound; take a larger one"
     counts = fit.confusion.sum(axis=1)
     return (
         f"{counts.idxmin()} is rare ({counts.min():.4g} of {counts.sum():.4g} rows) and hard to tell apart at this C "
         "and kernel; tune() them, or give costs"
     )
+
+
+def _exhausted(pair: Pair) -> bool:
+    """Whether all rows of a class are at their bound."""
+    y, bounded = pair.problem.signs, pair.solution.bounded
+    return bool(bounded[y > 0].all() or bounded[y < 0].all())
 
 
 def _alikeness(fit: Resampled) -> float | None:

@@ -10,7 +10,7 @@ from svmstat._tools.once import Once
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, LooResult
 from svmstat.errors import DataError
-from svmstat.resampling import METHODS, bootstrap_deviance
+from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance
 from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
 from svmstat.results.calibrated import MOST_LEFT_OUT
 from svmstat.results.prediction import Predicting
@@ -60,7 +60,7 @@ class Resampled(Predicting):
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         arrays = self.left_out(self.shape.two, n_jobs, progress)
-        found = self._loo.get(lambda: unseen(self.machine, arrays, *self.fitted_maps(n_jobs, progress)))
+        found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
             **self._evidence("leave-one-out", found), arrays=arrays, full_winner=self._winner, deviance=self.deviance,
@@ -90,7 +90,8 @@ class Resampled(Predicting):
         """
         at_least("folds", folds, 2)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        found = unseen_by_folds(self.machine, *self.fitted_maps(n_jobs, progress), folds, n_jobs, progress)
+        maps, by, _ = self.fitted_maps(n_jobs, progress)
+        found = unseen_by_folds(self.machine, maps, by, folds, n_jobs, progress)
         return Evidence(**self._evidence(f"{folds} folds", found))
 
     @property
@@ -116,6 +117,10 @@ class Resampled(Predicting):
         moved = sum(int(np.count_nonzero(pair.solution.alpha)) * len(pair.rows) for pair in pairs)
         mapped = sum(len(pair.rows) ** 2 for pair in pairs)
         return self.machine.gram.fits and moved + _MAPPED * mapped <= _CHEAP
+
+    def _unseen(self, arrays: LeaveOneOut, n_jobs: int | None, progress: bool) -> Unseen:
+        maps, by, _ = self.fitted_maps(n_jobs, progress)
+        return unseen(self.machine, arrays, maps, by)
 
     def _evidence(self, how: str, found: Unseen) -> dict[str, Any]:
         frame = self.frame

@@ -333,7 +333,7 @@ def test_maps_are_those_of_the_rows_of_each_pair(clouds, pairs, K):
     given_f = machine.decision_values + np.random.default_rng(23).normal(size=machine.decision_values.shape)
     given_f[4:7, 0] = np.nan
     for f, kind in ((None, "insample"), (given_f, "loo")):
-        maps = fit_maps(machine, "hastie-tibshirani", f)
+        maps = fit_maps(machine, "hastie-tibshirani", f, kind)
         values = machine.decision_values if f is None else f
         for p, (i, j) in enumerate(pairs(K)):
             rows = ((codes == i) | (codes == j)) & np.isfinite(values[:, p])

@@ -60,11 +60,22 @@ of_each_fit = pytest.mark.parametrize("name", ["two", "two weighted", *MORE])
 of_more_levels = pytest.mark.parametrize("name", MORE)
 
 
+def judged(fit):
+    """Whose confusion table is printed."""
+    return fit.held_out(None)
+
+
 def table(fit, part):
     """The table whose title or headers hold a word, as printed."""
     tables = [each for each in fit.summary().parts if isinstance(each, Table)]
     found = next(each for each in tables if part in (each.title or "") or part in each.headers)
-    rows = [list(map(show, row, found.styles)) for row in found.cells]
+    rows = [
+        [
+            show(value, found.row_styles[k] if found.row_styles else style)
+            for value, style in zip(row, found.styles, strict=True)
+        ]
+        for k, row in enumerate(found.cells)
+    ]
     return pd.DataFrame(rows, index=found.index, columns=found.headers)
 
 
@@ -75,9 +86,13 @@ def test_every_number_appears(name, form):
     text, two = plain(model, form), len(model.classes) == 2
     for value in (*np.ravel(model.margin), *np.ravel(model.calibration.slope), model.deviance, model.null_deviance):
         assert show(float(value)) in text
-    for value in (model.llf, *((model.objective, model.intercept) if two else ())):
+    for value in (judged(model).score, judged(model).score_se, judged(model).null_score):
         assert show(value) in text
-    for value in (model.pseudo_rsquared, model.apparent_error):
+    for value in (model.objective, model.intercept) if two else ():
+        assert show(value) in text
+    for value in (model.pseudo_rsquared, model.apparent_error, judged(model).rsquared, judged(model).brier):
+        assert show(value, "share") in text
+    for value in np.ravel(judged(model).auc):
         assert show(value, "share") in text
     assert show(model.disagreement, "share") in text.replace(" ", "")  # see `…_is_in_one_piece`
     for value in (model.C, model.lambda_, *model.kernel_parameters.values()):
@@ -99,10 +114,11 @@ def test_the_confusion_table(name):
     shown = table(model, "Confusion table")
     levels = list(map(str, model.classes))
     assert shown.index.tolist() == levels and shown.columns.tolist() == [*levels, "total", "error"]
-    cells = [[show(float(value), "count") for value in row] for row in model.confusion.to_numpy()]
+    confusion = judged(model).confusion
+    cells = [[show(float(value), "count") for value in row] for row in confusion.to_numpy()]
     assert shown[levels].to_numpy().tolist() == cells
-    sums = model.confusion.sum(axis=1)
-    errors = 1 - np.diag(model.confusion) / sums
+    sums = confusion.sum(axis=1)
+    errors = 1 - np.diag(confusion) / sums
     assert shown["error"].tolist() == [show(float(value), "share") for value in errors]
     assert shown["total"].tolist() == [show(float(value), "count") for value in sums]
 
@@ -157,8 +173,9 @@ def test_the_share_of_disagreement_is_in_one_piece(name):
 
 @in_each_form
 def test_what_the_calibration_used(form):
-    assert "Deviance and coupled Platt probabilities (in-sample decision values)" in plain(fit("plain"), form)
-    assert "(leave-one-out decision values)" in plain(fit("linear"), form)
+    insample = svm(ENZYMES, LIVER, calibration="insample")
+    assert "Coupled Platt probabilities (map of in-sample decision values)" in plain(insample, form)
+    assert "(map of leave-one-out decision values)" in plain(fit("plain"), form)
     assert "wu-lin-weng" in plain(fit("plain"), form) and "hastie-tibshirani" in plain(fit("linear"), form)
 
 
@@ -247,8 +264,10 @@ def test_maps_that_did_not_converge(name, failed, form):
     model = fit(name)
     converged = np.ones(len(model.pairs), bool)
     converged[failed] = False
-    text = plain(replace(model, maps=replace(model.maps, converged=converged)), form)
-    found = text.index("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")
+    other = replace(model)
+    other._fitted.value = model.fitted_maps()._replace(maps=replace(model.maps, converged=converged))
+    text = plain(other, form)
+    found = text.index("the Platt calibration did not converge; do not rely on the probabilities.")
     assert text.lower().index("warning:") < found < text.index("Formula")
     assert re.search(r"Platt converged\W+no", text)
 

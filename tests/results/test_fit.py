@@ -169,7 +169,7 @@ def test_priors_are_class_weights_in_proportion_to_the_ratio_of_shares(K):
 def test_measures_of_fit_by_hand(which, K):
     data = sample(K, 90, apart=0.8)
     w = np.resize([1.0, 2.5, 0.0, 1.0], 90)
-    fit = svm("y ~ x + z", data, weights=w, **stakes(data)[which])
+    fit = svm("y ~ x + z", data, weights=w, calibration="insample", **stakes(data)[which])
     observed, p = data["y"], fit.predict_proba()
     own = np.array([p.loc[k, level] for k, level in observed.items()])
     assert fit.llf == pytest.approx(w @ np.log(own), rel=1e-12)

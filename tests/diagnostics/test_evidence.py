@@ -1,0 +1,91 @@
+"""The evidence of a fit against scikit-learn on the same held-out probabilities; what it says of noise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from levels import matrix, repeated, sample
+from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, log_loss, recall_score, roc_auc_score
+
+from svmstat import svm
+from svmstat.objective.predictive import calibration_line
+
+TOL = 1e-10
+
+NUMBERS = (
+    "score", "score_se", "null_score", "rsquared", "rsquared_se", "brier", "brier_se", "error_rate", "error_rate_se",
+    "base_error", "auc", "auc_se", "sensitivity", "specificity", "calibration_slope", "calibration_intercept",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["in-sample", "leave-one-out", "10 folds"])
+@pytest.mark.parametrize("calibration", ["auto", "insample"])
+def test_against_scikit_learn(calibration, how, K):
+    data = sample(K, 90, seed=2)
+    fit = svm("y ~ x + z", data, weights="w", calibration=calibration)
+    found = {"in-sample": lambda: fit.apparent, "leave-one-out": fit.loo, "10 folds": fit.kfold}[how]()
+    assert found.how == how and found.n_failed == 0
+    used, w, observed = (data["w"] > 0).to_numpy(), data["w"].to_numpy(float), data["y"].to_numpy()
+    p, names = found.probability[used], list(fit.classes)
+    weights = {"sample_weight": w[used]}
+    y, predicted = observed[used], np.array(names)[found.winner[used]]
+    assert found.score == pytest.approx(2 * log_loss(y, p, labels=names, normalize=False, **weights), rel=TOL)
+    assert found.error_rate == pytest.approx(1 - accuracy_score(y, predicted, **weights), rel=TOL)
+    np.testing.assert_allclose(found.confusion, confusion_matrix(y, predicted, labels=names, **weights))
+    totals = np.array([w[observed == name].sum() for name in names])
+    assert found.base_error == pytest.approx(1 - totals.max() / w.sum())
+    one = p[:, 1] if K == 2 else p
+    options = {"labels": names} | ({"pos_label": fit.event} if K == 2 else {})
+    assert found.brier == pytest.approx(brier_score_loss(y, one, **options, **weights), rel=TOL)
+    recall = recall_score(y, predicted, labels=[fit.event] if K == 2 else names, average=None, **weights)
+    np.testing.assert_allclose(np.ravel(found.sensitivity), recall)
+    for k, level in enumerate([fit.event] if K == 2 else names):
+        ranked = found.values[used, 0] if K == 2 else p[:, k]
+        area = roc_auc_score(y == level, ranked, **weights)
+        assert np.ravel(found.auc)[k] == pytest.approx(area, rel=TOL)
+        line = calibration_line(p[:, names.index(level)], y == level, w[used])
+        assert np.ravel(found.calibration_slope)[k] == pytest.approx(line.slope.value, nan_ok=True)
+        assert np.ravel(found.calibration_intercept)[k] == pytest.approx(line.intercept.value, nan_ok=True)
+    assert found.rsquared == pytest.approx(1 - found.score / found.null_score, rel=TOL)
+    if how == "in-sample":
+        assert found.score == pytest.approx(fit.deviance) and found.null_score == pytest.approx(fit.null_deviance)
+        assert found.rsquared == pytest.approx(fit.pseudo_rsquared)
+    else:
+        assert found.null_score > fit.null_deviance
+
+
+def test_weights_are_repeats(K):
+    data = sample(K, 60, seed=7)
+    one, two = svm("y ~ x + z", data, weights="w").loo(), svm("y ~ x + z", repeated(data)).loo()
+    for name in NUMBERS:
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_shapes(K):
+    loo = svm("y ~ x + z", sample(K, 60)).loo()
+    assert isinstance(loo.auc, float) == (K == 2)
+    for name in ("auc", "auc_se", "sensitivity", "specificity", "calibration_slope", "calibration_slope_se"):
+        value = getattr(loo, name)
+        assert isinstance(value, float) if K == 2 else list(value.index) == list(loo.shape.levels), name
+    assert loo.prob.shape == ((60,) if K == 2 else (60, K)) and matrix(loo.decision_values).shape[0] == 60
+
+
+@pytest.mark.parametrize("options", [{}, {"C": 50.0, "gamma": 2.0}], ids=["default", "flexible"])
+def test_noise_is_worth_nothing_held_out_and_something_in_sample(options, K):
+    rng = np.random.default_rng(8)
+    held, own = [], []
+    for seed in range(20):
+        data = sample(K, 80, seed=seed).assign(y=lambda d: rng.permutation(d["y"]))
+        fit = svm("y ~ x + z + site", data, **options)
+        held.append(fit.loo().rsquared)
+        own.append(fit.apparent.rsquared)
+    assert np.median(held) <= (0.0 if K == 2 else 0.01)
+    assert np.median(own) > 0.1
+
+
+def test_a_level_that_is_never_predicted():
+    data = pd.DataFrame({"x": np.sin(np.arange(60.0) ** 2), "y": np.arange(60) % 10 == 0})
+    fit = svm("y ~ x", data, C=0.1)
+    loo = fit.loo()
+    assert loo.predicts_one_level is False and loo.error_rate == pytest.approx(loo.base_error)
+    assert (loo.sensitivity, loo.specificity) == (0.0, 1.0)
+    assert loo.confusion.loc[True].tolist() == [6.0, 0.0]

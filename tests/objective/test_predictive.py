@@ -1,0 +1,129 @@
+"""Numbers of predictions against scikit-learn, statsmodels and plain loops; weights are repeats."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.special import expit
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+
+from svmstat.objective import predictive
+
+# Sums in another order.
+TOL = 1e-12
+# Two Newton iterations that stop at 1e-12 and 1e-8.
+TOL_NEWTON = 1e-6
+
+
+def forecast(n=120, ties=False, seed=0):
+    """Probabilities that are too extreme, outcomes and whole weights."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n).round(1 if ties else 12)
+    return expit(2.0 * x + 0.3), rng.random(n) < expit(x), rng.integers(1, 4, n).astype(float)
+
+
+def both(p):
+    return np.column_stack([1.0 - p, p])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_against_scikit_learn(ties):
+    p, event, w = forecast(ties=ties)
+    codes = event.astype(int)
+    own = np.log(both(p)[np.arange(len(p)), codes])
+    assert predictive.score(own, w).value == pytest.approx(2 * log_loss(event, p, sample_weight=w, normalize=False))
+    assert predictive.brier(both(p), codes, w).value == pytest.approx(brier_score_loss(event, p, sample_weight=w), TOL)
+    assert predictive.auc(p, event, w).value == pytest.approx(roc_auc_score(event, p, sample_weight=w), rel=TOL)
+
+
+def test_brier_of_many_classes():
+    rng = np.random.default_rng(1)
+    p, codes, w = rng.dirichlet(np.ones(4), 50), rng.integers(4, size=50), rng.random(50)
+    expected = brier_score_loss(codes, p, sample_weight=w, labels=range(4))
+    assert predictive.brier(p, codes, w).value == pytest.approx(expected, rel=TOL)
+
+
+def test_calibration_line_against_statsmodels():
+    p, event, w = forecast()
+    design = sm.add_constant(np.log(p / (1 - p)))
+    fit = sm.GLM(event.astype(float), design, family=sm.families.Binomial(), freq_weights=w).fit(tol=1e-12)
+    line = predictive.calibration_line(p, event, w)
+    for found, value, se in zip(line, fit.params, fit.bse, strict=True):
+        assert found == pytest.approx((value, se), rel=TOL_NEWTON)
+    assert 0.3 < line.slope.value < 0.8
+
+
+@pytest.mark.parametrize("x", [np.repeat([0.2, 0.8], 10), np.full(20, 0.4), np.repeat([0.0, 1.0], 10)])
+def test_no_line_where_the_levels_are_apart_or_nothing_differs(x):
+    line = predictive.calibration_line(x, np.repeat([False, True], 10), np.ones(20))
+    assert np.isnan(line).all()
+
+
+def test_standard_error_of_the_area_by_its_definition():
+    """DeLong et al. (1988), equations 3 and 4."""
+    p, event, _ = forecast(n=40, ties=True)
+    kernel = (p[event][:, None] > p[~event]) + 0.5 * (p[event][:, None] == p[~event])
+    variance = kernel.mean(axis=1).var(ddof=1) / event.sum() + kernel.mean(axis=0).var(ddof=1) / (~event).sum()
+    found = predictive.auc(p, event, np.ones(40))
+    assert found == pytest.approx((kernel.mean(), np.sqrt(variance)), rel=TOL)
+    assert predictive.auc(-p, event, np.ones(40)) == pytest.approx((1 - kernel.mean(), np.sqrt(variance)), rel=TOL)
+    assert np.isnan(predictive.auc(p[event], event[event], np.ones(event.sum()))).all()
+
+
+def test_weights_are_repeats():
+    p, event, w = forecast(ties=True)
+    often = np.repeat(np.arange(len(p)), w.astype(int))
+    own, ones = np.log(np.where(event, p, 1 - p)), np.ones(len(often))
+    codes = event.astype(int)
+    null = predictive.null_log_likelihoods(codes, w, left_out=True)
+    np.testing.assert_allclose(null[often], predictive.null_log_likelihoods(codes[often], ones, left_out=True))
+    pairs = [
+        (predictive.score(own, w), predictive.score(own[often], ones)),
+        (predictive.rsquared(own, null, w), predictive.rsquared(own[often], null[often], ones)),
+        (predictive.brier(both(p), codes, w), predictive.brier(both(p[often]), codes[often], ones)),
+        (predictive.proportion(event, w), predictive.proportion(event[often], ones)),
+        (predictive.auc(p, event, w), predictive.auc(p[often], event[often], ones)),
+        *zip(
+            predictive.calibration_line(p, event, w),
+            predictive.calibration_line(p[often], event[often], ones),
+            strict=True,
+        ),
+    ]
+    for one, other in pairs:
+        assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_the_null_forecasts_by_the_other_rows():
+    codes, w = np.array([0, 0, 0, 1, 1]), np.array([1.0, 2.0, 0.5, 1.0, 1.0])
+    null = np.exp(predictive.null_log_likelihoods(codes, w, left_out=True))
+    np.testing.assert_allclose(null, [2.5 / 4.5, 2.5 / 4.5, 3.0 / 5.0, 1.0 / 4.5, 1.0 / 4.5])
+    np.testing.assert_allclose(np.exp(predictive.null_log_likelihoods(codes, w, left_out=False))[3], 2.0 / 5.5)
+    assert np.isnan(predictive.null_log_likelihoods(np.array([0, 0, 1]), np.ones(3), left_out=True)).tolist()[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "covered"),
+    [("score", 0.95), ("brier", 0.95), ("auc", 0.95), ("rsquared", 0.95), ("slope", 0.95), ("intercept", 0.95)],
+)
+def test_standard_errors_are_those_of_repeated_samples(name, covered):
+    """Of a forecast that does not depend on the sample: within 1.1 times of the spread over 2000 samples."""
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(2000):
+        x = rng.normal(size=150)
+        event, p = rng.random(150) < expit(x), expit(1.3 * x - 0.2)
+        own, w = np.log(np.where(event, p, 1 - p)), np.ones(150)
+        null = predictive.null_log_likelihoods(event.astype(int), w, left_out=False)
+        found.append(
+            {
+                "score": lambda own=own, w=w: predictive.score(own, w),
+                "brier": lambda p=p, event=event, w=w: predictive.brier(both(p), event.astype(int), w),
+                "auc": lambda p=p, event=event, w=w: predictive.auc(p, event, w),
+                "rsquared": lambda own=own, null=null, w=w: predictive.rsquared(own, null, w),
+                "slope": lambda p=p, event=event, w=w: predictive.calibration_line(p, event, w).slope,
+                "intercept": lambda p=p, event=event, w=w: predictive.calibration_line(p, event, w).intercept,
+            }[name]()
+        )
+    values, ses = np.array(found).T
+    assert values.std(ddof=1) / np.sqrt((ses**2).mean()) == pytest.approx(1.0, abs=0.1)
+    near = np.abs(values - values.mean()) <= 1.96 * ses
+    assert near.mean() == pytest.approx(covered, abs=0.03)

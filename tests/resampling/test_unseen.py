@@ -1,0 +1,100 @@
+"""Held-out probabilities against fits and maps that were made without the row, one by one."""
+
+import numpy as np
+import pytest
+from levels import COUPLINGS, matrix, sample, standardised
+
+from svmstat import svm
+from svmstat.calibration import Maps, fit_platt
+from svmstat.resampling.folds import assign_folds
+
+# A map by Newton's method from the full one and from nothing.
+TOL = 1e-9
+# The value of a reduced fit by the exact path and from nothing.
+TOL_FIT = 1e-6
+
+
+def by_hand(fit, values, out, k, copies):
+    """Class probabilities of row k from ``values`` by maps without it; out: the values that they are made of."""
+    machine, w = fit.machine, fit.frame.weights.copy()
+    w[k] -= copies
+    found = []
+    for p, pair in enumerate(machine.pairs):
+        y = pair.signs(fit.frame.codes)
+        rows = (y != 0) & (w > 0)
+        found.append(fit_platt(out[rows, p], y[rows], w[rows], "loo"))
+    numbers = np.array([[each.slope, each.intercept] for each in found]).T
+    totals = np.bincount(fit.frame.codes, w, len(fit.classes))
+    coupling = fit.insample_maps.coupling
+    maps = Maps(*numbers, np.ones(len(found), bool), machine.classes, totals, coupling, "loo")
+    return maps.probabilities(values[k][None])[0]
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS)
+@pytest.mark.parametrize("calibration", ["loo", "kfold"])
+def test_a_loop_of_maps(calibration, coupling, K):
+    data = sample(K, 50, seed=3)
+    weights = np.resize([1.0, 2.5, 0.0, 0.4], 50)
+    fit = svm("y ~ x + z", data, weights=weights, C=3.0, calibration=calibration, coupling=coupling)
+    loo = fit.loo()
+    out = fit.fitted_maps().by
+    if calibration == "loo":
+        np.testing.assert_array_equal(out, loo.values)
+    for k in np.flatnonzero(weights > 0):
+        expected = by_hand(fit, loo.values, out, k, min(weights[k], 1.0))
+        np.testing.assert_allclose(loo.probability[k], expected, rtol=TOL, atol=TOL)
+        assert loo.log_likelihood.iloc[k] == pytest.approx(np.log(expected[fit.frame.codes[k]]), rel=1e-7, abs=TOL)
+    absent = weights == 0
+    p = fit.predict_proba().to_numpy()
+    np.testing.assert_allclose(loo.probability[absent], p[absent])
+    assert loo.n_failed == 0
+
+
+def test_folds_are_fits_without_them(K):
+    """By the maps of the fits to the other folds, and by that of the held-out values of the other rows."""
+    data = standardised(sample(K, 60, seed=4))
+    options = {"C": 2.0, "gamma": 0.5, "scale": False}
+    own, held = (svm("y ~ x + z", data, calibration=kind, **options) for kind in ("insample", "loo"))
+    folds, mapped = own.kfold(4), held.kfold(4)
+    assert folds.how == mapped.how == "4 folds"
+    f = folds.values
+    np.testing.assert_array_equal(f, mapped.values)
+    from_fits = 0
+    for fold in range(4):
+        rows = _fold(own, fold)
+        refit = svm("y ~ x + z", data[~rows], calibration="insample", **options)
+        np.testing.assert_allclose(f[rows], matrix(refit.decision_function(data[rows])), atol=TOL_FIT)
+        np.testing.assert_allclose(folds.probability[rows], refit.predict_proba(data[rows]), atol=TOL_FIT)
+        assert (folds.error[rows] == (refit.predict(data[rows]) != data["y"][rows])).all()
+        from_fits += rows.sum()
+    assert from_fits == 60
+    out = held.fitted_maps().by
+    for k in range(0, 60, 7):
+        np.testing.assert_allclose(mapped.probability[k], by_hand(held, f, out, k, 1.0), rtol=TOL, atol=TOL)
+
+
+def _fold(fit, which):
+    """Which rows are in a fold."""
+    groups = fit.machine.groups
+    fold = assign_folds(fit.machine.group_codes.astype(float), 4, np.random.default_rng(0))
+    return (fold == which)[groups.of_row]
+
+
+def test_workers_and_repetition_change_nothing(K):
+    fit, other = (svm("y ~ x + z", sample(K, 120, seed=5), calibration="kfold") for _ in range(2))
+    first, again = fit.kfold(5, n_jobs=1), other.kfold(5, n_jobs=2)
+    np.testing.assert_array_equal(first.probability, again.probability)
+    assert fit.kfold(5).score == first.score
+    np.testing.assert_array_equal(fit.predict_proba(), other.predict_proba())
+
+
+def test_auto_is_by_leave_one_out_up_to_5000_rows(monkeypatch, K):
+    data = sample(K, 60, seed=6)
+    by_loo, by_folds, asked = (svm("y ~ x + z", data, calibration=kind) for kind in ("loo", "kfold", "auto"))
+    monkeypatch.setattr("svmstat.results.calibrated.MOST_LEFT_OUT", 59)
+    over = svm("y ~ x + z", data)
+    assert over.calibration.kind == "kfold"
+    np.testing.assert_array_equal(over.predict_proba(), by_folds.predict_proba())
+    monkeypatch.undo()
+    assert asked.calibration.kind == "loo"
+    np.testing.assert_array_equal(asked.predict_proba(), by_loo.predict_proba())

@@ -1,0 +1,99 @@
+"""What a summary says in words: each flag is raised where it belongs, and not elsewhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat import datasets, svm
+
+MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+
+NOTHING = "no better than the class frequencies"
+HARDLY = "hardly better than the class frequencies"
+ONE_LEVEL = "for every row"
+DEFAULTS = "chosen without a look at how well"
+FEW = "noisy, and so are all numbers of held-out rows"
+
+
+def said(fit, **options):
+    return " ".join(str(fit.summary(**options)).split())
+
+
+def frame(n=120, seed=0, signal=2.0, events=0.5):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    return data.assign(y=signal * data["a"] + rng.logistic(size=n) > np.log(1 / events - 1) * (1 + signal / 2))
+
+
+def test_a_good_tuned_fit_has_no_flags():
+    text = said(svm(MACKEREL, datasets.load("mackerel"), C=16, gamma=0.25))
+    for flag in (NOTHING, HARDLY, ONE_LEVEL, DEFAULTS, FEW, "WARNING"):
+        assert flag not in text
+
+
+def test_noise_is_called_noise():
+    data = frame()
+    fit = svm("y ~ a + b + c", data.assign(y=np.random.default_rng(1).permutation(data["y"])))
+    assert fit.loo().rsquared <= 0 < fit.pseudo_rsquared
+    text = said(fit)
+    assert f"WARNING: held out, the probabilities are {NOTHING} (R-squared {fit.loo().rsquared:.3f}" in text
+    assert NOTHING not in said(svm("y ~ a + b + c", data))
+
+
+def test_defaults_are_named_with_the_call_that_would_choose_them():
+    data = frame()
+    text = said(svm("y ~ a + b", data))
+    gamma = svm("y ~ a + b", data).kernel_parameters["gamma"]
+    assert f"C = 1 and gamma = {gamma:.4g} are defaults, {DEFAULTS} they predict" in text
+    assert "tune('y ~ a + b', data)" in text and "(the held-out probabilities span" in text
+    assert f"C = 1 is the default, {DEFAULTS} it predicts" in said(svm("y ~ a + b", data, gamma=0.3))
+    assert f"C = 1 is the default, {DEFAULTS} it predicts" in said(svm("y ~ a + b", data, kernel="linear"))
+    assert DEFAULTS not in said(svm("y ~ a + b", data, kernel="linear", C=1.0))
+    assert DEFAULTS not in said(svm("y ~ a + b", data, nu=0.3, gamma=0.5))
+
+
+CAUSES = {
+    "priors": ({"priors": {False: 0.99, True: 0.01}}, "priors move the rule so far that no row is beyond it"),
+    "costs": ({"costs": {"fp": 1e3}}, "costs move the rule so far"),
+    "class weights": ({"class_weight": {True: 1e-3}}, "class_weight move the rule so far"),
+    "wide": ({"gamma": 1e-5}, "to this kernel all rows look alike; a larger gamma"),
+    "narrow": ({"gamma": 1e5, "C": 1e-2}, "to this kernel no row resembles another; a smaller gamma"),
+    "small C": ({"C": 1e-4, "gamma": 0.3}, "C = 0.0001 is so small"),
+}
+
+
+@pytest.mark.parametrize("which", CAUSES)
+def test_one_level_for_every_row_has_its_cause(which):
+    options, cause = CAUSES[which]
+    data = frame(events=0.3)
+    fit = svm("y ~ a + b", data, **options)
+    assert set(fit.predict()) == {False}
+    assert f"WARNING: it predicts y = False {ONE_LEVEL}: {cause}" in said(fit).replace("|", "")
+
+
+def test_few_rows_of_a_level():
+    data = frame(n=100)
+    data["y"] = np.arange(100) < 12
+    assert f"Only 12 rows have y = True: with fewer than 30 a map of held-out values is {FEW}" in said(
+        svm("y ~ a", data)
+    )
+
+
+@pytest.mark.parametrize("loo", [True, False, None])
+def test_when_held_out_numbers_are_computed(loo, monkeypatch):
+    fit = svm("y ~ a + b", frame())
+    if loo is None:
+        monkeypatch.setattr("svmstat.results.resampled._CHEAP", 10.0)
+    text = said(fit, loo=loo)
+    assert ("Evidence (held out: leave-one-out)" in text) == bool(loo)
+    assert ("fit.loo(), or summary(loo=True)" in text) == (not loo)
+    assert fit.has_maps == bool(loo) and ("Platt A" in text) == bool(loo)
+    fit.loo()
+    assert "Evidence (held out: leave-one-out)" in said(fit, loo=loo)
+
+
+def test_many_rows_are_held_out_by_folds(monkeypatch):
+    monkeypatch.setattr("svmstat.results.resampled.MOST_LEFT_OUT", 100)
+    monkeypatch.setattr("svmstat.results.calibrated.MOST_LEFT_OUT", 100)
+    text = said(svm("y ~ a + b", frame()), loo=True)
+    assert "Evidence (held out: 10 folds)" in text and "map of decision values by five folds" in text
