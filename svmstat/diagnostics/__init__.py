@@ -3,5 +3,6 @@
 from svmstat.diagnostics.gof import GofResult
 from svmstat.diagnostics.influence import InfluenceResult
 from svmstat.diagnostics.loo import LooResult
+from svmstat.diagnostics.reliability import Reliability, reliability
 
-__all__ = ["GofResult", "InfluenceResult", "LooResult"]
+__all__ = ["GofResult", "InfluenceResult", "LooResult", "Reliability", "reliability"]

@@ -92,7 +92,9 @@ def test_the_ends_of_the_range_are_reached():
     x, y = np.arange(6.0), np.repeat([-1.0, 1.0], 3)
     one_kind = fit_venn_abers(x, np.ones(6), np.ones(6))
     np.testing.assert_allclose(one_kind.probability(np.array([-1.0, 9.0])), [1 / 2, 7 / 8])
-    np.testing.assert_allclose(fit_venn_abers(x, y, np.ones(6)).probability(np.array([-1.0, 2.5, 9.0])), [0.2, 0.5, 0.8])
+    np.testing.assert_allclose(
+        fit_venn_abers(x, y, np.ones(6)).probability(np.array([-1.0, 2.5, 9.0])), [0.2, 0.5, 0.8]
+    )
 
 
 def test_likelihoods_are_finite_and_those_of_the_probabilities():
