@@ -125,8 +125,8 @@ class Reliability:
     def _notes(self) -> tuple[str, ...]:
         meaning = (
             "Score = MCB - DSC + UNC. Miscalibration MCB: what isotonic recalibration on these same rows gains. "
-            "Discrimination DSC: what the recalibrated probabilities gain over the share of events. Uncertainty UNC: the "
-            "score of that share."
+            "Discrimination DSC: what the recalibrated probabilities gain over the share of events. Uncertainty UNC: "
+            "the score of that share."
         )
         positive = "MCB is above zero for calibrated probabilities too"
         if not self.B:
@@ -134,11 +134,12 @@ class Reliability:
         return (
             meaning,
             f"{positive}: its mean is over {self.B} samples of outcomes drawn from the probabilities.",
-            "The band is about the probabilities being calibrated, and no confidence band of the curve. It holds point by "
-            f"point: at one probability at least {percent(self.level)} of calibrated curves are inside, but 40 to 100 % of "
-            "them leave a band of 90 % somewhere (simulated, n = 100 to 634).",
-            "The band takes the outcomes as independent of each other's probabilities. Leave-one-out ones are not, and "
-            "more seldom outside: 2 to 9 % of the rows (Platt), 0 to 4 % (Venn-Abers), with machines near the truth.",
+            "The band is about the probabilities being calibrated, and no confidence band of the curve. It holds point "
+            f"by point: at one probability at least {percent(self.level)} of calibrated curves are inside, but 40 to "
+            "100 % of them leave a band of 90 % somewhere (simulated, n = 100 to 634).",
+            "The band takes each outcome as drawn from its own probability. Leave-one-out probabilities depend on the "
+            "other outcomes, and their curves are outside a band of 90 % less often: in 2 to 9 % of the rows (Platt), "
+            "0 to 4 % (Venn-Abers), in simulations with machines near the truth.",
         )
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ _OF_PANELS = 7.5
 _LETTERS = 22
 """Points of the letters in the heading of a panel, and how many stand in a line."""
 
-_HISTOGRAM = "below: histogram of the predictions"
+_HISTOGRAM = "below: histogram of predictions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +275,8 @@ def class_reliability_plot(
             _curve(panel, curve, band)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
             panel.set_title(f"{_heading(name)}\n{parts}", fontsize=_OF_PANELS, color=INK)
-        title = f"each class against the rest; {_shown(bands[0], level)}{_HISTOGRAM}{_without(missing)}"
-        _label(figure, xlabel, "recalibrated probability (isotonic)", title)
+        title = f"each class against the rest; {_HISTOGRAM}{_without(missing)}"
+        _label(figure, xlabel, "recalibrated probability (isotonic)", f"{_shown(bands[0], level)}{title}")
     return axes
 
 
