@@ -124,12 +124,12 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     scale : bool
         Standardise the columns that are not 0/1 indicators, by weighted mean and standard deviation (ddof 1).
         A gram matrix is not scaled.
-    calibration : {"auto", "loo", "kfold", "insample"}
+    calibration : {"auto", "loo", "kfold", "insample", "venn-abers"}
         The decision values to which the Platt map of the probabilities is fitted: "loo" those of each row by the fit
         without it, "kfold" those of five stratified folds, "insample" those of the fit, as in [003], which promise too
-        much where the kernel is flexible. "auto" is "loo" up to 5000 rows, and "kfold" beyond. The map is made when a
-        probability is first asked for. Deviance, deletion deviances and their bootstrap always use the map of the
-        fit's own values [003].
+        much where the kernel is flexible; "venn-abers" are isotonic fits to the values of "loo". "auto" is "loo" up to
+        5000 rows, and "kfold" beyond. The map is made when a probability is first asked for. Deviance, deletion
+        deviances and their bootstrap always use the map of the fit's own values [003].
     coupling : {"wu-lin-weng", "hastie-tibshirani"}
         How the probabilities of more than two levels are made from the Platt probabilities of the pairs: see
         `svmstat.calibration.coupling`.

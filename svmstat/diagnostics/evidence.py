@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
@@ -272,6 +273,27 @@ class Evidence:
     def calibration_intercept_se(self) -> Any:
         """Its standard error."""
         return self._shown([line.intercept.se for line in self._lines()], "calibration_intercept_se")
+
+    def reliability(self, B: int = SAMPLES, level: float = 0.9, rng: Any = None) -> Reliability:
+        """The probabilities beside their isotonic recalibration: CORP diagram, with consistency bands.
+
+        Parameters
+        ----------
+        B : int
+            Samples of outcomes for the bands, 0 for no bands, which need whole weights.
+        level : float
+            That of the bands, point by point.
+        rng : int or Generator, optional
+            On which alone the bands depend.
+
+        Returns
+        -------
+        Reliability
+            Of the event, or of each of more than two levels against the rest.
+        """
+        response = self.shape.response
+        code = response.event_code if self.shape.two else None
+        return reliability(self.probability, self.codes, self.weights, response.levels, code, B=B, level=level, rng=rng)
 
     def estimates(self) -> dict[str, Estimate]:
         """The numbers of all levels, by name."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
-from svmstat.calibration import Maps, Platt
+from svmstat.calibration import Calibration, Platt, VennAbers
 from svmstat.errors import UnavailableError
 from svmstat.formula import Response
 
@@ -69,8 +69,8 @@ class Shape:
             return pd.DataFrame(counts[0, np.argsort([first, second])], index=self.levels, columns=columns)
         return pd.DataFrame(counts.sum(axis=1), index=self.pairs, columns=columns)
 
-    def calibration(self, maps: Maps) -> Platt | Maps:
-        """Platt's map with numbers, or the maps of all pairs."""
+    def calibration(self, maps: Calibration) -> Platt | VennAbers | Calibration:
+        """The map of the one pair, or the maps of all."""
         return maps.alone if self.two else maps
 
     def require_many(self, name: str, instead: str) -> None:

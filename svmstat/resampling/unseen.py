@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import Maps, maps_without
+from svmstat.calibration import Calibration, Maps, held_out_venn_abers, maps_without
 from svmstat.machine import Machine, vote
 from svmstat.resampling.deletions import different_deletions
 from svmstat.resampling.folds import HeldOut, assign_folds, hold_out
@@ -40,7 +40,7 @@ class Unseen:
     folds: int | None = None
 
 
-def unseen(machine: Machine, left: LeaveOneOut, maps: Maps, by: Floats | None) -> Unseen:
+def unseen(machine: Machine, left: LeaveOneOut, maps: Calibration, by: Floats | None) -> Unseen:
     """By the leave-one-out.
 
     Parameters
@@ -60,8 +60,9 @@ def unseen(machine: Machine, left: LeaveOneOut, maps: Maps, by: Floats | None) -
 
 
 def unseen_by_folds(
-    machine: Machine, maps: Maps, by: Floats | None, folds: int, n_jobs: int | None = None, progress: bool = False
-) -> Unseen:
+    machine: Machine, maps: Calibration, by: Floats | None, folds: int, n_jobs: int | None = None,
+    progress: bool = False,
+) -> Unseen:  # fmt: skip
     """By ``folds`` stratified folds, the same ones whenever they are asked for; other arguments as in `unseen`."""
     fold, parts = _by_folds(machine, maps.coupling, folds, by is None, n_jobs, progress)
     of_row, used = machine.groups.of_row, machine.weights > 0
@@ -103,19 +104,32 @@ def _by_folds(
     return fold, run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=f"{folds} folds")
 
 
-def _mapped(machine: Machine, found: Unseen, maps: Maps, by: Floats) -> Unseen:
-    """The held-out values, mapped to probabilities by what was fitted to those of the other rows."""
+def _mapped(machine: Machine, found: Unseen, maps: Calibration, by: Floats) -> Unseen:
+    """The held-out values, mapped to probabilities by what was fitted to those of the other rows.
+
+    By Venn and Abers these are the very values that are mapped.
+    """
+    f = found.decision_values
+    if not isinstance(maps, Maps):
+        by_others = held_out_venn_abers(machine, f, maps.coupling)
+        unknown = np.isnan(by_others.log_likelihood) & (machine.codes >= 0)
+        return replace(
+            found,
+            probability=by_others.probability,
+            log_likelihood=by_others.log_likelihood,
+            failed=np.asarray(found.failed | unknown),
+        )
     left, n = different_deletions(machine.groups, machine.weights), len(machine.codes)
     without = maps_without(machine, maps, by, left.row, left.copies)
     each: dict[str, Any] = {
         name: left.given_out(getattr(without, name), getattr(maps, name), n)
         for name in ("slope", "intercept", "converged", "totals")
     }
-    own, f = replace(maps, **each), found.decision_values
+    own = replace(maps, **each)
     lost = ~own.converged.all(axis=1)
     return replace(
         found,
         probability=own.probabilities(f),
         log_likelihood=own.log_likelihoods(f, machine.codes),
-        failed=np.isnan(f).any(axis=1) | found.failed | lost,
+        failed=np.asarray(np.isnan(f).any(axis=1) | found.failed | lost),
     )

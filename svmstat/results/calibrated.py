@@ -1,7 +1,7 @@
 """From decision values to probabilities: the map, made of held-out values when a probability is first asked for."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,19 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.once import Once
 from svmstat._tools.warn import warn
-from svmstat.calibration import Maps, Platt, fit_maps
+from svmstat.calibration import (
+    VENN_ABERS,
+    Calibration,
+    Maps,
+    fit_maps,
+    fit_venn_abers_maps,
+)
 from svmstat.errors import CalibrationWarning, UnavailableError
 from svmstat.resampling import LeaveOneOut, leave_one_out
 from svmstat.resampling.unseen import fold_values
 from svmstat.results.settings import Settings
 
-CALIBRATIONS = ("auto", "loo", "kfold", "insample")
+CALIBRATIONS = ("auto", "loo", "kfold", "insample", VENN_ABERS)
 
 MOST_LEFT_OUT = 5000
 """With more rows "auto" is by folds."""
@@ -28,12 +34,12 @@ class Fitted(NamedTuple):
 
     Attributes
     ----------
-    maps : Maps
+    maps : Calibration
     by : (n, P) held-out decision values; None for those of the fit
     own : (P,) pairs of which a class has no such values, so that those of the fit take their place
     """
 
-    maps: Maps
+    maps: Calibration
     by: Floats | None
     own: NDArray[np.bool_]
 
@@ -78,8 +84,8 @@ class Calibrated(Settings):
         return self._fitted.value is not None
 
     @property
-    def maps(self) -> Maps:
-        """The Platt maps of the pairs, from which probabilities are made."""
+    def maps(self) -> Calibration:
+        """The maps of the pairs, from which probabilities are made: Platt's, or those of Venn and Abers."""
         return self.fitted_maps().maps
 
     def _fit_maps(self, n_jobs: int | None, progress: bool) -> Fitted:
@@ -88,7 +94,7 @@ class Calibrated(Settings):
             kind = "loo" if self.n_used <= MOST_LEFT_OUT else "kfold"
         if kind == "insample":
             return Fitted(self.insample_maps, None, np.zeros(len(self.machine.pairs), bool))
-        if kind == "loo":
+        if kind in ("loo", VENN_ABERS):
             by = self.left_out(self.shape.two, n_jobs, progress).decision_values
         else:
             by = fold_values(self.machine, self.insample_maps.coupling, _FOLDS)
@@ -99,7 +105,10 @@ class Calibrated(Settings):
                 "calibration='insample', more rows, or a smaller nu where nu was given."
             )
         by = np.where(own, self.machine.decision_values, by)
-        maps = fit_maps(self.machine, self.insample_maps.coupling, by, kind)
+        coupling = self.insample_maps.coupling
+        if kind == VENN_ABERS:
+            return Fitted(fit_venn_abers_maps(self.machine, by, coupling), by, own)
+        maps = fit_maps(self.machine, coupling, by, kind)
         if not maps.converged.all():
             warn("the Platt calibration did not converge", CalibrationWarning)
         return Fitted(maps, by, own)
@@ -111,15 +120,15 @@ class Calibrated(Settings):
         return np.asarray(~((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
 
     @property
-    def calibration(self) -> Platt | Maps:
-        """The map from decision values to probabilities: ``slope`` A, ``intercept`` B, ``converged``, ``kind``.
+    def calibration(self) -> Any:
+        """The map from decision values to probabilities, its ``kind``, Platt's ``slope`` A and ``intercept`` B.
 
         With more than two levels arrays (P,) of the maps of all pairs, and their ``coupling``.
         """
         return self.shape.calibration(self.maps)
 
     @property
-    def insample(self) -> Platt | Maps:
+    def insample(self) -> Any:
         """The map fitted to the in-sample decision values, which deviance, leave-one-out and goodness of fit use."""
         return self.shape.calibration(self.insample_maps)
 

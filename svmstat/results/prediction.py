@@ -8,8 +8,8 @@ import pandas as pd
 
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import flag, fraction, one_of
-from svmstat.calibration import COUPLINGS, POINTWISE, pointwise, probability_interval
-from svmstat.errors import DataError
+from svmstat.calibration import COUPLINGS, POINTWISE, VennAbersMaps, pointwise, probability_interval
+from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import case_weights
 from svmstat.machine import vote
 from svmstat.objective import measures
@@ -90,8 +90,8 @@ class Predicting(TwoLevels):
         newdata : DataFrame (m, …), optional
             New rows; by default the n rows of the fit.
         method : {"platt", "sollich", "semiparametric"}
-            The map from decision values: Platt's 1/(1 + exp(A f + B)), or a map that follows from the loss alone
-            and lies in the interval [002: 8, 9]; of more than two levels "platt".
+            The map from decision values: "platt" that of the fit's `calibration`, 1/(1 + exp(A f + B)) if it is not
+            "venn-abers"; the others follow from the loss alone and lie in the interval [002: 8, 9], for two levels.
         interval : bool
             Whether to give the lower and upper probability of the event [002: 7] instead; ``method`` is not used. For
             two levels.
@@ -144,6 +144,44 @@ class Predicting(TwoLevels):
         p = pointwise(f[:, 0], loss, method)
         columns = [p if level == self.event else 1.0 - p for level in self.classes]
         return pd.DataFrame(np.column_stack(columns), index=index, columns=self.shape.levels)
+
+    def calibration_bounds(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
+        """p₀ and p₁ of Venn and Abers: the isotonic probability of the event with the row added as other, and as event.
+
+        One of the two is calibrated; together they bound the calibration of p and are no confidence interval.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        DataFrame (m, 2)
+            Columns ``p_low`` and ``p_high``; NaN where a predictor is missing.
+
+        Raises
+        ------
+        UnavailableError
+            For more than two levels, and for another calibration than "venn-abers".
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> mackerel = datasets.load("mackerel")
+        >>> fit = svm("egg_count > 0 ~ lon + lat", mackerel, calibration="venn-abers")
+        >>> fit.calibration_bounds(mackerel.head(1)).columns.tolist()
+        ['p_low', 'p_high']
+        """
+        self._pair("calibration_bounds", "predict_proba()")
+        maps = self.maps
+        if not isinstance(maps, VennAbersMaps):
+            raise UnavailableError(
+                f"calibration_bounds exists for calibration='venn-abers' only; that of this fit is {maps.kind!r}."
+            )
+        index, f = self.decision_at(newdata)
+        ends = maps.alone.bounds(f[:, 0])
+        return pd.DataFrame({"p_low": ends.p0, "p_high": ends.p1}, index=index)
 
     def error(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
         """The weighted share of rows that are predicted wrongly, of a fit with more than two levels.

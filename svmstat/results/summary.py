@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.worth import HELD_OUT_NOTES, evidence_tables
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
@@ -18,6 +19,7 @@ from svmstat.results.resampled import Resampled
 _CALIBRATIONS = {
     "insample": "in-sample decision values",
     "loo": "leave-one-out decision values",
+    VENN_ABERS: "leave-one-out decision values",
     "kfold": "decision values by five folds",
 }
 
@@ -204,13 +206,17 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     if not fit.has_maps:
         return None
     kind = _CALIBRATIONS[fit.calibration.kind]
-    title = f"{'' if two else 'Coupled '}Platt probabilities (map of {kind})"
-    converged = Entry("Platt converged", bool(np.all(fit.calibration.converged)))
-    if two:
+    isotonic = fit.maps.kind == VENN_ABERS
+    title = f"{'' if two else 'Coupled '}{'Venn-Abers' if isotonic else 'Platt'} probabilities (map of {kind})"
+    converged = () if isotonic else (Entry("Platt converged", bool(np.all(fit.calibration.converged))),)
+    if two and isotonic:
+        p = fit.calibration_bounds()[fit.frame.weights > 0]
+        left = [Entry("p1 - p0, mean width", float((p["p_high"] - p["p_low"]).mean()), "share")]
+    elif two:
         left = [Entry("Platt A, slope", fit.calibration.slope), Entry("Platt B, intercept", fit.calibration.intercept)]
     else:
         left = [Entry("Coupling", fit.coupling)]
-    return Block(title=title, left=tuple(left), right=(converged, _disagreement(fit, two)))
+    return Block(title=title, left=tuple(left), right=(*converged, _disagreement(fit, two)))
 
 
 def _disagreement(fit: Resampled, two: bool) -> Entry:
@@ -223,13 +229,14 @@ def _disagreement(fit: Resampled, two: bool) -> Entry:
 
 def _functions(fit: Resampled) -> Table:
     intercepts = _without_noise(fit.intercept.to_numpy(), least=1.0)
-    platt = _without_noise(fit.calibration.intercept, least=1.0)
-    columns = (fit.margin, intercepts, np.atleast_1d(fit.calibration.slope), platt)
+    columns = [fit.margin, intercepts]
+    if fit.maps.kind != VENN_ABERS:
+        columns += [np.atleast_1d(fit.calibration.slope), _without_noise(fit.calibration.intercept, least=1.0)]
     return Table(
-        headers=("margin", "intercept", "Platt A", "Platt B"),
+        headers=("margin", "intercept", "Platt A", "Platt B")[: len(columns)],
         index=_pair_names(fit),
         cells=tuple(zip(*(map(float, column) for column in columns), strict=True)),
-        styles=("estimate",) * 4,
+        styles=("estimate",) * len(columns),
     )
 
 

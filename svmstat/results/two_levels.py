@@ -10,7 +10,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, refuse, workers
-from svmstat.calibration import POINTWISE, pointwise, probability_interval
+from svmstat.calibration import POINTWISE, VENN_ABERS, pointwise, probability_interval
 from svmstat.diagnostics.gacv import machine_gacv
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import case_weights, true_probabilities
@@ -268,7 +268,7 @@ class TwoLevels(Solved):
         return follow_costs(self.machine, self.frame.index, costs, known, with_loo, n_jobs)
 
     def plot_probability(self, ax: Any = None) -> Any:
-        """Probabilities against decision values: Platt's map, the two that follow from the loss, and its interval.
+        """Probabilities against decision values: the fit's map, the two that follow from the loss, and its interval.
 
         Parameters
         ----------
@@ -283,7 +283,8 @@ class TwoLevels(Solved):
         f = self.machine.decision_values[:, 0]
         reach = 1.25 * max(loss.margin_event, loss.margin_other, float(np.quantile(np.abs(f), 0.98)))
         grid = np.linspace(-reach, reach, 801)
-        maps = {"Platt": self.maps.alone.probability(grid)}
+        name = "Venn-Abers" if self.maps.kind == VENN_ABERS else "Platt"
+        maps = {name: self.maps.alone.probability(grid)}
         maps |= {kind: pointwise(grid, loss, kind) for kind in POINTWISE}
         shown = np.abs(f) <= reach
         return probability_plot(

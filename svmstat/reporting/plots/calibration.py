@@ -1,13 +1,15 @@
-"""Calibration plots: predicted probabilities against observed frequencies."""
+"""Calibration plots: predicted probabilities against observed frequencies, in bins or by isotonic regression."""
 
 import importlib
+import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat.calibration import ConsistencyBand, Corp
 from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
@@ -15,16 +17,22 @@ from svmstat.reporting.plots.style import (
     PALE,
     SMALL,
     Axes,
-    class_look,
     drawing,
     label_of,
-    legend_below,
+    panels,
     percent,
+    pyplot,
 )
 
 _LEVEL = 0.95
-_BAND = 0.14
+_BELOW = 0.14
 """The height of the histogram below the axis, as a probability."""
+
+_OF_PANELS = 7.5
+_LETTERS = 22
+"""Points of the letters in the heading of a panel, and how many stand in a line."""
+
+_HISTOGRAM = "below: histogram of predictions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,33 +134,21 @@ def calibration_plot(
     p, e, w = np.asarray(prob, dtype=float), np.asarray(event, dtype=bool), np.asarray(weights, dtype=float)
     known = ~np.isnan(p)
     missing = int((~known & (w > 0)).sum())
-    p, e, w = p[known], e[known], w[known]
     with drawing(ax, (4.6, 4.9)) as ax:
-        ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
-        if w.sum() > 0:
-            shown = calibration_bins(p, e, w, bins)
-            ax.vlines(shown.predicted, shown.lower, shown.upper, colors=ACCENT, linewidths=1.2)
-            ax.plot(shown.predicted, shown.observed, "o", color=ACCENT, markersize=4.5)
-            _distribution(ax, p, w)
-        ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02 - _BAND, 1.02)
-        ax.set_aspect("equal")
-        ax.set_xticks(np.linspace(0, 1, 6))
-        ax.set_yticks(np.linspace(0, 1, 6))
+        _square(ax, 6)
+        _bins(ax, p[known], e[known], w[known], bins)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("observed frequency")
-        title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\nbelow: histogram of the predictions"
-        lost = f"; {missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
-        ax.set_title(title + lost, fontsize=SMALL, color=INK)
+        title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\n{_HISTOGRAM}"
+        ax.set_title(f"{title}{_without(missing)}", fontsize=SMALL, color=INK)
     return ax
 
 
 def class_calibration_plot(
     prob: ArrayLike, observed: ArrayLike, weights: ArrayLike, levels: Sequence[object], *, ax: Axes | None = None,
     bins: int = 10, xlabel: str = "predicted probability (leave-one-out)",
-) -> Axes:  # fmt: skip
-    """Predicted probabilities of every class against how often it was observed, one curve for each.
+) -> Any:  # fmt: skip
+    """Predicted probabilities of every class against how often it was observed, one panel for each.
 
     Parameters
     ----------
@@ -164,9 +160,53 @@ def class_calibration_plot(
     levels : sequence (K,)
         The names of the classes.
     ax : Axes, optional
-        Drawn into; by default a new figure.
+        Its place is divided into the panels, and it is taken out of its figure; by default they have a new figure.
     bins : int
         The greatest number of bins, which are of equal weight.
+    xlabel : str
+        What the predictions are.
+
+    Returns
+    -------
+    ndarray (K,) of Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> axes = class_calibration_plot([[0.9, 0.1], [0.2, 0.8]], [[True, False], [False, True]], [1, 1], ["a", "b"])
+    >>> [ax.get_title("left") for ax in axes]
+    ['a', 'b']
+    >>> plt.close(axes[0].figure)
+    """
+    p, e, w = np.asarray(prob, dtype=float), np.asarray(observed, dtype=bool), np.asarray(weights, dtype=float)
+    known = ~np.isnan(p).any(axis=1)
+    missing = int((~known & (w > 0)).sum())
+    with panels(ax, len(levels)) as (figure, axes):
+        for k, (panel, level) in enumerate(zip(axes, levels, strict=True)):
+            _square(panel, 3)
+            _bins(panel, p[known, k], e[known, k], w[known], bins)
+            panel.set_title(_heading(level), fontsize=_OF_PANELS, color=INK)
+        title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\n{_HISTOGRAM}"
+        _label(figure, xlabel, "observed frequency", f"{title}{_without(missing)}")
+    return axes
+
+
+def reliability_plot(
+    curve: Corp, band: ConsistencyBand | None = None, *, level: float = 0.9, missing: int = 0, ax: Axes | None = None,
+    xlabel: str = "predicted probability",
+) -> Axes:  # fmt: skip
+    """Predicted probabilities against their isotonic recalibration, with the band of calibrated predictions.
+
+    Parameters
+    ----------
+    curve : Corp
+    band : ConsistencyBand, optional
+    level : float
+        That of the band.
+    missing : int
+        How many rows had no prediction.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
     xlabel : str
         What the predictions are.
 
@@ -177,39 +217,122 @@ def class_calibration_plot(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = class_calibration_plot([[0.9, 0.1], [0.2, 0.8]], [[True, False], [False, True]], [1, 1], ["a", "b"])
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['a', 'b']
+    >>> from svmstat.calibration import recalibrate
+    >>> curve = recalibrate(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]), np.ones(4))
+    >>> ax = reliability_plot(curve)
+    >>> ax.get_title("left").splitlines()[0]
+    'Brier 0.185 = MCB 0.060 - DSC 0.125 + UNC 0.250'
     >>> plt.close(ax.figure)
     """
-    p, e, w = np.asarray(prob, dtype=float), np.asarray(observed, dtype=bool), np.asarray(weights, dtype=float)
-    known = ~np.isnan(p).any(axis=1) & (w > 0)
-    missing = int((~known & (w > 0)).sum())
-    with drawing(ax, (4.6, 4.9)) as ax:
-        ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
-        for k, level in enumerate(levels):
-            look = class_look(k)
-            if known.any():
-                shown = calibration_bins(p[known, k], e[known, k], w[known], bins)
-                ax.vlines(shown.predicted, shown.lower, shown.upper, colors=look.colour, linewidths=0.8, alpha=0.5)
-                ax.plot(
-                    shown.predicted, shown.observed, color=look.colour, marker=look.marker, linestyle=look.line,
-                    markersize=4.5, label=label_of(level),
-                )  # fmt: skip
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_aspect("equal")
+    with drawing(ax, (4.6, 5.1)) as ax:
+        _square(ax, 6)
+        _curve(ax, curve, band)
         ax.set_xlabel(xlabel)
-        ax.set_ylabel("observed frequency")
-        lost = f";\n{missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
-        ax.set_title(f"bins of equal size with {percent(_LEVEL)} Wilson intervals{lost}", fontsize=SMALL, color=INK)
-        if known.any():
-            legend_below(ax, *ax.get_legend_handles_labels())
+        ax.set_ylabel("recalibrated probability (isotonic)")
+        score, mcb, dsc, unc = (f"{each:.3f}" for each in astuple(curve.brier))
+        sum_of_parts = f"Brier {score} = MCB {mcb} - DSC {dsc} + UNC {unc}"
+        ax.set_title(f"{sum_of_parts}\n{_shown(band, level)}{_HISTOGRAM}{_without(missing)}", fontsize=SMALL, color=INK)
     return ax
+
+
+def class_reliability_plot(
+    curves: Sequence[Corp], bands: Sequence[ConsistencyBand | None], levels: Sequence[object], *, level: float = 0.9,
+    missing: int = 0, ax: Axes | None = None, xlabel: str = "predicted probability",
+) -> Any:  # fmt: skip
+    r"""The `reliability_plot` of every class against the rest, one panel for each.
+
+    Parameters
+    ----------
+    curves, bands, levels : sequences (K,)
+        By class, with its name.
+    level : float
+        That of the bands.
+    missing : int
+        How many rows had no prediction.
+    ax : Axes, optional
+        Its place is divided into the panels, and it is taken out of its figure; by default they have a new figure.
+    xlabel : str
+        What the predictions are.
+
+    Returns
+    -------
+    ndarray (K,) of Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from svmstat.calibration import recalibrate
+    >>> prob, hit = np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True])
+    >>> curves = [recalibrate(prob, hit, np.ones(4)), recalibrate(1 - prob, ~hit, np.ones(4))]
+    >>> axes = class_reliability_plot(curves, [None, None], ["a", "b"])
+    >>> axes[1].get_title("left")
+    'b\nMCB 0.060, DSC 0.125'
+    >>> plt.close(axes[0].figure)
+    """
+    with panels(ax, len(curves)) as (figure, axes):
+        for panel, curve, band, name in zip(axes, curves, bands, levels, strict=True):
+            _square(panel, 3)
+            _curve(panel, curve, band)
+            parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
+            panel.set_title(f"{_heading(name)}\n{parts}", fontsize=_OF_PANELS, color=INK)
+        title = f"each class against the rest; {_HISTOGRAM}{_without(missing)}"
+        _label(figure, xlabel, "recalibrated probability (isotonic)", f"{_shown(bands[0], level)}{title}")
+    return axes
+
+
+def _heading(level: object) -> str:
+    """The name of a class above its panel, in lines that fit."""
+    return textwrap.fill(label_of(level), _LETTERS)
+
+
+def _without(missing: int) -> str:
+    """What a title says of rows without a prediction."""
+    return f"; {missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
+
+
+def _shown(band: ConsistencyBand | None, level: float) -> str:
+    """What a title says of a band."""
+    return "" if band is None else f"shaded: {percent(level)} of calibrated curves, point by point;\n"
+
+
+def _label(figure: Any, xlabel: str, ylabel: str, title: str) -> None:
+    """Labels and the title of all panels."""
+    size = pyplot().rcParams["axes.labelsize"]
+    figure.supxlabel(xlabel, fontsize=size, color=INK)
+    figure.supylabel(ylabel, fontsize=size, color=INK)
+    figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
+
+
+def _square(ax: Axes, ticks: int) -> None:
+    """The square of probabilities with its diagonal, and room for a histogram below."""
+    ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02 - _BELOW, 1.02)
+    ax.set_aspect("equal")
+    ax.set_xticks(np.linspace(0, 1, ticks))
+    ax.set_yticks(np.linspace(0, 1, ticks))
+
+
+def _bins(ax: Axes, p: Any, e: Any, w: Any, bins: int) -> None:
+    """The bins of probabilities with their intervals, if any row counts."""
+    if w.sum() > 0:
+        shown = calibration_bins(p, e, w, bins)
+        ax.vlines(shown.predicted, shown.lower, shown.upper, colors=ACCENT, linewidths=1.2)
+        ax.plot(shown.predicted, shown.observed, "o", color=ACCENT, markersize=4.5)
+        _distribution(ax, p, w)
+
+
+def _curve(ax: Axes, curve: Corp, band: ConsistencyBand | None) -> None:
+    """The recalibrated probabilities on their band."""
+    if band is not None:
+        ax.fill_between(curve.predicted, band.lower, band.upper, color=PALE, linewidth=0, zorder=0)
+    ax.plot(curve.predicted, curve.recalibrated, color=ACCENT, marker="o", markersize=1.8, linewidth=1.2)
+    _distribution(ax, curve.predicted, curve.totals)
 
 
 def _distribution(ax: Axes, p: Any, w: Any) -> None:
     """The histogram of the predictions, standing below the line of frequency 0."""
     heights, edges = np.histogram(p, bins=40, range=(0.0, 1.0), weights=w)
-    scaled = _BAND * heights / heights.max()
-    ax.bar(edges[:-1], scaled, np.diff(edges), bottom=-0.01 - _BAND, align="edge", color=PALE, linewidth=0)
+    scaled = _BELOW * heights / heights.max()
+    ax.bar(edges[:-1], scaled, np.diff(edges), bottom=-0.01 - _BELOW, align="edge", color=PALE, linewidth=0)
+    ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)

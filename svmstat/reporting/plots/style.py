@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -137,6 +138,58 @@ def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator
     plt = pyplot()
     with _styled():
         yield plt.figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+
+
+def panels_size(n: int) -> tuple[float, float]:
+    """Width and height in inches of a figure with n square panels, which is not wider than a page.
+
+    Examples
+    --------
+    >>> panels_size(4), panels_size(10)
+    ((4.8, 6.1), (7.0, 6.8))
+    """
+    rows, columns = _grid(n)
+    width = min(2.4 * columns, 7.0)
+    return width, round(rows * (width / columns + 0.25) + 0.8, 1)
+
+
+@contextmanager
+def panels(ax: Axes | None, n: int) -> Iterator[tuple[Any, Any]]:
+    """Small multiples in the common style: n axes with one scale, in a new figure or in the place of one axes.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        It is taken out of its figure, and its place divided.
+    n : int
+
+    Yields
+    ------
+    figure : Figure or SubFigure
+        What titles and labels of all the panels belong to.
+    axes : ndarray (n,) of Axes
+        By rows.
+    """
+    plt = pyplot()
+    rows, columns = _grid(n)
+    with _styled():
+        if ax is None:
+            figure = plt.figure(figsize=panels_size(n), layout="constrained")
+        else:
+            figure = ax.figure.add_subfigure(ax.get_subplotspec())
+            ax.remove()
+        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        for unused in axes[n:]:
+            unused.remove()
+        for lowest in axes[max(n - columns, 0) : n]:
+            lowest.tick_params(labelbottom=True)
+        yield figure, axes[:n]
+
+
+def _grid(n: int) -> tuple[int, int]:
+    """Rows and columns of n panels."""
+    columns = n if n <= 3 else math.ceil(math.sqrt(n))
+    return math.ceil(n / columns), columns
 
 
 def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) -> str:

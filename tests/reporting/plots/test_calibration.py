@@ -1,8 +1,20 @@
-"""Calibration plots: bins, intervals, what is left out."""
+"""Calibration plots: bins, intervals, recalibrated curves, what is left out; a panel for each of many classes."""
 
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 
-from svmstat.reporting.plots import calibration_plot
+from svmstat.calibration import consistency_band, recalibrate
+from svmstat.reporting.plots import (
+    calibration_plot,
+    class_calibration_plot,
+    class_reliability_plot,
+    panels_size,
+    reliability_plot,
+    svg,
+)
 from svmstat.reporting.plots.calibration import calibration_bins
 
 RNG = np.random.default_rng(3)
@@ -79,3 +91,119 @@ def test_rows_of_weight_zero_do_not_count():
 def test_no_prediction_at_all():
     ax = calibration_plot([np.nan, np.nan], [True, False], [1, 1])
     assert ax.get_title("left").endswith("2 rows without a prediction")
+
+
+# -- a panel for each class --------------------------------------------------------------------------------------------
+
+OF_CLASSES = np.random.default_rng(2).dirichlet([1.0, 2.0, 3.0], 300)
+OBSERVED = np.random.default_rng(3).integers(0, 3, 300)[:, None] == np.arange(3)
+
+
+def title(panels):
+    return panels[0].figure.get_suptitle()
+
+
+def test_panels_are_the_bins_of_each_class():
+    panels = class_calibration_plot(OF_CLASSES, OBSERVED, np.ones(300), "abc", xlabel="predicted by somebody")
+    assert [panel.get_title("left") for panel in panels] == ["a", "b", "c"]
+    for k, panel in enumerate(panels):
+        bins = calibration_bins(OF_CLASSES[:, k], OBSERVED[:, k], np.ones(300))
+        dots = panel.lines[1]
+        np.testing.assert_allclose(dots.get_xydata(), np.column_stack([bins.predicted, bins.observed]))
+        segments = np.array(panel.collections[0].get_segments())
+        np.testing.assert_allclose(segments[:, :, 1], np.column_stack([bins.lower, bins.upper]))
+    figure = panels[0].figure
+    assert (figure.get_supxlabel(), figure.get_supylabel()) == ("predicted by somebody", "observed frequency")
+    assert "95 % Wilson" in title(panels)
+
+
+def test_weights_of_panels_are_repeats():
+    w = np.resize([0, 1, 3, 2], 300)
+    weighted = class_calibration_plot(OF_CLASSES, OBSERVED, w, "abc", bins=6)
+    rows = [np.repeat(a, w, axis=0) for a in (OF_CLASSES, OBSERVED, np.ones(300))]
+    for one, other in zip(weighted, class_calibration_plot(*rows, "abc", bins=6), strict=True):
+        np.testing.assert_allclose(one.lines[1].get_xydata(), other.lines[1].get_xydata())
+        assert len(one.lines[1].get_xydata()) == 6
+
+
+def test_rows_without_a_prediction_are_in_no_panel():
+    prob, weights = OF_CLASSES.copy(), np.ones(300)
+    prob[[1, 4]], weights[4] = np.nan, 0.0
+    prob[7, 2] = np.nan
+    panels = class_calibration_plot(prob, OBSERVED, weights, "abc")
+    assert title(panels).endswith("; 2 rows without a prediction")
+    kept = np.delete(np.arange(300), [1, 4, 7])
+    bins = calibration_bins(OF_CLASSES[kept, 1], OBSERVED[kept, 1], np.ones(297))
+    np.testing.assert_allclose(panels[1].lines[1].get_ydata(), bins.observed)
+    nothing = class_calibration_plot(np.full((2, 3), np.nan), np.zeros((2, 3), bool), [1.0, 1.0], "abc")
+    assert "2 rows without a prediction" in title(nothing) and len(nothing[0].collections) == 0
+
+
+@pytest.mark.parametrize(("K", "rows", "columns"), [(2, 1, 2), (4, 2, 2), (10, 3, 4), (20, 4, 5)])
+def test_panels_share_a_scale_and_a_page(K, rows, columns):
+    """Not wider than a page; each column has numbers below its lowest panel; long names stay on their panel."""
+    prob = np.random.default_rng(K).dirichlet(np.ones(K), 50)
+    names = [f"the level with a long and descriptive name: {k}" for k in range(K)]
+    panels = class_calibration_plot(prob, prob > 1 / K, np.ones(50), names)
+    figure = panels[0].figure
+    figure.canvas.draw()
+    assert tuple(figure.get_size_inches()) == panels_size(K) and figure.get_size_inches()[0] <= 7.0
+    grid = panels[0].get_subplotspec().get_gridspec()
+    assert (grid.nrows, grid.ncols, len(panels), len(figure.axes)) == (rows, columns, K, K)
+    assert len({panel.get_xlim() + panel.get_ylim() for panel in panels}) == 1
+    numbered = [any(label.get_visible() for label in panel.get_xticklabels()) for panel in panels]
+    assert numbered == [k + columns >= K for k in range(K)]
+    left = [panel._left_title.get_window_extent() for panel in panels]
+    for one, other in pairwise(left):
+        assert one.x1 <= other.x0 or one.y0 >= other.y1
+    assert max(box.x1 for box in left) <= figure.bbox.x1
+
+
+def test_panels_take_the_place_of_axes():
+    figure, (left, right) = plt.subplots(1, 2, layout="constrained", figsize=(11, 5))
+    place = right.get_position()
+    panels = class_calibration_plot(OF_CLASSES, OBSERVED, np.ones(300), "abc", ax=right)
+    figure.canvas.draw()
+    assert plt.get_fignums() == [figure.number] and right not in figure.axes
+    assert {panel.figure for panel in panels} == set(figure.subfigs) and left in figure.axes
+    for panel in panels:
+        box = panel.get_window_extent().transformed(figure.transFigure.inverted())
+        assert box.x0 >= place.x0 - 0.1 and box.x1 <= 1.0
+
+
+# -- recalibrated curves -----------------------------------------------------------------------------------------------
+
+
+def curve_and_band(prob=PROB, event=EVENT):
+    curve = recalibrate(prob, event, np.ones(len(prob)))
+    return curve, consistency_band(curve, B=39, level=0.9, seed=np.random.SeedSequence(1))
+
+
+def test_a_curve_with_its_band():
+    curve, band = curve_and_band()
+    ax = reliability_plot(curve, band, level=0.9, missing=3, xlabel="by somebody")
+    np.testing.assert_allclose(ax.lines[1].get_xydata(), np.column_stack([curve.predicted, curve.recalibrated]))
+    edges = ax.collections[0].get_paths()[0].vertices
+    for end in (band.lower, band.upper):
+        assert {*zip(curve.predicted, end, strict=True)} <= {*map(tuple, edges)}
+    first, shaded, last = ax.get_title("left").splitlines()
+    brier = curve.brier
+    assert first == (
+        f"Brier {brier.score:.3f} = MCB {brier.miscalibration:.3f} - DSC {brier.discrimination:.3f} + UNC "
+        f"{brier.uncertainty:.3f}"
+    )
+    assert "90 % of calibrated curves, point by point" in shaded and last.endswith("; 3 rows without a prediction")
+    assert ax.get_xlabel() == "by somebody" and "isotonic" in ax.get_ylabel()
+
+
+def test_curves_of_classes():
+    both = [curve_and_band(p, e) for p, e in ((PROB, EVENT), (1 - PROB, ~EVENT), (PROB**2, EVENT))]
+    curves, bands = zip(*both, strict=True)
+    panels = class_reliability_plot(curves, bands, ["a", "b", "$c$"])
+    for panel, curve in zip(panels, curves, strict=True):
+        np.testing.assert_allclose(panel.lines[1].get_ydata(), curve.recalibrated)
+        assert f"MCB {curve.brier.miscalibration:.3f}" in panel.get_title("left")
+    assert "each class against the rest" in title(panels)
+    drawn = svg(lambda ax: class_reliability_plot(curves, bands, "abc", ax=ax), panels_size(3))
+    assert drawn == svg(lambda ax: class_reliability_plot(curves, bands, "abc", ax=ax), panels_size(3))
+    assert plt.get_fignums() == [panels[0].figure.number]

@@ -1,4 +1,4 @@
-"""Regions of more than two classes, and the calibration of each: what is drawn is what the fit says."""
+"""Regions of more than two classes: what is drawn is what the fit says."""
 
 from functools import cache
 
@@ -11,8 +11,7 @@ from matplotlib.colors import to_hex, to_rgba
 
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, DesignWarning
-from svmstat.reporting.plots import class_calibration_plot, region_plot
-from svmstat.reporting.plots.calibration import calibration_bins
+from svmstat.reporting.plots import region_plot
 from svmstat.reporting.plots.style import class_look
 
 LIVER = datasets.load("liver")
@@ -132,7 +131,8 @@ def test_labels_and_what_is_held():
 def test_axes_that_are_given():
     figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     assert FIT.plot_surface(LIVER, ax=left) is left
-    assert FIT.loo().plot_calibration(ax=right) is right
+    assert [panel.get_title("left") for panel in FIT.loo().plot_calibration(ax=right)] == list(FIT.classes)
+    assert right not in figure.axes
     assert plt.get_fignums() == [figure.number]
     figure.canvas.draw()
 
@@ -213,16 +213,17 @@ def test_other_data_than_those_of_the_fit():
 def test_names_that_matplotlib_would_read_in_its_own_way():
     data = pd.DataFrame({"y": ["_a", "$b$", "c_{"] * 4, "x$1$": np.arange(12.0), "$z": np.arange(12.0) % 5})
     fit = svm("y ~ Q('x$1$') + Q('$z')", data)
-    for ax in (region_plot(fit, data, grid=5), fit.loo().plot_calibration()):
-        ax.figure.canvas.draw()
-        assert [text.strip() for text in legend(ax)[:3]] == ["$b$", "_a", "c_{"]
+    ax, panels = region_plot(fit, data, grid=5), fit.loo().plot_calibration()
+    ax.figure.canvas.draw(), panels[0].figure.canvas.draw()
+    assert [text.strip() for text in legend(ax)[:3]] == ["$b$", "_a", "c_{"]
+    assert [panel.get_title("left").strip() for panel in panels] == ["$b$", "_a", "c_{"]
 
 
 def test_ten_classes_can_be_told_apart():
     fit, data = ten_classes()
-    for ax in (region_plot(fit, data, grid=60), fit.loo().plot_calibration()):
-        ax.figure.canvas.draw()
-        assert legend(ax)[:10] == list(fit.classes)
+    ax = region_plot(fit, data, grid=60)
+    ax.figure.canvas.draw()
+    assert legend(ax)[:10] == list(fit.classes)
     looks = {(class_look(k).colour, class_look(k).marker) for k in range(20)}
     assert len(looks) == 20
     assert np.unique(mesh(region_plot(fit, data, grid=60)).get_array()).tolist() == list(range(10))
@@ -242,68 +243,3 @@ def test_long_names_in_the_legend():
     ax.figure.canvas.draw()
     box, whole = ax.get_legend().get_window_extent(), ax.figure.bbox
     assert whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0
-
-
-# Calibration of every class
-
-
-def test_curves_are_the_bins_of_each_class():
-    loo = FIT.loo()
-    ax = loo.plot_calibration()
-    diagonal, *curves = ax.lines
-    assert (list(diagonal.get_xdata()), list(diagonal.get_ydata())) == ([0, 1], [0, 1])
-    assert legend(ax) == list(FIT.classes) and len(curves) == 4
-    bars = ax.collections
-    for k, (level, curve) in enumerate(zip(FIT.classes, curves, strict=True)):
-        bins = calibration_bins(loo.prob[level], LIVER["disease"] == level, np.ones(218))
-        np.testing.assert_allclose(curve.get_xydata(), np.column_stack([bins.predicted, bins.observed]))
-        segments = np.array(bars[k].get_segments())
-        np.testing.assert_allclose(segments[:, :, 1], np.column_stack([bins.lower, bins.upper]))
-        np.testing.assert_allclose(segments[:, 0, 0], bins.predicted)
-        look = class_look(k)
-        assert (curve.get_color(), curve.get_marker(), curve.get_linestyle()) == (look.colour, look.marker, look.line)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted probability (leave-one-out)", "observed frequency")
-    assert ax.get_title("left") == "bins of equal size with 95 % Wilson intervals"
-
-
-PROB = np.random.default_rng(2).dirichlet([1.0, 2.0, 3.0], 300)
-OBSERVED = np.array([np.random.default_rng(3).permutation(3) for _ in range(300)]) == 0
-OBSERVED[:, 0] = ~OBSERVED[:, 1:].any(axis=1)
-
-
-def test_whole_weights_are_repeats():
-    w = np.resize([0, 1, 3, 2], 300)
-    weighted = class_calibration_plot(PROB, OBSERVED, w, "abc", bins=6)
-    repeated = class_calibration_plot(*(np.repeat(a, w, axis=0) for a in (PROB, OBSERVED, np.ones(300))), "abc", bins=6)
-    for one, two in zip(weighted.lines, repeated.lines, strict=True):
-        np.testing.assert_allclose(one.get_xydata(), two.get_xydata())
-    assert len(weighted.lines[1].get_xdata()) == 6
-
-
-def test_rows_without_a_prediction_are_counted_and_left_out():
-    prob = PROB.copy()
-    prob[[1, 4], :] = np.nan
-    prob[7, 2] = np.nan
-    weights = np.ones(300)
-    weights[4] = 0.0
-    ax = class_calibration_plot(prob, OBSERVED, weights, "abc")
-    assert ax.get_title("left").endswith(";\n2 rows without a prediction")
-    kept = np.delete(np.arange(300), [1, 4, 7])
-    bins = calibration_bins(PROB[kept, 1], OBSERVED[kept, 1], np.ones(297))
-    np.testing.assert_allclose(ax.lines[2].get_ydata(), bins.observed)
-    prob[7, 2] = 0.5
-    assert "1 row without" in class_calibration_plot(prob, OBSERVED, weights, "abc").get_title("left")
-
-
-def test_no_prediction_at_all():
-    prob = np.full((2, 3), np.nan)
-    ax = class_calibration_plot(prob, np.zeros((2, 3), bool), [1.0, 1.0], "abc")
-    assert "2 rows without a prediction" in ax.get_title("left")
-    ax.figure.canvas.draw()
-    assert len(ax.lines) == 1
-
-
-def test_other_words_and_fewer_bins():
-    ax = class_calibration_plot(PROB, OBSERVED, np.ones(300), "abc", bins=3, xlabel="predicted by somebody")
-    assert ax.get_xlabel() == "predicted by somebody"
-    assert [len(curve.get_xdata()) for curve in ax.lines[1:]] == [3, 3, 3]

@@ -1,0 +1,50 @@
+"""What every calibration can do: class probabilities from the decision values of all pairs."""
+
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration.platt import Platt
+from svmstat.calibration.venn_abers import VennAbers
+
+
+class Calibration(Protocol):
+    """From the decision values of the P pairs to the probabilities of the K classes.
+
+    `Maps` are Platt's and have A and B besides, `VennAbersMaps` have the bounds p₀ and p₁.
+    """
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """(P,) whether the map of the pair was found."""
+
+    @property
+    def pairs(self) -> Codes:
+        """(P, 2) the classes; the maps give the probability of the first."""
+
+    @property
+    def totals(self) -> Floats:
+        """(K,) sums of the case weights of the classes."""
+
+    @property
+    def coupling(self) -> str:
+        """How the probabilities of more than one pair are coupled, one of COUPLINGS."""
+
+    @property
+    def kind(self) -> str:
+        """The decision values that Platt's maps were fitted to, "insample", "loo" or "kfold"; or "venn-abers"."""
+
+    @property
+    def alone(self) -> Platt | VennAbers:
+        """The map of two classes."""
+
+    def with_coupling(self, coupling: str) -> Self:
+        """The same maps, coupled in another way."""
+
+    def probabilities(self, f: Floats) -> Floats:
+        """(..., K) class probabilities for decision values (..., P); NaN where one of these is."""
+
+    def log_likelihoods(self, f: Floats, codes: Codes) -> Floats:
+        """(..., m) log p_{y_i} for decision values (..., m, P) and classes (m,); NaN for the class −1."""

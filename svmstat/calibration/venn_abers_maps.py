@@ -1,0 +1,127 @@
+"""Venn–Abers probabilities of all pairs of classes, coupled as Platt's are.
+
+A Venn–Abers probability is Platt's with A = −1 and B = 0 at its log odds; there is one coupling for both.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration.maps import Maps
+from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out
+from svmstat.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class VennAbersMaps:
+    """The Venn–Abers probabilities of each of the P pairs, and how they are coupled.
+
+    Attributes
+    ----------
+    each : length P
+    pairs : (P, 2) the classes; the maps give the probability of the first
+    totals : (K,) sums of the case weights of the classes
+    coupling : "wu-lin-weng" or "hastie-tibshirani"; immaterial for two classes
+    """
+
+    each: tuple[VennAbers, ...]
+    pairs: Codes
+    totals: Floats
+    coupling: str
+
+    @property
+    def kind(self) -> str:
+        """The name of the maps."""
+        return KIND
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """(P,) all True: nothing is iterated."""
+        return np.ones(len(self.each), dtype=bool)
+
+    @property
+    def alone(self) -> VennAbers:
+        """The map of two classes."""
+        return self.each[0]
+
+    def with_coupling(self, coupling: str) -> "VennAbersMaps":
+        """The same maps, coupled in another way."""
+        return replace(self, coupling=coupling)
+
+    def odds(self, f: Floats) -> Odds:
+        """1 − p₀ and p₁ (..., P) of the first class of each pair for decision values (..., P)."""
+        found = [each.odds(f[..., p]) for p, each in enumerate(self.each)]
+        return Odds(*(np.stack(some, axis=-1) for some in zip(*found, strict=True)))
+
+    def bounds(self, f: Floats) -> Bounds:
+        """p₀ and p₁ (..., P) of the first class of each pair, which of two is the event, for decision values (..., P).
+
+        Bounds of calibration; they are no confidence interval.
+        """
+        return self.odds(f).bounds
+
+    def probabilities(self, f: Floats) -> Floats:
+        """(..., K) class probabilities for decision values (..., P); NaN where one of these is."""
+        return _coupler(self.pairs, self.totals, self.coupling).probabilities(self.odds(f).logit)
+
+    def log_likelihoods(self, f: Floats, codes: Codes) -> Floats:
+        """(..., m) log p_{y_i} for decision values (..., m, P) and classes (m,), finite; NaN for the class −1."""
+        return _coupler(self.pairs, self.totals, self.coupling).log_likelihoods(self.odds(f).logit, codes)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What the maps of the other rows say of each of n rows.
+
+    Attributes
+    ----------
+    probability : (n, K)
+    log_likelihood : (n,) log π_{y_k}
+    bounds : (n, P) p₀ and p₁ of the first class of each pair
+    """
+
+    probability: Floats
+    log_likelihood: Floats
+    bounds: Bounds
+
+
+def fit_venn_abers_maps(machine: Machine, f: Floats, coupling: str = "wu-lin-weng") -> VennAbersMaps:
+    """The Venn–Abers map of each pair, by its own rows.
+
+    Parameters
+    ----------
+    machine : the machines
+    f : (n, P) leave-one-out decision values, NaN where there are none
+    coupling : how their probabilities are to be coupled
+    """
+    each = []
+    for p, pair in enumerate(machine.pairs):
+        y = pair.signs(machine.codes)
+        each.append(fit_venn_abers(f[y != 0.0, p], y[y != 0.0], machine.weights[y != 0.0]))
+    return VennAbersMaps(tuple(each), machine.classes, machine.totals, coupling)
+
+
+def held_out_venn_abers(machine: Machine, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:
+    """The Venn–Abers probabilities of each row by the other rows; arguments as in `fit_venn_abers_maps`.
+
+    A row of weight w loses min(w, 1), that is one copy. The pairs that do not hold its class lose nothing.
+    """
+    odds = fit_venn_abers_maps(machine, f, coupling).odds(f)
+    for p, pair in enumerate(machine.pairs):
+        y = pair.signs(machine.codes)
+        own = y != 0.0
+        odds.other[own, p], odds.event[own, p] = held_out(f[own, p], y[own], machine.weights[own])
+    totals = np.tile(machine.totals, (len(f), 1))
+    known = np.flatnonzero(machine.codes >= 0)
+    totals[known, machine.codes[known]] -= np.minimum(machine.weights[known], 1.0)
+    coupler = _coupler(machine.classes, totals, coupling)
+    logit = odds.logit
+    return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, machine.codes), odds.bounds)
+
+
+def _coupler(pairs: Codes, totals: Floats, coupling: str) -> Maps:
+    """The maps from log odds to probabilities, Platt's with A = −1 and B = 0."""
+    P = len(pairs)
+    return Maps(np.full(P, -1.0), np.zeros(P), np.ones(P, dtype=bool), pairs, totals, coupling, KIND)
