@@ -1,4 +1,4 @@
-"""Losses as margins and class weights: by their formulas, and fits with them by other programs."""
+"""Losses as margins and class weights, by their formulas."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from svmstat.objective.losses import NAMES, Loss, bayes_weights, hinge, make_loss, p0
 
 TOL_ROUNDING = 1e-12  # a few operations of size 1 to 100 in another order
-TOL_FIT = 1e-6  # two accurate solutions of one problem, relative to max(1, |f|): the issue's own figure
+
 
 Y = np.array([1.0, -1.0, -1.0, 1.0])
 
