@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import KERNELS, TOL_FIT, assert_same, fit
+from problems import seeds
 
 from svmstat.calibration import fit_maps, fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, gram
@@ -14,8 +15,6 @@ from svmstat.solver import Gram, Status
 
 TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relative to max(1, Σα max|K|)
 TOL_SUM = 1e-13  # a few numbers added in another order
-
-seeds = st.integers(0, 2**32 - 1)
 
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
