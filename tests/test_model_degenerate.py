@@ -163,8 +163,6 @@ def test_a_constant_column_changes_nothing():
     without = svm("y ~ x + z", data)
     assert fit.decision_values.equals(without.decision_values)
     assert fit.n_constant == 1
-    assert "Dropped, constant" in str(fit.summary())
-    assert "Dropped, constant" not in str(without.summary())
     assert fit.decision_function(data.assign(flat=8.0)).equals(fit.decision_function(data))
 
 
