@@ -1,4 +1,4 @@
-"""Samples with two, three and six levels, and what makes two fits the same fit, whatever the number of levels."""
+"""Samples with two, three and six levels, what makes two fits the same fit, and the answers of other programs."""
 
 import re
 import warnings

@@ -18,7 +18,7 @@ def size(values):
     return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def clouds(n, p=3, seed=0, apart=1.0):
+def clouds(n, p=2, seed=0, apart=1.0):
     """Rows (n, p) and labels, + and − in turn, that far apart in each column."""
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)

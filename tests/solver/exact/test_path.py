@@ -26,7 +26,7 @@ def assert_cold(qp, uppers, batch, rows=None):
 
 def test_between_events_the_solution_is_linear():
     """α(u_k) for one falling bound: second differences vanish but at a few kinks."""
-    X, y = clouds(60)
+    X, y = clouds(60, p=3)
     qp = problem(X, y, 1.0)
     k = int(np.flatnonzero(solve(qp).bounded)[0])
     grid = np.linspace(1.0, 0.0, 201)
@@ -43,7 +43,7 @@ def test_between_events_the_solution_is_linear():
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
 def test_a_grid_of_costs_from_one_fit(kernel, dense_qp):
-    X, y = clouds(80)
+    X, y = clouds(80, p=3)
     qp = problem(X, y, 1.0, kernel)
     costs = 10.0 ** np.linspace(-4, 4, 17)
     batch = solve(qp, costs[:, None] * np.ones(80))
@@ -56,7 +56,7 @@ def test_a_grid_of_costs_from_one_fit(kernel, dense_qp):
 
 def test_from_an_empty_free_set():
     """Balanced classes, all at their bounds: a deletion has to free a row first, and may end with none again."""
-    X, y = clouds(40)
+    X, y = clouds(40, p=3)
     qp = problem(X, y, 1e-3)
     start = solve(qp)
     assert not start.free.any()
@@ -68,7 +68,7 @@ def test_from_an_empty_free_set():
 
 def test_a_pair_of_each_class_deleted_keeps_the_balance(intercepts):
     """Every row stays at its bound, no row becomes free, and b keeps an interval."""
-    X, y = clouds(40)
+    X, y = clouds(40, p=3)
     qp = problem(X, y, 1e-3)
     uppers = np.full((20, 40), 1e-3)
     uppers[np.arange(20), 2 * np.arange(20)] = 0.0
@@ -84,7 +84,7 @@ def test_a_pair_of_each_class_deleted_keeps_the_balance(intercepts):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_many_bounds_at_once(C):
     """In both directions: folds, counts of a bootstrap, and all rows of a class but one gone."""
-    X, y = clouds(120, seed=6)
+    X, y = clouds(120, p=3, seed=6)
     rng = np.random.default_rng(7)
     qp, rows = problem(X, y, C), np.arange(120)
     fold = rng.integers(0, 5, 120)
@@ -97,7 +97,7 @@ def test_many_bounds_at_once(C):
 
 def test_large_sample_follows_only_the_rows_near_an_event():
     """Above some hundred rows the far ones are brought up to date at the end; none is overrun unnoticed."""
-    X, y = clouds(1500, p=2, seed=12, apart=3.0)
+    X, y = clouds(1500, seed=12, apart=3.0)
     qp = problem(X, y, 1.0)
     start = solve(qp)
     rng = np.random.default_rng(0)

@@ -58,7 +58,7 @@ def test_any_bounds(draw_problem, seed, steps):
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear(), Polynomial(0.5, 1.0, 3)], ids=lambda kernel: kernel.name)
 def test_a_fine_line_of_costs(kernel, dense_qp):
-    X, y = clouds(81, p=2, seed=1)
+    X, y = clouds(81, seed=1)
     qp = problem(X, y, 1.0, kernel)
     costs = np.geomspace(0.03, 30, 120)
     found = in_turn(qp, np.outer(costs, np.ones(81)))

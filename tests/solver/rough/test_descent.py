@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import clouds, problem, size
+from problems import problem, size
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, Gram, Road, Status, solve
@@ -15,6 +15,12 @@ from svmstat.solver.solution import certify
 
 TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)
 TOL_H = 1e-9  # h = s − Kβ after many blocks, relative to Σ|β|
+
+
+def clouds(n, p=3, seed=0, apart=1.5):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    return rng.normal(size=(n, p)) + 0.5 * apart * y[:, None], y
 
 
 LAYOUTS = ("complete", "lazy", "beyond budget")
