@@ -128,23 +128,13 @@ def calibration_plot(
     missing = int((~known & (w > 0)).sum())
     p, e, w = p[known], e[known], w[known]
     with drawing(ax, (4.6, 4.9)) as ax:
-        ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
+        _frame(ax, xlabel, missing, _BAND)
         if w.sum() > 0:
             shown = calibration_bins(p, e, w, bins)
             ax.vlines(shown.predicted, shown.lower, shown.upper, colors=ACCENT, linewidths=1.2)
             ax.plot(shown.predicted, shown.observed, "o", color=ACCENT, markersize=4.5)
             _distribution(ax, p, w)
         ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02 - _BAND, 1.02)
-        ax.set_aspect("equal")
-        ax.set_xticks(np.linspace(0, 1, 6))
-        ax.set_yticks(np.linspace(0, 1, 6))
-        ax.set_xlabel(xlabel)
-        ax.set_ylabel("observed frequency")
-        title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\nbelow: histogram of the predictions"
-        lost = f"; {missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
-        ax.set_title(title + lost, fontsize=SMALL, color=INK)
     return ax
 
 
@@ -186,7 +176,7 @@ def class_calibration_plot(
     known = ~np.isnan(p).any(axis=1) & (w > 0)
     missing = int((~known & (w > 0)).sum())
     with drawing(ax, (4.6, 4.9)) as ax:
-        ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
+        _frame(ax, xlabel, missing)
         for k, level in enumerate(levels):
             look = class_look(k)
             if known.any():
@@ -196,16 +186,22 @@ def class_calibration_plot(
                     shown.predicted, shown.observed, color=look.colour, marker=look.marker, linestyle=look.line,
                     markersize=4.5, label=label_of(level),
                 )  # fmt: skip
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_aspect("equal")
-        ax.set_xlabel(xlabel)
-        ax.set_ylabel("observed frequency")
-        lost = f";\n{missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
-        ax.set_title(f"bins of equal size with {percent(_LEVEL)} Wilson intervals{lost}", fontsize=SMALL, color=INK)
         if known.any():
-            legend_below(ax, *ax.get_legend_handles_labels())
+            legend_below(ax)
     return ax
+
+
+def _frame(ax: Axes, xlabel: str, missing: int, below: float = 0.0) -> None:
+    """The diagonal, the axes, ``below`` that of frequency 0 as much room as a histogram takes, and the title."""
+    ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
+    ticks = np.linspace(0, 1, 6)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02 - below, 1.02), aspect="equal", xticks=ticks, yticks=ticks)
+    ax.set(xlabel=xlabel, ylabel="observed frequency")
+    title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals"
+    notes = ["below: histogram of the predictions"] if below else []
+    if missing:
+        notes.append(f"{missing} {'row' if missing == 1 else 'rows'} without a prediction")
+    ax.set_title(";\n".join([title, "; ".join(notes)]) if notes else title, fontsize=SMALL, color=INK)
 
 
 def _distribution(ax: Axes, p: Any, w: Any) -> None:

@@ -80,8 +80,7 @@ def index_plot(
         ax.set_ylim(low - 0.03 * (high - low) * (low < 0), high + 0.14 * (high - low))
         margin = max(0.5, 0.015 * len(y))
         ax.set_xlim(1 - margin, max(1, len(y)) + margin)
-        ax.set_xlabel("position of the row")
-        ax.set_ylabel(ylabel)
+        ax.set(xlabel="position of the row", ylabel=ylabel)
         settle(ax)
         placed = _label(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
         if note := _note(len(above) - placed, int(np.isnan(y).sum())):
