@@ -137,11 +137,7 @@ class Gram:
         known = self._known[rows]
         if known.any():
             gather(self._stored, rows, rows, np.flatnonzero(known), out)
-
-        def compute(part: Rows) -> None:
-            out[part] = self._source.block(rows[part], rows)
-
-        _in_chunks(compute, np.flatnonzero(~known), len(rows))
+        self._fill(out, np.flatnonzero(~known), rows, rows)
         return out
 
     def part(self, rows: Rows) -> "Gram":
@@ -162,12 +158,7 @@ class Gram:
             self._know(rows)
             return self._stored[rows]
         out = np.empty((len(rows), self.n))
-        everything = np.arange(self.n)
-
-        def compute(part: Rows) -> None:
-            out[part] = self._source.block(rows[part], everything)
-
-        _in_chunks(compute, np.arange(len(rows)), self.n)
+        self._fill(out, np.arange(len(rows)), rows, np.arange(self.n))
         return out
 
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
@@ -193,12 +184,16 @@ class Gram:
         if len(missing) == 0:
             return
         everything = np.arange(self.n)
-
-        def keep(part: Rows) -> None:
-            self._stored[part] = self._source.block(part, everything)
-
-        _in_chunks(keep, missing, self.n)
+        self._fill(self._stored, missing, everything, everything)
         self._known[missing] = True
+
+    def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows) -> None:
+        """Compute K[rows][:, columns] at some of its rows, in pieces."""
+
+        def compute(part: Rows) -> None:
+            out[part] = self._source.block(rows[part], columns)
+
+        _in_chunks(compute, places, len(columns))
 
 
 class _Part:

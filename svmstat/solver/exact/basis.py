@@ -283,19 +283,10 @@ def complete_basis(K, sums, point, free):
 
 
 @njit(cache=True, nogil=True)
-def exclude_moving(sums, free, status):
-    """Take the rows that are free no more out of R."""
+def exclude_where(sums, free, bound):
+    """Take the rows that are ``bound`` (n,), and so free no more, out of R."""
     for position in range(free.size[0] - 1, -1, -1):
-        if status[free.members[position]] != FREE:
-            exclude(sums, free, position)
-
-
-@njit(cache=True, nogil=True)
-def exclude_bounded(sums, free, beta, lo, hi):
-    """Take the free rows that are at a bound out of R."""
-    for position in range(free.size[0] - 1, -1, -1):
-        i = free.members[position]
-        if not lo[i] < beta[i] < hi[i]:
+        if bound[free.members[position]]:
             exclude(sums, free, position)
 
 

@@ -43,6 +43,18 @@ class Change(NamedTuple):
     s: Floats
 
 
+@njit(cache=True, nogil=True)
+def right_signs(g, status, violation):
+    """The g for which a rough β is exact: 0 for free rows, that of bound rows where its sign is right.
+
+    The others get a g of the size of the violation, so that they cross zero one after the other.
+    """
+    target = np.where(status == FREE, 0.0, g)
+    target[(status == AT_LOWER) & (g < 0.0)] = violation
+    target[(status == AT_UPPER) & (g > 0.0)] = -violation
+    return target
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def bound_rate(i, status, change):
     """How fast the β of a row at a bound moves with it."""

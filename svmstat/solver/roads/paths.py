@@ -106,19 +106,6 @@ def open_box(signs, upper, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def two_classes(signs, uppers):
-    """Whether rows of both signs have an upper bound > 0, for each of (B, n)."""
-    both = np.empty(uppers.shape[0], np.bool_)
-    for q in range(uppers.shape[0]):
-        positive, negative = 0.0, 0.0
-        for i in range(signs.shape[0]):
-            positive = max(positive, signs[i] * uppers[q, i])
-            negative = min(negative, signs[i] * uppers[q, i])
-        both[q] = negative < 0.0 < positive
-    return both
-
-
-@njit(cache=True, nogil=True)
 def set_off(rows, origin, lo1, hi1, point, change):
     """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,).
 
