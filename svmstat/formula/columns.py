@@ -64,7 +64,7 @@ class Table:
 
     def take(self, rows: np.ndarray) -> "Table":
         """The rows at these positions (k,)."""
-        columns = {name: _renumbered(values.array.take(rows)) for name, values in self.columns.items()}
+        columns = {name: pd.Series(values.array.take(rows), copy=False) for name, values in self.columns.items()}
         return Table(columns, self.kinds, self.index.take(rows))
 
     def missing(self, names: Iterable[Hashable]) -> np.ndarray:
@@ -120,7 +120,7 @@ def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | N
         kind, values = plain(values)
         if fitted is not None:
             kind, values = _conform(name, column, kind, values, fitted)
-        columns[column] = _renumbered(values.array)
+        columns[column] = pd.Series(values.array, copy=False)
         kinds[column] = Column(kind, values.dtype if isinstance(values.dtype, pd.CategoricalDtype) else None)
     return Table(columns, kinds, data.index)
 
@@ -184,10 +184,6 @@ def _holds_int64(values: pd.Series) -> bool:
     if values.dtype == np.dtype(object):
         return types.infer_dtype(values) == "integer" and max(abs(value) for value in values) < 2**63
     return types.is_integer_dtype(values.dtype)
-
-
-def _renumbered(values: object) -> pd.Series:
-    return pd.Series(values, copy=False)
 
 
 def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:

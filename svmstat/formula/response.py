@@ -1,7 +1,7 @@
 """The response: its levels, its event, and predicted labels of its own type."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -131,7 +131,13 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
             f"event={event!r} is not allowed: the response {name!r} has {len(levels)} levels, {_shown(levels)}, and an "
             f'event is one of two. For it against the others compare, as in "{_compared(name)} == {event!r} ~ ...".'
         )
-    return Response(name, levels, levels[-1] if event is None else _event(name, event, levels), dtype)
+    response = Response(name, levels, levels[-1], dtype)
+    chosen = levels[-1] if event is None else response.find(event)
+    if chosen is None:
+        raise ArgumentError(
+            f"event={event!r} is not allowed: it must be a level of the response {name!r}: {_shown(levels)}."
+        )
+    return replace(response, event=chosen)
 
 
 def response_codes(response: Response, value: Value) -> np.ndarray:
@@ -174,15 +180,6 @@ def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[
         )
     whole = types.is_integer_dtype(dtype)
     return tuple(int(number) if whole else number for number in found.tolist())
-
-
-def _event(name: str, event: object, levels: tuple[Level, ...]) -> Level:
-    for level in levels:
-        if _equal(level, event):
-            return level
-    raise ArgumentError(
-        f"event={event!r} is not allowed: it must be a level of the response {name!r}: {_shown(levels)}."
-    )
 
 
 def _equal(level: Level, event: object) -> bool:

@@ -1,14 +1,14 @@
 """The kernel matrix as the solver sees it: blocks, combinations of rows, and no more memory than allowed."""
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from svmstat._tools.threads import in_threads
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -219,10 +219,5 @@ def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:
     """Run ``task`` on pieces of ``rows`` of some 32 MiB, ``width`` values a row, in threads, one for each core."""
     size = max(1, min(_CHUNK_BYTES // (8 * width + 8), -(-len(rows) // 8)))
     pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
-    if len(pieces) <= 1 or len(rows) * width < 2**16:
-        for piece in pieces:
-            task(piece)
-        return
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(task, pieces))
+    for _ in map(task, pieces) if len(rows) * width < 2**16 else in_threads(task, pieces):
+        pass

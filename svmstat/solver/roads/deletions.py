@@ -44,9 +44,10 @@ def stay_all(origin, h0, wanted, paths):
 
 @njit(cache=True, nogil=True)
 def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
-    """Move β⁰, the solution at the origin, to each ``chosen`` (B,) bound by its tableau, by up to ``max_events`` events.
+    """Move β⁰, the solution at the origin, to the ``chosen`` (B,) bounds by its tableau.
 
     β, code and events of ``paths`` are filled in; code is NOT_TRIED if a row outside the tableau has to move.
+    A path of more than ``max_events`` events is given up.
     """
     near = tableau.rows
     n, w = origin.beta.shape[0], near.shape[0]
