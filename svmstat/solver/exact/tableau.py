@@ -171,6 +171,21 @@ def _answer(T, side, rows, coefficients, out):
         out[i] *= side[i]
 
 
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
+    """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
+    for a in range(changed.shape[0]):
+        rows[size + a], coefficients[size + a] = changed[a], v[a]
+    size += changed.shape[0]
+    _answer(T, side, rows[:size], coefficients[:size], out)
+    b_rate = 0.0
+    for a in range(size):
+        b_rate += coefficients[a] * T_b[rows[a]]
+    for a in range(changed.shape[0]):
+        out[changed[a]] = v[a]
+    return b_rate
+
+
 @njit(cache=True, nogil=True)
 def _change_side(i, T, side, changed, e, where, block):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
@@ -255,10 +270,8 @@ def walk(tableau, point, change, max_events):
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
             e = _change_side(i, T, side, changed, e, where, block)
-        if status[i] == AT_LOWER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-            outward[i] = 1.0
-        elif status[i] == AT_UPPER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-            outward[i] = -1.0
+        if hi[i] > lo[i] or dhi[i] > dlo[i]:
+            outward[i] = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
     lo_end, hi_end = lo + dlo, hi + dhi
     rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
     coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
@@ -306,15 +319,7 @@ def walk(tableau, point, change, max_events):
                 for a in range(e):
                     v[a] -= pace * side[i] * side[changed[a]] * T[i, changed[a]]
         _solve(small, e, pivots, v)
-        for a in range(e):
-            rows[size], coefficients[size] = changed[a], v[a]
-            size += 1
-        _answer(T, side, rows[:size], coefficients[:size], rate)
-        b_rate = 0.0
-        for a in range(size):
-            b_rate += coefficients[a] * T_b[rows[a]]
-        for a in range(e):
-            rate[changed[a]] = v[a]
+        b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, rate)
         scale = abs(b_rate)
         for a in range(n_free):
             speed[a] = rate[free[a]]
@@ -360,19 +365,17 @@ def walk(tableau, point, change, max_events):
             return UNSTABLE, events
         g[row] = 0.0
         inward = outward[row]
-        size = 0
+        size, scale = 0, diagonal[row]
         if where[row] >= 0:
             v[:e] = 0.0
             v[where[row]] = 1.0
             _solve(small, e, pivots, v)
             sigma = v[where[row]]
-            scale = diagonal[row]
         else:
             for a in range(e):
                 v[a] = -side[row] * side[changed[a]] * T[row, changed[a]]
             _solve(small, e, pivots, v)
             sigma = T[row, row]
-            scale = diagonal[row]
             for a in range(e):
                 sigma += T[row, changed[a]] * v[a]
                 scale += abs(T[row, changed[a]] * v[a])
@@ -380,15 +383,7 @@ def walk(tableau, point, change, max_events):
             size = 1
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
-            for a in range(e):
-                rows[size], coefficients[size] = changed[a], v[a]
-                size += 1
-            _answer(T, side, rows[:size], coefficients[:size], answer)
-            b_rate = 0.0
-            for a in range(size):
-                b_rate += coefficients[a] * T_b[rows[a]]
-            for a in range(e):
-                answer[changed[a]] = v[a]
+            b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, answer)
             room = hi[row] - beta[row] if inward > 0 else beta[row] - lo[row]
             blocking = -1
             largest = 0.0
@@ -462,13 +457,8 @@ def correct(stored, tableau, lo, hi, beta, h):
     if not _factor(block, e, pivots):
         return False
     _solve(block, e, pivots, x)
-    for a in range(e):
-        rows[size], v[size] = changed[a], x[a]
-        size += 1
     answer = np.empty(w)
-    _answer(T, side, rows[:size], v[:size], answer)
-    for a in range(e):
-        answer[changed[a]] = x[a]
+    _rates(T, tableau.T_b, side, changed[:e], x, rows, v, size, answer)
     size = 0
     for a in range(w):
         if free[a]:
