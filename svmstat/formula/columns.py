@@ -198,7 +198,8 @@ def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:
 def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column) -> tuple[str, pd.Series]:
     """The values as the column was at the fit."""
     if kind == "missing":
-        return fitted.kind, _all_missing(len(values), fitted)
+        plainly: Any = {"boolean": "boolean", "text": object}.get(fitted.kind, float)
+        return fitted.kind, pd.Series([np.nan] * len(values), dtype=plainly if fitted.dtype is None else fitted.dtype)
     if kind == "category":
         kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
     expected = fitted.kind if fitted.dtype is None else _kind(fitted.dtype.categories.to_series())
@@ -209,14 +210,6 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
     if fitted.dtype is None:
         return kind, values
     return "category", _coded(name, column, values, fitted.dtype)
-
-
-def _all_missing(n: int, fitted: Column) -> pd.Series:
-    if fitted.dtype is not None:
-        return pd.Series(pd.Categorical.from_codes(np.full(n, -1), dtype=fitted.dtype))
-    if fitted.kind == "boolean":
-        return pd.Series(pd.array([pd.NA] * n, dtype="boolean"))
-    return pd.Series(np.full(n, np.nan), dtype=object if fitted.kind == "text" else float)
 
 
 def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:

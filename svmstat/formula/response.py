@@ -120,7 +120,10 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
         If there is one level only, or a number of many values.
     """
     name = expression.code
-    levels = _numbers(name, value, dtype, counted) if value.kind == "number" else _present(value, counted)
+    if value.kind == "number":
+        levels = _numbers(name, value, dtype, counted)
+    else:
+        levels = tuple(value.levels[code] for code in np.unique(value.data[counted]))
     if len(levels) == 1:
         raise DataError(
             f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "
@@ -162,10 +165,6 @@ def _compared(name: str) -> str:
     """The response as the left side of a comparison."""
     operator = not isinstance(ast.parse(name, mode="eval").body, ast.Name | ast.Call | ast.Attribute)
     return f"({name})" if operator else name
-
-
-def _present(value: Value, counted: np.ndarray) -> tuple[Level, ...]:
-    return tuple(value.levels[code] for code in np.unique(value.data[counted]))
 
 
 def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[Level, ...]:

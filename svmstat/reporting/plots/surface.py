@@ -148,7 +148,7 @@ def _plane(
     x, y = _two(fit, used, x, y)
     weights = np.asarray(fit.frame.weights, dtype=float)
     held = _held(fit, used, weights, {x, y}, at or {})
-    xs, ys = (_steps(used[name], grid) for name in (x, y))
+    xs, ys = (np.linspace(float(used[name].min()), float(used[name].max()), grid) for name in (x, y))
     columns: dict[Hashable, Any] = {name: np.full(grid * grid, value) for name, value in held.items()}
     columns[x], columns[y] = np.tile(xs, grid), np.repeat(ys, grid)
     data_x, data_y = (used[name].to_numpy(dtype=float) for name in (x, y))
@@ -237,10 +237,6 @@ def _typical(values: pd.Series, weights: Any) -> Any:
     ordered = values.to_numpy().argsort(kind="stable")
     reached = np.cumsum(weights[ordered])
     return values.iloc[int(ordered[np.searchsorted(reached, reached[-1] / 2)])]
-
-
-def _steps(values: pd.Series, grid: int) -> Any:
-    return np.linspace(float(values.min()), float(values.max()), grid)
 
 
 def _widened(steps: Any) -> tuple[float, float]:

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.exact.basis import DEPENDENT, to_bound
+from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import (
     ARRIVED,
@@ -160,8 +160,7 @@ def _solve(matrix, e, pivots, x):
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _answer(T, side, rows, coefficients, out):
     """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
-    for i in range(out.shape[0]):
-        out[i] = 0.0
+    out[:] = 0.0
     for a in range(rows.shape[0]):
         coefficients[a] *= side[rows[a]]
     combine(T, rows, coefficients, out)
@@ -199,10 +198,8 @@ def _change_side(i, T, side, changed, e, where, block):
         where[i] = e
         return e + 1
     a, last = where[i], e - 1
-    for c in range(e):
-        block[a, c] = block[last, c]
-    for c in range(e):
-        block[c, a] = block[c, last]
+    block[a, :e] = block[last, :e]
+    block[:e, a] = block[:e, last]
     changed[a] = changed[last]
     where[changed[a]] = a
     where[i] = -1
@@ -298,9 +295,7 @@ def walk(tableau, point, change, max_events):
             e = _change_side(row, T, side, changed, e, where, block)
             events += 1
             continue
-        for a in range(e):
-            for c in range(e):
-                small[a, c] = block[a, c]
+        small[:e, :e] = block[:e, :e]
         if not _factor(small, e, pivots):
             return UNSTABLE, events
 
@@ -384,27 +379,16 @@ def walk(tableau, point, change, max_events):
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
             b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, answer)
-            room = hi[row] - beta[row] if inward > 0 else beta[row] - lo[row]
-            blocking = -1
-            largest = 0.0
             for a in range(n_free):
-                largest = max(largest, abs(answer[free[a]]))
-            for a in range(n_free):
-                i = free[a]
-                r = inward * answer[i]
-                if abs(r) > 1e-9 * largest:
-                    distance = max((hi[i] - beta[i]) / r if r > 0 else (lo[i] - beta[i]) / r, 0.0)
-                    if distance < room:
-                        room, blocking = distance, i
-            for a in range(n_free):
-                beta[free[a]] += inward * room * answer[free[a]]
+                speed[a] = inward * answer[free[a]]
+            room, place = slide(point, row, inward, free[:n_free], speed)
             point.b[0] += inward * room * b_rate
-            if blocking < 0:
+            if place < 0:
                 to_bound(point, row, inward > 0)
                 outward[row] = -inward
                 continue
             beta[row] += inward * room
-            up = inward * answer[blocking] > 0
+            blocking, up = free[place], speed[place] > 0
             to_bound(point, blocking, up)
             outward[blocking] = -1.0 if up else 1.0
             g[blocking] = 0.0
