@@ -411,21 +411,13 @@ def correct(stored, tableau, lo, hi, beta, h):
     w = near.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
     block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
-    free = np.zeros(w, np.bool_)
-    rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
-    b, n_free, size, e = 0.0, 0, 0, 0
-    for a in range(w):
-        i = near[a]
-        free[a] = lo[i] < beta[i] < hi[i]
-        if free[a]:
-            b += h[i]
-            n_free += 1
-    if n_free == 0:
+    free = (lo[near] < beta[near]) & (beta[near] < hi[near])
+    moved = near[free]
+    if moved.shape[0] == 0:
         return False
-    b /= n_free
+    rows, v, size, e = np.empty(w, np.int64), np.empty(w), 0, 0
+    d = np.where(free, h[near] - h[moved].sum() / moved.shape[0], 0.0)
     for a in range(w):
-        if free[a]:
-            d[a] = h[near[a]] - b
         if free[a] != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
@@ -443,15 +435,9 @@ def correct(stored, tableau, lo, hi, beta, h):
     _solve(block, e, pivots, x)
     answer = np.empty(w)
     _rates(T, tableau.T_b, side, changed[:e], x, rows, v, size, answer)
-    size = 0
-    for a in range(w):
-        if free[a]:
-            i = near[a]
-            if not lo[i] < beta[i] + answer[a] < hi[i]:
-                return False
-            rows[size], v[size] = i, -answer[a]
-            size += 1
-    for a in range(size):
-        beta[rows[a]] -= v[a]
-    combine(stored, rows[:size], v[:size], h)
+    step = answer[free]
+    if not ((lo[moved] < beta[moved] + step) & (beta[moved] + step < hi[moved])).all():
+        return False
+    beta[moved] += step
+    combine(stored, moved, -step, h)
     return True

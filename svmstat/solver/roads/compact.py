@@ -53,18 +53,13 @@ _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 @njit(cache=True, nogil=True)
 def _start(beta0, upper0, upper, lo, hi, rows, beta):
     """β (m,) of the open rows, that of a neighbouring solution scaled with the bounds, Σβ = 0 restored by shrinking."""
-    positive, negative = 0.0, 0.0
-    for a in range(rows.shape[0]):
-        i = rows[a]
-        scaled = beta0[i] * (upper[i] / upper0[i]) if upper0[i] > 0.0 else 0.0
-        beta[a] = min(max(scaled, lo[a]), hi[a])
-        positive += max(beta[a], 0.0)
-        negative -= min(beta[a], 0.0)
+    share = np.where(upper0[rows] > 0.0, upper[rows] / upper0[rows], 0.0)
+    beta[:] = np.minimum(np.maximum(beta0[rows] * share, lo), hi)
+    positive, negative = np.maximum(beta, 0.0).sum(), -np.minimum(beta, 0.0).sum()
     if positive == 0.0 or negative == 0.0:
         beta[:] = 0.0
         return
-    for a in range(rows.shape[0]):
-        beta[a] *= min(1.0, negative / positive) if beta[a] > 0.0 else min(1.0, positive / negative)
+    beta *= np.where(beta > 0.0, min(1.0, negative / positive), min(1.0, positive / negative))
 
 
 @njit(cache=True, nogil=True)
