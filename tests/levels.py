@@ -1,4 +1,4 @@
-"""Samples with two, three and six levels, and what makes two fits the same fit, whatever the number of levels."""
+"""Samples with two, three and six levels, what makes two fits the same fit, and the answers of other programs."""
 
 import re
 import warnings
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.svm import SVC
 
 from svmstat import tune
 from svmstat.errors import GridWarning
@@ -155,3 +156,19 @@ def printed(fit):
     weighing = ("Rows used", "Sum of weights", "  with weight zero")
     residuals = ("KKT violation", "Duality gap", "Largest KKT violation", "Largest duality gap")
     return {label: value for label, value in found.items() if label not in weighing + residuals}
+
+
+def by_svc(fit, weights):
+    """f of the rows of a fit of two levels by scikit-learn's SVC, whose margins are 1, on those with a weight.
+
+    f = a g + c with a = (m₊ + m₋)/2 and c = (m₊ − m₋)/2 makes m₊ − f = a (1 − g) and m₋ + f = a (1 + g), so that
+    ½‖h_f‖² + C Σ w L [m − y f]₊ is a² times ½‖h_g‖² + (C/a) Σ w L [1 − y g]₊.
+    """
+    loss, X, y, used = fit.machine.pairs[0].loss, fit.frame.X, fit.frame.y, weights > 0
+    a, c = 0.5 * (loss.margin_event + loss.margin_other), 0.5 * (loss.margin_event - loss.margin_other)
+    K = np.asarray(fit.kernel(X, X))
+    svc = SVC(C=fit.C / a, kernel="precomputed", tol=1e-10, cache_size=200, max_iter=10**7)
+    svc.set_params(class_weight={1.0: loss.weight_event, -1.0: loss.weight_other})
+    svc.fit(K[np.ix_(used, used)], y[used], sample_weight=weights[used])
+    assert svc.fit_status_ == 0
+    return a * svc.decision_function(K[:, used]) + c

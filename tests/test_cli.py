@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from svmstat import cli, datasets, svm
-from svmstat.errors import ArgumentError, CertificateWarning, DataError
+from svmstat.errors import ArgumentError, CertificateWarning
 from svmstat.kernels import Laplace
 from svmstat.reporting.summary import Summary
 
@@ -253,15 +253,6 @@ def test_warnings_of_the_fit_on_stderr(monkeypatch, capsys):
     assert capsys.readouterr().err == "svmstat: warning: the gap is wide\n"
 
 
-def test_errors_of_the_library_on_stderr(monkeypatch, capsys):
-    def svm(formula, data, **options):
-        raise DataError("there is no column 'z'; did you mean 'x'?")
-
-    monkeypatch.setattr(cli, "svm", svm)
-    assert cli.main(["fit", "y ~ z", "liver"]) == 2
-    assert capsys.readouterr() == ("", "svmstat: error: there is no column 'z'; did you mean 'x'?\n")
-
-
 def test_list_of_data_sets(capsys):
     assert cli.main(["datasets"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -288,6 +279,7 @@ def test_list_of_data_sets(capsys):
         (["fit", "y ~ x", "liver", "--event", "a", "--event", "b"], "argument --event: it is given twice: 'a' and 'b'"),
         (["fit", "y ~ x", "liver", "--C", "1", "--C", "2"], "argument --C: it is given twice: 1.0 and 2.0"),
         (["fit", "y ~ x", "liver", "--format", "html", "--format", "html"], "argument --format: it is given twice"),
+        (["report", "y ~ x", "liver"], "the following arguments are required: --out"),
         (["report", "y ~ x", "liver", "--out", "a", "--out", "b"], "argument --out: it is given twice: 'a' and 'b'"),
     ],
 )
@@ -311,6 +303,8 @@ def test_a_class_weight_given_twice(calls, capsys):
     [
         (["--help"], ["fit ", "datasets ", "examples:", "svmstat fit --help"]),
         (["fit", "--help"], ["FORMULA", "--class-weight LEVEL=WEIGHT", "--no-scale", "examples:", "own, methods and"]),
+        (["fit", "--help"], ["linear, rbf, poly, spline, precomputed or laplace; the default is rbf"]),
+        (["fit", "--help"], ["width of rbf, poly and laplace: scale", "degree of poly (default 3)"]),
         (["--version"], ["svmstat 0."]),
     ],
 )
@@ -318,7 +312,7 @@ def test_help(capsys, arguments, parts):
     with pytest.raises(SystemExit) as stop:
         cli.main(arguments)
     assert stop.value.code == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert all(part in text for part in parts)
 
 
@@ -372,36 +366,26 @@ def test_the_laplace_kernel(capsys, tmp_path):
     assert "--kernel laplace --gamma 0.5" in out.read_text(encoding="utf-8")
 
 
-def test_the_help_lists_the_kernels_and_their_parameters(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["fit", "--help"])
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "linear, rbf, poly, spline, precomputed or laplace; the default is rbf" in shown
-    assert "width of rbf, poly and laplace: scale" in shown
-    assert "degree of poly (default 3)" in shown
-
-
-@pytest.mark.parametrize("format", ["text", "html", "latex"])
-def test_linear_kernel_with_weights_and_a_subset(tmp_path, capsys, format):
+def test_linear_kernel_with_weights_and_a_subset(tmp_path, capsys):
     data = datasets.load("liver").assign(copies=1)
     data.loc[:9, "copies"] = 2
     data.to_csv(tmp_path / "liver.csv", index=False)
     command = ["fit", "disease ~ ast + alt", str(tmp_path / "liver.csv"), "--kernel", "linear"]
-    command += ["--subset", "np.isin(disease, ['PNC', 'AVH'])", "--weights", "copies", "--format", format]
+    command += ["--subset", "np.isin(disease, ['PNC', 'AVH'])", "--weights", "copies"]
     assert cli.main([*command, "--event", "PNC", "--class-weight", "PNC=2", "--class-weight", "AVH=1"]) == 0
     assert "ast" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("event", ["1", "7"])
-def test_a_level_that_is_a_number(capsys, event):
-    command = ["fit", "cover_type ~ elevation + slope", "forest", "--subset", "elevation < 3000"]
-    assert cli.main([*command, "--event", event, "--class-weight", f"{event}=2"]) == 0
-    assert f"event: {event} " in capsys.readouterr().out
-
-
-def test_a_level_that_is_true_or_false(capsys):
-    assert cli.main(["fit", "egg_count > 0 ~ lon + lat", "mackerel", "--event", "False"]) == 0
-    assert "event: False (265 of 634)" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("formula", "name", "event", "shown"),
+    [
+        ("cover_type ~ elevation + slope", "forest", "1", "event: 1 ("),
+        ("egg_count > 0 ~ lon + lat", "mackerel", "False", "event: False (265 of 634)"),
+    ],
+)
+def test_a_level_that_is_no_text(capsys, formula, name, event, shown):
+    assert cli.main(["fit", formula, name, "--event", event, "--class-weight", f"{event}=2"]) == 0
+    assert shown in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -493,12 +477,6 @@ def test_the_number_of_jobs_is_checked_before_the_fit(calls, reports, tmp_path, 
     assert calls == reports == []
 
 
-def test_a_report_needs_a_file(reports, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["report", "y ~ x", "liver"])
-    assert "--out" in capsys.readouterr().err
-
-
 def test_a_folder_that_does_not_exist_is_told_before_the_work(calls, reports, tmp_path, capsys):
     assert cli.main(["report", "y ~ x", "liver", "--out", str(tmp_path / "none" / "r.html")]) == 2
     assert "r.html' cannot be written: No such file or directory." in capsys.readouterr().err
@@ -529,7 +507,6 @@ def test_a_report_on_mackerel(tmp_path):
         (["-B", "0"], "B=0 is not allowed"),
         (["--method", "rows"], "method='rows'"),
         (["--level", "2"], "level=2.0"),
-        (["--jobs", "0"], "--jobs=0 is not allowed"),
     ],
 )
 def test_mistakes_in_a_report(tmp_path, capsys, arguments, part):

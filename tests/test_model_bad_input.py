@@ -39,14 +39,7 @@ def sample():
 
 
 DATA = sample()
-K = DATA[["depth", "temperature"]].to_numpy() @ DATA[["depth", "temperature"]].to_numpy().T
-
-
-def with_value(column, value, row=3):
-    data = DATA.copy()
-    data[column] = data[column].astype(object) if isinstance(value, str) else data[column].astype(float)
-    data.loc[row, column] = value
-    return data
+PRODUCTS = DATA[["depth", "temperature"]].to_numpy() @ DATA[["depth", "temperature"]].to_numpy().T
 
 
 def gram(matrix):
@@ -54,7 +47,7 @@ def gram(matrix):
 
 
 def changed(i, j, value):
-    matrix = K.copy()
+    matrix = PRODUCTS.copy()
     matrix[i, j] = value
     return matrix
 
@@ -71,61 +64,30 @@ ARGUMENTS = [
     ({"C": None}, ArgumentError, "C=None is not allowed"),
     ({"C": [1.0]}, ArgumentError, "C=[1.0] is not allowed"),
     ({"kernel": "rfb"}, ArgumentError, "a kernel such as RBF() or a function K(X, Z); did you mean 'rbf'?"),
-    ({"kernel": "rfb"}, ArgumentError, "kernel='rfb' is not allowed: it must be one of 'linear', 'rbf'"),
-    ({"kernel": None}, ArgumentError, "kernel=None is not allowed: it must be one of 'linear'"),
-    ({"kernel": K}, ArgumentError, "is not allowed: it must be one of 'linear'"),
-    ({"kernel": lambda X, Z: 1.0}, ArgumentError, "kernel=<lambda> returned an array of shape ()"),
-    ({"kernel": lambda X: X}, ArgumentError, "kernel=<lambda> failed on rows of the data: TypeError"),
-    ({"kernel": lambda X, Z: X @ Z.T * np.inf}, ArgumentError, "its values must be finite"),
+    ({"kernel": PRODUCTS}, ArgumentError, "is not allowed: it must be one of 'linear'"),
     ({"kernel": lambda X, Z: X @ [[1, 2], [0, 1]] @ Z.T}, ArgumentError, "is not symmetric on rows of the data"),
-    ({"kernel": lambda X, Z: np.full((len(X), len(Z)), "a")}, ArgumentError, "it must return real numbers"),
     (
         {"loss": "hing"},
         ArgumentError,
         "loss='hing' is not allowed: it must be one of 'hinge', 'p0'; did you mean 'hinge'?",
     ),
     ({"loss": None}, ArgumentError, "loss=None is not allowed"),
-    ({"calibration": "none"}, ArgumentError, "calibration='none' is not allowed: it must be one of 'insample'"),
     ({"gamma": "auto"}, ArgumentError, "gamma='auto' is not allowed: it must be 'scale', 'median' or a"),
-    ({"gamma": "0.5"}, ArgumentError, "gamma='0.5' is not allowed"),
-    ({"gamma": 0}, ArgumentError, "gamma=0 is not allowed"),
-    ({"gamma": np.nan}, ArgumentError, "gamma=nan is not allowed"),
-    ({"gamma": 10**400}, ArgumentError, "is not allowed: it must be 'scale'"),
-    ({"gamma": None}, ArgumentError, "gamma=None is not allowed"),
     ({"gamma": "auto", "kernel": "linear"}, ArgumentError, "gamma='auto' is not allowed"),
     ({"degree": 2.5}, ArgumentError, "degree=2.5 is not allowed: it must be an integer >= 1."),
-    ({"degree": 0, "kernel": "poly"}, ArgumentError, "degree=0 is not allowed"),
     ({"coef0": np.inf}, ArgumentError, "coef0=inf is not allowed: it must be a finite number."),
-    ({"scale": "yes"}, ArgumentError, "scale='yes' is not allowed: it must be True or False."),
     ({"scale": 1}, ArgumentError, "scale=1 is not allowed"),
     ({"scale": None, "kernel": "precomputed"}, ArgumentError, "scale=None is not allowed"),
-    ({"na_action": "omit"}, ArgumentError, "na_action='omit' is not allowed: it must be one of 'drop', 'raise'."),
     ({"event": 1}, ArgumentError, "event=1 is not allowed"),
-    ({"event": ["yes"]}, ArgumentError, "event=['yes'] is not allowed"),
-    ({"event": np.nan}, ArgumentError, "event=nan is not allowed"),
     ({"weights": "weight"}, ArgumentError, "weights='weight' is not allowed: it must be the name of a column"),
-    ({"weights": "y"}, ArgumentError, "weights (column 'y') hold text: they must be finite numbers >= 0."),
     ({"weights": -DATA["w"]}, ArgumentError, "weights hold -1.0 in row 0: they must be finite numbers >= 0."),
-    ({"weights": np.where(DATA.index == 4, np.nan, 1)}, ArgumentError, "weights hold nan in row 4"),
-    ({"weights": [np.inf] * N}, ArgumentError, "weights hold inf in row 0"),
-    ({"weights": np.zeros(N)}, ArgumentError, "weights are all zero: at least one row must count."),
-    ({"weights": np.ones(N - 1)}, ArgumentError, f"weights has {N - 1} values for {N} rows of data."),
-    ({"weights": np.ones((N, 2))}, ArgumentError, f"weights has the shape ({N}, 2)"),
-    ({"weights": DATA["w"][::-1]}, ArgumentError, "weights is a Series on another index than data"),
-    ({"weights": 2.5}, ArgumentTypeError, "weights is of type float: it must be one value for each row."),
     ({"weights": DATA["y"] == "yes"}, DataError, "The response 'y' has one class only in the"),
     ({"subset": "depth > 100"}, DataError, f"subset='depth > 100' keeps none of the {N} rows."),
-    ({"subset": np.zeros(N, bool)}, DataError, f"subset keeps none of the {N} rows."),
-    ({"subset": [True]}, ArgumentError, f"subset has 1 values for {N} rows of data."),
-    ({"subset": DATA["depth"]}, ArgumentError, "subset holds number: it must be a condition"),
-    ({"subset": "depth + 1"}, ArgumentError, "subset='depth + 1' is not allowed: it must be a condition"),
     (
         {"subset": "dept > 0"},
         FormulaError,
         "The data have no column 'dept'; did you mean 'depth'?\n    dept > 0\n    ^^^^",
     ),
-    ({"subset": "depth >"}, FormulaError, "    depth >\n    ^"),
-    ({"subset": 3}, ArgumentTypeError, "subset is of type int"),
     ({"C": 1e308}, ArgumentError, "C=1e+308 is not allowed: an upper bound C · w · L would be 1e+308, 1e+208 times"),
     ({"C": 1e-308}, ArgumentError, "C=1e-308 is not allowed: an upper bound C · w · L would be 1e-308"),
     ({"weights": [1e150] * N}, ArgumentError, "w = 1e+150, from weights, is not allowed: an upper bound"),
@@ -295,23 +257,10 @@ def test_options_are_keywords():
 
 FORMULAS = [  # the formula, what the message must say, and the text that is marked (None: no place)
     ("y ~ depht", "The data have no column 'depht'; did you mean 'depth'?", "depht"),
-    ("y ~ depth + C(sit)", "no column 'sit'; did you mean 'site'?", "C(sit)"),
     ("why ~ depth", "no column 'why'", "why"),
-    ("y ~ . + elsewhere", "no column 'elsewhere'", "elsewhere"),
-    ("y ~ lag(depth)", "There is no function 'lag'", "lag(depth)"),
-    ("y ~ np.logarithm(depth)", "module 'numpy' has no attribute 'logarithm'", "np.logarithm(depth)"),
     ("y ~ depth + (site", "The formula cannot be read: Unmatched '('", "("),
-    ("y ~ depth site", "The formula cannot be read", "depth site"),
-    ("y ~", "The formula cannot be read", None),
-    ("y ~ depth ~ site", "~ can only be used once", "y ~ depth"),
-    ("~ depth", "The formula has no response: write 'response ~ predictors'.", "~ depth"),
     ("depth + site", "The formula has no response", "depth + site"),
     ("", "The formula has no response", None),
-    ("y ~ 1", "The formula has no predictors.", "y ~ 1"),
-    ("y ~ depth - depth", "The formula has no predictors.", "y ~ depth - depth"),
-    ("y ~ depth + y", "The response 'y' is also a predictor.", "y"),
-    ("y + site ~ depth", "The formula has 2 terms on its left side", None),
-    ("y ~ N", "The term 'N' uses no column of the data.", "N"),
 ]
 
 
@@ -327,46 +276,14 @@ def test_formulas(formula, message, marked):
         assert shown[carets.index("^") :].startswith(marked)
 
 
-@pytest.mark.usefixtures("nothing_is_solved")
-@pytest.mark.parametrize("formula", [None, 3, ["y", "x"]])
-def test_a_formula_that_is_not_text(formula):
-    with pytest.raises(ArgumentTypeError, match=r"formula=.* is not allowed: it must be text such as"):
-        svm(formula, DATA)
-
-
 DATA_SETS = [  # data, options, error, message
     (None, {}, ArgumentTypeError, "data is of type NoneType: it must be a pandas DataFrame."),
-    (DATA.to_dict("list"), {}, ArgumentTypeError, "data is of type dict: it must be a pandas DataFrame."),
-    (DATA.to_numpy(), {}, ArgumentTypeError, "data is of type ndarray: it must be a pandas DataFrame."),
-    (DATA["y"], {}, ArgumentTypeError, "data is of type Series"),
-    ("mackerel", {}, ArgumentTypeError, "data is of type str"),
-    (DATA.head(0), {}, DataError, "data has no rows."),
-    (pd.concat([DATA, DATA[["depth"]]], axis=1), {}, DataError, "data has 2 columns named 'depth'"),
-    (DATA.assign(y=DATA["depth"]), {}, DataError, "make it two classes by a comparison"),
-    (with_value("depth", np.inf), {}, DataError, "data column 'depth' is infinite (inf) in row 3."),
-    (with_value("temperature", -np.inf), {}, DataError, "data column 'temperature' is infinite (-inf) in row 3."),
     (
-        DATA.assign(depth=np.nan),
-        {},
-        DataError,
-        "No row is complete: 20 of 20 rows have missing values, in column 'depth' (20).",
-    ),
-    (DATA.assign(y=None), {}, DataError, "No row is complete"),
-    (
-        with_value("depth", np.nan),
+        DATA.assign(depth=DATA["depth"].mask(DATA.index == 3)),
         {"na_action": "raise"},
         DataError,
         "1 of 20 rows have missing values, in column 'depth' (1); na_action='raise' allows none.",
     ),
-    (
-        DATA.assign(depth=1.0, temperature=2.0),
-        {},
-        DataError,
-        "Every column of the design is constant: 'depth', 'temperature'.",
-    ),
-    (DATA.assign(depth=pd.date_range("2020", periods=N)), {}, DataError, "depth holds datetime64"),
-    (DATA.assign(depth=1j), {}, DataError, "depth holds complex128"),
-    (with_value("depth", "deep"), {}, DataError, "depth holds mixed types"),
     (
         DATA.assign(depth=DATA["depth"] * 1e200, temperature=1e200),
         {"kernel": "poly", "scale": False, "gamma": 1.0},
@@ -410,11 +327,11 @@ def test_copies_of_three_huge_rows():
 
 
 GRAMS = [
-    (gram(K).drop(columns="k3"), "needs a square matrix: the design has 19 columns for 20 rows of data."),
-    (gram(K)[["k0", "y"]], "needs a square matrix: the design has 1 column for 20 rows of data."),
-    (gram(changed(2, 5, 9.0)), f"is not a symmetric matrix: entry (2, 5) is 9.0, but (5, 2) is {K[5, 2]}."),
+    (gram(PRODUCTS).drop(columns="k3"), "needs a square matrix: the design has 19 columns for 20 rows of data."),
+    (gram(PRODUCTS)[["k0", "y"]], "needs a square matrix: the design has 1 column for 20 rows of data."),
+    (gram(changed(2, 5, 9.0)), f"is not a symmetric matrix: entry (2, 5) is 9.0, but (5, 2) is {PRODUCTS[5, 2]}."),
     (gram(changed(2, 5, np.inf)), "'k5' is infinite (inf) in row 2."),
-    (gram(K).drop(columns="k3").assign(g=DATA["site"]), "needs a square matrix"),
+    (gram(PRODUCTS).drop(columns="k3").assign(g=DATA["site"]), "needs a square matrix"),
 ]
 
 
@@ -458,40 +375,25 @@ def test_warnings_point_at_the_call(formula, options, category, message):
 
 def test_an_indefinite_gram_matrix_is_warned_of():
     with pytest.warns(DesignWarning, match="clearly negative eigenvalues") as caught:
-        svm("y ~ .", gram(-K), kernel="precomputed")
+        svm("y ~ .", gram(-PRODUCTS), kernel="precomputed")
     assert caught[0].filename == __file__
 
 
-@pytest.mark.usefixtures("nothing_is_solved")
-@pytest.mark.parametrize("n_levels", [2, 3, 6])
-def test_what_does_not_depend_on_the_number_of_levels(n_levels):
-    rows = pd.DataFrame(np.arange(36.0).reshape(6, 6)).add_prefix("k").assign(y=np.resize(FISH[:n_levels], 6))
-    with pytest.raises(DataError, match="is not a symmetric matrix"):
-        svm("y ~ .", rows, kernel="precomputed")
-    with pytest.raises(DataError, match="needs a square matrix: the design has 2 columns for 6 rows"):
-        svm("y ~ k0 + k1", rows, kernel="precomputed")
-    with pytest.raises(FormulaError):
-        svm("y ~ depth +", fishes(n_levels))
-
-
-@pytest.mark.parametrize("n_levels", [2, 3, 6])
-def test_an_indefinite_kernel_is_warned_of_once(n_levels):
+def test_an_indefinite_kernel_is_warned_of_once(K):
     with pytest.warns(DesignWarning, match="clearly negative eigenvalues") as caught:
-        svm("y ~ depth + temperature", fishes(n_levels), kernel=indefinite)
+        svm("y ~ depth + temperature", fishes(K), kernel=indefinite)
     assert len(caught) == 1 and caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("n_levels", [2, 3, 6])
-def test_a_fit_without_certificate_is_warned_of(monkeypatch, n_levels):
+def test_a_fit_without_certificate_is_warned_of(monkeypatch, K):
     monkeypatch.setattr(SVMResults, "converged", False)
     with pytest.warns(CertificateWarning, match=r"KKT violation .*, duality gap ") as caught:
-        fit = svm("y ~ depth", fishes(n_levels))
+        fit = svm("y ~ depth", fishes(K))
     assert len(caught) == 1 and caught[0].filename == __file__
     assert "is not certified as optimal" in str(fit.summary())
 
 
-@pytest.mark.parametrize("n_levels", [2, 3, 6])
-def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, n_levels):
+def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, K):
     """The last of all pairs."""
     original = svmstat.model.fit_maps
 
@@ -501,16 +403,15 @@ def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, n_levels):
 
     monkeypatch.setattr(svmstat.model, "fit_maps", fit_maps)
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
-        fit = svm("y ~ depth", fishes(n_levels))
+        fit = svm("y ~ depth", fishes(K))
     assert len(caught) == 1 and caught[0].filename == __file__
     assert "the Platt calibration did not converge" in " ".join(str(fit.summary()).split())
     assert re.search(r"Platt converged: +no", str(fit.summary()))
 
 
-@pytest.mark.parametrize("n_levels", [2, 3, 6])
-def test_a_good_fit_is_silent(n_levels):
+def test_a_good_fit_is_silent(K):
     options = {"weights": "w", "subset": "depth > -2.5", "class_weight": "balanced", "coupling": "hastie-tibshirani"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit = svm("y ~ depth + site", fishes(n_levels, 66), **options)
+        fit = svm("y ~ depth + site", fishes(K, 66), **options)
         fit.summary(), fit.loo().summary(), fit.gof(B=3, rng=1).summary()

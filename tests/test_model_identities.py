@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from levels import KERNELS, assert_same_fit, matrix, printed, repeated, sample, votes
+from levels import KERNELS, assert_same_fit, matrix, printed, repeated, sample
 
 from svmstat import datasets, svm
 
@@ -18,23 +18,9 @@ FORMULA = "y ~ x + z + site + x:side"
 
 gammas = pytest.mark.parametrize("gamma", ["scale", "median"])
 kernels = pytest.mark.parametrize("kernel", KERNELS)
-ties = pytest.mark.parametrize("ties", [False, True])
 
 
 # Weights
-
-
-@ties
-@gammas
-@kernels
-def test_integer_weights_are_repeated_rows(kernel, gamma, ties, K):
-    data = sample(K, 77, seed=int(ties), ties=ties)
-    options = {"kernel": kernel, "gamma": gamma, "C": 2.0, "coef0": 1.0}
-    weighted = svm(FORMULA, data, weights="w", **options)
-    copied = svm(FORMULA, repeated(data), **options)
-    assert_same_fit(weighted, copied, data, TOL_REPEATS)
-    assert printed(weighted) == printed(copied)
-    assert len(printed(weighted)) > 25
 
 
 @pytest.mark.parametrize("class_weight", [{"a": 3.0, "c": 0.5}, "balanced"], ids=str)
@@ -89,22 +75,24 @@ def test_a_level_of_zero_weight_is_absent_but_its_rows_are_predicted(K):
     assert fit.loo().error[lost].isna().all()  # neither right nor wrong
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(
     weights=st.lists(st.integers(0, 4), min_size=24, max_size=24),
     kernel=st.sampled_from(KERNELS),
+    gamma=st.sampled_from(["scale", "median"]),
     C=st.sampled_from([0.01, 1.0, 100.0]),
     ties=st.booleans(),
     K=st.sampled_from([2, 3, 6]),
 )
-def test_any_integer_weights_are_repeated_rows(weights, kernel, C, ties, K):
+def test_integer_weights_are_repeated_rows(weights, kernel, gamma, C, ties, K):
     weights[:12] = [max(1, w) for w in weights[:12]]
     data = sample(K, 24, seed=8, ties=ties).assign(w=weights)
-    options = {"kernel": kernel, "C": C, "coef0": 1.0}
-    weighted = svm("y ~ x + z + side", data, weights="w", **options)
-    copied = svm("y ~ x + z + side", repeated(data), **options)
+    options = {"kernel": kernel, "gamma": gamma, "C": C, "coef0": 1.0}
+    weighted = svm(FORMULA, data, weights="w", **options)
+    copied = svm(FORMULA, repeated(data), **options)
     assert_same_fit(weighted, copied, data, TOL_REPEATS, clear=0.0)
     assert printed(weighted) == printed(copied)
+    assert len(printed(weighted)) > 25
 
 
 @kernels
@@ -118,19 +106,6 @@ def test_common_factor_of_weights_is_a_factor_of_C(kernel, K):
     if K == 2:
         assert one.objective == pytest.approx(other.objective, rel=TOL_REPEATS)
     assert one.apparent_error == pytest.approx(other.apparent_error)
-
-
-def test_copies_of_rows_are_predicted_alike(K):
-    """Every row twice at half the cost."""
-    data = sample(K, seed=4)
-    options = {"gamma": 0.004, "scale": False}
-    one = svm("y ~ x + z", data, C=2.0, **options)
-    other = svm("y ~ x + z", pd.concat([data, data], ignore_index=True), C=1.0, **options)
-    f = matrix(other.decision_values)
-    np.testing.assert_allclose(f[:60], matrix(one.decision_values), rtol=0, atol=TOL_ORDER)
-    np.testing.assert_array_equal(f[:60], f[60:])
-    np.testing.assert_array_equal(f[:6], f[54:60])
-    assert other.predict()[:60].tolist() == other.predict()[60:].tolist() == one.predict().tolist()
 
 
 # Rows that are not used
@@ -187,20 +162,6 @@ def test_order_of_rows_where_no_vector_is_free():
     assert forth.intercept_interval == pytest.approx(back.intercept_interval)
 
 
-def test_predictions_of_tied_rows_do_not_depend_on_their_order():
-    """Six different rows with labels at random: decision values that are zero, and votes that tie."""
-    tied = 0
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        x, z = rng.integers(0, 3, 24).astype(float), rng.integers(0, 2, 24).astype(float)
-        data = pd.DataFrame({"x": x, "z": z, "y": rng.permutation(np.resize(["a", "b", "c"], 24))})
-        one, other = (svm("y ~ x + z", each) for each in (data, data.sample(frac=1.0, random_state=seed)))
-        assert one.predict().equals(other.predict()[data.index])
-        assert (one.predict().groupby([data["x"], data["z"]]).agg(lambda labels: len(set(labels))) == 1).all()
-        tied += int((~votes(one.decision_values, one.pairs, one.classes)[1]).sum())
-    assert tied > 0
-
-
 @kernels
 def test_order_of_terms(kernel, K):
     data = sample(K, seed=11)
@@ -226,13 +187,6 @@ def test_reference_level_of_a_factor(kernel, order):
     ]
     for other in fits[1:]:
         assert_same_fit(fits[0], other, data if other is not fits[1] else ordered, TOL_ORDER, without=COUNTS)
-
-
-def test_names_of_the_levels_of_a_factor_do_not_matter():
-    data = sample(2, seed=13)
-    renamed = data.assign(site=data["site"].map({"north": "z", "east": "m", "south": "a"}))
-    one, other = svm("y ~ x + site", data), svm("y ~ x + site", renamed)
-    np.testing.assert_allclose(one.decision_values, other.decision_values, atol=TOL_ORDER)
 
 
 @pytest.mark.parametrize("name", ["sample", "liver"])
@@ -287,6 +241,7 @@ def test_balanced_classes_at_a_tiny_cost(kernel, n, K):
     assert (fit.n_support["free"] == 0).all()
     if K == 2:
         assert not fit.intercept_is_unique
+        assert "midpoint" in str(fit.summary())
         other = svm("y ~ x + z", data, kernel=kernel, C=1e-6, class_weight="balanced", event="b")
         assert other.intercept_interval == pytest.approx((-1.0, 1.0), abs=1e-3)
     else:

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.svm import SVC
+from levels import by_svc
 
 from svmstat import datasets, svm
 
@@ -57,18 +57,6 @@ def case_weights(n):
     return np.resize([1.0, 2.0, 0.25, 3.0, 1.5], n)
 
 
-def by_svc(fit, K, weights):
-    """SVC's decision values for the gram matrix K (n, n) and the bounds of a fit."""
-    y = fit.frame.y
-    event, other = fit.event, next(level for level in fit.classes if level != fit.event)
-    L = fit.class_weight or {event: 1.0, other: 1.0}
-    svc = SVC(C=fit.C, kernel="precomputed", tol=1e-10, cache_size=200, max_iter=10**7)
-    svc.set_params(class_weight={1.0: L[event], -1.0: L[other]})
-    svc.fit(K, y, sample_weight=weights)
-    assert svc.fit_status_ == 0
-    return svc.decision_function(K)
-
-
 def fitted(formula, data, costly, weighted, **options):
     """A fit with unequal costs of the two classes, or case weights, or both, and SVC's decision values."""
     if costly:
@@ -78,8 +66,7 @@ def fitted(formula, data, costly, weighted, **options):
     fit = svm(formula, data, weights=weights, **options)
     assert fit.converged
     assert fit.kkt_violation <= 1e-8
-    X = fit.frame.X
-    return fit, by_svc(fit, np.asarray(fit.kernel(X, X)), weights)
+    return fit, by_svc(fit, fit.frame.weights)
 
 
 def assert_agree(f, g):

@@ -63,13 +63,10 @@ def test_options(option, error, message, table):
         ("y ~ x + te(x, z)", "te() of single columns is no more than their product: write x:z", "te(x, z)"),
         ("y ~ x + I(2 * te(log(z), x))", "te() of single columns", "I(2 * te(log(z), x))"),
         ("y ~ x + Q(z)", "Q() takes the name of one column, in quotes.", "Q(z)"),
-        ("y ~ x + np.foo(x)", "cannot be evaluated: AttributeError", "np.foo(x)"),
         ("y ~ y", "The response 'y' is also a predictor", "y"),
         ("y ~ x + x:y", "The response 'y' is also a predictor", "y"),
         ("y ~ x + Q('y')", "The response 'y' is also a predictor", "Q('y')"),
         ("x>0 ~ z + (x > 0)", "The response 'x > 0' is also a predictor", None),
-        ("y ~ x + np.pi", "uses no column", "np.pi"),
-        ("y ~ x +", "expected a noun", None),
     ],
 )
 def test_formula_errors_mark_the_place(formula, message, marked, table):
@@ -196,9 +193,3 @@ def test_twice_the_same_column(table):
     with pytest.raises(DataError, match="data has 2 columns named 'x'"):
         build_design("y ~ x", data)
     assert build_design("y ~ z", data).design.column_names == ("z",)
-
-
-def test_data_are_left_alone(table):
-    before = table.copy(deep=True)
-    build_design("y ~ . - hole", table, weights=np.arange(8), subset="z > 2")
-    pd.testing.assert_frame_equal(table, before)

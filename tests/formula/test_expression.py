@@ -120,7 +120,6 @@ def test_patsys_names_stand_before_callers(table):
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("xx", "no column 'xx'; did you mean 'x'"),
         ("Q('mean dept')", "no column 'mean dept'; did you mean 'mean depth'"),
         ("centre(x)", "no function 'centre'; did you mean 'center'"),
         ("np.pi", "uses no column"),

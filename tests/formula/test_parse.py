@@ -85,6 +85,7 @@ def test_places():
         ("~ a", "no response", 0),
         ("a", "no response", 0),
         ("1 ~ a", "no response", 0),
+        ("y ~ a ~ b", "~ can only be used once", 0),
         ("y + b ~ a", "2 terms on its left side", 0),
     ],
 )
@@ -99,10 +100,11 @@ def test_errors_mark_the_place(formula, message, marked):
 
 @pytest.mark.parametrize("formula", [None, 3, ["y ~ a"], b"y ~ a"])
 def test_formula_is_text(formula):
-    with pytest.raises(ArgumentTypeError, match="formula="):
+    with pytest.raises(ArgumentTypeError, match=r"formula=.* is not allowed: it must be text such as"):
         parse(formula, COLUMNS)
 
 
-def test_empty_formula():
-    with pytest.raises(FormulaError):
-        parse("", COLUMNS)
+@pytest.mark.parametrize(("formula", "message"), [("", "The formula has no response"), ("y ~", "cannot be read")])
+def test_empty_formula(formula, message):
+    with pytest.raises(FormulaError, match=message):
+        parse(formula, COLUMNS)

@@ -162,6 +162,7 @@ def test_bad_subset(subset, error, message, table):
         (2, 3, 5, 7, 11, 13, 17, 19),
         np.array([2, 3, 5, 7, 11, 13, 17, 19], dtype="uint8"),
         pd.array([2, 3, 5, 7, 11, 13, 17, 19], dtype="Int32"),
+        pd.Index([2, 3, 5, 7, 11, 13, 17, 19]),
     ],
 )
 def test_weights(weights, table):

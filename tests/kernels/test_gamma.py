@@ -66,7 +66,7 @@ def test_a_number_is_itself(value):
     assert type(resolve_gamma(value, X)) is float
 
 
-@pytest.mark.parametrize("value", ["auto", "Scale", 0, 0.0, -1, np.inf, np.nan, True, None, [1.0], 1j])
+@pytest.mark.parametrize("value", ["auto", "Scale", "0.5", 0, 0.0, -1, np.inf, np.nan, 10**400, True, None, [1.0], 1j])
 def test_what_is_not_allowed(value):
     with pytest.raises(ArgumentError, match=r"gamma=.* is not allowed: it must be 'scale', 'median' or a"):
         resolve_gamma(value, X)

@@ -1,56 +1,17 @@
 """The machines of all pairs against libsvm, a dense program and machines of their rows."""
 
-import clarabel
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from hypothesis import strategies as st
 from levels import laplace
+from machines import KERNELS, TOL_FIT, TOL_LIBSVM, assert_same, fit
+from programs import bordered, box_program
 from sklearn.svm import SVC
 
 from svmstat.calibration import fit_maps
-from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline, gram
-from svmstat.machine import Contrast, contrasts, fit_machine, pairs_of
+from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
+from svmstat.machine import Contrast, fit_machine
 from svmstat.objective.losses import make_loss
 from svmstat.solver import Status
-
-TOL_LIBSVM = 2e-6  # libsvm keeps kernel values as 32-bit floats (6e-8), some tens of which add up; relative to max |f|
-TOL_FIT = 1e-6  # two certified fits of one problem, relative to max(1, |f|)
-TOL_VALUES = 1e-10  # the same kernel expansion summed in another order, relative to max(1, Σα max|K|)
-TOL_SUM = 1e-13  # a few numbers added in another order
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-def kernels(X):
-    return {
-        "linear": Linear(),
-        "rbf": RBF(0.5),
-        "poly": Polynomial(0.5, 1.0, 2),
-        "spline": Spline(X.min(axis=0), X.max(axis=0)),
-        "custom": CustomKernel(laplace),
-    }
-
-
-NAMES = ("linear", "rbf", "poly", "spline", "custom")
-
-
-def assert_same(a, b, tolerance=TOL_FIT):
-    np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.abs(b).max()))
-
-
-def pairs_fit(kernel, X, codes, weights=None, C=1.0, loss="hinge", class_weight=None, order=None, **options):
-    weights = np.ones(len(codes)) if weights is None else np.asarray(weights, float)
-    asked = contrasts(pairs_of(codes.max() + 1) if order is None else order, loss, class_weight)
-    return fit_machine(kernel, X, codes, weights, asked, C=C, **options)
-
-
-def two_class(kernel, X, codes, weights, first, second, C, loss):
-    """The two-class machine on the rows of a pair, and its decision values on all rows."""
-    rows = (codes == first) | (codes == second)
-    machine = fit_machine(kernel, X[rows], codes[rows], weights[rows], [Contrast(first, second, loss)], C=C)
-    return machine, machine.decision_function(X)[:, 0]
-
 
 # -- other solvers -----------------------------------------------------------------------------------------------------
 
@@ -68,7 +29,7 @@ def test_against_libsvm(data, name, kernel, options, C, weighting):
         weights = np.random.default_rng(3).choice([0.0, 0.25, 1.0, 1.5, 2.0], len(codes))
     if weighting in ("class", "both"):
         L = dict(enumerate(np.linspace(0.5, 2.0, K).tolist()))
-    machine = pairs_fit(kernel, X, codes, weights, C, class_weight=L)
+    machine = fit(kernel, X, codes, weights, C, class_weight=L)
     other = SVC(C=C, tol=1e-10, decision_function_shape="ovo", class_weight=L, **options)
     expected = other.fit(X, codes, sample_weight=weights).decision_function(X)
     assert all(pair.solution.status is Status.CERTIFIED for pair in machine.pairs)
@@ -84,7 +45,7 @@ def test_given_kernels_against_libsvm(clouds, kernel):
     new = clouds(15, seed=3)[0]
     K, K_new = laplace(X, X), laplace(new, X)
     named = isinstance(kernel, Precomputed)
-    machine = pairs_fit(kernel, K if named else X, codes, weights)
+    machine = fit(kernel, K if named else X, codes, weights)
     used = weights > 0  # with a precomputed kernel scikit-learn loses count of rows of weight zero
     other = SVC(C=1.0, kernel="precomputed", tol=1e-10, decision_function_shape="ovo")
     other.fit(K[np.ix_(used, used)], codes[used], weights[used])
@@ -95,22 +56,13 @@ def test_given_kernels_against_libsvm(clouds, kernel):
 
 def dense(K, y, margin, upper):
     """f (m,) by an interior-point method, whose free rows then are solved for exactly."""
-    m = len(y)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
     lo, hi, s = np.where(y > 0, 0.0, -upper), np.where(y > 0, upper, 0.0), y * margin
-    cone = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * m)]
-    A = sp.csc_matrix(np.vstack([np.ones((1, m)), np.eye(m), -np.eye(m)]))
-    bounds = np.concatenate([[0.0], hi, -lo])
-    beta = np.array(clarabel.DefaultSolver(sp.csc_matrix(np.triu(K)), -s, A, bounds, cone, settings).solve().x)
-    near = 1e-6 * upper
+    beta, near = box_program(K, s, lo, hi, tolerance=1e-12).values, 1e-6 * upper
     free = (beta > lo + near) & (beta < hi - near)
     fixed = np.where(free, 0.0, np.where(beta - lo < hi - beta, lo, hi))
-    n_free = np.count_nonzero(free)
-    assert n_free
-    bordered = np.block([[np.zeros((1, 1)), np.ones((1, n_free))], [np.ones((n_free, 1)), K[np.ix_(free, free)]]])
-    solved = np.linalg.solve(bordered, np.concatenate([[-fixed.sum()], s[free] - K[free] @ fixed]))
+    assert free.any()
+    right = np.concatenate([[-fixed.sum()], s[free] - K[free] @ fixed])
+    solved = np.linalg.solve(bordered(K[np.ix_(free, free)]), right)
     fixed[free] = solved[1:]
     assert (fixed >= lo).all() and (fixed <= hi).all()
     return K @ fixed + solved[0]
@@ -122,7 +74,7 @@ def test_against_a_dense_program(clouds, pairs, C, loss):
     X, codes = clouds(60, 3, seed=4)
     weights = np.random.default_rng(5).uniform(0.5, 2.0, 60)
     L = {0: 1.5, 1: 0.5, 2: 1.0}
-    machine = pairs_fit(RBF(0.8), X, codes, weights, C, loss, class_weight=L)
+    machine = fit(RBF(0.8), X, codes, weights, C, loss, class_weight=L)
     K = gram(RBF(0.8), X)
     for p, (i, j) in enumerate(pairs(3)):
         rows = np.flatnonzero((codes == i) | (codes == j))
@@ -135,33 +87,34 @@ def test_against_a_dense_program(clouds, pairs, C, loss):
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("loss", ["hinge", "p0"])
 def test_each_pair_is_the_machine_of_its_rows(clouds, pairs, name, C, loss):
     X, codes = clouds(90, 4, seed=6)
-    kernel = kernels(X)[name]
+    kernel = KERNELS[name]
     weights = np.random.default_rng(7).choice([0.3, 1.0, 2.0], 90)
     L = {0: 0.5, 2: 2.0}
-    machine = pairs_fit(kernel, X, codes, weights, C, loss, class_weight=L)
+    machine = fit(kernel, X, codes, weights, C, loss, class_weight=L)
     for p, (i, j) in enumerate(pairs(4)):
         pair = machine.pairs[p]
         own = make_loss(loss, L.get(i, 1.0), L.get(j, 1.0))
-        alone, everywhere = two_class(kernel, X, codes, weights, i, j, C, own)
+        rows = (codes == i) | (codes == j)
+        alone = fit_machine(kernel, X[rows], codes[rows], weights[rows], [Contrast(i, j, own)], C=C)
         assert (pair.first, pair.second, pair.loss) == (i, j, own)
-        assert_same(machine.decision_values[:, p], everywhere)
+        assert_same(machine.decision_values[:, p], alone.decision_function(X)[:, 0])
         assert machine.intercept[p] == pytest.approx(alone.pairs[0].solution.intercept, abs=TOL_FIT * max(1, C))
         assert pair.solution.objective == pytest.approx(alone.pairs[0].solution.objective, rel=1e-8)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "p0"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KERNELS)
 def test_the_event_of_two_classes_gives_the_sign(clouds, name, loss):
     """One pair on the gram matrix itself, in either order."""
     X, codes = clouds(70, 2, seed=8)
-    kernel, weights = kernels(X)[name], np.random.default_rng(9).choice([0.0, 0.5, 1.0, 3.0], 70)
+    kernel, weights = KERNELS[name], np.random.default_rng(9).choice([0.0, 0.5, 1.0, 3.0], 70)
     weights[:4] = 1.0
     machine, other = (
-        pairs_fit(kernel, X, codes, weights, 2.0, loss, class_weight={0: 1.5, 1: 0.5}, order=[order])
+        fit(kernel, X, codes, weights, 2.0, loss, class_weight={0: 1.5, 1: 0.5}, order=[order])
         for order in ((0, 1), (1, 0))
     )
     assert machine.pairs[0].problem.gram is machine.gram

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
-from scipy.special import expit
+from levels import by_svc, platt
 from sklearn.svm import SVC
 
 from svmstat import svm, tune
@@ -120,23 +119,13 @@ def test_levels_that_are_no_text():
 # -- fits by scikit-learn ----------------------------------------------------------------------------------------------
 
 
-def by_svc(fit, weights):
-    """f on all rows of a fit, by SVC on those with a weight; for the p0 loss see `test_losses`."""
-    loss, X, y, used = fit.machine.pairs[0].loss, fit.frame.X, fit.frame.y, weights > 0
-    a, c = 0.5 * (loss.margin_event + loss.margin_other), 0.5 * (loss.margin_event - loss.margin_other)
-    K = fit.kernel(X, X)
-    svc = SVC(C=fit.C / a, kernel="precomputed", tol=1e-10, max_iter=10**7)
-    svc.set_params(class_weight={1.0: loss.weight_event, -1.0: loss.weight_other})
-    svc.fit(K[np.ix_(used, used)], y[used], sample_weight=weights[used])
-    return a * svc.decision_function(K[:, used]) + c
-
-
 @weighted
 @pytest.mark.parametrize("stakes", [*STAKES, {"class_weight": "balanced"}, {"class_weight": {"sick": 6}}], ids=str)
 @pytest.mark.parametrize(("kernel", "C"), [("rbf", 0.02), ("rbf", 2.0), ("linear", 0.5), ("poly", 0.1)])
-def test_the_fit_is_svc_with_class_weights(kernel, C, stakes, weights):
+@pytest.mark.parametrize("loss", ["hinge", "p0"])
+def test_the_fit_is_svc_with_class_weights(loss, kernel, C, stakes, weights):
     options = {"kernel": kernel, "gamma": 1.0, "degree": 2, "coef0": 1.0, "scale": False}
-    fit = svm(FORMULA, DATA, event="sick", C=C, weights=weights, **stakes, **options)
+    fit = svm(FORMULA, DATA, event="sick", loss=loss, C=C, weights=weights, **stakes, **options)
     assert fit.kkt_violation <= 1e-8
     f = by_svc(fit, fit.frame.weights)
     if not fit.intercept_is_unique:  # as with balanced classes at a small cost: SVC may choose any of them
@@ -157,6 +146,21 @@ def test_class_weights_of_svc_from_the_formula(stakes):
     assert_same(fit.decision_values, -svc.decision_function(DATA[["x", "z"]].to_numpy()))  # its event is "well"
 
 
+@pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_at_one_half_a_p0_fit_is_a_hinge_fit(kernel, C):
+    """f is m = 2 log 2 times that of the hinge loss at cost C / m."""
+    m = 2 * np.log(2)
+    fit = svm(FORMULA, DATA, loss="p0", kernel=kernel, C=C)
+    plain = svm(FORMULA, DATA, kernel=kernel, C=C / m)
+    assert fit.threshold == 0.5
+    assert_same(fit.decision_values, m * plain.decision_values)
+    assert fit.intercept == pytest.approx(m * plain.intercept, abs=TOL_FIT)
+    assert fit.margin == pytest.approx(plain.margin / m, rel=TOL_FIT)
+    assert fit.predict().equals(plain.predict())
+    np.testing.assert_allclose(fit.fittedvalues, plain.fittedvalues, rtol=1e-5)
+
+
 # -- statistics with costs, priors and the p0 loss ---------------------------------------------------------------------
 
 CASES = [
@@ -168,19 +172,6 @@ CASES = [
 ]
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 OPTIONS = {"event": "sick", "C": 2.0, "gamma": 0.5}
-
-
-def platt(f, y, weights):
-    """A, B by a general minimiser of the weighted cross-entropy."""
-    n_event, n_other = weights[y > 0].sum(), weights[y < 0].sum()
-    t = np.where(y > 0, (n_event + 1) / (n_event + 2), 1 / (n_other + 2))
-
-    def loss(ab):
-        z = ab[0] * f + ab[1]
-        residual = weights * (t - expit(-z))
-        return weights @ (t * z + np.logaddexp(0, -z)), np.array([residual @ f, residual.sum()])
-
-    return minimize(loss, [0.0, np.log((n_other + 1) / (n_event + 1))], jac=True, options={"gtol": 1e-9}).x
 
 
 def reduced(fit, weights):
@@ -304,20 +295,11 @@ BAD = [
     ({"costs": [1, 5]}, f"costs=[1, 5] is not allowed: {COSTS}"),
     ({"costs": 5}, f"costs=5 is not allowed: {COSTS}"),
     ({"costs": "balanced"}, COSTS),
-    ({"priors": {"sick": 0.2}}, f"priors={{'sick': 0.2}} is not allowed: {LEVELS}"),
-    ({"priors": {"sick": 0.2, "ill": 0.8}}, LEVELS),
-    ({"priors": {"sick": 0.2, "well": 0.3, "dead": 0.5}}, LEVELS),
-    ({"priors": {}}, LEVELS),
-    ({"priors": {"sick": 0.2, "well": 0.7}}, "it must be shares that sum to 1, not to 0.9."),
+    ({"priors": {}}, f"priors={{}} is not allowed: {LEVELS}"),
     ({"priors": {"sick": 0.2, "well": 0.800001}}, "it must be shares that sum to 1, not to 1.000001."),
-    ({"priors": {"sick": 0.0, "well": 1.0}}, "priors['sick']=0.0 is not allowed: it must be a number between 0 and 1"),
-    ({"priors": {"sick": 1.2, "well": -0.2}}, "priors['sick']=1.2 is not allowed"),
     ({"priors": {"sick": np.nan, "well": 0.5}}, "priors['sick']=nan is not allowed"),
     ({"priors": {"sick": "0.5", "well": 0.5}}, "priors['sick']='0.5' is not allowed"),
-    ({"priors": 0.2}, "priors=0.2 is not allowed: it must be a mapping of the levels 'sick', 'well' to their shares."),
     ({"priors": [0.2, 0.8]}, "priors=[0.2, 0.8] is not allowed"),
-    ({"costs": {"fn": 2}, "class_weight": {"sick": 2}}, "class_weight and costs are two ways to say the same"),
-    ({"priors": {"sick": 0.2, "well": 0.8}, "class_weight": "balanced"}, "class_weight and priors are two ways"),
 ]
 
 

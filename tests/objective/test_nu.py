@@ -142,6 +142,7 @@ def test_the_equivalent_cost(nu, kernel, weights):
     assert ours.nobs == pytest.approx(n)
     assert pytest.approx(1 / (ours.rho * n)) == ours.C
     assert_same(ours.decision_values - ours.intercept, other.decision_values - other.intercept)
+    assert_same(ours.decision_function(DATA), ours.decision_values)
     assert ours.objective == pytest.approx(other.objective, rel=1e-6)
     assert ours.gacv() == pytest.approx(other.gacv(), rel=1e-3) or not ours.intercept_is_unique
     if ours.rho_interval[1] - ours.rho_interval[0] < 1e-9 * ours.rho:
@@ -189,15 +190,6 @@ def test_a_weight_of_two_is_a_row_twice(nu):
     assert_same(weighted.decision_function(DATA), repeated.decision_function(DATA))
     assert weighted.deviance == pytest.approx(repeated.deviance, rel=TOL_DEVIANCE)
     np.testing.assert_allclose(weighted.nu_bounds, repeated.nu_bounds, rtol=0, atol=1e-12)
-
-
-def test_prediction():
-    ours = fit((0.4, 0.3))
-    assert_same(ours.decision_function(DATA), ours.decision_values)
-    assert (ours.predict(DATA) == np.where(ours.decision_values > 0, "sick", "well")).all()
-    p = ours.predict_proba(DATA, interval=True)
-    assert ((p["p_low"] >= 0) & (p["p_low"] <= p["p_high"]) & (p["p_high"] <= 1)).all()
-    assert ours.predict_proba().sum(axis=1).to_numpy() == pytest.approx(np.ones(N))
 
 
 def test_the_path_goes_through_the_equivalent_cost():

@@ -1,11 +1,10 @@
-"""Problems of every awkward kind, and computations of their solutions that share nothing with the solver."""
+"""Problems of every awkward kind, and their solutions by another program."""
 
 from types import SimpleNamespace
 
-import clarabel
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from programs import box_program
 
 from svmstat import datasets
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Spline
@@ -141,22 +140,14 @@ def dense_qp():
         K, s = qp.gram.complete()[np.ix_(rows, rows)], qp.linear[rows]
         y, u = qp.signs[rows], upper[rows]
         lo, hi = np.where(y > 0, 0.0, -u), np.where(y > 0, u, 0.0)
-        m = len(rows)
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
-        result = clarabel.DefaultSolver(
-            sp.csc_matrix(np.triu(K)), -s, sp.csc_matrix(np.vstack([np.ones((1, m)), np.eye(m), -np.eye(m)])),
-            np.concatenate([[0.0], hi, -lo]), [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * m)], settings,
-        ).solve()  # fmt: skip
-        part = np.clip(np.array(result.x), lo, hi)
+        found = box_program(K, s, lo, hi)
+        part = np.clip(found.values, lo, hi)
         positive, negative = part[part > 0].sum(), -part[part < 0].sum()
         least = min(positive, negative)  # exactly feasible again: Σβ = 0
         part = np.where(part > 0, part * least / max(positive, 1e-300), part * least / max(negative, 1e-300))
         beta = np.zeros(qp.n)
         beta[rows] = part
-        accurate = str(result.status) == "Solved"
-        return SimpleNamespace(beta=beta, objective=0.5 * part @ K @ part - s @ part, accurate=accurate)
+        return SimpleNamespace(beta=beta, objective=0.5 * part @ K @ part - s @ part, accurate=found.accurate)
 
     return minimise
 
@@ -183,21 +174,13 @@ def dense_hulls():
 
     def minimise(qp):
         rows = np.flatnonzero(qp.upper > 0)
-        y, caps, m = qp.signs[rows], qp.upper[rows] / qp.total, len(rows)
+        y, caps = qp.signs[rows], qp.upper[rows] / qp.total
         Q = qp.gram.complete()[np.ix_(rows, rows)] * y[:, None] * y
         scale = max(np.abs(Q).max(), 1e-300)
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-        rows_of = np.vstack([(y > 0) * 1.0, (y < 0) * 1.0, np.eye(m), -np.eye(m)])
-        result = clarabel.DefaultSolver(
-            sp.csc_matrix(np.triu(Q / scale)), np.zeros(m), sp.csc_matrix(rows_of),
-            np.concatenate([[1.0, 1.0], caps, np.zeros(m)]), [clarabel.ZeroConeT(2), clarabel.NonnegativeConeT(2 * m)],
-            settings,
-        ).solve()  # fmt: skip
-        a = np.array(result.x)
-        return SimpleNamespace(squared=float(a @ Q @ a), h=-qp.gram.complete()[:, rows] @ (y * a), scale=scale,
-                               accurate=str(result.status) == "Solved")  # fmt: skip
+        classes, none = np.array([y > 0, y < 0], float), np.zeros(len(rows))
+        found = box_program(Q / scale, none, none, caps, classes, (1.0, 1.0), tolerance=1e-12)
+        a = found.values
+        return SimpleNamespace(squared=float(a @ Q @ a), scale=scale, accurate=found.accurate)
 
     return minimise
 

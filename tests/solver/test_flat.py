@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import seeds
 
 from svmstat.kernels import RBF
 from svmstat.solver import BoxQP, Gram, Status, solve
 from svmstat.solver.flat import outweighed
-
-seeds = st.integers(0, 2**32 - 1)
 
 
 def contradictory(rng, points=6, lightest=1.0, C=1.0, known=True):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from levels import laplace
+from problems import Counting
 
 from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, Spline
 from svmstat.kernels import gram as plain_gram
@@ -18,7 +20,7 @@ KERNELS = {
     "rbf": RBF(0.3),
     "poly": Polynomial(0.5, 1.0, 3),
     "spline": Spline(X.min(axis=0), X.max(axis=0)),
-    "custom": CustomKernel(lambda A, B: np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))),
+    "custom": CustomKernel(laplace),
     "precomputed": Precomputed(),
 }
 LAYOUTS = ("complete", "lazy", "beyond budget")
@@ -31,22 +33,6 @@ ROWS = {
     "most": np.arange(N)[::-1][:150],
     "all": np.arange(N),
 }
-
-
-class Counting:
-    """A source of kernel values that counts them."""
-
-    def __init__(self, source):
-        self.source, self.diagonal, self.asked, self.whole = source, source.diagonal, 0, 0
-
-    def block(self, rows, columns):
-        out = self.source.block(rows, columns)
-        self.asked += out.size
-        return out
-
-    def gram(self):
-        self.whole += 1
-        return self.source.gram()
 
 
 def data(name):

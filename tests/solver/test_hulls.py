@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from sklearn.svm import NuSVC
+from problems import part, seeds, size, two_classes
 
 from svmstat.kernels import RBF, Linear, Precomputed
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
@@ -21,18 +20,6 @@ TOL_SQUARED = 1e-8
 TOL_FIELD = 1e-6
 # An inverse times its matrix.
 TOL_INVERSE = 1e-8
-# scikit-learn at tol=1e-10 on a kernel matrix that single precision holds.
-TOL_SKLEARN = 1e-6
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-def size(values):
-    return max(1.0, float(np.abs(values).max(initial=0.0)))
-
-
-def both(qp):
-    return bool((qp.upper[qp.signs > 0] > 0).any() and (qp.upper[qp.signs < 0] > 0).any())
 
 
 def unsure(a, b, qp):
@@ -71,7 +58,7 @@ def free_in_both(qp, solution):
 @settings(max_examples=150, deadline=None)
 def test_the_distance_of_the_hulls(seed, draw_hulls, dense_hulls):
     qp = draw_hulls(seed).qp
-    if not both(qp):
+    if not two_classes(qp):
         return
     solution, dense = solve(qp), dense_hulls(qp)
     nearest, hulls = solution.nearest, case_of(qp, qp.upper)
@@ -89,7 +76,7 @@ def test_the_distance_of_the_hulls(seed, draw_hulls, dense_hulls):
 def test_the_solution_is_that_of_the_equivalent_problem(seed, draw_hulls, optimality):
     """[004: Theorem 2]: without sums, for bounds u/ρ and margins one; and Σα = total/ρ over each class."""
     qp = draw_hulls(seed).qp
-    solution = solve(qp) if both(qp) else None
+    solution = solve(qp) if two_classes(qp) else None
     if solution is None or solution.status is not Status.CERTIFIED or solution.rho == 0.0:
         return
     plain = BoxQP(qp.gram, qp.signs, qp.margin, solution.upper)
@@ -108,37 +95,6 @@ def test_the_solution_is_that_of_the_equivalent_problem(seed, draw_hulls, optima
         assert np.diff(solution.nearest.rho_interval)[0] <= 1e-7 * solution.rho
 
 
-@given(seed=seeds)
-@settings(max_examples=60, deadline=None)
-def test_solving_the_equivalent_problem(seed, draw_hulls):
-    qp = draw_hulls(seed).qp
-    solution = solve(qp) if both(qp) else None
-    if solution is None or solution.status is not Status.CERTIFIED or solution.rho / qp.total < 1e-5:
-        return
-    other = solve(BoxQP(qp.gram, qp.signs, qp.margin, solution.upper))
-    atol = TOL_FIELD * size(other.field) + unsure(solution, other, qp)
-    np.testing.assert_allclose(solution.field, other.field, rtol=0, atol=atol)
-    low, high = other.intercept_interval
-    assert low - 2 * atol <= solution.intercept <= high + 2 * atol
-
-
-@given(seed=seeds)
-@settings(max_examples=100, deadline=None)
-def test_nu_bounds_margin_errors_and_support_vectors(seed, draw_hulls):
-    """[004: Proposition 1], in bounds: Σ u over the margin errors ≤ total ≤ Σ u over the support vectors."""
-    qp = draw_hulls(seed).qp
-    solution = solve(qp) if both(qp) else None
-    if solution is None or solution.status is not Status.CERTIFIED or solution.rho == 0.0:
-        return
-    f = qp.signs * solution.decision
-    for sign in (1.0, -1.0):
-        rows = qp.signs == sign
-        errors = qp.upper[rows & (f < 1.0 - 1e-6)].sum()
-        support = qp.upper[rows & (solution.alpha > 0)].sum()
-        assert errors <= qp.total * (1 + 1e-7)
-        assert support >= qp.total * (1 - 1e-7)
-
-
 # -- identities ------------------------------------------------------------------------------------------------------
 
 
@@ -146,7 +102,7 @@ def test_nu_bounds_margin_errors_and_support_vectors(seed, draw_hulls):
 @settings(max_examples=60, deadline=None)
 def test_swapped_labels_negate_f(seed, draw_hulls):
     qp = draw_hulls(seed).qp
-    if not both(qp):
+    if not two_classes(qp):
         return
     ours, swapped = solve(qp), solve(replace(qp, signs=-qp.signs))
     low, high = swapped.intercept_interval
@@ -157,7 +113,7 @@ def test_swapped_labels_negate_f(seed, draw_hulls):
 @settings(max_examples=60, deadline=None)
 def test_only_the_ratio_of_bounds_and_total_matters(seed, draw_hulls):
     qp = draw_hulls(seed).qp
-    if not both(qp):
+    if not two_classes(qp):
         return
     larger = solve(replace(qp, upper=3.7 * qp.upper, total=3.7 * qp.total))
     assert_same(replace(larger, nearest=replace(larger.nearest, rho=larger.rho / 3.7)), solve(qp), qp)
@@ -168,12 +124,10 @@ def test_only_the_ratio_of_bounds_and_total_matters(seed, draw_hulls):
 def test_a_zero_bound_is_a_deletion(seed, draw_hulls):
     drawn = draw_hulls(seed, upper="zeros")
     qp = drawn.qp
-    if not both(qp):
+    if not two_classes(qp):
         return
     rows = np.flatnonzero(qp.upper > 0)
-    K = np.ascontiguousarray(qp.gram.complete()[np.ix_(rows, rows)])
-    part = BoxQP(Gram(Precomputed().bind(K)), qp.signs[rows], qp.margin[rows], qp.upper[rows], qp.total)
-    assert_same(solve(qp), solve(part), qp, rows_a=rows)
+    assert_same(solve(qp), solve(part(qp, rows)), qp, rows_a=rows)
 
 
 @given(seed=seeds)
@@ -181,13 +135,10 @@ def test_a_zero_bound_is_a_deletion(seed, draw_hulls):
 def test_a_row_split_in_two(seed, draw_hulls):
     drawn = draw_hulls(seed)
     qp = drawn.qp
-    if not both(qp):
+    if not two_classes(qp):
         return
-    rows, share = np.append(np.arange(qp.n), 0), drawn.rng.uniform()
-    upper = qp.upper[rows].copy()
-    upper[0], upper[-1] = share * qp.upper[0], (1 - share) * qp.upper[0]
-    K = np.ascontiguousarray(qp.gram.complete()[np.ix_(rows, rows)])
-    split = BoxQP(Gram(Precomputed().bind(K)), qp.signs[rows], qp.margin[rows], upper, qp.total)
+    split, share = part(qp, np.append(np.arange(qp.n), 0)), drawn.rng.uniform()
+    split.upper[0], split.upper[-1] = share * qp.upper[0], (1 - share) * qp.upper[0]
     assert_same(solve(split), solve(qp), qp, rows_a=slice(-1))
 
 
@@ -196,7 +147,7 @@ def test_a_row_split_in_two(seed, draw_hulls):
 def test_path_cold_and_in_turn_agree(seed, draw_hulls, kinds):
     drawn = draw_hulls(seed, share=0.4)
     qp, rng = drawn.qp, drawn.rng
-    if not both(qp):
+    if not two_classes(qp):
         return
     uppers = [np.where(np.arange(qp.n) == k, 0.0, qp.upper) for k in range(min(qp.n, 3))]
     uppers += [qp.upper * rng.poisson(1.0, qp.n), qp.upper * rng.uniform(0.5, 2.0, qp.n), qp.upper]
@@ -356,34 +307,6 @@ def test_hulls_that_all_but_touch(seed):
     assert max((1.0 - f)[inside].max(), (f - 1.0)[outside].max()) <= TOLERANCE
 
 
-# -- scikit-learn ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("kernel", "nu", "gamma"),
-    [(Linear(), 0.52, 0.5), (Linear(), 0.33, 0.4), (Linear(), 0.61, 0.6), (RBF(0.5), 0.52, 0.5), (RBF(0.5), 0.2, 0.5),
-     (RBF(0.5), 0.33, 0.4), (RBF(0.5), 0.61, 0.6)],
-)  # fmt: skip
-def test_scikit_learn(kernel, nu, gamma):
-    """NuSVC with class weights γ, 1 − γ: Σα = nu Σw / 2 over each class, with the same f where it is unique."""
-    rng = np.random.default_rng(12)
-    n, y = 120, np.where(np.arange(120) % 3 == 0, 1.0, -1.0)
-    X = rng.normal(size=(n, 2)) + 0.8 * y[:, None]
-    K = kernel.bind(X).gram().astype(np.float32).astype(float)
-    upper = np.where(y > 0, gamma, 1 - gamma)
-    qp = BoxQP(Gram(Precomputed().bind(K)), y, np.ones(n), upper, 0.5 * nu * upper.sum())
-    if min(upper[y > 0].sum(), upper[y < 0].sum()) < qp.total:
-        assert solve(qp).status is Status.INFEASIBLE
-        return
-    other = NuSVC(nu=nu, kernel="precomputed", tol=1e-10).fit(K, y, sample_weight=upper)
-    solution = solve(qp)
-    assert solution.status is Status.CERTIFIED
-    if free_in_both(qp, solution):
-        np.testing.assert_allclose(solution.decision, other.decision_function(K), rtol=0, atol=TOL_SKLEARN)
-    else:
-        assert isinstance(kernel, Linear)
-
-
 # -- the pieces ------------------------------------------------------------------------------------------------------
 
 
@@ -433,7 +356,7 @@ def test_from_another_total(seed, draw_hulls):
     """From any (ν₊, ν₋) to any other."""
     drawn = draw_hulls(seed, share=0.4)
     qp = drawn.qp
-    if not both(qp):
+    if not two_classes(qp):
         return
     ratio = np.where(qp.signs > 0, *drawn.rng.uniform(0.5, 2.0, 2))
     other = replace(qp, upper=ratio * qp.upper, total=0.7 * qp.total)

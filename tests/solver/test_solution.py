@@ -1,22 +1,17 @@
 """The certificate, judged by the definitions: primal value, dual value, conditions of optimality, minimisers over b."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from problems import seeds, two_classes
 
-from svmstat.solver import TOLERANCE, BoxQP, Road, Solution, Status, solve
-from svmstat.solver.solution import Basis, certify, middle
+from svmstat.solver import TOLERANCE, Status, solve
+from svmstat.solver.solution import certify, middle
 
 TOL_ROUNDING = 1e-10  # sums of at most n products, relative to the sum of their sizes
 TOL_INTERVAL = 1e-9  # ends of the intercept's interval, relative to max |f|: what a violation of 1e-8 does not explain
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-def two_classes(qp, upper=None):
-    upper = qp.upper if upper is None else upper
-    return bool((upper[qp.signs > 0] > 0).any() and (upper[qp.signs < 0] > 0).any())
 
 
 @given(seed=seeds)
@@ -92,24 +87,6 @@ def test_interval_is_all_minimisers_over_the_intercept(draw_problem, intercepts,
         assert abs(high - low) <= TOL_INTERVAL * scale
 
 
-@pytest.mark.parametrize("C", [1e-6, 1e-3])
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "cubic"])
-@pytest.mark.parametrize("n", [2, 10, 40])
-def test_no_free_vector(draw_problem, intercepts, C, kernel, n):
-    """Balanced classes at a small cost: every row at its bound, b anywhere in an interval."""
-    drawn = draw_problem(n, n=n, design="normal", labels="random", kernel=kernel, loss="hinge", upper="1")
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    qp = BoxQP(drawn.qp.gram, y, np.ones(n), np.full(n, C))
-    solution = solve(qp)
-    low, high = solution.intercept_interval
-    assert not solution.free.any()
-    assert solution.bounded.all()
-    np.testing.assert_array_equal(solution.alpha, C)
-    assert low < high
-    assert solution.intercept == 0.5 * (low + high)
-    np.testing.assert_allclose((low, high), intercepts(qp, solution.field), rtol=0, atol=TOL_INTERVAL)
-
-
 def test_both_ends_by_hand(plain_problem):
     """K = I and u = 0.1: h = ±0.1, so f = ±0.1 + b keeps both margins for b in [−0.9, 0.9]."""
     solution = solve(plain_problem(np.eye(4), [1, 1, -1, -1], 0.1))
@@ -144,28 +121,9 @@ def test_middle(low, high, expected):
     assert middle(low, high) == expected
 
 
-def test_partition_of_a_solution():
+def test_partition_of_a_solution(plain_problem):
     alpha, upper = np.array([0.0, 0.5, 1.0, 0.0]), np.array([1.0, 1.0, 1.0, 0.0])
-    basis = Basis(np.empty(0, np.intp), np.zeros((1, 1)))
-    solution = Solution(
-        alpha,
-        upper,
-        np.zeros(4),
-        (0.0, 1.0),
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        False,
-        False,
-        0.0,
-        0.0,
-        Status.CERTIFIED,
-        Road.COLD,
-        0,
-        0,
-        basis,
-    )
+    solution = replace(solve(plain_problem(np.eye(4), [1, -1, 1, -1], 1.0)), alpha=alpha, upper=upper)
     np.testing.assert_array_equal(solution.free, [False, True, False, False])
     np.testing.assert_array_equal(solution.bounded, [False, False, True, False])
 

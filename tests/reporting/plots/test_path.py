@@ -1,6 +1,5 @@
 """Lines along a parameter: what is drawn where, what is marked, where lines break."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -90,13 +89,3 @@ def test_no_line():
     ax = path_plot(C, np.empty((4, 0)), 1.0, name="C", what="alpha")
     assert len(ax.lines) == 1
     ax.figure.canvas.draw()
-
-
-@pytest.mark.parametrize("draw", ["criteria", "path"])
-def test_axes_that_are_given(draw):
-    _, ax = plt.subplots()
-    if draw == "criteria":
-        assert criteria_plot(C, {"a": C}, name="C", ax=ax) is ax
-    else:
-        assert path_plot(C, C[:, None], 1.0, name="C", what="alpha", ax=ax) is ax
-    assert len(plt.get_fignums()) == 1

@@ -1,6 +1,5 @@
 """Probabilities against decision values: the band, the maps, the lines of the rule, the rows."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,13 +58,6 @@ def test_the_lines_of_the_rule_and_the_labels():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("decision value f", "P(event)")
     assert "P0 = 0.3" in ax.get_title("left")
     assert ax.get_xlim() == (-2.0, 2.0)
-
-
-def test_no_row_and_axes_that_are_given():
-    _, ax = plt.subplots()
-    assert probability_plot(GRID, LOW, HIGH, {}, [], [], 0.5, ax=ax) is ax
-    assert len(plt.get_fignums()) == 1
-    ax.figure.canvas.draw()
 
 
 # -- of a fit ----------------------------------------------------------------------------------------------------------

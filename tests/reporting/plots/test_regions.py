@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +9,7 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_hex, to_rgba
 
 from svmstat import datasets, svm
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, DesignWarning
+from svmstat.errors import DesignWarning
 from svmstat.reporting.plots import class_calibration_plot, region_plot
 from svmstat.reporting.plots.calibration import calibration_bins
 from svmstat.reporting.plots.style import class_look
@@ -22,12 +21,7 @@ MIXED = pd.DataFrame(
     {
         "y": np.resize(["cod", "eel", "hake"], 60),
         "x": RNG.normal(size=60),
-        "site": RNG.choice(["a", "b", "b"], 60),
-        "wet": RNG.choice([True, False], 60),
-        "z": RNG.integers(1, 9, 60),
-        "w": RNG.integers(0, 3, 60).astype(float),
-    },
-    index=[f"r{k}" for k in range(60)],
+    }
 )
 RIM = "small, no rim: no support vector"
 
@@ -119,34 +113,6 @@ def test_the_legend():
     assert [to_hex(each.get_facecolor()[0]) for each in handles[:4]] == [class_look(k).colour for k in range(4)]
 
 
-def test_labels_and_what_is_held():
-    ax = region_plot(FIT, LIVER, grid=20)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("ast", "alt")
-    assert ax.get_title("left") == "at gldh = 11"
-    ax = FIT.plot_surface(LIVER, "gldh", at={"alt": 50.0})
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("gldh", "ast")
-    assert ax.get_title("left") == "at alt = 50"
-    assert region_plot(svm("disease ~ ast + alt", LIVER), LIVER, grid=20).get_title("left") == ""
-
-
-def test_axes_that_are_given():
-    figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-    assert FIT.plot_surface(LIVER, ax=left) is left
-    assert FIT.loo().plot_calibration(ax=right) is right
-    assert plt.get_fignums() == [figure.number]
-    figure.canvas.draw()
-
-
-def test_predictors_of_every_kind():
-    fit = svm("y ~ x + site + wet + np.log(z)", MIXED, weights="w")
-    ax = region_plot(fit, MIXED, grid=20)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "z")
-    most = {name: MIXED.groupby(MIXED[name].astype(object))["w"].sum().idxmax() for name in ("site", "wet")}
-    assert ax.get_title("left") == f"at site = {most['site']}, wet = {most['wet']}"
-    assert len(np.unique(mesh(ax).get_array())) > 1
-    region_plot(fit, MIXED, at={"site": "a", "wet": False}, grid=20).figure.canvas.draw()
-
-
 def test_where_nothing_can_be_predicted_there_is_no_colour():
     """The logarithm of what is below zero is missing: in the middle, where the fit has no rows."""
     data = MIXED.assign(z=np.linspace(-5.0, 5.0, 60))
@@ -163,51 +129,12 @@ def test_where_nothing_can_be_predicted_there_is_no_colour():
     ax.figure.canvas.draw()
 
 
-def test_rows_that_the_fit_left_out_are_not_drawn():
-    gappy = MIXED.copy()
-    gappy.loc["r3", "x"] = np.nan
-    fit = svm("y ~ x + z", gappy, subset="site == 'b'")
-    assert sum(len(each.get_offsets()) for each in points(region_plot(fit, gappy, grid=20))) == fit.n_rows
-
-
 def test_one_class_wins_everywhere():
     """h = 0: there is one region, and no line."""
     data = pd.DataFrame({"y": list("abc") * 4, "x": np.repeat(range(4), 3), "z": np.repeat([1, 3, 2, 5], 3)})
     ax = region_plot(svm("y ~ x + z", data, weights=np.resize([3.0, 1.0, 1.0], 12), C=1e-3), data, grid=20)
     assert np.unique(mesh(ax).get_array()).tolist() == [0] and lines(ax) == []
     ax.figure.canvas.draw()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "part"),
-    [
-        (["oct"], {}, "x='oct' is not allowed: it must be a numeric predictor that varies ('ast', 'alt', 'gldh')"),
-        (["ast", "disease"], {}, "y='disease' is not allowed"),
-        (["ast", "ast"], {}, "x and y are both 'ast': they must be different predictors."),
-        ([], {"at": {"ast": 1.0}}, "'ast' is not among the predictors held ('gldh')"),
-        ([], {"grid": 1}, "grid=1 is not allowed: it must be an integer >= 2"),
-    ],
-)
-def test_arguments_that_are_refused(arguments, options, part):
-    with pytest.raises(ArgumentError) as error:
-        region_plot(FIT, LIVER, *arguments, **options)
-    assert part in str(error.value)
-    assert plt.get_fignums() == []
-
-
-def test_one_numeric_predictor_is_not_enough():
-    with pytest.raises(ArgumentError, match="a surface needs two numeric predictors; the fit has 1"):
-        svm("y ~ x + site", MIXED).plot_surface(MIXED)
-
-
-def test_other_data_than_those_of_the_fit():
-    for other in (LIVER.head(100), LIVER.set_axis([f"s{k}" for k in range(218)])):
-        with pytest.raises(DataError, match="does not have the rows of the fit"):
-            FIT.plot_surface(other)
-    with pytest.raises(DataError, match="no column 'ast'"):
-        FIT.plot_surface(LIVER.drop(columns="ast"))
-    with pytest.raises(ArgumentTypeError, match="DataFrame"):
-        FIT.plot_surface(LIVER.to_dict())
 
 
 def test_names_that_matplotlib_would_read_in_its_own_way():
@@ -225,13 +152,9 @@ def test_ten_classes_can_be_told_apart():
         assert legend(ax)[:10] == list(fit.classes)
     looks = {(class_look(k).colour, class_look(k).marker) for k in range(20)}
     assert len(looks) == 20
-    assert np.unique(mesh(region_plot(fit, data, grid=60)).get_array()).tolist() == list(range(10))
-
-
-def test_ten_regions_can_be_told_apart():
-    fit, data = ten_classes()
     drawn = mesh(region_plot(fit, data, grid=60))
     drawn.update_scalarmappable()
+    assert np.unique(drawn.get_array()).tolist() == list(range(10))
     assert len(np.unique(drawn.get_facecolors().round(6), axis=0)) == 10
 
 

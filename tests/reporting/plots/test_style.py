@@ -1,15 +1,29 @@
 """Where figures come from: the given axes or new ones."""
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import pytest
 
-from svmstat.reporting.plots import calibration_plot, index_plot, replicates_plot, svg
+from svmstat import svm
+from svmstat.reporting import plots
+from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.style import drawing
 
+SHARES = np.meshgrid([0.25, 0.5, 0.75, 1.0], [0.5, 0.75, 1.0])
+DATA = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2 % 5, "y": np.arange(9) % 3})
 DRAW = {
-    "index": lambda ax: index_plot([0.1, 5.0, 0.3], "abc", 3.84, level=0.95, ax=ax),
-    "histogram": lambda ax: replicates_plot([1.0, 2.0, 3.0], 2.5, 2.9, level=0.95, ax=ax),
-    "calibration": lambda ax: calibration_plot([0.1, 0.4, 0.8], [False, True, True], [1, 1, 1], ax=ax),
+    "index": lambda ax: plots.index_plot([0.1, 5.0, 0.3], "abc", 3.84, level=0.95, ax=ax),
+    "histogram": lambda ax: plots.replicates_plot([1.0, 2.0, 3.0], 2.5, 2.9, level=0.95, ax=ax),
+    "criteria": lambda ax: plots.criteria_plot([1.0, 2.0], {"a": [1.0, 2.0]}, name="C", ax=ax),
+    "path": lambda ax: plots.path_plot([1.0, 2.0], [[1.0], [2.0]], 1.0, name="C", what="alpha", ax=ax),
+    "probability": lambda ax: plots.probability_plot([-1.0, 1.0], [0.2, 0.6], [0.4, 0.8], {}, [], [], 0.5, ax=ax),
+    "shares": lambda ax: share_surface_plot(*SHARES, np.arange(12.0).reshape(3, 4), (0, 1), what="score", ax=ax),
+    "rates": lambda ax: roc_plot([0.2, 0.5], [0.3, 0.1], (0.2, 0.3), ax=ax),
+    "surface": lambda ax: svm("y > 1 ~ x + z", DATA).plot_surface(DATA, ax=ax),
+    "regions": lambda ax: svm("y ~ x + z", DATA).plot_surface(DATA, ax=ax),
+    "classes": lambda ax: svm("y ~ x + z", DATA).loo().plot_calibration(ax=ax),
+    "calibration": lambda ax: plots.calibration_plot([0.1, 0.4, 0.8], [False, True, True], [1, 1, 1], ax=ax),
 }
 
 
@@ -30,7 +44,7 @@ def test_makes_a_figure(name):
 
 @pytest.mark.parametrize("name", DRAW)
 def test_svg_leaves_no_figure_and_is_the_same_each_time(name):
-    first, second = svg(DRAW[name]), svg(DRAW[name])
+    first, second = plots.svg(DRAW[name]), plots.svg(DRAW[name])
     assert first == second
     assert first.rstrip().endswith("</svg>")
     assert plt.get_fignums() == []

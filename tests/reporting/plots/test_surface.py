@@ -1,19 +1,22 @@
 """Decision surfaces: which columns, what is held, which points."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import PathCollection
 
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
-from svmstat.reporting.plots import surface_plot
+from svmstat.reporting.plots import region_plot, surface_plot
 
 MACKEREL = datasets.load("mackerel")
 FIT = svm("egg_count > 0 ~ lon + lat + b_depth", MACKEREL, C=16, gamma=0.25)
 RNG = np.random.default_rng(5)
 MIXED = pd.DataFrame(
     {
-        "y": RNG.choice(["no", "yes"], 60),
+        "two": RNG.choice(["no", "yes"], 60),
+        "three": np.resize(["cod", "eel", "hake"], 60),
         "x": RNG.normal(size=60),
         "site": RNG.choice(["a", "b", "b"], 60),
         "wet": RNG.choice([True, False], 60),
@@ -23,6 +26,9 @@ MIXED = pd.DataFrame(
     },
     index=[f"r{k}" for k in range(60)],
 )
+
+
+each_response = pytest.mark.parametrize("response", ["two", "three"])
 
 
 def drawn(ax):
@@ -55,16 +61,15 @@ def test_labels_and_what_is_held():
     assert legend(ax)[-2:] == ["f = 0", "f = ±1"]
 
 
-def test_columns_that_are_chosen_and_values_that_are_given():
-    ax = surface_plot(FIT, MACKEREL, "b_depth", at={"lat": 50.0}, grid=20)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("b_depth", "lon")
-    assert ax.get_title("left") == "at lat = 50"
-
-
-def test_nothing_is_held_with_two_predictors():
-    fit = svm("egg_count > 0 ~ lon + lat", MACKEREL)
-    ax = surface_plot(fit, MACKEREL, grid=20)
-    assert ax.get_title("left") == ""
+@each_response
+def test_columns_that_are_chosen_and_values_that_are_given(response):
+    fit = svm(f"{response} ~ x + w + z", MIXED, weights="w")
+    ax = fit.plot_surface(MIXED, "z", at={"w": 1.5})
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("z", "x")
+    assert ax.get_title("left") == "at w = 1.5"
+    median = MIXED["z"].repeat(MIXED["w"].astype(int)).quantile(0.5, interpolation="lower")
+    assert fit.plot_surface(MIXED).get_title("left") == f"at z = {median}"  # the weighted one
+    assert svm(f"{response} ~ x + z", MIXED).plot_surface(MIXED).get_title("left") == ""
 
 
 def test_the_zero_line_is_where_f_is_zero():
@@ -78,26 +83,23 @@ def test_the_zero_line_is_where_f_is_zero():
     assert f.abs().max() < 0.02
 
 
-def test_predictors_of_every_kind():
-    fit = svm("y ~ x + site + wet + kind + np.log(z)", MIXED, weights="w")
-    ax = surface_plot(fit, MIXED, grid=20)
+@each_response
+def test_predictors_of_every_kind(response):
+    fit = svm(f"{response} ~ x + site + wet + kind + np.log(z)", MIXED, weights="w")
+    ax = fit.plot_surface(MIXED)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "z")
     most = {name: MIXED.groupby(MIXED[name].astype(object))["w"].sum().idxmax() for name in ("site", "wet", "kind")}
     assert ax.get_title("left") == f"at site = {most['site']}, wet = {most['wet']}, kind = {most['kind']}"
-    surface_plot(fit, MIXED, at={"site": "a", "wet": False, "kind": "v"}, grid=20)
+    fit.plot_surface(MIXED, at={"site": "a", "wet": False, "kind": "v"}).figure.canvas.draw()
 
 
-def test_the_weighted_median_is_held():
-    fit = svm("y ~ x + w + z", MIXED, weights="w")
-    expected = MIXED["z"].repeat(MIXED["w"].astype(int)).quantile(0.5, interpolation="lower")
-    assert surface_plot(fit, MIXED, grid=20).get_title("left") == f"at z = {expected}"
-
-
-def test_rows_that_the_fit_left_out_are_not_drawn():
+@each_response
+def test_rows_that_the_fit_left_out_are_not_drawn(response):
     gappy = MIXED.copy()
     gappy.loc["r3", "x"] = np.nan
-    fit = svm("y ~ x + z", gappy, subset="site == 'b'")
-    assert sum(map(len, drawn(surface_plot(fit, gappy, grid=20)).values())) == fit.n_rows
+    fit = svm(f"{response} ~ x + z", gappy, subset="site == 'b'")
+    points = [each for each in fit.plot_surface(gappy).collections if isinstance(each, PathCollection)]
+    assert sum(len(each.get_offsets()) for each in points) == fit.n_rows
 
 
 def test_a_constant_surface():
@@ -108,37 +110,33 @@ def test_a_constant_surface():
 @pytest.mark.parametrize(
     ("arguments", "options", "part"),
     [
-        (
-            ["depth"],
-            {},
-            "x='depth' is not allowed: it must be a numeric predictor that varies ('lon', 'lat', 'b_depth')",
-        ),
-        (["lon", "temp_20m"], {}, "y='temp_20m' is not allowed"),
-        (["lon", "lon"], {}, "different"),
-        ([], {"at": {"lon": 1.0}}, "'lon' is not among the predictors held ('b_depth')"),
-        ([], {"grid": 1}, "grid=1 is not allowed"),
+        (["zz"], {}, "x='zz' is not allowed: it must be a numeric predictor that varies ('x', 'z', 'w')"),
+        (["x", "site"], {}, "y='site' is not allowed"),
+        (["x", "x"], {}, "x and y are both 'x': they must be different predictors."),
+        ([], {"at": {"x": 1.0}}, "'x' is not among the predictors held ('w')"),
+        ([], {"grid": 1}, "grid=1 is not allowed: it must be an integer >= 2"),
     ],
 )
-def test_arguments_that_are_refused(arguments, options, part):
+@pytest.mark.parametrize(("response", "plot"), [("two", surface_plot), ("three", region_plot)])
+def test_arguments_that_are_refused(response, plot, arguments, options, part):
     with pytest.raises(ArgumentError) as error:
-        surface_plot(FIT, MACKEREL, *arguments, **options)
+        plot(svm(f"{response} ~ x + z + w", MIXED), MIXED, *arguments, **options)
     assert part in str(error.value)
+    assert plt.get_fignums() == []
 
 
-def test_one_numeric_predictor_is_not_enough():
-    with pytest.raises(ArgumentError, match="the fit has 1"):
-        surface_plot(svm("y ~ x + site", MIXED), MIXED)
-
-
-def test_other_data_than_those_of_the_fit():
-    with pytest.raises(DataError, match="does not have the rows of the fit"):
-        surface_plot(FIT, MACKEREL.head(100))
-    with pytest.raises(DataError, match="does not have the rows of the fit"):
-        surface_plot(FIT, MACKEREL.set_axis([f"s{k}" for k in range(634)]))
-    with pytest.raises(DataError, match="no column 'lon'"):
-        surface_plot(FIT, MACKEREL.drop(columns="lon"))
+@each_response
+def test_data_that_are_refused(response):
+    with pytest.raises(ArgumentError, match="a surface needs two numeric predictors; the fit has 1"):
+        svm(f"{response} ~ x + site", MIXED).plot_surface(MIXED)
+    fit = svm(f"{response} ~ x + z", MIXED)
+    for other in (MIXED.head(30), MIXED.set_axis([f"s{k}" for k in range(60)])):
+        with pytest.raises(DataError, match="does not have the rows of the fit"):
+            fit.plot_surface(other)
+    with pytest.raises(DataError, match="no column 'x'"):
+        fit.plot_surface(MIXED.drop(columns="x"))
     with pytest.raises(ArgumentTypeError, match="DataFrame"):
-        surface_plot(FIT, MACKEREL.to_dict())
+        fit.plot_surface(MIXED.to_dict())
 
 
 def test_names_that_matplotlib_would_read_in_its_own_way():

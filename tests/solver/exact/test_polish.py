@@ -4,32 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import rough, seeds, size
+from programs import bordered
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Status, solve
 from svmstat.solver.case import case_of
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.polish import make_basis, polish
-from svmstat.solver.gram import Room
 from svmstat.solver.problem import Sums
-from svmstat.solver.rough.descent import descend
 from svmstat.solver.solution import FREE, certify, partition
 
 TOL_H = 1e-9  # h = s − Kβ, relative to Σ|β|
 TOL_INVERSE = 1e-5  # R · [[0, 1'], [1, K_MM]] = I for matrices of condition up to some 1e10
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-def rough(qp, tolerance):
-    lo, hi = qp.box(qp.upper)
-    beta, h = np.zeros(qp.n), qp.linear.copy()
-    descend(case_of(qp, qp.upper), beta, h, tolerance, 1_000_000, Room())
-    return lo, hi, beta, h
-
-
-def size(values):
-    return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
 @given(seed=seeds, tolerance=st.sampled_from([1e-1, 1e-2, 1e-3, 1e-6]))
@@ -62,8 +49,7 @@ def test_the_basis_is_the_inverse_over_the_free_rows(draw_problem, seed):
     if len(rows) == 0:
         return
     K = qp.gram.complete()[np.ix_(rows, rows)]
-    bordered = np.block([[np.zeros((1, 1)), np.ones((1, len(rows)))], [np.ones((len(rows), 1)), K]])
-    np.testing.assert_allclose(bordered @ R, np.eye(len(rows) + 1), rtol=0, atol=TOL_INVERSE * size(R))
+    np.testing.assert_allclose(bordered(K) @ R, np.eye(len(rows) + 1), rtol=0, atol=TOL_INVERSE * size(R))
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(1.0, 1.0, 2)])
@@ -89,8 +75,8 @@ def test_dependent_free_rows_slide_to_a_bound(kernel):
     np.testing.assert_allclose(K @ beta + scalars[0], before + 0.3, rtol=0, atol=1e-9 * size(before))
     assert beta.sum() == pytest.approx(total, abs=1e-10)
     M = members[:m]
-    bordered = np.block([[np.zeros((1, 1)), np.ones((1, m))], [np.ones((m, 1)), K[np.ix_(M, M)]]])
-    np.testing.assert_allclose(bordered @ inverse[: m + 1, : m + 1], np.eye(m + 1), rtol=0, atol=TOL_INVERSE)
+    found = bordered(K[np.ix_(M, M)]) @ inverse[: m + 1, : m + 1]
+    np.testing.assert_allclose(found, np.eye(m + 1), rtol=0, atol=TOL_INVERSE)
 
 
 def test_no_free_row_is_an_empty_basis():

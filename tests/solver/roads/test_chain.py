@@ -6,30 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import clouds, problem, seeds, with_upper
 
 from svmstat.kernels import RBF, Linear, Polynomial
-from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Solution, Status, solve
+from svmstat.solver import TOLERANCE, Road, Solution, Status, solve
 
 TOL_FIELD = 1e-6  # decision values and intercepts of two certified solutions, relative to max(1, |h|)
 TOL_OBJECTIVE = 1e-8  # dual values, relative to max(1, their size): of second order in the violation
 TOL_INTERVAL = 1e-6  # ends of the intercept's interval
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-def clouds(n, p=2, seed=0, apart=1.0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    return rng.normal(size=(n, p)) + 0.5 * apart * y[:, None], y
-
-
-def problem(X, y, upper, kernel=None, **options):
-    bound = (kernel or RBF(0.5)).bind(X)
-    return BoxQP(Gram(bound, **options), y, np.ones(len(y)), np.broadcast_to(upper, y.shape).astype(float))
-
-
-def at(qp, upper):
-    return BoxQP(qp.gram, qp.signs, qp.margin, upper)
 
 
 def in_turn(qp, uppers, **options):
@@ -40,7 +24,7 @@ def check(qp, uppers, found):
     """Every solution of a chain against a cold one: certificate, h, value, interval of b."""
     assert len(found) == len(uppers)
     for upper, solution in zip(uppers, found, strict=True):
-        cold = solve(at(qp, upper))
+        cold = solve(with_upper(qp, upper))
         assert solution.status is cold.status is Status.CERTIFIED
         assert solution.violation <= TOLERANCE
         np.testing.assert_array_equal(solution.upper, upper)
@@ -98,7 +82,7 @@ def test_balanced_classes_at_small_costs_have_no_free_row(kernel, apart, n, inte
         found = in_turn(qp, uppers)
         check(qp, uppers, found)
         for upper, solution in zip(uppers, found, strict=True):
-            if solve(at(qp, upper)).free.any():
+            if solve(with_upper(qp, upper)).free.any():
                 continue
             assert not solution.free.any()
             expected = intercepts(qp, solution.field, upper)
@@ -161,14 +145,14 @@ def test_a_class_that_vanishes_on_the_way():
     for solution in found[1::2]:
         assert solution.status is Status.ONE_CLASS
         assert np.isnan(solution.alpha).all() and np.isnan(solution.intercept)
-    lost = solve(at(qp, uppers[1]))
+    lost = solve(with_upper(qp, uppers[1]))
     check(qp, uppers[::2], in_turn(qp, uppers[::2], start=lost))
 
 
 def test_a_start_that_is_given():
     X, y = clouds(61, seed=5)
     qp = problem(X, y, 1.0)
-    start = solve(at(qp, np.full(61, 3.0)))
+    start = solve(with_upper(qp, np.full(61, 3.0)))
     before = start.alpha.copy(), start.field.copy(), start.basis.inverse.copy() if start.basis else None
     uppers = np.outer([3.1, 2.0, 5.0], np.ones(61))
     given_uppers = uppers.copy()

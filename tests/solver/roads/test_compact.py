@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from problems import size, with_upper
+from programs import bordered
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
@@ -25,12 +27,10 @@ def assert_cold(qp, uppers, found):
     """Every third solution against a cold one."""
     assert (found.status == Status.CERTIFIED).all() and (found.violation <= TOLERANCE).all()
     for q in range(0, B, 3):
-        cold = solve(BoxQP(qp.gram, qp.signs, qp.margin, uppers[q]))
-        size = max(1.0, np.abs(cold.field).max())
-        np.testing.assert_allclose(found.field[q], cold.field, rtol=0, atol=TOL_FIELD * size)
-        np.testing.assert_allclose(
-            found.intercept_interval[q], cold.intercept_interval, rtol=0, atol=TOL_FIELD * size
-        )  # fmt: skip
+        cold = solve(with_upper(qp, uppers[q]))
+        near = TOL_FIELD * size(cold.field)
+        np.testing.assert_allclose(found.field[q], cold.field, rtol=0, atol=near)
+        np.testing.assert_allclose(found.intercept_interval[q], cold.intercept_interval, rtol=0, atol=near)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,7 @@ def test_independent_rows_of_a_block():
     assert bordered_block(K, group, chosen, INDEPENDENT, R, 1) == 3
     assert sorted(chosen) == sorted(rows)
     free = chosen[:3]
-    bordered = np.block([[np.zeros((1, 1)), np.ones((1, 3))], [np.ones((3, 1)), K[np.ix_(free, free)]]])
-    np.testing.assert_allclose(bordered @ R[:4, :4], np.eye(4), rtol=0, atol=TOL_INVERSE)
+    np.testing.assert_allclose(bordered(K[np.ix_(free, free)]) @ R[:4, :4], np.eye(4), rtol=0, atol=TOL_INVERSE)
     independent, fresh = bordered_inverse(K[np.ix_(rows, rows)], group[rows], 1)
     np.testing.assert_array_equal(rows[independent], free)
     np.testing.assert_allclose(R[:4, :4], fresh, rtol=0, atol=TOL_INVERSE)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import seeds, size
 
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, centred_gram
 from svmstat.solver import TOLERANCE, BoxQP, Gram, NuGrid, Sample, Status, solve, sweep_grid
@@ -20,12 +21,6 @@ TOL_FIELD = 1e-6
 TOL_WAY = 1e-6
 
 NUS = np.arange(20, 0, -1) / 20
-
-seeds = st.integers(0, 2**32 - 1)
-
-
-def size(values):
-    return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
 def bananas(n, rng, kernel=None, weights="one", share=0.5):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from problems import problem, size
 
 from svmstat.kernels import RBF, Linear, Polynomial
-from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
+from svmstat.solver import TOLERANCE, Gram, Road, Status, solve
 from svmstat.solver import gram as gram_module
 from svmstat.solver.case import case_of
 from svmstat.solver.gram import Room
@@ -22,10 +23,6 @@ def clouds(n, p=3, seed=0, apart=1.5):
     return rng.normal(size=(n, p)) + 0.5 * apart * y[:, None], y
 
 
-def size(values):
-    return max(1.0, float(np.abs(values).max()))
-
-
 LAYOUTS = ("complete", "lazy", "beyond budget")
 
 
@@ -38,20 +35,27 @@ def make(request, monkeypatch):
     if request.param == "lazy":
         monkeypatch.setattr(gram_module, "AT_ONCE", 10)
 
-    def problem(X, y, upper, kernel=None):
+    def make(X, y, upper, kernel=None):
         budget = 8 * len(y) * 100 if request.param == "beyond budget" else gram_module.DEFAULT_BUDGET
-        gram = Gram((kernel or RBF(0.5)).bind(X), budget=budget)
-        assert gram.fits == (request.param != "beyond budget")
-        assert gram.is_complete == (request.param == "complete")
-        return BoxQP(gram, y, np.ones(len(y)), np.broadcast_to(upper, y.shape).astype(float))
+        qp = problem(X, y, upper, kernel, budget=budget)
+        assert qp.gram.fits == (request.param != "beyond budget")
+        assert qp.gram.is_complete == (request.param == "complete")
+        return qp
 
-    return problem
+    return make
 
 
-def reference(X, y, upper, kernel=None):
-    """The same problem with its whole matrix."""
-    K = (kernel or RBF(0.5)).bind(X).gram()
-    return K, BoxQP(Gram((kernel or RBF(0.5)).bind(X)), y, np.ones(len(y)), np.broadcast_to(upper, y.shape) + 0.0)
+def assert_same(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOL_FIELD * size(expected))
+
+
+def solve_both(make, X, y, upper=1.0, kernel=None):
+    """The solution, which is certified, and the one with the whole matrix, which says the same."""
+    solution, expected = solve(make(X, y, upper, kernel)), solve(problem(X, y, upper, kernel))
+    assert solution.status is Status.CERTIFIED
+    assert solution.violation <= TOLERANCE
+    assert_same(solution.field, expected.field)
+    return solution, expected
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
@@ -94,21 +98,15 @@ def test_goes_on_from_where_it_was(make):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_the_solution_does_not_depend_on_the_layout(make, kernel, C):
     X, y = clouds(900, seed=2)
-    _, whole = reference(X, y, C, kernel)
-    expected, solution = solve(whole), solve(make(X, y, C, kernel))
-    assert solution.status is Status.CERTIFIED
-    assert solution.violation <= TOLERANCE
-    np.testing.assert_allclose(solution.field, expected.field, rtol=0, atol=TOL_FIELD * size(expected.field))
+    solution, expected = solve_both(make, X, y, C, kernel)
     assert solution.intercept == pytest.approx(expected.intercept, abs=TOL_FIELD * size(expected.field))
 
 
 def test_rows_without_room_and_uneven_bounds(make):
     X, y = clouds(800, seed=3)
     upper = np.random.default_rng(4).choice([0.0, 0.5, 1.0, 7.0], 800)
-    _, whole = reference(X, y, upper)
-    expected, solution = solve(whole), solve(make(X, y, upper))
+    solution, _ = solve_both(make, X, y, upper)
     assert (solution.alpha[upper == 0] == 0).all()
-    np.testing.assert_allclose(solution.field, expected.field, rtol=0, atol=TOL_FIELD * size(expected.field))
 
 
 def test_a_rare_class(make):
@@ -116,20 +114,14 @@ def test_a_rare_class(make):
     X, y = clouds(1500, seed=5)
     y[:] = -1.0
     y[[3, 700, 1400]] = 1.0
-    _, whole = reference(X, y, 1.0)
-    expected, solution = solve(whole), solve(make(X, y, 1.0))
-    assert solution.status is Status.CERTIFIED
-    np.testing.assert_allclose(solution.field, expected.field, rtol=0, atol=TOL_FIELD * size(expected.field))
+    solve_both(make, X, y)
 
 
 def test_all_copies(make):
     """Four places only, 400 rows: the matrix has rank four, and every free row has copies."""
     X = np.repeat(np.array([[0.0], [1.0], [2.0], [3.0]]), 100, axis=0)
     y = np.where(np.random.default_rng(6).random(400) < 0.3 + 0.1 * X[:, 0], 1.0, -1.0)
-    _, whole = reference(X, y, 1.0)
-    expected, solution = solve(whole), solve(make(X, y, 1.0))
-    assert solution.status is Status.CERTIFIED
-    np.testing.assert_allclose(solution.field, expected.field, rtol=0, atol=TOL_FIELD * size(expected.field))
+    solve_both(make, X, y)
 
 
 def test_deletions_beyond_the_budget(make):
@@ -142,22 +134,19 @@ def test_deletions_beyond_the_budget(make):
     uppers[np.arange(3), support] = 0.0
     batch = solve(qp, uppers, start=start)
     assert (batch.status == Status.CERTIFIED).all()
-    _, whole = reference(X, y, 1.0)
-    expected = solve(whole, uppers)
-    np.testing.assert_allclose(batch.field, expected.field, rtol=0, atol=TOL_FIELD * size(expected.field))
+    assert_same(batch.field, solve(problem(X, y, 1.0), uppers).field)
 
 
 def test_three_thousand_rows_beyond_the_budget(monkeypatch):
     """With the constants that users have, up to the largest block."""
     X, y = clouds(3000, p=2, seed=10, apart=3.0)
-    small = BoxQP(Gram(RBF(0.5).bind(X), budget=2**20), y, np.ones(3000), np.ones(3000))
-    lazy = BoxQP(Gram(RBF(0.5).bind(X)), y, np.ones(3000), np.ones(3000))
+    small, lazy = problem(X, y, 1.0, budget=2**20), problem(X, y, 1.0)
     assert not small.gram.fits
     assert not lazy.gram.is_complete
     a, b = solve(small), solve(lazy)
     assert a.status is Status.CERTIFIED
     assert b.status is Status.CERTIFIED
-    np.testing.assert_allclose(a.field, b.field, rtol=0, atol=TOL_FIELD * size(b.field))
+    assert_same(a.field, b.field)
     np.testing.assert_allclose(a.field, RBF(0.5).bind(X).gram() @ (a.alpha * y), rtol=0, atol=1e-9 * a.alpha.sum())
 
 
@@ -167,7 +156,7 @@ def test_a_path_that_leads_nowhere_leaves_what_the_descent_had(n, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5)) * 10 ** rng.uniform(-2, 2, 5)
     y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
-    qp = BoxQP(Gram(Polynomial(0.5, 0.0, 4).bind(X)), y, np.ones(n), np.full(n, 1e4))
+    qp = problem(X, y, 1e4, Polynomial(0.5, 0.0, 4))
     lo, hi = qp.box(qp.upper)
     beta, h = np.zeros(n), qp.linear.copy()
     descend(case_of(qp, qp.upper), beta, h, 1e-2, 20_000, Room())
@@ -177,7 +166,7 @@ def test_a_path_that_leads_nowhere_leaves_what_the_descent_had(n, seed):
 def test_deletions_that_move_nothing_beyond_the_budget(monkeypatch):
     """They take no kernel value, which would have to be computed."""
     X, y = clouds(300, seed=9)
-    qp = BoxQP(Gram(RBF(0.5).bind(X), budget=1), y, np.ones(300), np.ones(300))
+    qp = problem(X, y, 1.0, budget=1)
     start = solve(qp)
     idle = np.flatnonzero(start.alpha == 0)
     uppers = np.ones((len(idle), 300))
@@ -188,7 +177,4 @@ def test_deletions_that_move_nothing_beyond_the_budget(monkeypatch):
         batch = solve(qp, uppers, start=start)
     assert len(idle) > 50 and (batch.status == Status.CERTIFIED).all() and (batch.road == Road.PATH).all()
     np.testing.assert_array_equal(batch.alpha, np.tile(start.alpha, (len(idle), 1)))
-    _, whole = reference(X, y, 1.0)
-    np.testing.assert_allclose(
-        batch.field, solve(whole, uppers).field, rtol=0, atol=TOL_FIELD * size(start.field)
-    )  # fmt: skip
+    assert_same(batch.field, solve(problem(X, y, 1.0), uppers).field)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from problems import rough
+from programs import bordered
 
 from svmstat.kernels import RBF, Linear
 from svmstat.solver import TOLERANCE, BoxQP, Gram, solve
 from svmstat.solver.case import case_of
 from svmstat.solver.gram import Room
-from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.solution import certify
 from svmstat.solver.solve import anchor_at
@@ -20,13 +21,6 @@ def narrow():
     X = rng.normal(size=(500, 2))
     y = np.where(X[:, 0] + rng.normal(size=500) > 0, 1.0, -1.0)
     return BoxQP(Gram(RBF(20.0).bind(X)), y, np.ones(500), np.full(500, 10.0))
-
-
-def rough(qp, tolerance):
-    lo, hi = qp.box(qp.upper)
-    beta, h = np.zeros(qp.n), qp.linear.copy()
-    descend(case_of(qp, qp.upper), beta, h, tolerance, 1_000_000, Room())
-    return lo, hi, beta, h
 
 
 def test_it_is_exact_from_near(narrow):
@@ -62,8 +56,5 @@ def test_a_solution_found_by_it_can_be_left_from(narrow):
     assert solution.free.sum() >= MANY
     assert solution.basis is None
     basis = anchor_at(narrow, solution).solution.basis
-    m = len(basis.rows)
-    bordered = np.ones((m + 1, m + 1))
-    bordered[0, 0] = 0.0
-    bordered[1:, 1:] = narrow.gram.complete()[np.ix_(basis.rows, basis.rows)]
-    np.testing.assert_allclose(basis.inverse @ bordered, np.eye(m + 1), atol=1e-8)
+    found = basis.inverse @ bordered(narrow.gram.complete()[np.ix_(basis.rows, basis.rows)])
+    np.testing.assert_allclose(found, np.eye(len(found)), atol=1e-8)

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import seeds
 
 from svmstat.solver.rough.smo import _place, smo
 from svmstat.solver.solution import certify
 
 TOL_ROUNDING = 1e-10  # sums of at most 60 products, relative to their largest
 TOLERANCES = (1e-2, 1e-5, 1e-8)
-
-seeds = st.integers(0, 2**32 - 1)
 
 
 def run(qp, tolerance, max_steps=100_000):

@@ -1,0 +1,70 @@
+"""Problems of the solver that several files of tests pose, and what is asked of them."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from svmstat.kernels import RBF, Precomputed
+from svmstat.solver import BoxQP, Gram
+from svmstat.solver.case import case_of
+from svmstat.solver.gram import Room
+from svmstat.solver.rough.descent import descend
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def size(values):
+    return max(1.0, float(np.abs(values).max(initial=0.0)))
+
+
+def clouds(n, p=2, seed=0, apart=1.0):
+    """Rows (n, p) and labels, + and − in turn, that far apart in each column."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    return rng.normal(size=(n, p)) + 0.5 * apart * y[:, None], y
+
+
+def problem(X, y, upper, kernel=None, **options):
+    gram = Gram((kernel or RBF(0.5)).bind(X), **options)
+    return BoxQP(gram, y, np.ones(len(y)), np.broadcast_to(upper, y.shape).astype(float))
+
+
+def with_upper(qp, upper):
+    return replace(qp, upper=upper)
+
+
+def part(qp, rows):
+    """The problem of some rows only, any of them possibly several times."""
+    K = np.ascontiguousarray(qp.gram.complete()[np.ix_(rows, rows)])
+    gram = Gram(Precomputed().bind(K))
+    return replace(qp, gram=gram, signs=qp.signs[rows], margin=qp.margin[rows], upper=qp.upper[rows])
+
+
+def two_classes(qp, upper=None):
+    upper = qp.upper if upper is None else upper
+    return bool((upper[qp.signs > 0] > 0).any() and (upper[qp.signs < 0] > 0).any())
+
+
+def rough(qp, tolerance):
+    """The bounds, and β and h of a descent to a violation."""
+    lo, hi = qp.box(qp.upper)
+    beta, h = np.zeros(qp.n), qp.linear.copy()
+    descend(case_of(qp, qp.upper), beta, h, tolerance, 1_000_000, Room())
+    return lo, hi, beta, h
+
+
+class Counting:
+    """A source of kernel values that counts them."""
+
+    def __init__(self, source):
+        self.source, self.diagonal, self.asked, self.whole = source, source.diagonal, 0, 0
+
+    def block(self, rows, columns):
+        out = self.source.block(rows, columns)
+        self.asked += out.size
+        return out
+
+    def gram(self):
+        self.whole += 1
+        return self.source.gram()
