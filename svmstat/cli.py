@@ -1,4 +1,13 @@
-"""The command ``svmstat``: fit a formula to a file or a bundled data set; print the summary, or write a report."""
+"""Support vector machines as statistical models, from the command line.
+
+Some examples:
+  svmstat datasets
+  svmstat fit "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25
+  svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --out report.html
+  svmstat fit "relapse ~ ." patients.csv --kernel linear --event yes --subset "age >= 18"
+
+"svmstat fit --help" describes the options of a fit, "svmstat report --help" those of a report.
+"""
 
 import argparse
 import errno
@@ -10,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from inspect import getdoc
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,49 +33,14 @@ from svmstat.formula import Untrusted
 from svmstat.kernels import KERNELS, declared
 from svmstat.results.report import report
 
-_EXAMPLES = """\
-examples:
-  svmstat datasets
-  svmstat fit "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25
-  svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --out report.html
-  svmstat fit "relapse ~ ." patients.csv --kernel linear --event yes --subset "age >= 18"
-"""
-
-_FIT = """\
-Fit a support vector machine and print its summary. An option that is not given has the default of
-svmstat.svm() in Python, where all of them are described.
-
-FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
-operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, te, center, scale and
-standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm() in
-Python; here they are refused before anything is evaluated.
-"""
-
-_FIT_EXAMPLES = """\
-examples:
-  svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median
-  svmstat fit "cover_type ~ ." forest --kernel linear --event 7 --class-weight 7=2 --class-weight 1=0.5
-  svmstat fit "sick ~ age + C(ward)" survey.csv.gz --weights copies --format html --output fit.html
-
-A level that begins with a minus sign is joined to its option: --class-weight=-1=2.
-"""
-
-_REPORT = """\
-Fit a support vector machine and write a report: its summary, prediction error by leave-one-out, goodness of
-fit by bootstrap, influential rows and calibration, as one HTML page that needs nothing but itself. Summary
-and prediction error are also printed. The fit has the options of "svmstat fit".
-"""
-
-_REPORT_EXAMPLES = """\
-examples:
-  svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --seed 1 --out report.html
-  svmstat report "sick ~ age + C(ward)" survey.csv.gz --method parametric -B 1999 --jobs 4 --out sick.html
-"""
-
 _SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")
 """The arguments of a report; all others are those of a fit."""
 
-_NAMED_NUMBERS = {"class_weight": "--class-weight", "costs": "--cost", "priors": "--prior"}
+_NAMED_NUMBERS = {
+    "class_weight": ("--class-weight", "LEVEL=WEIGHT", "factor of the cost for a level of the response"),
+    "costs": ("--cost", "KIND=NUMBER", "cost of a false positive, fp=NUMBER, or of a false negative, fn=NUMBER"),
+    "priors": ("--prior", "LEVEL=SHARE", "share of a level in the population that the rule is for"),
+}
 """Arguments of a fit that are mappings, and the options that give them entry by entry."""
 
 
@@ -79,10 +54,11 @@ class _Once(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors look like all others, also in a subcommand."""
+    """A parser whose errors look like all others, also in a subcommand; defaults are those of svm() and report()."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+        style = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=style, allow_abbrev=False, argument_default=argparse.SUPPRESS, **options)
         self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
@@ -159,43 +135,20 @@ def _write(text: str, output: str | None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    style: dict[str, Any] = {
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
-        "allow_abbrev": False,
-    }
-    parser = _Parser(
-        prog="svmstat",
-        description="Support vector machines as statistical models.",
-        epilog=_EXAMPLES
-        + '\n"svmstat fit --help" describes the options of a fit, "svmstat report --help" those of a report.',
-        **style,
-    )
+    """The parser; what the help says of a command is the docstring of the function that runs it."""
+    parser = _Parser(prog="svmstat", description=__doc__)
     parser.add_argument("--version", action="version", version=f"svmstat {version('svmstat')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    fit = commands.add_parser(
-        "fit",
-        help="fit a support vector machine and print its summary",
-        description=_FIT,
-        epilog=_FIT_EXAMPLES,
-        argument_default=argparse.SUPPRESS,  # the defaults are those of svm()
-        **style,
-    )
-    _fit_arguments(fit)
-    _summary_arguments(fit)
-    fit.set_defaults(run=_fit)
-    page = commands.add_parser(
-        "report",
-        help="write an HTML page with the resampling statistics of a fit",
-        description=_REPORT,
-        epilog=_REPORT_EXAMPLES,
-        argument_default=argparse.SUPPRESS,  # the defaults are those of svm() and report()
-        **style,
-    )
-    _fit_arguments(page)
-    _report_arguments(page)
-    page.set_defaults(run=_report)
-    listing = commands.add_parser("datasets", help="list the bundled data sets", **style)
-    listing.set_defaults(run=_list)
+    for name, run, add_arguments, what in (
+        ("fit", _fit, _summary_arguments, "fit a support vector machine and print its summary"),
+        ("report", _report, _report_arguments, "write an HTML page with the resampling statistics of a fit"),
+        ("datasets", _list, None, "list the bundled data sets"),
+    ):
+        command = commands.add_parser(name, help=what, description=getdoc(run))
+        command.set_defaults(run=run)
+        if add_arguments is not None:
+            _fit_arguments(command)
+            add_arguments(command)
     return parser
 
 
@@ -204,53 +157,21 @@ def _fit_arguments(parser: argparse.ArgumentParser) -> None:
     add("formula", type=Untrusted, metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
     add("data", metavar="DATA", help="a file (.csv, .tsv, .csv.gz, .parquet) or a bundled data set")
 
-    model = parser.add_argument_group("model")
-    add = model.add_argument
+    add = parser.add_argument_group("model").add_argument
     add("--kernel", metavar="NAME", help=f"{_listed(KERNELS, 'or')}; the default is rbf")
     add("--C", type=float, metavar="NUMBER", help="cost of a margin violation (default 1)")
-    add(
-        "--nu",
-        type=_one_or_two,
-        metavar="NU[,NU]",
-        help="in the place of C: nu, or nu of the event and of the other level",
-    )
-    add(
-        "--gamma",
-        type=_number_or_word,
-        metavar="WIDTH",
-        help=f"width of {_users('gamma')}: scale (default), median or a number",
-    )
+    add("--nu", type=_one_or_two, metavar="NU[,NU]", help="in the place of C: nu, or nu of event and other level")
+    width = f"width of {_users('gamma')}: scale (default), median or a number"
+    add("--gamma", type=_number_or_word, metavar="WIDTH", help=width)
     add("--degree", type=int, metavar="INTEGER", help=f"degree of {_users('degree')} (default 3)")
     add("--coef0", type=float, metavar="NUMBER", help=f"constant of {_users('coef0')} (default 0)")
     add("--event", metavar="LEVEL", help="level of the response that counts as positive (default: the last)")
-    add(
-        "--class-weight",
-        type=_level_and_number,
-        action="append",
-        metavar="LEVEL=WEIGHT",
-        help="factor of the cost for a level of the response; once for each level",
-    )
     add("--loss", metavar="NAME", help="hinge (default) or p0")
-    add(
-        "--cost",
-        type=_level_and_number,
-        action="append",
-        dest="costs",
-        metavar="KIND=NUMBER",
-        help="cost of a false positive, fp=NUMBER, or of a false negative, fn=NUMBER; once for each",
-    )
-    add(
-        "--prior",
-        type=_level_and_number,
-        action="append",
-        dest="priors",
-        metavar="LEVEL=SHARE",
-        help="share of a level in the population that the rule is for; once for each level",
-    )
+    for dest, (option, metavar, what) in _NAMED_NUMBERS.items():
+        add(option, type=_level_and_number, action="append", dest=dest, metavar=metavar, help=f"{what}; once for each")
     add("--coupling", metavar="NAME", help="for more than two levels: wu-lin-weng (default) or hastie-tibshirani")
 
-    rows = parser.add_argument_group("rows and columns")
-    add = rows.add_argument
+    add = parser.add_argument_group("rows and columns").add_argument
     add("--weights", metavar="COLUMN", help="case weights; a weight of 2 is the row twice")
     add("--subset", type=Untrusted, metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
     add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
@@ -268,15 +189,13 @@ def _listed(names: Iterable[str], last: str) -> str:
 
 
 def _summary_arguments(parser: argparse.ArgumentParser) -> None:
-    printing = parser.add_argument_group("output")
-    add = printing.add_argument
+    add = parser.add_argument_group("output").add_argument
     add("--format", choices=("text", "html", "latex"), help="of the summary (default: text)")
     add("--output", metavar="FILE", help="write the summary to a file")
 
 
 def _report_arguments(parser: argparse.ArgumentParser) -> None:
-    making = parser.add_argument_group("report")
-    add = making.add_argument
+    add = parser.add_argument_group("report").add_argument
     add("--out", dest="output", required=True, metavar="FILE", help="the page to write, such as report.html")
     add("-B", type=int, metavar="INTEGER", help="bootstrap replicates of the goodness of fit (default 999)")
     add("--method", metavar="NAME", help="what the bootstrap draws: pairs (default) or parametric")
@@ -313,22 +232,41 @@ def _level_and_number(text: str) -> tuple[str, float]:
 
 
 def _list() -> str:
+    """List the bundled data sets."""
     return "\n".join(f"{name:<8}  {datasets.describe(name)}" for name in datasets.names())
 
 
 def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
+    """Fit a support vector machine and print its summary. An option that is not given has the default of
+    svmstat.svm() in Python, where all of them are described.
+
+    FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
+    operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, te, center, scale and
+    standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm() in
+    Python; here they are refused before anything is evaluated.
+
+    Some examples:
+      svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median
+      svmstat fit "cover_type ~ ." forest --kernel linear --event 7 --class-weight 7=2 --class-weight 1=0.5
+      svmstat fit "sick ~ age + C(ward)" survey.csv.gz --weights copies --format html --output fit.html
+
+    A level that begins with a minus sign is joined to its option: --class-weight=-1=2.
+    """
     summary = _fitted(formula, data, options).summary()
-    match format:
-        case "html":
-            return str(summary.as_html(document=True))
-        case "latex":
-            return str(summary.as_latex())
-        case _:
-            return str(summary.as_text())
+    if format == "html":
+        return str(summary.as_html(document=True))
+    return str(summary.as_latex() if format == "latex" else summary.as_text())
 
 
 def _report(formula: str, data: str, page: str, **options: Any) -> str:
-    """Write the report to the file ``page``; what it begins with is also printed."""
+    """Fit a support vector machine and write a report: its summary, prediction error by leave-one-out, goodness of
+    fit by bootstrap, influential rows and calibration, as one HTML page that needs nothing but itself. Summary
+    and prediction error are also printed. The fit has the options of "svmstat fit".
+
+    Some examples:
+      svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --seed 1 --out report.html
+      svmstat report "sick ~ age + C(ward)" survey.csv.gz --method parametric -B 1999 --jobs 4 --out sick.html
+    """
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
     workers("--jobs", settings.get("n_jobs"))
     fit = _fitted(formula, data, options)
@@ -338,7 +276,7 @@ def _report(formula: str, data: str, page: str, **options: Any) -> str:
 
 
 def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:
-    for name, option in _NAMED_NUMBERS.items():
+    for name, (option, *_) in _NAMED_NUMBERS.items():
         keys = [key for key, _ in options.get(name, [])]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
@@ -363,7 +301,7 @@ def _fit_with_levels(formula: str, frame: pd.DataFrame, options: dict[str, Any])
     for read in (str, int, float, _truth):
         try:
             converted = _convert_levels(options, read)
-        except ValueError:
+        except (ValueError, KeyError):
             continue
         try:
             with _warnings_on_stderr():
@@ -386,9 +324,7 @@ def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> d
 
 
 def _truth(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError(text)
-    return text.lower() == "true"
+    return {"true": True, "false": False}[text.lower()]
 
 
 def _read(name: str) -> pd.DataFrame:

@@ -3,7 +3,8 @@
 import difflib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -37,32 +38,31 @@ def is_real(value: object) -> bool:
     return True
 
 
+def number(name: str, value: Any, holds: Callable[[Any], bool], allowed: str) -> float:
+    """A real number of which something holds."""
+    if not is_real(value) or not holds(value):
+        raise refuse(name, value, allowed)
+    return float(value)
+
+
 def positive(name: str, value: object) -> float:
     """A finite number above zero."""
-    if not is_real(value) or not math.isfinite(value) or value <= 0:  # type: ignore[arg-type, operator]
-        raise refuse(name, value, "a finite number > 0")
-    return float(value)  # type: ignore[arg-type]
+    return number(name, value, lambda x: 0 < x < math.inf, "a finite number > 0")
 
 
 def finite(name: str, value: object) -> float:
     """A finite number."""
-    if not is_real(value) or not math.isfinite(value):  # type: ignore[arg-type]
-        raise refuse(name, value, "a finite number")
-    return float(value)  # type: ignore[arg-type]
+    return number(name, value, math.isfinite, "a finite number")
 
 
 def between(name: str, value: object, low: float, high: float) -> float:
     """A number inside an open interval."""
-    if not is_real(value) or not low < value < high:  # type: ignore[operator]
-        raise refuse(name, value, f"a number between {low:g} and {high:g}, both excluded")
-    return float(value)  # type: ignore[arg-type]
+    return number(name, value, lambda x: low < x < high, f"a number between {low:g} and {high:g}, both excluded")
 
 
 def fraction(name: str, value: object) -> float:
     """A number above 0 and not above 1."""
-    if not is_real(value) or not 0 < value <= 1:  # type: ignore[operator]
-        raise refuse(name, value, "a number in (0, 1]")
-    return float(value)  # type: ignore[arg-type]
+    return number(name, value, lambda x: 0 < x <= 1, "a number in (0, 1]")
 
 
 def at_least(name: str, value: object, least: int) -> int:

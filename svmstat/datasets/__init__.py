@@ -17,12 +17,10 @@ import pandas as pd
 
 from svmstat._tools import checks
 
-_FILES = {"mackerel": "mackerel.csv", "liver": "liver.csv", "forest": "forest.csv.gz"}
-
-_LINES = {
-    "mackerel": "634 stations of the 1992 mackerel egg survey; response egg_count > 0",
-    "liver": "218 patients, four liver diseases, three serum enzymes; response disease",
-    "forest": "2724 forest patches, cover types 1 and 7, 54 predictors; response cover_type",
+_SETS = {
+    "mackerel": ("mackerel.csv", "634 stations of the 1992 mackerel egg survey; response egg_count > 0"),
+    "liver": ("liver.csv", "218 patients, four liver diseases, three serum enzymes; response disease"),
+    "forest": ("forest.csv.gz", "2724 forest patches, cover types 1 and 7, 54 predictors; response cover_type"),
 }
 
 
@@ -35,7 +33,7 @@ def names() -> tuple[str, ...]:
     >>> datasets.names()
     ('mackerel', 'liver', 'forest')
     """
-    return tuple(_FILES)
+    return tuple(_SETS)
 
 
 def describe(name: str) -> str:
@@ -47,7 +45,7 @@ def describe(name: str) -> str:
     >>> datasets.describe("liver")
     '218 patients, four liver diseases, three serum enzymes; response disease'
     """
-    return _LINES[checks.one_of("name", name, _FILES)]
+    return _SETS[checks.one_of("name", name, _SETS)][1]
 
 
 def load(name: str) -> pd.DataFrame:
@@ -131,6 +129,6 @@ def load(name: str) -> pd.DataFrame:
     >>> int((mackerel["egg_count"] > 0).sum())
     369
     """
-    path = resources.files(__name__) / _FILES[checks.one_of("name", name, _FILES)]
+    path = resources.files(__name__) / _SETS[checks.one_of("name", name, _SETS)][0]
     with path.open("rb") as file:
         return pd.read_csv(file, compression="gzip" if path.name.endswith(".gz") else None)

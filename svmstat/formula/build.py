@@ -257,8 +257,7 @@ def _checked(data: object, na_action: object, scale: object, env: object) -> Map
     if not len(check_frame("data", data)):
         raise DataError("data has no rows.")
     checks.one_of("na_action", na_action, ("drop", "raise"))
-    if not isinstance(scale, bool | np.bool_):
-        raise checks.refuse("scale", scale, "True or False")
+    checks.flag("scale", scale)
     if env is not None and not isinstance(env, Mapping):
         raise ArgumentTypeError(f"env is of type {type(env).__name__}: it must be a mapping of names.")
     return {} if env is None else env

@@ -64,7 +64,7 @@ class Table:
 
     def take(self, rows: np.ndarray) -> "Table":
         """The rows at these positions (k,)."""
-        columns = {name: _renumbered(values.array.take(rows)) for name, values in self.columns.items()}
+        columns = {name: pd.Series(values.array.take(rows), copy=False) for name, values in self.columns.items()}
         return Table(columns, self.kinds, self.index.take(rows))
 
     def missing(self, names: Iterable[Hashable]) -> np.ndarray:
@@ -120,7 +120,7 @@ def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | N
         kind, values = plain(values)
         if fitted is not None:
             kind, values = _conform(name, column, kind, values, fitted)
-        columns[column] = _renumbered(values.array)
+        columns[column] = pd.Series(values.array, copy=False)
         kinds[column] = Column(kind, values.dtype if isinstance(values.dtype, pd.CategoricalDtype) else None)
     return Table(columns, kinds, data.index)
 
@@ -186,10 +186,6 @@ def _holds_int64(values: pd.Series) -> bool:
     return types.is_integer_dtype(values.dtype)
 
 
-def _renumbered(values: object) -> pd.Series:
-    return pd.Series(values, copy=False)
-
-
 def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:
     if column not in data.columns:
         raise DataError(f"{name} has no column {column!r}{nearest(str(column), map(str, data.columns))}")
@@ -202,7 +198,8 @@ def _one_column(name: str, data: pd.DataFrame, column: Hashable) -> pd.Series:
 def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: Column) -> tuple[str, pd.Series]:
     """The values as the column was at the fit."""
     if kind == "missing":
-        return fitted.kind, _all_missing(len(values), fitted)
+        plainly: Any = {"boolean": "boolean", "text": object}.get(fitted.kind, float)
+        return fitted.kind, pd.Series([np.nan] * len(values), dtype=plainly if fitted.dtype is None else fitted.dtype)
     if kind == "category":
         kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
     expected = fitted.kind if fitted.dtype is None else _kind(fitted.dtype.categories.to_series())
@@ -213,14 +210,6 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
     if fitted.dtype is None:
         return kind, values
     return "category", _coded(name, column, values, fitted.dtype)
-
-
-def _all_missing(n: int, fitted: Column) -> pd.Series:
-    if fitted.dtype is not None:
-        return pd.Series(pd.Categorical.from_codes(np.full(n, -1), dtype=fitted.dtype))
-    if fitted.kind == "boolean":
-        return pd.Series(pd.array([pd.NA] * n, dtype="boolean"))
-    return pd.Series(np.full(n, np.nan), dtype=object if fitted.kind == "text" else float)
 
 
 def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:

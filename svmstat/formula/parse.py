@@ -83,7 +83,9 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
     terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)
     if not terms:
         raise _all_of(text).error("The formula has no predictors.")
-    return Parsed(_written(response, terms) if _has_dot(tree) else text, response, terms)
+    if any(node.type == "PYTHON_EXPR" and node.token.extra == "." for node in nodes(tree)):
+        text = f"{response.code} ~ " + " + ".join(":".join(factor.code for factor in term) for term in terms)
+    return Parsed(text, response, terms)
 
 
 def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
@@ -165,14 +167,6 @@ def _names(source: Source, what: str = "formula") -> Any:
         raise source.error(unread) from error
     except (RecursionError, MemoryError) as error:
         raise source.nested() from error
-
-
-def _has_dot(tree: Any) -> bool:
-    return any(node.type == "PYTHON_EXPR" and node.token.extra == "." for node in nodes(tree))
-
-
-def _written(response: Source, terms: tuple[tuple[Source, ...], ...]) -> str:
-    return f"{response.code} ~ " + " + ".join(":".join(factor.code for factor in term) for term in terms)
 
 
 def whole(text: str) -> Source:

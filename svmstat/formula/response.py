@@ -1,7 +1,7 @@
 """The response: its levels, its event, and predicted labels of its own type."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -120,7 +120,10 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
         If there is one level only, or a number of many values.
     """
     name = expression.code
-    levels = _numbers(name, value, dtype, counted) if value.kind == "number" else _present(value, counted)
+    if value.kind == "number":
+        levels = _numbers(name, value, dtype, counted)
+    else:
+        levels = tuple(value.levels[code] for code in np.unique(value.data[counted]))
     if len(levels) == 1:
         raise DataError(
             f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "
@@ -131,7 +134,13 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
             f"event={event!r} is not allowed: the response {name!r} has {len(levels)} levels, {_shown(levels)}, and an "
             f'event is one of two. For it against the others compare, as in "{_compared(name)} == {event!r} ~ ...".'
         )
-    return Response(name, levels, levels[-1] if event is None else _event(name, event, levels), dtype)
+    response = Response(name, levels, levels[-1], dtype)
+    chosen = levels[-1] if event is None else response.find(event)
+    if chosen is None:
+        raise ArgumentError(
+            f"event={event!r} is not allowed: it must be a level of the response {name!r}: {_shown(levels)}."
+        )
+    return replace(response, event=chosen)
 
 
 def response_codes(response: Response, value: Value) -> np.ndarray:
@@ -158,10 +167,6 @@ def _compared(name: str) -> str:
     return f"({name})" if operator else name
 
 
-def _present(value: Value, counted: np.ndarray) -> tuple[Level, ...]:
-    return tuple(value.levels[code] for code in np.unique(value.data[counted]))
-
-
 def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[Level, ...]:
     if value.data.shape[1] > 1:
         raise DataError(f"The response {name!r} has {value.data.shape[1]} columns: it must have one.")
@@ -174,15 +179,6 @@ def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[
         )
     whole = types.is_integer_dtype(dtype)
     return tuple(int(number) if whole else number for number in found.tolist())
-
-
-def _event(name: str, event: object, levels: tuple[Level, ...]) -> Level:
-    for level in levels:
-        if _equal(level, event):
-            return level
-    raise ArgumentError(
-        f"event={event!r} is not allowed: it must be a level of the response {name!r}: {_shown(levels)}."
-    )
 
 
 def _equal(level: Level, event: object) -> bool:

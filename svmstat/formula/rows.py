@@ -150,8 +150,6 @@ def _booleans(subset: object, index: pd.Index) -> np.ndarray:
     if kind not in ("boolean", "missing") or isinstance(booleans.dtype, pd.CategoricalDtype):
         allowed = "a condition as text, or True or False for each row"
         raise ArgumentError(f"subset holds {kind}: it must be {allowed}.")
-    if kind == "missing":
-        return np.zeros(len(index), dtype=bool)
     return booleans.to_numpy(dtype=bool, na_value=False)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat._tools.checks import finite, is_real, nearest, refuse
+from svmstat._tools.checks import finite, is_real, nearest, number, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels.pairs import FloatArray
 from svmstat.kernels.parameters import declared, is_rule
@@ -268,8 +268,24 @@ class SumRows(Rows):
         return reduce(np.add, (each.block(rows, columns) for each in self.bound))
 
 
+class Wrapped(Combined):
+    """A kernel that is made of one other."""
+
+    __slots__ = ()
+    kernel: Kernel
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernel that it is made of."""
+        return (self.kernel,)
+
+    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """The same made of the changed kernel."""
+        return replace(self, kernel=change(self.kernel))  # type: ignore[call-arg]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Scaled(Combined):
+class Scaled(Wrapped):
     """K(x, z) = θ K_1(x, z) with a number θ ≥ 0; what is scaled twice has one factor.
 
     Examples
@@ -285,9 +301,7 @@ class Scaled(Combined):
 
     def __post_init__(self) -> None:
         check_part("kernel", self.kernel)
-        factor = finite("factor", self.factor)
-        if factor < 0:
-            raise refuse("factor", self.factor, "a finite number >= 0")
+        factor = number("factor", self.factor, lambda x: 0 <= x < np.inf, "a finite number >= 0")
         inner = self.kernel
         if isinstance(inner, Scaled):
             factor, inner = finite("factor", factor * inner.factor), inner.kernel
@@ -297,15 +311,6 @@ class Scaled(Combined):
     def written(self, text: Callable[[Any], str]) -> str:
         """θ * K_1."""
         return f"{text(self.factor)} * {_bracketed(self.kernel, text, (Sum,))}"
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernel that is scaled."""
-        return (self.kernel,)
-
-    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """The changed kernel with the same factor."""
-        return Scaled(self.factor, change(self.kernel))
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """θ times the cross-gram matrix (n, m)."""
@@ -331,7 +336,7 @@ class ScaledRows(Rows):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class On(Combined):
+class On(Wrapped):
     """K(x, z) = K_1(x_A, z_A), a kernel on the columns A of the design alone.
 
     Parameters
@@ -378,15 +383,6 @@ class On(Combined):
     def written(self, text: Callable[[Any], str]) -> str:
         """K_1.on(…)."""
         return f"{_bracketed(self.kernel, text, (Sum, Scaled))}.on({', '.join(map(repr, self.columns))})"
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernel on the columns."""
-        return (self.kernel,)
-
-    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """The changed kernel on the same columns."""
-        return On(change(self.kernel), self.columns, self.at)
 
     @property
     def unresolved(self) -> tuple[str, ...]:

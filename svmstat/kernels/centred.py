@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from svmstat._tools.repeats import distinct_rows
-from svmstat.kernels.base import Combined, Kernel, check_part
-from svmstat.kernels.pairs import FloatArray, in_threads, plain, weighted_sums
+from svmstat._tools.threads import in_threads
+from svmstat.kernels.base import Kernel, Wrapped, check_part
+from svmstat.kernels.pairs import FloatArray, plain, weighted_sums
 from svmstat.kernels.rows import TILE, Indices, Rows
 
 
@@ -73,7 +74,7 @@ class Centre:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Centred(Combined):
+class Centred(Wrapped):
     """K(x, z) = ⟨φ(x) − φ̄, φ(z) − φ̄⟩, φ̄ the weighted mean over the training rows of φ, the feature map of K_1.
 
     That is K_1(x, z) − m(x) − m(z) + m̄ with m(x) = Σ_i w_i K_1(x, x_i) / Σw and m̄ the mean of m. The functions of its
@@ -112,11 +113,6 @@ class Centred(Combined):
     def written(self, text: Callable[[Any], str]) -> str:
         """Centred(K_1)."""
         return f"Centred({text(self.kernel)})"
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernel that is centred."""
-        return (self.kernel,)
 
     def without_constant(self) -> Kernel:
         """The kernel itself, which has none."""

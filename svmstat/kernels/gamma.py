@@ -6,10 +6,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._tools.checks import is_real, refuse
+from svmstat._tools.checks import number
 from svmstat._tools.repeats import distinct_rows
+from svmstat._tools.threads import in_threads
 from svmstat.errors import ArgumentError, DataError
-from svmstat.kernels.pairs import CHUNK, FloatArray, distances_from, in_threads
+from svmstat.kernels.pairs import CHUNK, FloatArray, distances_from
 
 RULES = ("scale", "median")
 ALLOWED = "'scale', 'median' or a finite number > 0"
@@ -21,9 +22,7 @@ def check_gamma(name: str, gamma: object) -> float | str:
     """One of the rules, or a finite number above zero."""
     if isinstance(gamma, str) and gamma in RULES:
         return gamma
-    if not is_real(gamma) or not 0 < gamma < math.inf:  # type: ignore[operator]
-        raise refuse(name, gamma, ALLOWED)
-    return float(gamma)  # type: ignore[arg-type]
+    return number(name, gamma, lambda x: 0 < x < math.inf, ALLOWED)
 
 
 def resolve_gamma(gamma: object, X: FloatArray, weights: FloatArray | None = None, *, power: int = 2) -> float:

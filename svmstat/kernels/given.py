@@ -36,11 +36,7 @@ class Precomputed(Kernel):
     """
 
     of_rows: ClassVar[bool] = False
-
-    @property
-    def may_be_indefinite(self) -> bool:
-        """Whether the matrix can have negative eigenvalues."""
-        return True
+    may_be_indefinite: ClassVar[bool] = True
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The kernel values ``X`` (m, n) themselves; ``Z`` has the n training rows."""
@@ -97,16 +93,12 @@ class CustomKernel(Kernel):
 
     function: Callable[[FloatArray, FloatArray], ArrayLike]
     name: ClassVar[str] = "custom"
+    may_be_indefinite: ClassVar[bool] = True
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The name of the function."""
         return {"function": called(self.function)}
-
-    @property
-    def may_be_indefinite(self) -> bool:
-        """Whether its gram matrices can have negative eigenvalues."""
-        return True
 
     def __repr__(self) -> str:
         return f"CustomKernel({called(self.function)})"

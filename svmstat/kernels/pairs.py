@@ -4,18 +4,11 @@ Every sum runs over the columns in their order, without fused or reassociated op
 a pair is the same, bit for bit, in a gram matrix, in a kernel row and alone, and for (i, j) and (j, i).
 """
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
-
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 CHUNK = 256  # columns at a time: a chunk of the output stays in the first-level cache
 
@@ -23,17 +16,6 @@ CHUNK = 256  # columns at a time: a chunk of the output stays in the first-level
 def plain(array: FloatArray) -> FloatArray:
     """The array, copied unless it is C-contiguous and writable: numba compiles anew for any other kind."""
     return np.require(array, dtype=float, requirements=["C", "W"])
-
-
-def in_threads(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-    """Yield function(task) in the order of the tasks, on all cores this process may use."""
-    tasks = list(tasks)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if min(cores, len(tasks)) < 2:
-        yield from map(function, tasks)
-        return
-    with ThreadPoolExecutor(min(cores, len(tasks))) as pool:
-        yield from pool.map(function, tasks)
 
 
 @numba.njit(nogil=True, cache=True)

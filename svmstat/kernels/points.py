@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat._tools.threads import in_threads
 from svmstat.kernels.base import Kernel
-from svmstat.kernels.pairs import FloatArray, in_threads, plain
+from svmstat.kernels.pairs import FloatArray, plain
 from svmstat.kernels.rows import TILE, Indices, Rows
 
 

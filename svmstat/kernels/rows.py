@@ -5,7 +5,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.kernels.pairs import FloatArray, in_threads
+from svmstat._tools.threads import in_threads
+from svmstat.kernels.pairs import FloatArray
 
 Indices = NDArray[np.intp] | list[int] | slice
 

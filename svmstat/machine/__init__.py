@@ -15,26 +15,3 @@ from svmstat.machine.pairs import (
     pairs_of,
     vote,
 )
-
-__all__ = [
-    "Contrast",
-    "Groups",
-    "Machine",
-    "Pair",
-    "Posed",
-    "PosedPair",
-    "along_costs",
-    "carried",
-    "contrasts",
-    "decided_elsewhere",
-    "elsewhere",
-    "fit_machine",
-    "group_rows",
-    "nu_contrast",
-    "others_of",
-    "pairs_of",
-    "point_by_point",
-    "pose",
-    "source",
-    "vote",
-]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from svmstat._tools.checks import is_real, positive, refuse
+from svmstat._tools.checks import between, positive, refuse
 from svmstat.errors import ArgumentError
 from svmstat.formula import ModelFrame
 from svmstat.objective.losses import bayes_weights
@@ -114,10 +114,7 @@ def _priors(priors: object, frame: ModelFrame) -> dict[Any, float]:
         raise refuse("priors", priors, f"a mapping of all levels, which are {named}, to their shares")
     shares = {}
     for level in levels:
-        value = priors[found[level]]
-        if not is_real(value) or not 0 < value < 1:
-            raise refuse(f"priors[{found[level]!r}]", value, "a number between 0 and 1, both excluded")
-        shares[level] = float(value)
+        shares[level] = between(f"priors[{found[level]!r}]", priors[found[level]], 0, 1)
     total = sum(shares.values())
     if abs(total - 1.0) > 1e-8:
         raise refuse("priors", priors, f"shares that sum to 1, not to {total:.10g}")
@@ -139,7 +136,5 @@ def _class_weights(class_weight: object, frame: ModelFrame) -> dict[Any, float]:
         if known is None:
             named = ", ".join(map(repr, levels))
             raise refuse("class_weight", class_weight, f"a mapping of levels, which are {named}")
-        if not is_real(value) or not 0 < value < np.inf:
-            raise refuse(f"class_weight[{level!r}]", value, "a finite number > 0")
-        weights[known] = float(value)
+        weights[known] = positive(f"class_weight[{level!r}]", value)
     return weights

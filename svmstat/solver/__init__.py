@@ -5,23 +5,3 @@ from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
 from svmstat.solver.solution import TOLERANCE, Batch, Nearest, Road, Solution, Status, resolved
 from svmstat.solver.solve import Anchor, anchor_at, solve
-
-__all__ = [
-    "DEFAULT_BUDGET",
-    "TOLERANCE",
-    "Anchor",
-    "Batch",
-    "BoxQP",
-    "Gram",
-    "Nearest",
-    "NuGrid",
-    "Road",
-    "Sample",
-    "Solution",
-    "Status",
-    "anchor_at",
-    "resolved",
-    "solve",
-    "sweep_grid",
-    "sweep_line",
-]

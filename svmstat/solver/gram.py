@@ -1,14 +1,14 @@
 """The kernel matrix as the solver sees it: blocks, combinations of rows, and no more memory than allowed."""
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from svmstat._tools.threads import in_threads
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -137,11 +137,7 @@ class Gram:
         known = self._known[rows]
         if known.any():
             gather(self._stored, rows, rows, np.flatnonzero(known), out)
-
-        def compute(part: Rows) -> None:
-            out[part] = self._source.block(rows[part], rows)
-
-        _in_chunks(compute, np.flatnonzero(~known), len(rows))
+        self._fill(out, np.flatnonzero(~known), rows, rows)
         return out
 
     def part(self, rows: Rows) -> "Gram":
@@ -162,12 +158,7 @@ class Gram:
             self._know(rows)
             return self._stored[rows]
         out = np.empty((len(rows), self.n))
-        everything = np.arange(self.n)
-
-        def compute(part: Rows) -> None:
-            out[part] = self._source.block(rows[part], everything)
-
-        _in_chunks(compute, np.arange(len(rows)), self.n)
+        self._fill(out, np.arange(len(rows)), rows, np.arange(self.n))
         return out
 
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
@@ -193,12 +184,16 @@ class Gram:
         if len(missing) == 0:
             return
         everything = np.arange(self.n)
-
-        def keep(part: Rows) -> None:
-            self._stored[part] = self._source.block(part, everything)
-
-        _in_chunks(keep, missing, self.n)
+        self._fill(self._stored, missing, everything, everything)
         self._known[missing] = True
+
+    def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows) -> None:
+        """Compute K[rows][:, columns] at some of its rows, in pieces."""
+
+        def compute(part: Rows) -> None:
+            out[part] = self._source.block(rows[part], columns)
+
+        _in_chunks(compute, places, len(columns))
 
 
 class _Part:
@@ -224,10 +219,5 @@ def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:
     """Run ``task`` on pieces of ``rows`` of some 32 MiB, ``width`` values a row, in threads, one for each core."""
     size = max(1, min(_CHUNK_BYTES // (8 * width + 8), -(-len(rows) // 8)))
     pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
-    if len(pieces) <= 1 or len(rows) * width < 2**16:
-        for piece in pieces:
-            task(piece)
-        return
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(cores) as pool:
-        list(pool.map(task, pieces))
+    for _ in map(task, pieces) if len(rows) * width < 2**16 else in_threads(task, pieces):
+        pass

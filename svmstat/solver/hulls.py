@@ -20,7 +20,7 @@ there, so that the distance decides.
 import numpy as np
 from numba import njit
 
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.gram import Floats, Gram
 from svmstat.solver.problem import BoxQP
 
 MEET = 1e-12
@@ -113,25 +113,3 @@ def _filled(a: Floats, u: Floats, giving: np.ndarray, goal: float) -> Floats:
         return a
     share = min(abs(excess) / total, 1.0)
     return a - room * share if excess > 0.0 else np.where(giving & (share == 1.0), u, a + room * share)
-
-
-def towards_each_other(gram: Gram, lo: Floats, hi: Floats, group: Rows) -> tuple[Floats, Floats]:
-    """A start (β, h), both (n,): of each class the rows nearest to the other's centre at their bounds.
-
-    For bounds that leave one β only this is the solution.
-    """
-    n = len(lo)
-    centre = hi / hi.sum() - lo / lo.sum()
-    h = np.zeros(n)
-    opened = np.flatnonzero(centre)
-    gram.add(opened, -centre[opened], h)
-    beta = np.zeros(n)
-    for g, sign, bound in ((0, 1.0, hi), (1, -1.0, -lo)):
-        rows = np.flatnonzero((group == g) & (bound > 0.0))
-        rows = rows[np.argsort(-sign * h[rows], kind="stable")]
-        before = np.cumsum(bound[rows]) - bound[rows]
-        beta[rows] = sign * np.clip(1.0 - before, 0.0, bound[rows])
-    h[:] = 0.0
-    support = np.flatnonzero(beta)
-    gram.add(support, -beta[support], h)
-    return beta, h

@@ -99,7 +99,8 @@ def doubtful(beta, lo, hi, noise):
     return rows[:m], distance[:m]
 
 
-def partition(beta: Floats, lo: Floats, hi: Floats) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def partition(beta, lo, hi):
     """(n,) int8 partition codes."""
     status = np.full(len(beta), FREE, np.int8)
     status[beta >= hi] = AT_UPPER

@@ -1,7 +1,7 @@
 """The one entry to the solver: one or many bound vectors on one kernel matrix, every solution with its certificate."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, overload
 
 import numpy as np
@@ -16,7 +16,7 @@ from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import chain, moved_on
 from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
-from svmstat.solver.roads.paths import NOT_TRIED, Paths, two_classes
+from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
 from svmstat.solver.roads.single import arrived, basis_of, solve_single
 from svmstat.solver.solution import (
     PRECISION,
@@ -80,8 +80,8 @@ def solve(
         A bound vector that leaves one class only, or whose sum over a class is less than the total, is a status and
         NaN, not an exception.
     """
+    origin = start.solution if isinstance(start, Anchor) else start
     if uppers is None:
-        origin = start.solution if isinstance(start, Anchor) else start
         if origin is None or origin.status is Status.ONE_CLASS:
             return solve_single(problem, problem.upper, None, Road.COLD)
         if problem.total is not None:
@@ -89,36 +89,28 @@ def solve(
         beta = feasible(problem.signs * origin.alpha, origin.upper, *problem.box(problem.upper))
         return solve_single(problem, problem.upper, beta, Road.WARM)
     uppers = np.ascontiguousarray(uppers, dtype=float)
+    origin = solve(problem) if origin is None else origin
     if in_turn:
-        origin = start.solution if isinstance(start, Anchor) else start
-        return chain(problem, uppers, solve(problem) if origin is None else origin)
-    first = solve(problem) if start is None else start
+        return chain(problem, uppers, origin)
     if problem.total is not None:
-        origin = first.solution if isinstance(first, Anchor) else first
         return _collected(problem.n, [moved_on(problem, upper, origin) for upper in uppers])
-    return _many(problem, uppers, first)
+    return _many(problem, uppers, start if isinstance(start, Anchor) else anchor_at(problem, origin))
 
 
-def _many(problem: BoxQP, uppers: Floats, start: Solution | Anchor) -> Batch:
+def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     B, n = uppers.shape
-    anchor = start if isinstance(start, Anchor) else anchor_at(problem, start)
     origin = anchor.solution
-    both = two_classes(problem.signs, uppers)
+    both = (uppers @ (problem.signs > 0) > 0.0) & (uppers @ (problem.signs < 0) > 0.0)
     paths = Paths.empty(B, n)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     if arrived(origin) and problem.gram.fits:
         distant = are_distant(uppers, origin.upper)
         road[distant], road[~distant] = Road.COMPACT, Road.TABLEAU
+        if not distant.all():
+            follow(problem, origin, anchor.tableau, uppers, ~distant, paths, road)
         if distant.any():
             solve_compactly(problem, origin, uppers, both & distant, paths, steps, road)
-        near = np.flatnonzero(~distant)
-        if len(near) == B:
-            follow(problem, origin, anchor.tableau, uppers, paths, road)
-        elif len(near):
-            some, its_road = Paths.empty(len(near), n), road[near]
-            follow(problem, origin, anchor.tableau, uppers[near], some, its_road)
-            paths.put_many(near, some)
-            road[near] = its_road
+        settle_all(problem.gram.complete(), Wanted(problem.signs, uppers), paths)
     elif arrived(origin):
         stay(problem, origin, uppers, paths)
     paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
@@ -167,9 +159,8 @@ def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "Pat
     for q in np.flatnonzero(both & may_be_outweighed(problem, uppers)):
         alpha = outweighed(problem, uppers[q])
         if alpha is not None:
-            paths.beta[q], paths.h[q], paths.code[q] = problem.signs * alpha, problem.linear, ARRIVED
-            ends = certify(problem.linear, paths.beta[q], *problem.box(uppers[q]))
-            paths.interval[q], paths.violation[q], paths.gap[q] = ends[:2], ends[2], ends[3]
+            paths.beta[q], paths.h[q] = problem.signs * alpha, problem.linear
+            put_certificate(*problem.box(uppers[q]), q, paths)
             left[q] = left_over(problem, paths.beta[q])
     return left
 
@@ -191,18 +182,10 @@ def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "P
 
 def _collected(n: int, solutions: list[Solution]) -> Batch:
     """Solutions, each found for itself, as a batch."""
-    B = len(solutions)
-    return Batch(
-        alpha=np.array([s.alpha for s in solutions]).reshape(B, n),
-        field=np.array([s.field for s in solutions]).reshape(B, n),
-        intercept_interval=np.array([s.intercept_interval for s in solutions]).reshape(B, 2),
-        violation=np.array([s.violation for s in solutions], float),
-        gap=np.array([s.gap for s in solutions], float),
-        rounding=np.array([s.rounding for s in solutions], float),
-        resolution=np.array([s.resolution for s in solutions], float),
-        status=np.array([s.status for s in solutions], np.int8),
-        road=np.array([s.road for s in solutions], np.int8),
-        steps=np.array([s.steps for s in solutions], np.int64),
-        events=np.array([s.events for s in solutions], np.int64),
-        rho=np.array([s.rho for s in solutions], float),
-    )
+    wide = {"alpha": n, "field": n, "intercept_interval": 2}
+    whole = {"status": np.int8, "road": np.int8, "steps": np.int64, "events": np.int64}
+    batch: dict[str, np.ndarray] = {}
+    for name in (each.name for each in fields(Batch)):
+        values = np.array([getattr(solution, name) for solution in solutions], whole.get(name, float))
+        batch[name] = values.reshape(-1, wide[name]) if name in wide else values
+    return Batch(**batch)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from svmstat.kernels.pairs import distances, in_threads, powers, products, weighted_sums
+from svmstat._tools.threads import in_threads
+from svmstat.kernels.pairs import distances, powers, products, weighted_sums
 
 
 def test_results_come_in_the_order_of_the_tasks():

@@ -12,19 +12,3 @@ from svmstat.reporting.plots.path import criteria_plot, path_plot
 from svmstat.reporting.plots.probability import probability_plot
 from svmstat.reporting.plots.style import panels_size, svg
 from svmstat.reporting.plots.surface import region_plot, surface_plot
-
-__all__ = [
-    "calibration_plot",
-    "class_calibration_plot",
-    "class_reliability_plot",
-    "criteria_plot",
-    "index_plot",
-    "panels_size",
-    "path_plot",
-    "probability_plot",
-    "region_plot",
-    "reliability_plot",
-    "replicates_plot",
-    "surface_plot",
-    "svg",
-]

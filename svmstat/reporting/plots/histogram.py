@@ -72,8 +72,7 @@ def replicates_plot(
         margin = 0.04 * width if width > 0 else 1.0
         ax.set_xlim(min(ends, default=0.0) - margin, max(ends, default=0.0) + margin)
         ax.yaxis.get_major_locator().set_params(integer=True)
-        ax.set_xlabel(xlabel)
-        ax.set_ylabel("number of replicates")
+        ax.set(xlabel=xlabel, ylabel="number of replicates")
         noun = "replicate" if len(finite) == 1 else "replicates"
         title = f"{len(finite)} {noun}; {failed} failed, not shown" if failed else f"{len(finite)} {noun}"
         ax.set_title(title, fontsize=SMALL)
@@ -112,9 +111,7 @@ def _mark(ax: Axes, marks: list[Any]) -> None:
         for value, label, colour, _ in marks
     ]
     widths = [_SLACK * text.get_window_extent().width for text in texts]
-    ways = list(
-        itertools.product(itertools.product((0, 1), repeat=len(marks)), itertools.product((1, -1), repeat=len(marks)))
-    )
+    heights, directions = (itertools.product(each, repeat=len(marks)) for each in ((0, 1), (1, -1)))
 
     def trouble(way: Any) -> tuple[int, float]:
         rows, sides = way
@@ -125,7 +122,7 @@ def _mark(ax: Axes, marks: list[Any]) -> None:
             bad += rows[i] == rows[j] and spans[i][0] < spans[j][1] and spans[j][0] < spans[i][1]
         return bad, float(sum(rows))
 
-    rows, sides = min(ways, key=trouble)
+    rows, sides = min(itertools.product(heights, directions), key=trouble)
     for (value, _, colour, style), text, row, side in zip(marks, texts, rows, sides, strict=True):
         height = 1.0 if row == 0 else _ROWS[row] + 0.03
         ax.axvline(value, ymax=height, color=colour, linestyle=style, linewidth=1.4)

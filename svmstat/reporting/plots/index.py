@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, settle
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, pyplot, settle
 
 MOST_LABELS = 15
 
@@ -80,8 +80,7 @@ def index_plot(
         ax.set_ylim(low - 0.03 * (high - low) * (low < 0), high + 0.14 * (high - low))
         margin = max(0.5, 0.015 * len(y))
         ax.set_xlim(1 - margin, max(1, len(y)) + margin)
-        ax.set_xlabel("position of the row")
-        ax.set_ylabel(ylabel)
+        ax.set(xlabel="position of the row", ylabel=ylabel)
         settle(ax)
         placed = _label(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
         if note := _note(len(above) - placed, int(np.isnan(y).sum())):
@@ -108,7 +107,7 @@ def _stems(ax: Axes, x: Any, y: Any, above: Any) -> None:
 
 def _label(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> int:
     """Label points, the largest first, where no other text, labelled point or leader is; how many found a place."""
-    pixel = ax.figure.dpi / 72.0
+    pixel, line = ax.figure.dpi / 72.0, pyplot().matplotlib.path.Path
     frame = ax.get_window_extent()
     stems = ax.transData.transform(np.column_stack([x, np.nan_to_num(y)]))
     marks = ax.transData.transform([point[:2] for point in points]) if points else np.empty((0, 2))
@@ -124,11 +123,11 @@ def _label(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> 
             leader = marks[k] + np.outer(_ALONG, (dx * pixel, dy * pixel)) if (dx, dy, side) in _FAR else leaders[:0]
             inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
             obstacles = np.vstack([np.delete(marks, k, axis=0), leaders])
-            if not inside or _within(box, obstacles).any():
+            if not inside or box.count_contains(obstacles):
                 continue
-            if any(box.overlaps(each) or _within(each, leader).any() for each in taken):
+            if any(box.overlaps(each) or each.count_contains(leader) for each in taken):
                 continue
-            if len(leader) and any(_cross(leader[[0, -1]], each) for each in ends):
+            if len(leader) and any(line(leader[[0, -1]]).intersects_path(each, filled=False) for each in ends):
                 continue
             crossed = (stems[:, 0] > box.x0) & (stems[:, 0] < box.x1) & (stems[:, 1] > box.y0)
             cost = float(np.hypot(dx, dy) + _STEM * crossed.sum())
@@ -145,20 +144,6 @@ def _label(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> 
             start, end = ax.transData.inverted().transform(leader[[0, -1]])
             ax.plot([start[0], end[0]], [start[1], end[1]], color=GREY, linewidth=0.6, zorder=2)
             leaders = np.vstack([leaders, leader])
-            ends.append(leader[[0, -1]])
+            ends.append(line(leader[[0, -1]]))
         taken.append(box)
     return len(taken)
-
-
-def _within(box: Any, points: Any) -> Any:
-    return (points[:, 0] > box.x0) & (points[:, 0] < box.x1) & (points[:, 1] > box.y0) & (points[:, 1] < box.y1)
-
-
-def _cross(first: Any, second: Any) -> bool:
-    """Whether two segments (2, 2) cross."""
-
-    def sides(line: Any, points: Any) -> Any:
-        (dx, dy), moved = line[1] - line[0], points - line[0]
-        return np.sign(dx * moved[:, 1] - dy * moved[:, 0])
-
-    return bool(sides(first, second).prod() <= 0 and sides(second, first).prod() <= 0)

@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, pyplot
-
-_LEVELS = 12
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, Axes, drawing
+from svmstat.reporting.plots.tuning import rising, shaded
 
 
 def share_surface_plot(
@@ -37,29 +36,18 @@ def share_surface_plot(
             along, name = (nu_event, "ν of the event") if len(score) == 1 else (nu_other, "ν of the other level")
             ax.plot(along.ravel(), score.ravel(), ".-", color=GREY, markerfacecolor=INK, markeredgecolor=INK)
             ax.plot(along[chosen], score[chosen], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
-            ax.set_xlabel(name)
-            ax.set_ylabel(what)
-            ax.set_title(title)
+            ax.set(xlabel=name, ylabel=what, title=title)
             return ax
         known = np.isfinite(score)
-        rises = np.ptp(score[known]) > 1e-9 * max(1.0, np.abs(score[known]).max())
-        if known.mean() > 0.5 and rises:
-            levels = score[known].min() + np.ptp(score[known]) * np.linspace(0.0, 1.0, _LEVELS) ** 1.5
-            shades = pyplot().get_cmap("Blues_r")(np.linspace(0.4, 1.0, _LEVELS - 1))
-            masked = np.ma.masked_invalid(score)
-            ax.contourf(nu_event, nu_other, masked, levels=levels, colors=shades)
-            lines = ax.contour(nu_event, nu_other, masked, levels=levels, colors=GREY, linewidths=0.6)
-            ax.clabel(lines, levels=levels[1:-1:2], fmt="%.3g", fontsize=SMALL - 1, colors=INK)
+        levels = rising(score[known], 1.5)
+        if known.mean() > 0.5 and len(levels) > 1:
+            shaded(ax, nu_event, nu_other, score, levels)
         else:
             points = ax.scatter(nu_event[known], nu_other[known], c=score[known], cmap="Blues_r", s=14)
             ax.figure.colorbar(points, ax=ax, label=what, shrink=0.8)
         ax.plot(nu_event[chosen], nu_other[chosen], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
-        ax.set_xlim(0.0, 1.0)
-        ax.set_ylim(0.0, 1.0)
-        ax.set_aspect("equal")
-        ax.set_xlabel("ν of the event")
-        ax.set_ylabel("ν of the other level")
-        ax.set_title(title)
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal", title=title)
+        ax.set(xlabel="ν of the event", ylabel="ν of the other level")
     return ax
 
 
@@ -94,10 +82,7 @@ def roc_plot(
         if level is not None:
             ax.axvline(level, color=ACCENT, linewidth=0.9, linestyle="--", label=f"P_F = {level:g}")
         ax.plot(*chosen, "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5, label="chosen")
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_ylim(-0.02, 1.02)
-        ax.set_aspect("equal")
-        ax.set_xlabel("false alarms, P_F")
-        ax.set_ylabel("misses, P_M")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+        ax.set(xlabel="false alarms, P_F", ylabel="misses, P_M")
         ax.legend(loc="upper right")
     return ax

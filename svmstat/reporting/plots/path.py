@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, Axes, drawing
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, Axes, drawing
 
-_STYLES = ("-", "--", ":", "-.")
 _WIDE = 10.0
 """Criteria that differ by a larger factor are drawn on a logarithmic scale."""
 
@@ -36,8 +35,7 @@ def path_plot(values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what
     with drawing(ax) as ax:
         ax.plot(x[order], y[order], color=INK, linewidth=0.5, alpha=0.5 if y.shape[1] > 20 else 1.0)
         ax.axvline(np.log2(at), color=ACCENT, linewidth=1.0, linestyle=(0, (5, 3)))
-        ax.set_xlabel(f"log2 {name}")
-        ax.set_ylabel(what)
+        ax.set(xlabel=f"log2 {name}", ylabel=what)
         ax.set_title(f"{what} along {name}; dashed: {name} = {at:.4g}")
         return ax
 
@@ -77,17 +75,15 @@ def criteria_plot(
         for i, (label, each) in enumerate(lines.items()):
             y = np.asarray(each, float)[order]
             colour = (ACCENT, INK, GREY)[i % 3]
-            ax.plot(x[order], y, _STYLES[i % 4], color=colour, label=label)
+            ax.plot(x[order], y, LINES[i % 4], color=colour, label=label)
             if np.isfinite(y).any():
                 least = int(np.nanargmin(y))
                 ax.plot(x[order][least], y[least], "o", color=colour, markersize=6, markeredgecolor="white", zorder=5)
-        known = np.concatenate(
-            [np.asarray(each, float)[np.isfinite(np.asarray(each, float))] for each in lines.values()]
-        )
+        known = np.concatenate([np.asarray(each, float) for each in lines.values()])
+        known = known[np.isfinite(known)]
         if len(known) and known.min() > 0.0 and known.max() > _WIDE * known.min():
             ax.set_yscale("log")
-        ax.set_xlabel(f"log2 {name}")
-        ax.set_ylabel("criterion")
+        ax.set(xlabel=f"log2 {name}", ylabel="criterion")
         ax.set_title(title or "dots: the least value of each")
         ax.legend(loc="best")
         return ax

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing
-
-_STYLES = ("-", "--", ":", "-.")
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, PALE, SMALL, Axes, drawing
 
 
 def probability_plot(
@@ -47,16 +45,12 @@ def probability_plot(
     with drawing(ax) as ax:
         ax.fill_between(x, np.asarray(low, float), np.asarray(high, float), color=PALE, linewidth=0, label="interval")
         for i, (label, p) in enumerate(maps.items()):
-            colour = ACCENT if i == 0 else INK
-            ax.plot(x, np.asarray(p, float), _STYLES[i % 4], color=colour, label=label)
+            ax.plot(x, np.asarray(p, float), LINES[i % 4], color=ACCENT if i == 0 else INK, label=label)
         ax.axvline(0.0, color=GREY, linewidth=0.8)
         ax.axhline(threshold, color=GREY, linewidth=0.8)
         ax.plot(values[is_event], np.full(is_event.sum(), 1.04), "|", color=INK, markersize=5, alpha=0.4)
         ax.plot(values[~is_event], np.full((~is_event).sum(), -0.04), "|", color=INK, markersize=5, alpha=0.4)
-        ax.set_xlim(x[0], x[-1])
-        ax.set_ylim(-0.08, 1.08)
-        ax.set_xlabel("decision value f")
-        ax.set_ylabel("P(event)")
+        ax.set(xlim=(x[0], x[-1]), ylim=(-0.08, 1.08), xlabel="decision value f", ylabel="P(event)")
         ax.set_title(f"lines at f = 0 and P0 = {threshold:.3g}; ticks: events above, others below", fontsize=SMALL)
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax

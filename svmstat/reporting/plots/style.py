@@ -46,7 +46,7 @@ _COLOURS = (
     "#d98fb0", "#3d4a2a",
 )  # fmt: skip
 _MARKERS = "os^Dv<>p"
-_LINES = ("-", "--", "-.", ":")
+LINES = ("-", "--", "-.", ":")
 _LONGEST = 36
 _LINE = 72
 """Letters of a name of a class, and of a line of a legend."""
@@ -66,7 +66,7 @@ class Look:
 
 def class_look(k: int) -> Look:
     """The look of class k = 0, 1, …: colours repeat after 12 classes, and then the markers differ."""
-    return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], _LINES[k % 4])
+    return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], LINES[k % 4])
 
 
 def label_of(level: object) -> str:
@@ -80,13 +80,12 @@ def label_of(level: object) -> str:
     return f"{' ' * name.startswith('_')}{name}"
 
 
-def legend_below(ax: Axes, handles: list[Any], labels: list[str], title: str = "") -> None:
-    """A legend below the label of the horizontal axis, in as many columns as fit."""
+def legend_below(ax: Axes, title: str = "") -> None:
+    """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit."""
+    _, labels = ax.get_legend_handles_labels()
     below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
     columns = max(1, min(3, _LINE // (max(map(len, labels), default=0) + 4)))
     ax.legend(
-        handles,
-        labels,
         title=title or None,
         title_fontsize=SMALL,
         alignment="left",

@@ -1,5 +1,6 @@
 """The decision surface of a fit over two predictors, and the regions of its classes if these are more than two."""
 
+import textwrap
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +16,8 @@ from svmstat.formula import ModelFrame
 from svmstat.reporting.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
 
 _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
+
+_BLANK = "\N{NO-BREAK SPACE}"
 
 
 class _Fit(Protocol):
@@ -145,7 +148,7 @@ def _plane(
     x, y = _two(fit, used, x, y)
     weights = np.asarray(fit.frame.weights, dtype=float)
     held = _held(fit, used, weights, {x, y}, at or {})
-    xs, ys = (_steps(used[name], grid) for name in (x, y))
+    xs, ys = (np.linspace(float(used[name].min()), float(used[name].max()), grid) for name in (x, y))
     columns: dict[Hashable, Any] = {name: np.full(grid * grid, value) for name, value in held.items()}
     columns[x], columns[y] = np.tile(xs, grid), np.repeat(ys, grid)
     data_x, data_y = (used[name].to_numpy(dtype=float) for name in (x, y))
@@ -153,8 +156,7 @@ def _plane(
 
 
 def _frame(ax: Axes, plane: _Plane) -> None:
-    ax.set_xlim(*_widened(plane.xs))
-    ax.set_ylim(*_widened(plane.ys))
+    ax.set(xlim=_widened(plane.xs), ylim=_widened(plane.ys))
     ax.set_xlabel(str(plane.x), parse_math=False)
     ax.set_ylabel(str(plane.y), parse_math=False)
     if plane.held:
@@ -178,15 +180,10 @@ def _class_points(ax: Axes, fit: _Fit, plane: _Plane) -> None:
         look = class_look(k)
         for is_support in (False, True):
             which = (fit.frame.codes == k) & (support == is_support)
-            ax.scatter(
-                plane.data_x[which], plane.data_y[which], s=22 if is_support else 9, marker=look.marker,
-                facecolor=look.colour, edgecolor=INK, linewidths=0.6 if is_support else 0.0, zorder=3 + is_support,
-                label=label_of(level) if is_support else None,
-            )  # fmt: skip
-    handles, _ = ax.get_legend_handles_labels()
-    line = pyplot().Line2D
-    handles += [line([], [], color=INK, lw=0, marker="o", markersize=3, label="small, no rim: no support vector")]
-    legend_below(ax, handles, [handle.get_label() for handle in handles], f"{fit.response_name}:")
+            label, rim = (label_of(level), 0.6) if is_support else (None, 0.0)
+            _scatter(ax, plane, which, is_support, look.colour, marker=look.marker, linewidths=rim, label=label)
+    ax.plot([], [], "o", color=INK, markersize=3, label="small, no rim: no support vector")
+    legend_below(ax, f"{fit.response_name}:")
 
 
 def _rows(fit: _Fit, data: pd.DataFrame) -> pd.DataFrame:
@@ -208,8 +205,7 @@ def _two(fit: _Fit, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) 
             hint = nearest(str(given), map(str, numeric))
             raise refuse(name, given, f"a numeric predictor that varies ({listed}){hint}")
     free = [name for name in numeric if name not in (x, y)]
-    first = x if x is not None else (free.pop(0) if free else None)
-    second = y if y is not None else (free.pop(0) if free else None)
+    first, second = (given if given is not None else free.pop(0) if free else None for given in (x, y))
     if first is None or second is None:
         raise ArgumentError(f"a surface needs two numeric predictors; the fit has {len(numeric)}.")
     if first == second:
@@ -243,10 +239,6 @@ def _typical(values: pd.Series, weights: Any) -> Any:
     return values.iloc[int(ordered[np.searchsorted(reached, reached[-1] / 2)])]
 
 
-def _steps(values: pd.Series, grid: int) -> Any:
-    return np.linspace(float(values.min()), float(values.max()), grid)
-
-
 def _widened(steps: Any) -> tuple[float, float]:
     margin = 0.03 * (steps[-1] - steps[0])
     return steps[0] - margin, steps[-1] + margin
@@ -268,40 +260,26 @@ def _contours(ax: Axes, xs: Any, ys: Any, f: Any) -> None:
 
 
 def _points(ax: Axes, fit: _Fit, plane: _Plane) -> None:
-    x, y = plane.data_x, plane.data_y
     event, support = np.asarray(fit.frame.y) > 0, fit.alpha.to_numpy() > 0
     other_level = next(level for level in fit.classes if level != fit.event)
-    looks = ((False, other_level, "white"), (True, fit.event, INK))
-    for is_event, level, colour in looks:
+    for is_event, level, colour in ((False, other_level, "white"), (True, fit.event, INK)):
         for is_support in (False, True):
             which = (event == is_event) & (support == is_support)
-            ax.scatter(
-                x[which],
-                y[which],
-                s=20 if is_support else 7,
-                marker="o",
-                facecolor=colour,
-                edgecolor=INK,
-                linewidths=0.6,
-                zorder=3 + is_support,
-                label=f"{label_of(level)}{', support vector' if is_support else ''}",
-            )
-    line = pyplot().Line2D
-    handles, _ = ax.get_legend_handles_labels()
-    handles += [
-        line([], [], color=INK, lw=1.8, label="f = 0"),
-        line([], [], color=INK, lw=0.9, ls="--", label="f = ±1"),
-    ]
-    legend_below(ax, handles, [handle.get_label() for handle in handles], f"{fit.response_name}:")
+            label = f"{label_of(level)}{', support vector' if is_support else ''}"
+            _scatter(ax, plane, which, is_support, colour, linewidths=0.6, label=label)
+    ax.plot([], [], color=INK, linewidth=1.8, label="f = 0")
+    ax.plot([], [], color=INK, linewidth=0.9, linestyle="--", label="f = ±1")
+    legend_below(ax, f"{fit.response_name}:")
+
+
+def _scatter(ax: Axes, plane: _Plane, which: Any, is_support: bool, colour: str, **look: Any) -> None:
+    """Some of the rows, the support vectors larger and in front."""
+    size, order = (21, 4) if is_support else (8, 3)
+    ax.scatter(plane.data_x[which], plane.data_y[which], s=size, facecolor=colour, edgecolor=INK, zorder=order, **look)
 
 
 def _where(held: Mapping[Hashable, Any]) -> str:
+    """The values that are held, in lines that break between them."""
     shown = [f"{name} = {value:.4g}" if types.is_number(value) else f"{name} = {value}" for name, value in held.items()]
-    lines, line = [], "at "
-    for k, each in enumerate(shown):
-        piece = each + (", " if k + 1 < len(shown) else "")
-        if len(line) + len(piece) > 80:
-            lines.append(line.rstrip())
-            line = ""
-        line += piece
-    return "\n".join([*lines, line])
+    lines = textwrap.wrap(f"at {', '.join(each.replace(' ', _BLANK) for each in shown)}", 80, break_long_words=False)
+    return "\n".join(lines).replace(_BLANK, " ")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, pyplot
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, SMALL, Axes, drawing, pyplot
 
 _LEVELS = 12
 
@@ -43,20 +43,15 @@ def contour_plot(
     at = (float(np.log2(best[0])), float(np.log2(best[1])))
     known = np.isfinite(z)
     with drawing(ax) as ax:
-        levels = _levels(z[known])
+        levels = rising(z[known], 2.0)
         if len(levels) > 1 and known.sum() > 3:
-            masked = np.ma.masked_invalid(z)
-            shades = pyplot().get_cmap("Blues_r")(np.linspace(0.45, 1.0, len(levels) - 1))
-            ax.contourf(x, y, masked, levels=levels, colors=shades)
-            lines = ax.contour(x, y, masked, levels=levels, colors=GREY, linewidths=0.7)
-            ax.clabel(lines, levels=levels[1:-1:2], fmt="%.4g", fontsize=SMALL - 1, colors=INK)
+            shaded(ax, x, y, z, levels)
         columns, rows = np.meshgrid(x, y)
         ax.plot(columns[known], rows[known], ".", color=GREY, markersize=3, clip_on=False)
         ax.plot(columns[~known], rows[~known], "x", color=INK, markersize=5, clip_on=False, label="no score")
         score = z[np.argmin(np.abs(y - at[1])), np.argmin(np.abs(x - at[0]))]
         ax.plot(*at, "o", color=ACCENT, markersize=8, markeredgecolor="white", clip_on=False, zorder=5)
-        ax.set_xlabel("log2 C")
-        ax.set_ylabel("log2 gamma")
+        ax.set(xlabel="log2 C", ylabel="log2 gamma")
         ax.set_title(f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}")
         if not known.all():
             ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
@@ -93,28 +88,34 @@ def line_plot(
     -------
     Axes
     """
-    styles = ("-", "--", ":", "-.")
     with drawing(ax) as ax:
         for i, (label, (values, scores)) in enumerate(lines.items()):
             x = np.asarray(values, float)
             x = np.log2(x) if logarithmic else x
             order = np.argsort(x)
-            style = styles[i % len(styles)]
             y = np.asarray(scores, float)[order]
-            colour = GREY if len(lines) > 1 and i >= len(styles) else INK
-            ax.plot(x[order], y, style, marker=".", color=colour, label=label or "_nolegend_")
+            colour = GREY if i >= len(LINES) else INK
+            ax.plot(x[order], y, LINES[i % len(LINES)], marker=".", color=colour, label=label or "_nolegend_")
         at = float(np.log2(best[0])) if logarithmic else best[0]
         ax.plot(at, best[1], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
-        ax.set_xlabel(f"log2 {name}" if logarithmic else name)
-        ax.set_ylabel(what)
+        ax.set(xlabel=f"log2 {name}" if logarithmic else name, ylabel=what)
         ax.set_title(f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}")
         if len(lines) > 1:
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return ax
 
 
-def _levels(scores: Floats) -> Floats:
-    """Rising levels from the least to the greatest score, their distances growing; empty if the scores agree."""
+def rising(scores: Floats, power: float) -> Floats:
+    """Levels from the least to the greatest score, their distances growing; empty if the scores agree."""
     if len(scores) == 0 or np.ptp(scores) <= 1e-9 * np.abs(scores).max():
         return np.empty(0)
-    return np.asarray(scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** 2)
+    return np.asarray(scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** power)
+
+
+def shaded(ax: Axes, x: Floats, y: Floats, scores: Floats, levels: Floats) -> None:
+    """Contours between and along levels, some of them labelled, blank where there is no score."""
+    shades = pyplot().get_cmap("Blues_r")(np.linspace(0.45, 1.0, len(levels) - 1))
+    masked = np.ma.masked_invalid(scores)
+    ax.contourf(x, y, masked, levels=levels, colors=shades)
+    lines = ax.contour(x, y, masked, levels=levels, colors=GREY, linewidths=0.7)
+    ax.clabel(lines, levels=levels[1:-1:2], fmt="%.4g", fontsize=SMALL - 1, colors=INK)

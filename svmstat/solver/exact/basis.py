@@ -83,8 +83,7 @@ def free_in(sums, free, g):
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def apply(inverse, size, vector, out):
     """out = R · vector over the leading ``size`` entries."""
-    for a in range(size):
-        out[a] = 0.0
+    out[:size] = 0.0
     for c in range(size):
         row, factor = inverse[c], vector[c]
         for a in range(size):
@@ -95,8 +94,7 @@ def apply(inverse, size, vector, out):
 def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
-    for g in range(lead):
-        border[g] = 0.0
+    border[:lead] = 0.0
     border[sums.group[j]] = 1.0
     row = K[j]
     for a in range(m):
@@ -113,8 +111,7 @@ def _schur_refined(K, sums, free, j, border, z):
     """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     residual, step = np.empty(m + lead), np.empty(m + lead)
-    for g in range(lead):
-        residual[g] = border[g]
+    residual[:lead] = border[:lead]
     for a in range(m):
         residual[sums.group[members[a]]] -= z[a + lead]
     for a in range(m):
@@ -182,10 +179,8 @@ def exclude(sums, free, position):
                         row[c] -= scaled * source[c]
         last = size - 1
         if p != last:
-            for a in range(size):
-                inverse[a, p] = inverse[a, last]
-            for a in range(size):
-                inverse[p, a] = inverse[last, a]
+            inverse[:size, p] = inverse[:size, last]
+            inverse[p, :size] = inverse[last, :size]
             inverse[p, p] = inverse[last, last]
     members[position] = members[m - 1]
     free.size[0] = m - 1
@@ -195,10 +190,8 @@ def exclude(sums, free, position):
 def _first_free(sums, free, status, j, z, sigma):
     """Row j is free where no other is."""
     lead = sums.target.shape[0]
-    for g in range(lead):
-        z[g] = 0.0
-        for c in range(lead):
-            free.inverse[g, c] = 0.0
+    z[:lead] = 0.0
+    free.inverse[:lead, :lead] = 0.0
     status[j] = FREE
     _include(sums, free, j, z, sigma)
 
@@ -211,6 +204,29 @@ def to_bound(point, i, up):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def slide(point, j, inward, members, rates):
+    """Let free rows (m,) slide at these rates, at which no gradient changes, until j or one of them meets a bound.
+
+    Returns how far, and the place of the free row that is at its bound (−1 if it is j); of several the fastest.
+    """
+    beta, lo, hi = point.beta, point.lo, point.hi
+    room = hi[j] - beta[j] if inward > 0 else beta[j] - lo[j]
+    blocking = -1
+    largest = 0.0
+    for a in range(members.shape[0]):
+        largest = max(largest, abs(rates[a]))
+    for a in range(members.shape[0]):
+        i, rate = members[a], rates[a]
+        if abs(rate) > 1e-9 * largest:
+            distance = max((hi[i] - beta[i]) / rate if rate > 0 else (lo[i] - beta[i]) / rate, 0.0)
+            if distance < room or (blocking >= 0 and distance == room and abs(rate) > abs(rates[blocking])):
+                room, blocking = distance, a
+    for a in range(members.shape[0]):
+        beta[members[a]] += room * rates[a]
+    return room, blocking
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def enter(K, sums, point, free, j, inward, border, z):
     """Make row j free, ``inward`` (+1 or −1) being the way its β may go.
 
@@ -218,7 +234,6 @@ def enter(K, sums, point, free, j, inward, border, z):
     it until a row meets a bound, and that row gives its place to j. Returns the row that went to a bound (−1 if none;
     j itself if it slid to its other bound).
     """
-    beta, lo, hi = point.beta, point.lo, point.hi
     m, lead = free.size[0], sums.target.shape[0]
     if m == 0:
         _first_free(sums, free, point.status, j, z, K[j, j])
@@ -235,30 +250,15 @@ def enter(K, sums, point, free, j, inward, border, z):
         _include(sums, free, j, z, sigma)
         return -1
 
-    room = hi[j] - beta[j] if inward > 0 else beta[j] - lo[j]
-    blocking = -1
-    largest = 0.0
-    for a in range(m):
-        largest = max(largest, abs(z[a + lead]))
-    for a in range(m):
-        rate = -inward * z[a + lead]
-        if abs(rate) > 1e-9 * largest:
-            i = free.members[a]
-            distance = (hi[i] - beta[i]) / rate if rate > 0 else (lo[i] - beta[i]) / rate
-            distance = max(distance, 0.0)
-            if distance < room or (blocking >= 0 and distance == room and abs(rate) > abs(z[blocking + lead])):
-                room = distance
-                blocking = a
-    for a in range(m):
-        beta[free.members[a]] -= inward * room * z[a + lead]
-    for g in range(lead):
-        point.b[g] -= inward * room * z[g]
+    rates = -inward * z[: m + lead]
+    room, blocking = slide(point, j, inward, free.members[:m], rates[lead:])
+    point.b[:] += room * rates[:lead]
     if blocking < 0:
         to_bound(point, j, inward > 0)
         return j
-    beta[j] += inward * room
+    point.beta[j] += inward * room
     leaver = free.members[blocking]
-    to_bound(point, leaver, -inward * z[blocking + lead] > 0)
+    to_bound(point, leaver, rates[blocking + lead] > 0)
     exclude(sums, free, blocking)
     if free.size[0] > 0:
         sigma = _schur(K, sums, free, j, border, z)
@@ -283,19 +283,10 @@ def complete_basis(K, sums, point, free):
 
 
 @njit(cache=True, nogil=True)
-def exclude_moving(sums, free, status):
-    """Take the rows that are free no more out of R."""
+def exclude_where(sums, free, bound):
+    """Take the rows that are ``bound`` (n,), and so free no more, out of R."""
     for position in range(free.size[0] - 1, -1, -1):
-        if status[free.members[position]] != FREE:
-            exclude(sums, free, position)
-
-
-@njit(cache=True, nogil=True)
-def exclude_bounded(sums, free, beta, lo, hi):
-    """Take the free rows that are at a bound out of R."""
-    for position in range(free.size[0] - 1, -1, -1):
-        i = free.members[position]
-        if not lo[i] < beta[i] < hi[i]:
+        if bound[free.members[position]]:
             exclude(sums, free, position)
 
 

@@ -67,17 +67,8 @@ def bordered_block(K, group, rows, least, R, lead):
         for j in range(m):
             M[a, j] = row[rows[j]] + (c if group[rows[j]] == g else 0.0)
     chosen = _sweep(M, least * (c + largest))
-    places, r = np.empty(m, np.int64), 0
-    for wanted in (True, False):
-        for a in range(m):
-            if chosen[a] == wanted:
-                places[r] = a
-                r += 1
-    r = 0
-    given = rows.copy()
-    for a in range(m):
-        rows[a] = given[places[a]]
-        r += chosen[a]
+    places, r = np.concatenate((np.flatnonzero(chosen), np.flatnonzero(~chosen))), np.count_nonzero(chosen)
+    rows[:] = rows[places]
     for a in range(r):
         for j in range(r):
             M[a, j] = M[places[a], places[j]]

@@ -43,6 +43,18 @@ class Change(NamedTuple):
     s: Floats
 
 
+@njit(cache=True, nogil=True)
+def right_signs(g, status, violation):
+    """The g for which a rough β is exact: 0 for free rows, that of bound rows where its sign is right.
+
+    The others get a g of the size of the violation, so that they cross zero one after the other.
+    """
+    target = np.where(status == FREE, 0.0, g)
+    target[(status == AT_LOWER) & (g < 0.0)] = violation
+    target[(status == AT_UPPER) & (g > 0.0)] = -violation
+    return target
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def bound_rate(i, status, change):
     """How fast the β of a row at a bound moves with it."""
@@ -59,8 +71,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
     members, inverse, m = free.members, free.inverse, free.size[0]
     n, lead, group = drive.shape[0], dsum.shape[0], sums.group
     rhs, total = np.empty(m + lead), np.empty(lead)
-    for g in range(lead):
-        rhs[g] = -dsum[g]
+    rhs[:lead] = -dsum
     for a in range(m):
         rhs[a + lead] = -drive[members[a]]
     apply(inverse, m + lead, rhs, x)
@@ -74,8 +85,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
         scale += abs(x[a + lead]) * K[members[a], members[a]]
     correction = np.empty(0)
     for attempt in range(_CORRECTIONS + 1):
-        for g in range(lead):
-            total[g] = dsum[g]
+        total[:] = dsum
         worst = 0.0
         for a in range(m):
             total[group[members[a]]] += x[a + lead]
@@ -86,15 +96,13 @@ def _direction(K, sums, free, drive, dsum, x, slope):
             worst = max(worst, abs(total[g]))
         if worst <= _EXACT * scale or attempt == _CORRECTIONS:
             break
-        for g in range(lead):
-            rhs[g] = -total[g]
+        rhs[:lead] = -total
         for a in range(m):
             rhs[a + lead] = -slope[members[a]]
         if correction.shape[0] == 0:
             correction = np.empty(m + lead)
         apply(inverse, m + lead, rhs, correction)
-        for a in range(m + lead):
-            x[a] += correction[a]
+        x[: m + lead] += correction
         for i in range(n):
             slope[i] += correction[group[i]]
         combine(K, members[:m], correction[lead:], slope)
@@ -239,8 +247,7 @@ def move(K, sums, point, free, change, max_events):
             gradient[i] += when * slope[i]
         for a in range(m):
             beta[free.members[a]] += when * x[a + lead]
-        for g in range(lead):
-            point.b[g] += when * x[g]
+        point.b[:] += when * x[:lead]
         remaining -= when
         advance(point, change, moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmstat.solver.case import Case, fresh, judge
-from svmstat.solver.exact.basis import MOVED, Free, Point, basis_in, complete_basis, exclude_bounded, with_room
+from svmstat.solver.exact.basis import MOVED, Free, Point, basis_in, complete_basis, exclude_where, with_room
 from svmstat.solver.exact.bordered import bordered_inverse
-from svmstat.solver.exact.path import Change, move
+from svmstat.solver.exact.path import Change, move, right_signs
 from svmstat.solver.exact.sharpen import correct, corrected, hides
 from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.problem import Sums
@@ -92,7 +92,7 @@ def _round(
         h[:] = fresh(case, beta)
         return no_basis(case.lead), 0
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
-    target = _right_signs(part.g, part.status, violation)
+    target = right_signs(part.g, part.status, violation)
     still = np.zeros(len(near))
     change = Change(still, still, target - part.g)
     part.g[:] = target
@@ -100,7 +100,7 @@ def _round(
     if not np.isfinite(part.beta).all():
         return no_basis(case.lead), int(events)
     settle(part.beta, part.lo, part.hi)
-    exclude_bounded(sums, free, part.beta, part.lo, part.hi)
+    exclude_where(sums, free, ~((part.lo < part.beta) & (part.beta < part.hi)))
     beta[near] = part.beta
     h[:] = fresh(case, beta)
     members = free.members[: free.size[0]]
@@ -108,17 +108,6 @@ def _round(
     basis = basis_in(free, case.lead)
     refine(case, beta, h, part.b, basis)
     return basis, int(events)
-
-
-def _right_signs(g: Floats, status: np.ndarray, violation: float) -> Floats:
-    """The g for which the rough β is exact: 0 for free rows, that of bound rows where its sign is right.
-
-    The others get a g of the size of the violation, so that they cross zero one after the other.
-    """
-    target = np.where(status == FREE, 0.0, g)
-    target[(status == AT_LOWER) & (g < 0.0)] = violation
-    target[(status == AT_UPPER) & (g > 0.0)] = -violation
-    return target
 
 
 def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float) -> Rows:

@@ -45,7 +45,7 @@ def correct(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> None:
     last digits of β decide, which are as good as drawn at random. The best is kept. No bound may be met.
     """
     h[:] = residual_twofold(case.gram, beta, case.linear)
-    basis = basis_at(case, beta) if basis is None else basis
+    basis = fresh_basis(case.gram, case.free(beta), case.sums) if basis is None else basis
     best = verdict = judge(case, beta, h)
     trial, trial_h, x = beta.copy(), h, np.empty(len(basis.inverse))
     for _ in range(_CORRECTIONS):
@@ -57,11 +57,6 @@ def correct(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> None:
             beta[:], h[:], best = trial, trial_h, verdict
         elif best.certified:
             return
-
-
-def basis_at(case: Case, beta: Floats) -> Basis:
-    """The basis of the independent ones among the free rows of β (n,)."""
-    return fresh_basis(case.gram, case.free(beta), case.sums)
 
 
 def corrected(case: Case, beta: Floats, h: Floats, b: Floats, basis: Basis, least: float, x: Floats) -> int:

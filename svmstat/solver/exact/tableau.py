@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.exact.basis import DEPENDENT, to_bound
+from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import (
     ARRIVED,
@@ -160,8 +160,7 @@ def _solve(matrix, e, pivots, x):
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
 def _answer(T, side, rows, coefficients, out):
     """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
-    for i in range(out.shape[0]):
-        out[i] = 0.0
+    out[:] = 0.0
     for a in range(rows.shape[0]):
         coefficients[a] *= side[rows[a]]
     combine(T, rows, coefficients, out)
@@ -169,6 +168,21 @@ def _answer(T, side, rows, coefficients, out):
         coefficients[a] *= side[rows[a]]
     for i in range(out.shape[0]):
         out[i] *= side[i]
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
+    """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
+    for a in range(changed.shape[0]):
+        rows[size + a], coefficients[size + a] = changed[a], v[a]
+    size += changed.shape[0]
+    _answer(T, side, rows[:size], coefficients[:size], out)
+    b_rate = 0.0
+    for a in range(size):
+        b_rate += coefficients[a] * T_b[rows[a]]
+    for a in range(changed.shape[0]):
+        out[changed[a]] = v[a]
+    return b_rate
 
 
 @njit(cache=True, nogil=True)
@@ -184,10 +198,8 @@ def _change_side(i, T, side, changed, e, where, block):
         where[i] = e
         return e + 1
     a, last = where[i], e - 1
-    for c in range(e):
-        block[a, c] = block[last, c]
-    for c in range(e):
-        block[c, a] = block[c, last]
+    block[a, :e] = block[last, :e]
+    block[:e, a] = block[:e, last]
     changed[a] = changed[last]
     where[changed[a]] = a
     where[i] = -1
@@ -255,10 +267,8 @@ def walk(tableau, point, change, max_events):
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
             e = _change_side(i, T, side, changed, e, where, block)
-        if status[i] == AT_LOWER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-            outward[i] = 1.0
-        elif status[i] == AT_UPPER and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-            outward[i] = -1.0
+        if hi[i] > lo[i] or dhi[i] > dlo[i]:
+            outward[i] = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
     lo_end, hi_end = lo + dlo, hi + dhi
     rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
     coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
@@ -285,9 +295,7 @@ def walk(tableau, point, change, max_events):
             e = _change_side(row, T, side, changed, e, where, block)
             events += 1
             continue
-        for a in range(e):
-            for c in range(e):
-                small[a, c] = block[a, c]
+        small[:e, :e] = block[:e, :e]
         if not _factor(small, e, pivots):
             return UNSTABLE, events
 
@@ -306,15 +314,7 @@ def walk(tableau, point, change, max_events):
                 for a in range(e):
                     v[a] -= pace * side[i] * side[changed[a]] * T[i, changed[a]]
         _solve(small, e, pivots, v)
-        for a in range(e):
-            rows[size], coefficients[size] = changed[a], v[a]
-            size += 1
-        _answer(T, side, rows[:size], coefficients[:size], rate)
-        b_rate = 0.0
-        for a in range(size):
-            b_rate += coefficients[a] * T_b[rows[a]]
-        for a in range(e):
-            rate[changed[a]] = v[a]
+        b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, rate)
         scale = abs(b_rate)
         for a in range(n_free):
             speed[a] = rate[free[a]]
@@ -360,19 +360,17 @@ def walk(tableau, point, change, max_events):
             return UNSTABLE, events
         g[row] = 0.0
         inward = outward[row]
-        size = 0
+        size, scale = 0, diagonal[row]
         if where[row] >= 0:
             v[:e] = 0.0
             v[where[row]] = 1.0
             _solve(small, e, pivots, v)
             sigma = v[where[row]]
-            scale = diagonal[row]
         else:
             for a in range(e):
                 v[a] = -side[row] * side[changed[a]] * T[row, changed[a]]
             _solve(small, e, pivots, v)
             sigma = T[row, row]
-            scale = diagonal[row]
             for a in range(e):
                 sigma += T[row, changed[a]] * v[a]
                 scale += abs(T[row, changed[a]] * v[a])
@@ -380,36 +378,17 @@ def walk(tableau, point, change, max_events):
             size = 1
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
-            for a in range(e):
-                rows[size], coefficients[size] = changed[a], v[a]
-                size += 1
-            _answer(T, side, rows[:size], coefficients[:size], answer)
-            b_rate = 0.0
-            for a in range(size):
-                b_rate += coefficients[a] * T_b[rows[a]]
-            for a in range(e):
-                answer[changed[a]] = v[a]
-            room = hi[row] - beta[row] if inward > 0 else beta[row] - lo[row]
-            blocking = -1
-            largest = 0.0
+            b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, answer)
             for a in range(n_free):
-                largest = max(largest, abs(answer[free[a]]))
-            for a in range(n_free):
-                i = free[a]
-                r = inward * answer[i]
-                if abs(r) > 1e-9 * largest:
-                    distance = max((hi[i] - beta[i]) / r if r > 0 else (lo[i] - beta[i]) / r, 0.0)
-                    if distance < room:
-                        room, blocking = distance, i
-            for a in range(n_free):
-                beta[free[a]] += inward * room * answer[free[a]]
+                speed[a] = inward * answer[free[a]]
+            room, place = slide(point, row, inward, free[:n_free], speed)
             point.b[0] += inward * room * b_rate
-            if blocking < 0:
+            if place < 0:
                 to_bound(point, row, inward > 0)
                 outward[row] = -inward
                 continue
             beta[row] += inward * room
-            up = inward * answer[blocking] > 0
+            blocking, up = free[place], speed[place] > 0
             to_bound(point, blocking, up)
             outward[blocking] = -1.0 if up else 1.0
             g[blocking] = 0.0
@@ -432,21 +411,13 @@ def correct(stored, tableau, lo, hi, beta, h):
     w = near.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
     block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
-    free = np.zeros(w, np.bool_)
-    rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
-    b, n_free, size, e = 0.0, 0, 0, 0
-    for a in range(w):
-        i = near[a]
-        free[a] = lo[i] < beta[i] < hi[i]
-        if free[a]:
-            b += h[i]
-            n_free += 1
-    if n_free == 0:
+    free = (lo[near] < beta[near]) & (beta[near] < hi[near])
+    moved = near[free]
+    if moved.shape[0] == 0:
         return False
-    b /= n_free
+    rows, v, size, e = np.empty(w, np.int64), np.empty(w), 0, 0
+    d = np.where(free, h[near] - h[moved].sum() / moved.shape[0], 0.0)
     for a in range(w):
-        if free[a]:
-            d[a] = h[near[a]] - b
         if free[a] != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
@@ -462,22 +433,11 @@ def correct(stored, tableau, lo, hi, beta, h):
     if not _factor(block, e, pivots):
         return False
     _solve(block, e, pivots, x)
-    for a in range(e):
-        rows[size], v[size] = changed[a], x[a]
-        size += 1
     answer = np.empty(w)
-    _answer(T, side, rows[:size], v[:size], answer)
-    for a in range(e):
-        answer[changed[a]] = x[a]
-    size = 0
-    for a in range(w):
-        if free[a]:
-            i = near[a]
-            if not lo[i] < beta[i] + answer[a] < hi[i]:
-                return False
-            rows[size], v[size] = i, -answer[a]
-            size += 1
-    for a in range(size):
-        beta[rows[a]] -= v[a]
-    combine(stored, rows[:size], v[:size], h)
+    _rates(T, tableau.T_b, side, changed[:e], x, rows, v, size, answer)
+    step = answer[free]
+    if not ((lo[moved] < beta[moved] + step) & (beta[moved] + step < hi[moved])).all():
+        return False
+    beta[moved] += step
+    combine(stored, moved, -step, h)
     return True

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.solver.case import Case, case_of, fresh
-from svmstat.solver.exact.basis import basis_in, exclude_bounded, exclude_moving, with_room
+from svmstat.solver.exact.basis import basis_in, exclude_where, with_room
 from svmstat.solver.exact.path import ARRIVED, move
 from svmstat.solver.exact.polish import refine
 from svmstat.solver.flat import outweighed
@@ -16,7 +16,7 @@ from svmstat.solver.hulls import feasible, may_reach
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
 from svmstat.solver.roads.single import arrived, basis_of, certified, settled_basis, solve_single
-from svmstat.solver.solution import Basis, Road, Solution, Status, settle
+from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, settle
 
 _MOST_EVENTS = 5000
 """Events after which a path from the start of a batch is given up."""
@@ -83,12 +83,12 @@ def walk_to(problem: BoxQP, case: Case, last: Solution, patience: int) -> Walked
     free = with_room(basis.rows, basis.inverse, _ROOM)
     point, change = blank(problem.n, case.lead)
     set_off(everything, origin, case.lo, case.hi, point, change)
-    exclude_moving(case.sums, free, point.status)
+    exclude_where(case.sums, free, point.status != FREE)
     code, events = move(problem.gram.complete(), case.sums, point, free, change, patience)
     if code != ARRIVED:
         return None
     settle(point.beta, case.lo, case.hi)
-    exclude_bounded(case.sums, free, point.beta, case.lo, case.hi)
+    exclude_where(case.sums, free, ~case.free(point.beta))
     return Walked(point.beta, point.b, basis_in(free, case.lead), int(events))
 
 

@@ -12,15 +12,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from svmstat.solver.exact.basis import Free, Point, complete_basis, correct_free, exclude_bounded
+from svmstat.solver.exact.basis import Free, Point, complete_basis, correct_free, exclude_where
 from svmstat.solver.exact.bordered import INDEPENDENT, bordered_block
-from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move
+from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move, right_signs
 from svmstat.solver.gram import Floats, combine, gather
 from svmstat.solver.problem import BoxQP, Sums
 from svmstat.solver.roads.chain import walk_all
-from svmstat.solver.roads.paths import OVERRUN, Paths, Wanted, open_box, put_certificate, settle_all
+from svmstat.solver.roads.paths import OVERRUN, Paths, Wanted, open_box, put_certificate
 from svmstat.solver.rough.smo import smo
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, Solution, certify, middle, settle
+from svmstat.solver.solution import FREE, TOLERANCE, Solution, certify, middle, partition, settle
 
 TOO_LONG = 7
 """The descent has taken more steps than the path from the neighbouring solution would be worth."""
@@ -53,18 +53,13 @@ _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 @njit(cache=True, nogil=True)
 def _start(beta0, upper0, upper, lo, hi, rows, beta):
     """β (m,) of the open rows, that of a neighbouring solution scaled with the bounds, Σβ = 0 restored by shrinking."""
-    positive, negative = 0.0, 0.0
-    for a in range(rows.shape[0]):
-        i = rows[a]
-        scaled = beta0[i] * (upper[i] / upper0[i]) if upper0[i] > 0.0 else 0.0
-        beta[a] = min(max(scaled, lo[a]), hi[a])
-        positive += max(beta[a], 0.0)
-        negative -= min(beta[a], 0.0)
+    share = np.where(upper0[rows] > 0.0, upper[rows] / upper0[rows], 0.0)
+    beta[:] = np.minimum(np.maximum(beta0[rows] * share, lo), hi)
+    positive, negative = np.maximum(beta, 0.0).sum(), -np.minimum(beta, 0.0).sum()
     if positive == 0.0 or negative == 0.0:
         beta[:] = 0.0
         return
-    for a in range(rows.shape[0]):
-        beta[a] *= min(1.0, negative / positive) if beta[a] > 0.0 else min(1.0, positive / negative)
+    beta *= np.where(beta > 0.0, min(1.0, negative / positive), min(1.0, positive / negative))
 
 
 @njit(cache=True, nogil=True)
@@ -74,9 +69,7 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     settle(beta, lo, hi)
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
     b = np.array([middle(b_low, b_high)])
-    status, g = np.empty(m, np.int8), b[0] - h
-    for i in range(m):
-        status[i] = AT_LOWER if beta[i] <= lo[i] else AT_UPPER if beta[i] >= hi[i] else FREE
+    status, g = partition(beta, lo, hi), b[0] - h
     rows = np.flatnonzero(status == FREE)
     n_free = rows.shape[0]
     width = n_free + _ROOM
@@ -84,20 +77,14 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     free = Free(np.empty(width, np.int64), np.empty((width, width)), np.zeros(1, np.int64))
     free.members[:n_free] = rows
     free.size[0] = bordered_block(K, sums.group, free.members[:n_free], INDEPENDENT, free.inverse, 1)
-    target = np.empty(m)
-    point = Point(beta, target, lo.copy(), hi.copy(), status, b)
+    point = Point(beta, g.copy(), lo.copy(), hi.copy(), status, b)
     if free.size[0] < n_free:  # dependent free rows slide to a bound, along which no gradient changes
         complete_basis(K, sums, point, free)
-    for i in range(m):
-        target[i] = 0.0 if status[i] == FREE else g[i]
-        if status[i] == AT_LOWER and g[i] < 0.0:
-            target[i] = violation
-        elif status[i] == AT_UPPER and g[i] > 0.0:
-            target[i] = -violation
+    point.g[:] = right_signs(g, status, violation)
     nothing = np.zeros(m)
-    code, events = move(K, sums, point, free, Change(nothing, nothing, target - g), max_events)
+    code, events = move(K, sums, point, free, Change(nothing, nothing, point.g - g), max_events)
     settle(beta, lo, hi)
-    exclude_bounded(sums, free, beta, lo, hi)
+    exclude_where(sums, free, ~((lo < beta) & (beta < hi)))
     _fresh(K, s, beta, h)
     correct_free(K, sums, lo, hi, beta, h, b, free, 0.0, 1)
     return code, events
@@ -115,14 +102,9 @@ def _fresh(K, s, beta, h):
 def _expected_events(h, beta, lo, hi):
     """Bound rows whose |g| is smaller than the violation, times free rows: the price of the path in descent steps."""
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
-    b = middle(b_low, b_high)
-    near, free = 0, 0
-    for i in range(h.shape[0]):
-        if lo[i] < beta[i] < hi[i]:
-            free += 1
-        elif abs(b - h[i]) < violation:
-            near += 1
-    return near * free
+    free = (lo < beta) & (beta < hi)
+    near = ~free & (np.abs(middle(b_low, b_high) - h) < violation)
+    return np.count_nonzero(near) * np.count_nonzero(free)
 
 
 @njit(cache=True, nogil=True)
@@ -187,14 +169,13 @@ def solve_compactly(
     steps: NDArray[np.int64], road: NDArray[np.int8],
 ) -> None:  # fmt: skip
     """By a descent on the open rows; where that is long, by the path from the start with all rows taking part."""
-    gram, wanted = problem.gram.complete(), Wanted(problem.signs, uppers)
     beta = problem.signs * origin.alpha
     events = _EVENTS * np.count_nonzero(beta)
     patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
     if origin.steps > _START * patience:
         long = np.flatnonzero(chosen)
     else:
+        gram, wanted = problem.gram.complete(), Wanted(problem.signs, uppers)
         compact_all(gram, problem.linear, beta, origin.upper, wanted, chosen, patience, paths, steps)
         long = np.flatnonzero(paths.code == TOO_LONG)
     walk_all(problem, origin, uppers, long, paths, road)
-    settle_all(gram, wanted, paths)

@@ -22,7 +22,6 @@ from svmstat.solver.roads.paths import (
     origin_of,
     put_certificate,
     set_off,
-    settle_all,
 )
 from svmstat.solver.solution import TOLERANCE, Solution, settle
 
@@ -44,10 +43,11 @@ def stay_all(origin, h0, wanted, paths):
 
 
 @njit(cache=True, nogil=True)
-def follow_tableau(tableau, origin, wanted, max_events, paths):
-    """Move β⁰, the solution at the origin, to each of the bounds by its tableau, up to ``max_events`` events each.
+def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
+    """Move β⁰, the solution at the origin, to the ``chosen`` (B,) bounds by its tableau.
 
     β, code and events of ``paths`` are filled in; code is NOT_TRIED if a row outside the tableau has to move.
+    A path of more than ``max_events`` events is given up.
     """
     near = tableau.rows
     n, w = origin.beta.shape[0], near.shape[0]
@@ -57,7 +57,7 @@ def follow_tableau(tableau, origin, wanted, max_events, paths):
     lo1, hi1 = np.empty(n), np.empty(n)
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
     change = Change(np.empty(w), np.empty(w), np.zeros(w))
-    for q in range(wanted.uppers.shape[0]):
+    for q in np.flatnonzero(chosen):
         open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
         paths.beta[q] = origin.beta
         paths.events[q] = 0
@@ -89,18 +89,20 @@ def stay(problem: BoxQP, origin: Solution, uppers: Floats, paths: Paths) -> None
 
 
 def follow(
-    problem: BoxQP, origin: Solution, tableau: Tableau | None, uppers: Floats, paths: Paths, road: NDArray[np.int8]
-) -> None:
-    """By the tableau; where it does not lead to the end, by the path that keeps R."""
+    problem: BoxQP, origin: Solution, tableau: Tableau | None, uppers: Floats, chosen: NDArray[np.bool_], paths: Paths,
+    road: NDArray[np.int8],
+) -> None:  # fmt: skip
+    """By the tableau to those bounds that are ``chosen`` (B,); where it does not lead to the end, by the path that
+    keeps R.
+    """
     wanted = Wanted(problem.signs, uppers)
     start = origin_of(problem, case_of(problem, origin.upper), origin)
     gram, h = problem.gram.complete(), problem.linear - origin.field
     if tableau is not None:
-        follow_tableau(tableau, start, wanted, _MOST_EVENTS, paths)
-        left = np.flatnonzero(paths.code != ARRIVED)
+        follow_tableau(tableau, start, wanted, chosen, _MOST_EVENTS, paths)
+        left = np.flatnonzero(chosen & (paths.code != ARRIVED))
         certify_all(gram, start, h, wanted, paths)
         correct_all(gram, tableau, wanted, paths)
     else:
-        left = np.arange(len(uppers))
+        left = np.flatnonzero(chosen)
     walk_all(problem, origin, uppers, left, paths, road)
-    settle_all(gram, wanted, paths)

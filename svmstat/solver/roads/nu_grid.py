@@ -60,6 +60,15 @@ class NuGrid:
     events: NDArray[np.int64]
     rescued: NDArray[np.int64]
 
+    @classmethod
+    def blank(cls, J: int, width: int, n: int) -> "NuGrid":
+        """A grid without results yet; n = 0 if decision values are not kept."""
+        return cls(
+            np.full((J, 2, width), np.nan), np.full((J, width), np.nan), np.full((J, width), np.nan),
+            np.full((J, width), -1, np.int8), np.full((J, width, n) if n else (0, 0, 0), np.nan),
+            np.zeros(1, np.int64), np.zeros(1, np.int64),
+        )  # fmt: skip
+
     def without(self, rows: int, columns: int) -> "NuGrid":
         """The grid without its first rows and columns."""
         return NuGrid(
@@ -118,12 +127,7 @@ def _sweep(sample: Sample, inner: int, nu_inner: Floats, nu_outer: Floats, keep:
     nu_inner, nu_outer = np.concatenate([before_inner, nu_inner]), np.concatenate([before_outer, nu_outer])
     J, width = len(nu_outer), len(nu_inner)
     sizes = np.bincount(sample.group, sample.weights, 2)
-    results = NuGrid(
-        np.full((J, 2, width), np.nan), np.full((J, width), np.nan), np.full((J, width), np.nan),
-        np.full((J, width), -1, np.int8),
-        np.full((J, width, sample.K.shape[1]), np.nan) if keep else np.empty((0, 0, 0)),
-        np.zeros(1, np.int64), np.zeros(1, np.int64),
-    )  # fmt: skip
+    results = NuGrid.blank(J, width, sample.K.shape[1] if keep else 0)
     caps = 1.0 / (nu_inner * sizes[inner]), 1.0 / (nu_outer * sizes[1 - inner])
     way = _Way(sample, _ground(sample), inner, *caps, results)
     column, spine, row = places = [_start(way) for _ in range(3)]
@@ -144,8 +148,7 @@ def _sweep(sample: Sample, inner: int, nu_inner: Floats, nu_outer: Floats, keep:
             stop = _along(way, row, j, first + 1, stop)
         elif not first:
             break
-    _fill_smaller(results, np.bincount(sample.held_group, sample.held_weights, 2).astype(float))
-    results.events[0] = sum(int(place.numbers[2]) for place in places)
+    _fill_smaller(way, places)
     return results.without(skipped, len(before_inner))
 
 
@@ -156,18 +159,14 @@ def sweep_line(sample: Sample, nu_event: Floats, nu_other: Floats) -> NuGrid:
     nu_event = np.concatenate([np.maximum(stations, nu_event[0]), nu_event])
     nu_other = np.concatenate([np.maximum(stations, nu_other[0]), nu_other])
     D, sizes = len(nu_event), np.bincount(sample.group, sample.weights, 2)
-    results = NuGrid(
-        np.full((D, 2, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), np.nan), np.full((D, 1), -1, np.int8),
-        np.full((D, 1, sample.K.shape[1]), np.nan), np.zeros(1, np.int64), np.zeros(1, np.int64),
-    )  # fmt: skip
+    results = NuGrid.blank(D, 1, sample.K.shape[1])
     way = _Way(sample, _ground(sample), 0, np.empty(1), 1.0 / (nu_other * sizes[1]), results)
     place = _start(way)
     for d in range(D):
         way.inner_caps[0] = 1.0 / (nu_event[d] * sizes[0])
         if _along(way, place, d, 0, 1) == 0:
             break
-    _fill_smaller(results, np.bincount(sample.held_group, sample.held_weights, 2).astype(float))
-    results.events[0] = int(place.numbers[2])
+    _fill_smaller(way, [place])
     return results.without(skipped, 0)
 
 
@@ -278,9 +277,11 @@ def _descend_to(way: _Way, place: Place, j: int, i: int) -> int:
     return int(step(way.ground, caps, place))
 
 
-def _fill_smaller(results: NuGrid, held: Floats) -> None:
+def _fill_smaller(way: _Way, places: list[Place]) -> None:
     """What follows for the pairs below one that was not SOLVED: unresolved below an unresolved one, else f = 0."""
-    code = results.code
+    results, code = way.results, way.results.code
+    held = np.bincount(way.sample.held_group, way.sample.held_weights, 2).astype(float)
+    results.events[0] = sum(int(place.numbers[2]) for place in places)
     unresolved, met = code >= UNRESOLVED, code == MET
     for axis in (0, 1):
         unresolved, met = np.logical_or.accumulate(unresolved, axis), np.logical_or.accumulate(met, axis)

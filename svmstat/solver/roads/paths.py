@@ -106,19 +106,6 @@ def open_box(signs, upper, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def two_classes(signs, uppers):
-    """Whether rows of both signs have an upper bound > 0, for each of (B, n)."""
-    both = np.empty(uppers.shape[0], np.bool_)
-    for q in range(uppers.shape[0]):
-        positive, negative = 0.0, 0.0
-        for i in range(signs.shape[0]):
-            positive = max(positive, signs[i] * uppers[q, i])
-            negative = min(negative, signs[i] * uppers[q, i])
-        both[q] = negative < 0.0 < positive
-    return both
-
-
-@njit(cache=True, nogil=True)
 def set_off(rows, origin, lo1, hi1, point, change):
     """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,).
 
@@ -210,7 +197,6 @@ def certify_all(stored, origin, h0, wanted, paths):
     Rows of β (B, n) are gathered four at a time, so that every kernel row is read once for four of them.
     """
     n, B, beta = h0.shape[0], paths.beta.shape[0], paths.beta
-    rows = np.empty(n, np.int64)
     queue = np.empty(_TOGETHER, np.int64)
     lo, hi = np.empty(n), np.empty(n)
     waiting = 0
@@ -220,23 +206,18 @@ def certify_all(stored, origin, h0, wanted, paths):
             waiting += 1
         if waiting == 0 or (waiting < _TOGETHER and q + 1 < B):
             continue
-        size = 0
-        for i in range(n):
-            for c in range(waiting):
-                if beta[queue[c], i] != origin.beta[i]:
-                    rows[size] = i
-                    size += 1
-                    break
-        delta, part = np.zeros((_TOGETHER, size)), np.empty((_TOGETHER, n))
-        for c in range(_TOGETHER):
-            part[c] = h0
-            if c < waiting:
-                for a in range(size):
-                    delta[c, a] = beta[queue[c], rows[a]] - origin.beta[rows[a]]
+        moved = np.zeros(n, np.bool_)
+        for c in range(waiting):
+            moved |= beta[queue[c]] != origin.beta
+        rows = np.flatnonzero(moved)
+        delta, part = np.zeros((_TOGETHER, rows.shape[0])), np.empty((_TOGETHER, n))
+        part[:] = h0
+        for c in range(waiting):
+            delta[c] = beta[queue[c]][rows] - origin.beta[rows]
         if waiting == 1:
-            combine(stored, rows[:size], -delta[0], part[0])
-        elif size > 0:
-            _combine_four(stored, rows[:size], delta, part)
+            combine(stored, rows, -delta[0], part[0])
+        else:
+            _combine_four(stored, rows, delta, part)
         for c in range(waiting):
             k = queue[c]
             paths.h[k] = part[c]

@@ -11,7 +11,7 @@ from svmstat.solver.exact.polish import Polished, no_basis, polish
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
-from svmstat.solver.hulls import class_ends, hulls_gap, may_reach, towards_each_other
+from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.newton import MANY, Outcome, newton
@@ -88,9 +88,9 @@ def _may_be_finer(solution: Solution) -> bool:
 
 def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
-    h = fresh(case, beta)
     if case.lead > 1 and not beta.any():
-        beta, h = towards_each_other(problem.gram, case.lo, case.hi, case.sums.group)
+        beta = _towards_each_other(case)
+    h = fresh(case, beta)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
     polished_exactly = False
@@ -135,6 +135,21 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(case, beta, h, basis)
     return certified(problem, case, upper, beta, h, basis, reached, steps, events)
+
+
+def _towards_each_other(case: Case) -> Floats:
+    """A start β (n,) for hulls: of each class the rows nearest to the other's centre at their bounds.
+
+    For bounds that leave one β only this is the solution.
+    """
+    h = fresh(case, case.hi / case.hi.sum() - case.lo / case.lo.sum())
+    beta = np.zeros(len(h))
+    for sign, bound in ((1.0, case.hi), (-1.0, -case.lo)):
+        rows = np.flatnonzero(bound > 0.0)
+        rows = rows[np.argsort(-sign * h[rows], kind="stable")]
+        before = np.cumsum(bound[rows]) - bound[rows]
+        beta[rows] = sign * np.clip(1.0 - before, 0.0, bound[rows])
+    return beta
 
 
 def _finer(case: Case, beta: Floats, h: Floats) -> list[Polished]:

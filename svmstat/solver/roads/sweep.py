@@ -174,7 +174,7 @@ def step(ground, caps, place):
     K, group, weights = ground.K, ground.sums.group, ground.weights
     point, free, f, numbers = place.point, place.free, place.f, place.numbers
     beta, lo, hi, status, b = point.beta, point.lo, point.hi, point.status, point.b
-    m, n = K.shape
+    m = K.shape[0]
     was = status.copy()
     change = Change(np.zeros(m), np.zeros(m), np.zeros(m))
     code = UNSTABLE
@@ -212,9 +212,7 @@ def step(ground, caps, place):
         if (was[i] == outer) != (status[i] == outer):
             _bound_sum(K, group, weights, place.sums, i, 1.0 if status[i] == outer else -1.0)
 
-    h = np.empty(n)
-    for i in range(n):
-        h[i] = caps[1] * place.sums[1, i] - caps[0] * place.sums[0, i]
+    h = caps[1] * place.sums[1] - caps[0] * place.sums[0]
     members = free.members[: free.size[0]]
     combine(K, members, -beta[members], h)
     correct_free(K, ground.sums, lo, hi, beta, h, b, free, _LEAST * abs(b[1] - b[0]), _REFINEMENTS)
@@ -233,8 +231,7 @@ def step(ground, caps, place):
         return MET if unbalanced <= TOLERANCE else FAILED
     if not (rho > 0.0 and violation <= TOLERANCE * rho and unbalanced <= TOLERANCE):
         return FAILED
-    for i in range(n):
-        f[i] = (0.5 * (b[0] + b[1]) - h[i]) / rho
+    f[:] = (0.5 * (b[0] + b[1]) - h) / rho
     for i in range(m):
         point.g[i] = 0.0 if status[i] == FREE else b[group[i]] - h[i]
     numbers[0], numbers[1] = rho, max(violation, ground.rounding) / rho
