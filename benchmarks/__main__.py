@@ -16,6 +16,7 @@ from benchmarks import (
     path,
     simulation,
     tune,
+    validity,
 )
 from benchmarks.fuzz import command as fuzz
 
@@ -33,7 +34,7 @@ BENCHMARKS = {
     "large": large.main,
 }
 
-WITH_OPTIONS = {"beside": beside.main, "davenport": davenport.main, "fuzz": fuzz.main}
+WITH_OPTIONS = {"beside": beside.main, "davenport": davenport.main, "fuzz": fuzz.main, "validity": validity.main}
 
 known = {**BENCHMARKS, **WITH_OPTIONS}
 if len(sys.argv) < 2 or sys.argv[1] not in known or (len(sys.argv) > 2 and sys.argv[1] not in WITH_OPTIONS):

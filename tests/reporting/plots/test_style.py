@@ -22,7 +22,6 @@ DRAW = {
     "rates": lambda ax: roc_plot([0.2, 0.5], [0.3, 0.1], (0.2, 0.3), ax=ax),
     "surface": lambda ax: svm("y > 1 ~ x + z", DATA).plot_surface(DATA, ax=ax),
     "regions": lambda ax: svm("y ~ x + z", DATA).plot_surface(DATA, ax=ax),
-    "classes": lambda ax: svm("y ~ x + z", DATA).loo().plot_calibration(ax=ax),
     "calibration": lambda ax: plots.calibration_plot([0.1, 0.4, 0.8], [False, True, True], [1, 1, 1], ax=ax),
 }
 

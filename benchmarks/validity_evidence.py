@@ -1,0 +1,134 @@
+"""What the standard errors of held-out numbers cover, and what they say of noise.
+
+Of each sample the numbers of `fit.loo()` with their standard errors, and the same numbers on 4000 fresh rows. The target is
+the mean of the latter over all samples: what fits of this size are worth.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import statsmodels
+from scipy.special import expit
+
+from svmstat import svm, tune
+from svmstat.objective import predictive
+
+FRESH = 4000
+Z = 1.959964
+
+TRUTHS = {
+    "linear": (lambda X: 1.5 * X[:, 0] - X[:, 1], 2, {"kernel": "linear"}),
+    "smooth": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 - 1.0, 2, {"C": 1.0, "gamma": 0.25}),
+    "flexible": (lambda X: 3.0 * np.sin(3.0 * X[:, 0]) * np.sin(2.0 * X[:, 1]), 2, {"C": 10.0, "gamma": 1.0}),
+    "smooth, 8 noise columns": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1], 10, {"C": 1.0}),
+}
+SIZES = (50, 100, 200, 634)
+
+BIRTHWT = "low ~ age + lwt + C(race) + smoke + ptl + ht + ui + ftv"
+
+
+def rows(quick=False):
+    """Coverage, and the evidence of shuffled responses."""
+    return [*coverage(20 if quick else 400), *noise(20 if quick else 200)]
+
+
+def coverage(samples):
+    """How often a number ± 1.96 standard errors holds what fits of this size are worth on fresh rows."""
+    found = []
+    for name in TRUTHS:
+        for n in SIZES:
+            work = (joblib.delayed(one_sample)(name, n, seed) for seed in range(samples))
+            table = pd.DataFrame(joblib.Parallel(n_jobs=2, prefer="threads")(work))
+            for quantity in ("score", "brier", "error_rate", "auc", "slope", "intercept"):
+                value, se, fresh = (table[quantity, part].to_numpy() for part in ("value", "se", "fresh"))
+                known = np.isfinite(value) & np.isfinite(fresh)
+                target = fresh[known].mean()
+                inside = np.abs(value[known] - target) <= Z * se[known]
+                found.append(row("coverage", name, n, f"{quantity} +- 1.96 se", 0.95, inside))
+                found.append(row("bias", name, n, f"{quantity} minus that of fresh rows", 0.0, value[known] - target))
+    return found
+
+
+def one_sample(truth, n, seed):
+    """Held-out numbers, their standard errors, and the numbers on fresh rows; scores are means over rows."""
+    logit, p, settings = TRUTHS[truth]
+    rng = np.random.default_rng([3, n, seed])
+    names = [f"x{j}" for j in range(p)]
+    X = rng.normal(size=(n + FRESH, p))
+    event = rng.random(n + FRESH) < expit(logit(X))
+    data = pd.DataFrame(X, columns=names).assign(y=event)
+    fit = svm(f"y ~ {' + '.join(names)}", data[:n], **settings)
+    loo, new = fit.loo(), data[n:]
+    prob, f = fit.predict_proba(new).to_numpy(), fit.decision_function(new).to_numpy()
+    codes, ones = new["y"].to_numpy().astype(int), np.ones(FRESH)
+    line = predictive.calibration_line(prob[:, 1], codes == 1, ones)
+    fresh = {
+        "score": -2.0 * np.log(prob[np.arange(FRESH), codes]).mean(),
+        "brier": predictive.brier(prob, codes, ones).value,
+        "error_rate": np.mean((f > 0) != (codes == 1)),
+        "auc": predictive.auc(f, codes == 1, ones).value,
+        "slope": line.slope.value,
+        "intercept": line.intercept.value,
+    }
+    held = {
+        "score": (loo.score / n, loo.score_se / n),
+        "brier": (loo.brier, loo.brier_se),
+        "error_rate": (loo.error_rate, loo.error_rate_se),
+        "auc": (loo.auc, loo.auc_se),
+        "slope": (loo.calibration_slope, loo.calibration_slope_se),
+        "intercept": (loo.calibration_intercept, loo.calibration_intercept_se),
+    }
+    return {
+        (name, part): number
+        for name, pair in held.items()
+        for part, number in zip(("value", "se", "fresh"), (*pair, fresh[name]), strict=True)
+    }
+
+
+def birthwt():
+    """Low birth weight, 189 rows, as statsmodels' tests have it."""
+    path = Path(statsmodels.__file__).parent / "genmod" / "tests" / "results" / "stata_lbw_glm.csv"
+    return pd.read_csv(path)
+
+
+def noise(samples):
+    """The response of birthwt shuffled: the in-sample and the held-out R², and what the summary says."""
+    found = []
+    makers = {
+        "defaults": partial(svm, BIRTHWT),
+        "tuned": lambda data: tune(BIRTHWT, data).best,
+    }
+    for name, make in makers.items():
+        table = joblib.Parallel(n_jobs=2, prefer="threads")(
+            joblib.delayed(shuffled)(make, seed) for seed in range(samples)
+        )
+        own, held, said = np.array(table, dtype=float).T
+        design = f"birthwt shuffled, {name}"
+        found += [
+            row("noise", design, 189, "R-squared in-sample", None, own),
+            row("noise", design, 189, "R-squared held out", None, held),
+            row("noise", design, 189, "R-squared held out is 0 or less", None, held <= 0.0),
+            row("noise", design, 189, "the summary says (hardly) better than nothing", None, said),
+        ]
+        found[-3]["median"] = float(np.median(held))
+    return found
+
+
+def shuffled(make, seed):
+    """R² of the fit's own rows, of held-out rows, and whether the summary warns."""
+    data = birthwt()
+    fit = make(data.assign(low=np.random.default_rng([5, seed]).permutation(data["low"])))
+    text = " ".join(str(fit.summary()).split())
+    return fit.pseudo_rsquared, fit.loo().rsquared, "better than the class frequencies" in text
+
+
+def row(part, design, n, quantity, nominal, values):
+    """A row of the table: mean of the samples' values and its standard error."""
+    values = np.asarray(values, float)
+    return {
+        "part": f"evidence: {part}", "design": design, "n": n, "quantity": quantity, "nominal": nominal,
+        "value": float(values.mean()), "se": float(values.std(ddof=1) / np.sqrt(len(values))), "samples": len(values),
+    }  # fmt: skip
