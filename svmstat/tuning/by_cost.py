@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat._tools.warn import warn
@@ -113,14 +114,13 @@ class CostPlan(Plan):
         if "kernel" in varied:
             shown = ["C", "kernel"]
         held = {name: best[name] for name in varied if name not in shown}
-        table = _held_at(table, held)
+        table = _held_at(table.assign(near=self._near(result)), held)
         what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
         if shown == ["C", "gamma"]:
             grid = table.set_index(["gamma", "C"])
             score = grid["score"].unstack()  # noqa: PD010
-            C, gamma, near = score.columns.to_numpy(float), score.index.to_numpy(float), None
-            if "within_se" in grid:
-                near = grid["within_se"].unstack().to_numpy(bool)  # noqa: PD010
+            C, gamma = score.columns.to_numpy(float), score.index.to_numpy(float)
+            near = grid["near"].unstack().to_numpy(bool)  # noqa: PD010
             return contour_plot(C, gamma, score.to_numpy(float), (best["C"], best["gamma"]), near, what=what, ax=ax)
         first, *second = shown
         by = (
@@ -129,10 +129,15 @@ class CostPlan(Plan):
             else {f"{second[0]} = {brief(v)}": part for v, part in table.groupby(second[0], sort=False)}
         )
         lines = {label: (part[first].to_numpy(float), part["score"].to_numpy(float)) for label, part in by.items()}
-        chosen, near = (float(best[first]), float(result.best_row["score"])), None
-        if "within_se" in table:
-            near = table.loc[table["within_se"], [first, "score"]].to_numpy(float)
+        chosen = (float(best[first]), float(result.best_row["score"]))
+        near = table.loc[table["near"], [first, "score"]].to_numpy(float)
         return line_plot(lines, chosen, near, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
+
+    def _near(self, result: TuneResult) -> NDArray[np.bool_]:
+        """Which other points than the best are as good, as far as can be told."""
+        if self.criterion.of_full_fit:
+            return np.zeros(len(result.table), bool)
+        return np.asarray(result.table["within_se"] & (np.arange(len(result.table)) != result.chosen))
 
     def criteria_figure(self, result: TuneResult, along: str, ax: Axes | None) -> Axes:
         """The score and the further criteria along one parameter."""
@@ -240,7 +245,7 @@ def _table(
     table["score_se"] = [point.score_se for point in points]
     if delta_se is not None:
         table["delta_se"] = delta_se
-        table["within_se"] = table["score"] - least <= table["delta_se"]
+        table["within_se"] = table["score"] - least <= (1.0 + _TIED) * table["delta_se"]  # equal where one row errs
     table["error"] = [point.error for point in points]
     table["n_support"] = [point.n_support for point in points]
     for name in further:

@@ -21,7 +21,7 @@ def contour_plot(
     gamma: ArrayLike,
     scores: ArrayLike,
     best: tuple[float, float],
-    near: ArrayLike | None = None,
+    near: ArrayLike,
     *,
     what: str = "score",
     ax: Axes | None = None,
@@ -36,8 +36,8 @@ def contour_plot(
         The criterion; grid points where it is NaN are crossed out.
     best : tuple of float
         C and gamma of the point that is marked.
-    near : array_like of bool (L, J), optional
-        The points that are as good as far as can be told, which are ringed.
+    near : array_like of bool (L, J)
+        Other points that are as good as far as can be told, which are ringed.
     what : str
         The name of the criterion, for the title.
     ax : Axes, optional
@@ -60,16 +60,17 @@ def contour_plot(
             ax.clabel(lines, levels=levels[1:-1:2], fmt="%.4g", fontsize=SMALL - 1, colors=INK)
         columns, rows = np.meshgrid(x, y)
         ax.plot(columns[known], rows[known], ".", color=GREY, markersize=3, clip_on=False)
-        ax.plot(columns[~known], rows[~known], "x", color=INK, markersize=5, clip_on=False, label="no score")
-        if near is not None:
-            near = np.asarray(near, bool)
-            ax.plot(columns[near], rows[near], **_RING)
+        if not known.all():
+            ax.plot(columns[~known], rows[~known], "x", color=INK, markersize=5, clip_on=False, label="no score")
+        ringed = np.asarray(near, bool)
+        if ringed.any():
+            ax.plot(columns[ringed], rows[ringed], **_RING)
         score = z[np.argmin(np.abs(y - at[1])), np.argmin(np.abs(x - at[0]))]
         ax.plot(*at, "o", color=ACCENT, markersize=8, markeredgecolor="white", clip_on=False, zorder=5)
         ax.set_xlabel("log2 C")
         ax.set_ylabel("log2 gamma")
         ax.set_title(f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}")
-        if near is not None or not known.all():
+        if ringed.any() or not known.all():
             ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
         return ax
 
@@ -77,7 +78,7 @@ def contour_plot(
 def line_plot(
     lines: Mapping[str, tuple[ArrayLike, ArrayLike]],
     best: tuple[float, float],
-    near: Floats | None = None,
+    near: Floats,
     *,
     name: str,
     logarithmic: bool = True,
@@ -92,8 +93,8 @@ def line_plot(
         Lines break where a score is NaN.
     best : tuple of float
         Value and score of the point that is marked.
-    near : (k, 2) array, optional
-        Those of the points that are as good as far as can be told, which are ringed.
+    near : (k, 2) array
+        Others of the points, that are as good as far as can be told, which are ringed.
     name : str
         The parameter on the axis.
     logarithmic : bool
@@ -117,14 +118,14 @@ def line_plot(
             y = np.asarray(scores, float)[order]
             colour = GREY if len(lines) > 1 and i >= len(styles) else INK
             ax.plot(x[order], y, style, marker=".", color=colour, label=label or "_nolegend_")
-        if near is not None:
+        if len(near):
             ax.plot(np.log2(near[:, 0]) if logarithmic else near[:, 0], near[:, 1], **_RING)
         at = float(np.log2(best[0])) if logarithmic else best[0]
         ax.plot(at, best[1], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
         ax.set_xlabel(f"log2 {name}" if logarithmic else name)
         ax.set_ylabel(what)
         ax.set_title(f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}")
-        if near is not None or len(lines) > 1:
+        if len(near) or len(lines) > 1:
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return ax
 
