@@ -21,49 +21,46 @@ TRUTHS = {
 }
 
 
-def draw(truth, n, rng, digits=None):
+def draw(truth, n, rng):
     x = rng.normal(size=(n, 2))
-    x = x if digits is None else x.round(digits)
     return pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": np.where(rng.random(n) < truth(x), "yes", "no")})
 
 
-def rows(quick: bool = False) -> list[dict]:
-    """One for each truth, n and holdout: the share of samples with P_F > a and its Monte-Carlo error, mean P_F, P_M."""
-    samples, found = 40 if quick else 300, []
-    designs = [(name, n, None) for name in TRUTHS for n in ((200,) if quick else (60, 200))] + [("smooth", 200, 1)]
-    for name, n, digits in designs:
-        fresh = draw(TRUTHS[name], FRESH, np.random.default_rng(0), digits)
-        for holdout in (0.5, "loo"):
-            if holdout == 0.5 and n == 60:  # too few rows of the other level
-                continue
-            rates = [_rates(TRUTHS[name], n, digits, holdout, fresh, seed) for seed in range(samples)]
-            p_f, p_m = np.array([each for each in rates if each is not None]).T
-            violated = np.mean(p_f > A)
-            found.append(
-                {
-                    "truth": name if digits is None else f"{name}, {digits} digit",
-                    "n": n,
-                    "holdout": holdout,
-                    "samples": len(p_f),
-                    "P(P_F > a)": violated,
-                    "se": np.sqrt(violated * (1 - violated) / len(p_f)),
-                    "mean P_F": p_f.mean(),
-                    "mean P_M": p_m.mean(),
-                }
-            )
-    return found
-
-
-def _rates(truth, n, digits, holdout, fresh, seed):
-    data = draw(truth, n, np.random.default_rng([n, seed]), digits)
+def rates(name, n, holdout, seed, fresh):
+    """P_F and P_M of the rule of one sample, by fresh rows."""
+    data = draw(TRUTHS[name], n, np.random.default_rng([n, seed]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GridWarning)
-        found = tune(
-            "y ~ x + z", data, criterion=neyman_pearson(A, DELTA, holdout=holdout), rng=seed, event="yes", **GRID
-        )
+        criterion = neyman_pearson(A, DELTA, holdout=holdout)
+        found = tune("y ~ x + z", data, criterion=criterion, rng=seed, event="yes", **GRID)
     return found.error_rates(fresh).to_numpy()
+
+
+def summarised(name, n, holdout, found):
+    """One row of the table from rates (S, 2); the standard error is that of the share of samples with P_F > a."""
+    p_f, p_m = np.asarray(found).T
+    violated, samples = np.mean(p_f > A), len(p_f)
+    row = {"truth": name, "n": n, "holdout": holdout, "samples": samples, "P(P_F > a)": violated}
+    se = np.sqrt(violated * (1 - violated) / samples)
+    return row | {"se": se, "mean P_F": p_f.mean(), "mean P_M": p_m.mean()}
+
+
+def designs(quick):
+    """60 rows have too few of the other level for some of them to be held out."""
+    small = [] if quick else [(name, 60, "loo") for name in TRUTHS]
+    return [(name, 200, holdout) for name in TRUTHS for holdout in (0.5, "loo")] + small
+
+
+def rows(quick: bool = False) -> list[dict]:
+    """One for each truth, n and holdout."""
+    found = []
+    for name, n, holdout in designs(quick):
+        fresh = draw(TRUTHS[name], FRESH, np.random.default_rng(0))
+        samples = range(40 if quick else 200)
+        found.append(summarised(name, n, holdout, [rates(name, n, holdout, seed, fresh) for seed in samples]))
+    return found
 
 
 def main():
     print(f"neyman_pearson({A:g}, {DELTA:g}): the rule with its threshold, on {FRESH} fresh rows")
-    print(pd.DataFrame(rows()).round(4).to_string(index=False))
+    print(pd.DataFrame(rows()).round(3).to_string(index=False))

@@ -1,5 +1,7 @@
 """A search repeated without each of some folds, whose rows it then predicts: what is chosen has not seen them.
 
+The least of many cross-validated scores is too low, for having been chosen; this is not [Varma & Simon 2006].
+
 Rows are left out by a weight of zero, which is the bound u = 0. The scaling of the columns and the grid, with the
 values that "scale" and "median" stand for, are those of all rows: they do not look at the response.
 """
