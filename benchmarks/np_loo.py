@@ -56,7 +56,7 @@ def rows(quick: bool = False) -> list[dict]:
     found = []
     for name, n, holdout in designs(quick):
         fresh = draw(TRUTHS[name], FRESH, np.random.default_rng(0))
-        samples = range(40 if quick else 200)
+        samples = range(30 if quick else 100)
         found.append(summarised(name, n, holdout, [rates(name, n, holdout, seed, fresh) for seed in samples]))
     return found
 

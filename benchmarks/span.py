@@ -69,7 +69,7 @@ def rows(quick: bool = False) -> list[dict]:
     found = []
     for name, (region, sigma) in EXAMPLES.items():
         for n in (200,) if quick else (200, 400):
-            tables = [criteria_along(region, sigma, n, repeat) for repeat in range(10 if quick else 30)]
+            tables = [criteria_along(region, sigma, n, repeat) for repeat in range(10 if quick else 6000 // n)]
             found += summarised(name, n, tables)
     return found
 

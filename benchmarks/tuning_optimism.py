@@ -54,9 +54,11 @@ def rows(quick: bool = False) -> list[dict]:
 
     The coverages are those of nested ± 1.96 se, of what the fit of the sample is worth and of its mean over samples.
     """
-    samples = 10 if quick else 50
     designs = [(name, n) for name in TRUTHS for n in ((100,) if quick else (100, 200))]
-    return [summarised(name, n, [one_sample(name, n, seed) for seed in range(samples)]) for name, n in designs]
+    return [
+        summarised(name, n, [one_sample(name, n, seed) for seed in range(10 if quick else 5000 // n)])
+        for name, n in designs
+    ]
 
 
 def main():

@@ -38,7 +38,7 @@ _NESTED = (
 )
 _PAIRED = (
     "As good as the best: the score is above the least by at most the standard error of that difference, row by row. "
-    "The simplest of these points has the smallest C, then the first kernel (the smallest gamma)."
+    "The simplest of these points has the smallest C, then the smallest gamma, or the first kernel of a list."
 )
 _UNPAIRED = (
     "Which points are as good as the best is not known: the parts of the rows in all scores take too much memory."
@@ -160,7 +160,7 @@ class CostPlan(Plan):
             right=(
                 Entry("Score", float(row["score"])),
                 *(() if of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
-                Entry("Apparent error" if of_full_fit else "Error of held-out rows", float(row["error"]), "share"),
+                Entry(self.criterion.error_name, float(row["error"]), "share"),
                 Entry("Grid points", len(result.table), "count"),
             ),
         )

@@ -35,6 +35,7 @@ class Criterion(ABC):
     any_levels, any_loss : whether it is defined for more than two levels, and for other losses than the hinge loss
     of_full_fit : whether it is a number of the fit to all rows, without a standard error, and not of held-out rows
     needs_truth : whether it is computed from the true probabilities
+    error_name : what a summary calls the error rate beside it
     """
 
     __slots__ = ()
@@ -42,6 +43,7 @@ class Criterion(ABC):
     any_loss: ClassVar[bool] = True
     of_full_fit: ClassVar[bool] = False
     needs_truth: ClassVar[bool] = False
+    error_name: ClassVar[str] = "Error of held-out rows"
 
     @property
     @abstractmethod
@@ -140,6 +142,8 @@ class Span(OfFits):
     Probabilities are those of Platt's map of these values, as with calibration="loo".
     """
 
+    error_name = "Error by the span"
+
     measure: str = "deviance"
 
     @property
@@ -165,6 +169,7 @@ class GACV(OfFits):
     any_levels = False
     any_loss = False
     of_full_fit = True
+    error_name = "Apparent error"
 
     @property
     def label(self) -> str:
@@ -181,6 +186,7 @@ class GCKL(OfFits):
     any_levels = False
     of_full_fit = True
     needs_truth = True
+    error_name = "Apparent error"
 
     @property
     def label(self) -> str:

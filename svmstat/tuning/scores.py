@@ -76,7 +76,7 @@ def rate(seen: Predicted, measure: str, n_support: float) -> Point:
     >>> both = np.array([1, 0])
     >>> seen = Predicted(both, np.array([3.0, 1.0]), np.ones(2), np.array([1, 1]), np.log([0.5, 0.25]))
     >>> point = rate(seen, "error", 2.0)
-    >>> point.score, point.score_se, point.error
+    >>> point.score, round(point.score_se, 6), point.error
     (0.25, 0.25, 0.25)
     """
     wrong, w = seen.winner != seen.codes, seen.weights
