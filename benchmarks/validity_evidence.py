@@ -1,7 +1,7 @@
 """What the standard errors of held-out numbers cover, and what they say of noise.
 
-Of each sample the numbers of `fit.loo()` with their standard errors, and the same numbers on 4000 fresh rows. The target is
-the mean of the latter over all samples: what fits of this size are worth.
+Of each sample the numbers of `fit.loo()` with their standard errors, and the same numbers on 4000 fresh rows. The
+target is the mean of the latter over all samples: what fits of this size are worth.
 """
 
 from functools import partial

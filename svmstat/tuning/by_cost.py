@@ -1,11 +1,12 @@
 """The search over costs and kernels, for criteria of any kind of fit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat._tools.warn import warn
@@ -17,14 +18,32 @@ from svmstat.reporting.plots.tuning import contour_plot, line_plot
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
-from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named
+from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, Plan, TuneResult
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
 from svmstat.tuning.sample import Effort, Sample
-from svmstat.tuning.scores import MEASURES, Point, first_least
+from svmstat.tuning.scores import MEASURES, Point, first_least, paired_se
 
 _TIED = 1e-7
 """Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
+
+
+_TOO_LOW = (
+    "The least of many scores is too low, for having been chosen (in simulations by 0.01 to 0.04 a row of deviance, "
+    "and more where few rows meet a flexible truth)"
+)
+_ASK = "; nested=True estimates by how much."
+_NESTED = (
+    ": see the optimism, which also holds what tuning on fewer rows costs. The nested standard error is that of a mean "
+    "over the rows, as if the searches were independent."
+)
+_PAIRED = (
+    "As good as the best: the score is above the least by at most the standard error of that difference, row by row. "
+    "The simplest of these points has the smallest C, then the smallest gamma, or the first kernel of a list."
+)
+_UNPAIRED = (
+    "Which points are as good as the best is not known: the parts of the rows in all scores take too much memory."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +76,9 @@ class CostPlan(Plan):
     def refuse_levels(self, response: Response) -> None:
         found = f"for two levels only: the response {response.name!r} has {len(response.levels)}"
         if not self.criterion.any_levels:
-            raise refuse("criterion", self.name, f"'loo' or 'kfold', {self.criterion.label} being defined {found}")
+            raise refuse(
+                "criterion", self.name, f"'loo', 'kfold' or 'span', {self.criterion.label} being defined {found}"
+            )
         if self.measure == "loss":
             raise refuse("score", self.measure, f"another measure, the mean loss being defined {found}")
         if self.further:
@@ -65,15 +86,26 @@ class CostPlan(Plan):
 
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         also = {name: FURTHER[name][1] for name in self.further}
-        table = _table(grid, self.criterion.points(sample, grid.kernels, grid.costs, also, effort), self.further)
-        scores = table["score"].to_numpy(float)
+        along = self.criterion.points(sample, grid.kernels, grid.costs, also, effort)
+        points = [of_kernel[j] for j in range(len(grid.costs)) for of_kernel in along]  # C rising, for each the kernels
+        scores = np.array([point.score for point in points])
         chosen = -1 if np.isnan(scores).all() else first_least([(scores, _TIED * abs(np.nanmin(scores)))])
         if chosen < 0:
-            raise DataError(f"no point of the grid could be scored; the first: {table['reason'].iloc[0]}.")
+            raise DataError(f"no point of the grid could be scored; the first: {points[0].reason}.")
         row, at = divmod(chosen, len(grid.kernels))
         C = grid.costs[row]
-        _warn_of(table, {"C": C, **grid.parameters[at]})
+        delta_se = None if self.criterion.of_full_fit else [paired_se(point, points[chosen]) for point in points]
+        table = _table(grid, points, delta_se, scores[chosen], self.further)
         return Found(table, chosen, at, {"C": C, **grid.arguments[at]}, C)
+
+    def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
+        """The result as it is, after a word on where the grid ends and on points without a score."""
+        _warn_of(result.table, result.searched)
+        return result
+
+    def judged(self, sample: Sample, left: LeftOut) -> Nested:
+        point = rated(sample, left.decision_values, left.winner, left.log_likelihood, self.measure, np.nan)
+        return Nested(point.score, point.score_se, {"error": point.error}, left.choices, left.fold)
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """Contours over C and gamma where both vary; otherwise lines, further parameters held at their best value."""
@@ -83,12 +115,14 @@ class CostPlan(Plan):
         if "kernel" in varied:
             shown = ["C", "kernel"]
         held = {name: best[name] for name in varied if name not in shown}
-        table = _held_at(table, held)
+        table = _held_at(table.assign(near=self._near(result)), held)
         what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
         if shown == ["C", "gamma"]:
-            grid = table.set_index(["gamma", "C"])["score"].unstack()  # noqa: PD010
-            C, gamma = grid.columns.to_numpy(float), grid.index.to_numpy(float)
-            return contour_plot(C, gamma, grid.to_numpy(float), (best["C"], best["gamma"]), what=what, ax=ax)
+            grid = table.set_index(["gamma", "C"])
+            score = grid["score"].unstack()  # noqa: PD010
+            C, gamma = score.columns.to_numpy(float), score.index.to_numpy(float)
+            near = grid["near"].unstack().to_numpy(bool)  # noqa: PD010
+            return contour_plot(C, gamma, score.to_numpy(float), (best["C"], best["gamma"]), near, what=what, ax=ax)
         first, *second = shown
         by = (
             {"": table}
@@ -97,7 +131,14 @@ class CostPlan(Plan):
         )
         lines = {label: (part[first].to_numpy(float), part["score"].to_numpy(float)) for label, part in by.items()}
         chosen = (float(best[first]), float(result.best_row["score"]))
-        return line_plot(lines, chosen, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
+        near = table.loc[table["near"], [first, "score"]].to_numpy(float)
+        return line_plot(lines, chosen, near, name=first, logarithmic=first in ("C", "gamma"), what=what, ax=ax)
+
+    def _near(self, result: TuneResult) -> NDArray[np.bool_]:
+        """Which other points than the best are as good, as far as can be told."""
+        if self.criterion.of_full_fit:
+            return np.zeros(len(result.table), bool)
+        return np.asarray(result.table["within_se"] & (np.arange(len(result.table)) != result.chosen))
 
     def criteria_figure(self, result: TuneResult, along: str, ax: Axes | None) -> Axes:
         """The score and the further criteria along one parameter."""
@@ -120,13 +161,36 @@ class CostPlan(Plan):
             right=(
                 Entry("Score", float(row["score"])),
                 *(() if of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
-                Entry("Apparent error" if of_full_fit else "Error of held-out rows", float(row["error"]), "share"),
+                Entry(self.criterion.error_name, float(row["error"]), "share"),
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
+        notes = [f"The score is the {self.score_name}."]
+        blocks = [block] if of_full_fit else [block, *_of_nested(result), *_within_se(result)]
+        if not of_full_fit and len(result.table) > 1:
+            notes.append(f"{_TOO_LOW}{_ASK if result.nested is None else _NESTED}")
+            notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED)
         lost = f"{result.n_failed} grid points could not be scored: see the column reason of .table."
-        notes = (f"The score is the {self.score_name}.",)
-        return Summary("Grid search", (block,), notes, (lost,) if result.n_failed else ())
+        return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
+
+
+def _of_nested(result: TuneResult) -> Iterator[Block]:
+    """The score of rows for which all was tuned without them, beside that of the best point."""
+    nested = result.nested
+    if nested is not None:
+        left = (Entry("Nested score", nested.score), Entry("  standard error", nested.score_se))
+        optimism = Entry("Optimism of the score", nested.score - float(result.best_row["score"]))
+        error = Entry("Error of rows left out", nested.rates["error"], "share")
+        yield Block(title=nested.title, left=left, right=(optimism, error))
+
+
+def _within_se(result: TuneResult) -> Iterator[Block]:
+    """How many points are as good as the best, as far as can be told, and the simplest of them."""
+    near = result.table[result.table["within_se"]]
+    if len(result.table) > 1 and len(near):
+        simplest = (Entry(f"Simplest {name}", near.iloc[0][name], "setting") for name in result.searched)
+        count = Entry("Points within one paired se", len(near), "count")
+        yield Block(title="As good as the best", left=tuple(simplest), right=(count,))
 
 
 def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
@@ -159,6 +223,9 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
         if asked.loss != "hinge" and not each.any_loss:
             allowed = f"'hinge' where {each.label} is asked for, which exists for no other loss"
             raise refuse("loss", asked.loss, allowed)
+    if asked.nested is not None and made.of_full_fit:
+        allowed = f"left out with {made.label}, a number of the fit to all rows, which rows that were left out have not"
+        raise refuse("nested", asked.nested, allowed)
     return CostPlan(name, made, measure, further)
 
 
@@ -169,18 +236,24 @@ def _further(names: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in names))
 
 
-def _table(grid: Grid, points: list[list[Point]], further: tuple[str, ...]) -> pd.DataFrame:
-    """The table of all points: C rising, and for each the kernels."""
-    rows = []
-    for j, cost in enumerate(grid.costs):
-        for parameters, along in zip(grid.parameters, points, strict=True):
-            point = along[j]
-            status = "failed" if point.reason else "ok"
-            numbers_found = (point.score, point.score_se, point.error, point.n_support)
-            others = [point.further.get(name, np.nan) for name in further]
-            rows.append((cost, *parameters.values(), *numbers_found, *others, status, point.reason))
-    columns = [*grid.names, "score", "score_se", "error", "n_support", *further, "status", "reason"]
-    return pd.DataFrame(rows, columns=columns)
+def _table(
+    grid: Grid, points: list[Point], delta_se: list[float] | None, least: float, further: tuple[str, ...]
+) -> pd.DataFrame:
+    """The table of all points; with ``delta_se`` those whose score is within it of the ``least`` are marked."""
+    rows = [(cost, *parameters.values()) for cost in grid.costs for parameters in grid.parameters]
+    table = pd.DataFrame(rows, columns=grid.names)
+    table["score"] = [point.score for point in points]
+    table["score_se"] = [point.score_se for point in points]
+    if delta_se is not None:
+        table["delta_se"] = delta_se
+        table["within_se"] = table["score"] - least <= (1.0 + _TIED) * table["delta_se"]  # equal where one row errs
+    table["error"] = [point.error for point in points]
+    table["n_support"] = [point.n_support for point in points]
+    for name in further:
+        table[name] = [point.further.get(name, np.nan) for point in points]
+    table["status"] = ["failed" if point.reason else "ok" for point in points]
+    table["reason"] = [point.reason for point in points]
+    return table
 
 
 def _warn_of(table: pd.DataFrame, best: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from svmstat._tools.checks import at_least, fraction, one_of, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.model import Prepared
+from svmstat.objective.measures import share
 from svmstat.objective.nu import Nu, largest_single, nu_of_sample
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.style import Axes
@@ -22,10 +23,10 @@ from svmstat.reporting.summary import Summary
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.guarantee import order_of_threshold, rows_needed, threshold
+from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
 from svmstat.tuning.nu_baselines import along_lines
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
-from svmstat.tuning.plan import Asked, Found, Plan, TuneResult
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
 from svmstat.tuning.sample import Distinct, Effort, Sample
 from svmstat.tuning.scores import MEASURES
 from svmstat.tuning.smoothing import SMOOTHINGS
@@ -44,6 +45,9 @@ _CALLED = {
     "balanced": "equal nu of both levels",
     "bias": "nu-SVM with a shifted decision function",
 }
+_ROUNDING = 1e-9
+"""A ν₋ this much below the largest possible one is possible in doubles."""
+
 NU = tuple(k / 25 for k in range(1, 26))
 """The values of ν₊ and ν₋ if they are not given."""
 
@@ -93,6 +97,9 @@ class NuPlan(Plan):
         if not isinstance(self.criterion, NeymanPearson) or self.criterion.delta is None:
             return None
         held = _others(prepared, self.criterion, self.criterion.delta, rng)
+        if self.criterion.by_loo:
+            refuse_ties(prepared.X, prepared.frame.y < 0)
+            return None
         mask = np.full(n_data, keep_outside)
         mask[prepared.frame.rows] = True
         mask[held] = False
@@ -112,14 +119,22 @@ class NuPlan(Plan):
         nu = nu_of_sample(both, rows.y, rows.weights)
         return Found(self._table(surface, grid), chosen, s, {"nu": both, **grid.arguments[s]}, nu=nu)
 
+    def _possible(self, nu_other: Floats, n_other: float) -> Floats:
+        """ν₋ such that each of the rows of the other level can be left out, where that is wanted."""
+        if not isinstance(self.criterion, NeymanPearson) or not self.criterion.by_loo:
+            return nu_other
+        return np.minimum(nu_other, (1.0 - 1.0 / n_other) * (1.0 - _ROUNDING))
+
     def _searched(self, rows: Distinct, grid: Grid, effort: Effort) -> tuple[ErrorSurface, Cell | None]:
-        rates = ErrorRates(rows, grid.kernels, self.nu_event, self.nu_other, effort)
+        nu_other = np.unique(self._possible(self.nu_other, rows.weights[rows.y < 0].sum()))
+        rates = ErrorRates(rows, grid.kernels, self.nu_event, nu_other, effort)
         chosen = SEARCHES[self.kind](rates, self.criterion, self.smooth)
         return rates.surface, chosen
 
     def _along_lines(self, rows: Distinct, grid: Grid, effort: Effort) -> tuple[ErrorSurface, Cell | None]:
         """The same for a grid of kernels and one ν."""
-        event, other, shifted_for = self.nu_event, self.nu_event, None
+        event, shifted_for = self.nu_event, None
+        other = self._possible(self.nu_event, rows.weights[rows.y < 0].sum())
         if self.kind == "bias":
             both, shifted_for = self._single(rows), self.criterion
             event, other = np.array([nu.event for nu in both]), np.array([nu.other for nu in both])
@@ -155,15 +170,32 @@ class NuPlan(Plan):
         parameters = pd.DataFrame(list(grid.parameters)).iloc[s].reset_index(drop=True)
         return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)
 
+    def shift(self, found: Found) -> float:
+        """What is added to f of the best point: with search="bias" its shift."""
+        return float(found.table["shift"].iloc[found.chosen]) if self.kind == "bias" else 0.0
+
+    def judged(self, sample: Sample, left: LeftOut) -> Nested:
+        """The error rates of the rows that were left out, with the standard errors of shares."""
+        f, rates = left.decision_values[:, 0], {}
+        y = np.where(sample.weights > 0, sample.contrasts[0].signs(sample.codes), 0.0)
+        for name, of_level, wrong in (("p_f", y < 0, f > 0), ("p_m", y > 0, f <= 0)):
+            total = sample.weights[of_level].sum()
+            rates[name] = rate = share(wrong[of_level], sample.weights[of_level])
+            rates[f"{name}_se"] = float(np.sqrt(rate * (1.0 - rate) / (total - 1.0))) if total > 1.0 else np.nan
+        score = float(self.criterion.score(np.array(rates["p_f"]), np.array(rates["p_m"])))
+        return Nested(score, np.nan, rates, left.choices, left.fold)
+
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:
         """With the rule that replaces f > 0: shifted, or with a threshold that the held-out rows set."""
         if self.kind == "bias":
             return replace(result, rule=ShiftedRule(result.best, float(result.best_row["shift"])))
-        if held is None:
+        if not isinstance(self.criterion, NeymanPearson) or self.criterion.delta is None:
             return result
-        assert isinstance(self.criterion, NeymanPearson) and self.criterion.delta is not None
         a, delta = self.criterion.a, self.criterion.delta
-        scores = result.best.decision_function(held).to_numpy()
+        if held is None:
+            scores = left_out_values(result.best.machine)
+        else:
+            scores = result.best.decision_function(held).to_numpy()
         rule = ShiftedRule(result.best, -threshold(scores, a, delta))
         return replace(result, rule=rule, n_threshold=len(scores), order=order_of_threshold(len(scores), a, delta))
 
@@ -179,8 +211,10 @@ class NuPlan(Plan):
             event, other, score = (table[name].to_numpy(float)[None] for name in ("nu_event", "nu_other", "score"))
         else:
             square = table.pivot(index="nu_other", columns="nu_event", values="score")  # noqa: PD010
-            square = square.reindex(index=self.nu_other, columns=self.nu_event)
-            event, other = np.meshgrid(self.nu_event, self.nu_other)
+            machine = result.best.machine
+            nu_other = np.unique(self._possible(self.nu_other, machine.totals[machine.pairs[0].second]))
+            square = square.reindex(index=nu_other, columns=self.nu_event)
+            event, other = np.meshgrid(self.nu_event, nu_other)
             score = square.to_numpy(float)
         chosen = np.flatnonzero(((event == row["nu_event"]) & (other == row["nu_other"])).ravel())[0]
         at = divmod(int(chosen), score.shape[1])
@@ -221,21 +255,40 @@ class NuPlan(Plan):
                 Entry("Folds", self.n_folds, "count"),
             ),
         )
-        rule = () if result.rule is None else (_rule_block(result.rule, result.n_threshold, result.order),)
-        note = "P_F and P_M are estimated by cross-validation: the chosen point looks better than it is."
+        by_loo = isinstance(self.criterion, NeymanPearson) and self.criterion.by_loo
+        rule = () if result.rule is None else (_rule_block(result.rule, result.n_threshold, result.order, by_loo),)
+        nested = () if result.nested is None else (_nested_block(result.nested),)
+        known = "nested=True estimates by how much" if result.nested is None else "see the rates of rows left out"
+        notes = [f"P_F and P_M are estimated by cross-validation: the chosen point looks better than it is; {known}."]
         if result.order is not None:
-            note = "P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."
+            notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
+        if by_loo:
+            notes.append(
+                "The threshold is approximate: in simulations P_F exceeds a with a probability near delta or below, "
+                "but no theorem says so, since leave-one-out values depend on each other; rows with equal predictors "
+                "break it."
+            )
         lost = f"{_counted(result.n_failed, 'point')} without an estimate: see the column reason of .table."
         warnings = [lost] if result.n_failed else []
         if result.order is None and bool(self.criterion.violated(np.array(row[self._compared("p_f")]))):
             warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
-        return Summary("Search with controlled errors", (block, *rule), (note,), tuple(warnings))
+        return Summary("Search with controlled errors", (block, *rule, *nested), tuple(notes), tuple(warnings))
 
 
-def _rule_block(rule: ShiftedRule, n_threshold: int | None, order: int | None) -> Block:
+def _nested_block(nested: Nested) -> Block:
+    """The error rates of rows for which all was tuned without them."""
+    false_alarms, misses = (
+        (Entry(label, nested.rates[name], "share"), Entry("  standard error", nested.rates[f"{name}_se"], "share"))
+        for label, name in (("False alarms, P_F", "p_f"), ("Misses, P_M", "p_m"))
+    )
+    return Block(title=nested.title, left=false_alarms, right=misses)
+
+
+def _rule_block(rule: ShiftedRule, n_threshold: int | None, order: int | None, by_loo: bool) -> Block:
     entries = [Entry("Threshold on f", -rule.shift)]
     if order is not None:
-        entries += [Entry("Held-out rows", n_threshold, "count"), Entry("Its rank among them", order, "count")]
+        rows = "Rows left out in turn" if by_loo else "Held-out rows"
+        entries += [Entry(rows, n_threshold, "count"), Entry("Its rank among them", order, "count")]
     return Block(title="Rule", left=tuple(entries))
 
 
@@ -255,6 +308,13 @@ def plan_by_errors(criterion: Minimax | NeymanPearson, asked: Asked) -> NuPlan:
         raise refuse("search", kind, "another with delta, which sets the threshold on f itself")
     if kind in BASELINES and not np.array_equal(nu_event, nu_other):
         raise refuse("nu", asked.nu, f"one sequence of numbers with search={kind!r}, which has one nu for both levels")
+    _refuse_costs(criterion, asked)
+    folds = at_least("folds", asked.folds, 2)
+    return NuPlan(criterion, kind, asked.smooth, nu_event, nu_other, folds)  # type: ignore[arg-type]
+
+
+def _refuse_costs(criterion: Minimax | NeymanPearson, asked: Asked) -> None:
+    """Refuse what is for searches over a cost, or has no meaning with a guarantee."""
     for name, value in {"C": asked.C, **asked.weighing}.items():
         if value is not None:
             raise refuse(name, value, f"left out with criterion={criterion}: nu takes its place")
@@ -269,8 +329,8 @@ def plan_by_errors(criterion: Minimax | NeymanPearson, asked: Asked) -> NuPlan:
         raise refuse(
             "further", asked.further, "left out with minimax() and neyman_pearson(a), which have no fit to all rows"
         )
-    folds = at_least("folds", asked.folds, 2)
-    return NuPlan(criterion, kind, asked.smooth, nu_event, nu_other, folds)  # type: ignore[arg-type]
+    if asked.nested is not None and isinstance(criterion, NeymanPearson) and criterion.delta is not None:
+        raise refuse("nested", asked.nested, "left out with delta, which bounds P_F of the rule with its own threshold")
 
 
 def _both(name: str, nu: object) -> tuple[Floats, Floats]:
@@ -314,13 +374,15 @@ def _others(prepared: Prepared, criterion: NeymanPearson, delta: float, rng: np.
             "allowed with it."
         )
     others = frame.rows[frame.y < 0]
-    m = int(criterion.holdout * len(others) + 1e-9)
+    portion = 1.0 if isinstance(criterion.holdout, str) else criterion.holdout
+    m = int(portion * len(others) + 1e-9)
     needed = rows_needed(criterion.a, delta)
     if m < needed:
-        least = int(np.ceil(needed / criterion.holdout - 1e-9))
+        least = int(np.ceil(needed / portion - 1e-9))
+        kind = "" if criterion.by_loo else "held-out "
         raise DataError(
-            f"a = {criterion.a:g} with delta = {delta:g} needs at least {needed} held-out rows of the other level, so "
-            f"that with holdout = {criterion.holdout:g} the data must have {least} of them: there are {len(others)}."
+            f"a = {criterion.a:g} with delta = {delta:g} needs at least {needed} {kind}rows of the other level, so "
+            f"that with holdout = {criterion.holdout} the data must have {least} of them: there are {len(others)}."
         )
     return np.sort(rng.permutation(others)[:m])
 

@@ -4,6 +4,7 @@ The workers keep all cores busy, so BLAS gets one thread: with more they wait fo
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,9 @@ from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.tuning.sample import Effort, Sample, middle
 from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
 
+KEPT = 2**28
+"""Bytes that the parts of the rows in the scores of all points may take: 256 MiB, as 80 points of 400 000 rows."""
+
 Score = Callable[[Machine, Sample, int | None], Point]
 """What a criterion makes of a fit to all rows, with a number of workers."""
 
@@ -24,9 +28,9 @@ def search_fits(
     sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], score: Score, effort: Effort
 ) -> list[list[Point]]:
     """Score the fit to all rows at each kernel and each of the rising costs: a list of points for every kernel."""
-    side_by_side = len(kernels) > 1
-    pieces = [(sample, kernel, costs, score, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
-    trial = partial(_points_along, sample, middle(kernels), [middle(costs)], score, 1)
+    side_by_side, keep = len(kernels) > 1, parts_fit(sample, len(kernels) * len(costs))
+    pieces = [(sample, kernel, costs, score, keep, 1 if side_by_side else effort.n_jobs) for kernel in kernels]
+    trial = partial(_points_along, sample, middle(kernels), [middle(costs)], score, keep, 1)
     scored = run_pieces(
         _points_along,
         pieces[::-1],  # gamma rises, and with it the work: the longest piece first
@@ -38,22 +42,31 @@ def search_fits(
     return scored[::-1]
 
 
+def parts_fit(sample: Sample, n_points: int) -> bool:
+    """Whether the parts of all rows in the scores of so many points may be kept."""
+    return 8 * len(sample.codes) * n_points <= KEPT
+
+
 def _points_along(
-    sample: Sample, kernel: Kernel, costs: Sequence[float], score: Score, n_jobs: int | None
+    sample: Sample, kernel: Kernel, costs: Sequence[float], score: Score, keep: bool, n_jobs: int | None
 ) -> list[Point]:
     points: list[Point] = []
     machine: Machine | None = None
     for cost in costs:
         machine = sample.fit(kernel, cost, machine)
-        points.append(score(machine, sample, n_jobs))
+        points.append(_kept(score(machine, sample, n_jobs), keep))
     return points
+
+
+def _kept(point: Point, keep: bool) -> Point:
+    return point if keep else replace(point, deviations=None)
 
 
 def search_folds(
     sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
 ) -> list[list[Point]]:
     """k-fold at each kernel and each of the rising costs."""
-    k = int(sample.folded.of_group.max()) + 1
+    k, keep = int(sample.folded.of_group.max()) + 1, parts_fit(sample, len(kernels) * len(costs))
     pieces = _FoldPieces(sample, kernels[::-1], costs, k, measure == "deviance")
     one = _FoldPieces(sample, [middle(kernels)], [middle(costs)], k, measure == "deviance")
     parts = run_pieces(
@@ -61,7 +74,7 @@ def search_folds(
         outlook=Outlook([(lambda: hold_out(*next(iter(one))), float(len(pieces) * len(costs)))]),
     )  # fmt: skip
     scored = [
-        [_fold_point(parts[k * i : k * i + k], j, sample, measure) for j in range(len(costs))]
+        [_kept(_fold_point(parts[k * i : k * i + k], j, sample, measure), keep) for j in range(len(costs))]
         for i in range(len(kernels))
     ]
     return scored[::-1]

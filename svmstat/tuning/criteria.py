@@ -12,10 +12,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import fit_maps
 from svmstat.diagnostics.gacv import gckl, machine_gacv
+from svmstat.diagnostics.span import machine_span
 from svmstat.kernels import Kernel
-from svmstat.machine import Machine
+from svmstat.machine import Machine, vote
 from svmstat.objective.measures import share
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.leave_one_out import LeaveOneOut as Left
@@ -33,6 +35,7 @@ class Criterion(ABC):
     any_levels, any_loss : whether it is defined for more than two levels, and for other losses than the hinge loss
     of_full_fit : whether it is a number of the fit to all rows, without a standard error, and not of held-out rows
     needs_truth : whether it is computed from the true probabilities
+    error_name : what a summary calls the error rate beside it
     """
 
     __slots__ = ()
@@ -40,6 +43,7 @@ class Criterion(ABC):
     any_loss: ClassVar[bool] = True
     of_full_fit: ClassVar[bool] = False
     needs_truth: ClassVar[bool] = False
+    error_name: ClassVar[str] = "Error of held-out rows"
 
     @property
     @abstractmethod
@@ -95,15 +99,10 @@ class LeaveOneOut(OfFits):
     def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:
         used = machine.weights > 0
         left = leave_one_out(machine, fit_maps(machine, sample.coupling), influence=False, n_jobs=n_jobs)
-        n_support, codes, weights = machine.n_support, machine.codes[used], machine.weights[used]
         reason = self._trouble(left, used)
         if reason:
-            return failed(reason, n_support)
-        if self.measure == "loss":
-            f, y = left.decision_values[used, 0], machine.signs[used, 0]
-            return rate_loss(f, y, weights, machine.pairs[0].loss, n_support)
-        L, winner, log_likelihood = sample.class_weight[codes], left.winner[used], left.log_likelihood[used]
-        return rate(Predicted(codes, weights, L, winner, log_likelihood), self.measure, n_support)
+            return failed(reason, machine.n_support)
+        return rated(sample, left.decision_values, left.winner, left.log_likelihood, self.measure, machine.n_support)
 
     def _trouble(self, left: Left, used: NDArray[np.bool_]) -> str:
         """What keeps the deletions of the ``used`` rows (n,) from being scored; empty if nothing does."""
@@ -137,12 +136,40 @@ class KFold(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
+class Span(OfFits):
+    """Each row is predicted by what the span says of the fit without it; ``measure`` is one of `MEASURES`.
+
+    Probabilities are those of Platt's map of these values, as with calibration="loo".
+    """
+
+    error_name = "Error by the span"
+
+    measure: str = "deviance"
+
+    @property
+    def label(self) -> str:
+        return f"span estimate of the leave-one-out {self.measure.replace('_', ' ')}"
+
+    def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:  # noqa: ARG002
+        f = machine_span(machine)
+        lost = np.isnan(f).any(axis=1)
+        if lost.any():
+            return failed(f"{np.count_nonzero(lost)} of {len(f)} rows leave a class without any", machine.n_support)
+        maps = fit_maps(machine, sample.coupling, f)
+        if self.measure == "deviance" and not maps.converged.all():
+            return failed("no converged Platt map", machine.n_support)
+        log_likelihood = maps.log_likelihoods(f, machine.codes)
+        return rated(sample, f, vote(f, machine.classes), log_likelihood, self.measure, machine.n_support)
+
+
+@dataclass(frozen=True, slots=True)
 class GACV(OfFits):
     """The generalized approximate cross validation of the fit to all rows [000: 12]."""
 
     any_levels = False
     any_loss = False
     of_full_fit = True
+    error_name = "Apparent error"
 
     @property
     def label(self) -> str:
@@ -159,6 +186,7 @@ class GCKL(OfFits):
     any_levels = False
     of_full_fit = True
     needs_truth = True
+    error_name = "Apparent error"
 
     @property
     def label(self) -> str:
@@ -170,6 +198,23 @@ class GCKL(OfFits):
         return _of_full_fit(machine, gckl(f, sample.truth, machine.weights, loss))
 
 
+def rated(sample: Sample, f: Floats, winner: Codes, log_likelihood: Floats, measure: str, n_support: float) -> Point:
+    """Score what is predicted of the n rows, of which those of weight zero do not count.
+
+    Parameters
+    ----------
+    f : (n, P) decision values
+    winner, log_likelihood : (n,) the classes that are predicted, and the log probabilities of those that were seen
+    """
+    used = sample.weights > 0
+    codes, weights = sample.codes[used], sample.weights[used]
+    if measure == "loss":
+        pair = sample.contrasts[0]
+        return rate_loss(f[used, 0], pair.signs(codes), weights, pair.loss, n_support)
+    seen = Predicted(codes, weights, sample.class_weight[codes], winner[used], log_likelihood[used])
+    return rate(seen, measure, n_support)
+
+
 def _of_full_fit(machine: Machine, score: float) -> Point:
     """The point of a criterion of the fit itself, whose error is the apparent one."""
     wrong = (machine.decision_values > 0)[:, 0] != (machine.signs > 0)[:, 0]
@@ -179,14 +224,16 @@ def _of_full_fit(machine: Machine, score: float) -> Point:
 FURTHER: dict[str, tuple[str, OfFits]] = {
     "gacv": ("GACV", GACV()),
     "loo_loss": ("leave-one-out loss V0", LeaveOneOut("loss")),
+    "span_loss": ("span estimate of V0", Span("loss")),
     "gckl": ("GCKL", GCKL()),
 }
 """What a table may have beside the score: how figures call it, and the criterion."""
 
 
-NAMES = ("loo", "kfold", "gacv", "gckl")
+NAMES = ("loo", "kfold", "span", "gacv", "gckl")
 
 
 def named(name: str, measure: str, folds: int) -> Criterion:
-    """The criterion of that name, one of `NAMES`, with what "loo" and "kfold" measure and the number of folds."""
-    return {"loo": LeaveOneOut(measure), "kfold": KFold(folds, measure), "gacv": GACV(), "gckl": GCKL()}[name]
+    """The criterion of that name, one of `NAMES`, with what is measured of held-out rows and the number of folds."""
+    of_rows = {"loo": LeaveOneOut(measure), "kfold": KFold(folds, measure), "span": Span(measure)}
+    return (of_rows | {"gacv": GACV(), "gckl": GCKL()})[name]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.checks import between
+from svmstat._tools.checks import between, refuse
 from svmstat.tuning.scores import first_least
 
 _SAME = 1e-12
@@ -42,16 +42,21 @@ class NeymanPearson:
     ----------
     a : the level
     delta : with which probability P_F may exceed it, None if nothing is guaranteed
-    holdout : the share of the rows of the other level that set the threshold then
+    holdout : the share of the rows of the other level that set the threshold then, or "loo": each of them, left out
     """
 
     a: float
     delta: float | None = None
-    holdout: float = 0.5
+    holdout: float | str = 0.5
 
     def __str__(self) -> str:
         guarantee = "" if self.delta is None else f", delta = {self.delta:g}"
-        return f"Neyman-Pearson, a = {self.a:g}{guarantee}"
+        return f"Neyman-Pearson, a = {self.a:g}{guarantee}{' (approximate)' if self.by_loo else ''}"
+
+    @property
+    def by_loo(self) -> bool:
+        """Whether the threshold is set by leave-one-out values."""
+        return self.delta is not None and self.holdout == "loo"
 
     @property
     def name(self) -> str:
@@ -80,7 +85,7 @@ def minimax() -> Minimax:
     return Minimax()
 
 
-def neyman_pearson(a: float, delta: float | None = None, *, holdout: float = 0.5) -> NeymanPearson:
+def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str = 0.5) -> NeymanPearson:
     """The criterion for `tune` that false alarms have at most the rate ``a``, misses being as few as that allows.
 
     Parameters
@@ -91,8 +96,12 @@ def neyman_pearson(a: float, delta: float | None = None, *, holdout: float = 0.5
         In (0, 1). If given, a part of the rows of the other level is held out, and the threshold on f is set on them so
         that P(P_F > a) ≤ delta, whatever the distribution: see `svmstat.tuning.guarantee`. Otherwise P_F is
         controlled as far as its estimate by cross-validation goes.
-    holdout : float
-        In (0, 1), the share of these rows that is held out.
+    holdout : float or "loo"
+        In (0, 1), the share of these rows that is held out. With "loo" none is: the threshold is set on the exact
+        leave-one-out values of all of them, so that the fit has all rows and small samples will do. That is
+        approximate: no theorem says P(P_F > a) ≤ delta then, though simulations do. It is refused where more than a
+        tenth of these rows have the predictors of another row. ν₋ is then at most 1 − 1/n₋ of the n₋ rows, for a row
+        can be left out.
 
     Returns
     -------
@@ -101,15 +110,21 @@ def neyman_pearson(a: float, delta: float | None = None, *, holdout: float = 0.5
     Raises
     ------
     ArgumentError
-        For an argument outside (0, 1).
+        For an argument outside (0, 1), and holdout="loo" without delta.
 
     Examples
     --------
     >>> str(neyman_pearson(0.1, delta=0.05))
     'Neyman-Pearson, a = 0.1, delta = 0.05'
     """
-    checked = None if delta is None else between("delta", delta, 0.0, 1.0)
-    return NeymanPearson(between("a", a, 0.0, 1.0), checked, between("holdout", holdout, 0.0, 1.0))
+    level, checked = between("a", a, 0.0, 1.0), None if delta is None else between("delta", delta, 0.0, 1.0)
+    if not isinstance(holdout, str):
+        return NeymanPearson(level, checked, between("holdout", holdout, 0.0, 1.0))
+    if holdout != "loo":
+        raise refuse("holdout", holdout, "a number between 0 and 1, both excluded, or 'loo'")
+    if checked is None:
+        raise refuse("holdout", holdout, "left out without delta, there being no threshold to set")
+    return NeymanPearson(level, checked, holdout)
 
 
 def best_cell(criterion: Minimax | NeymanPearson, p_f: Floats, p_m: Floats) -> int:

@@ -62,6 +62,10 @@ class Grid:
         """C and what tells the kernels from each other."""
         return ["C", *self.parameters[0]]
 
+    def only(self, which: int) -> "Grid":
+        """The same costs with one of the kernels."""
+        return Grid(self.costs, (self.kernels[which],), (self.parameters[which],), (self.arguments[which],))
+
     @property
     def ordered(self) -> bool:
         """Whether the kernels are in the order of one number."""

@@ -4,6 +4,11 @@ Of m held-out rows of the other level let t be the k-th smallest decision value.
 probability at most Σ_{j ≥ k} C(m, j) (1 − a)^j a^{m−j}, with equality where f has no ties, whatever the distribution.
 The smallest k for which that is at most δ gives the fewest misses.
 
+With holdout="loo" the scores are the leave-one-out values of all rows of the other level: nearly those of new rows for
+the fit to all of them, and more of them. They depend on each other, so that there is no such theorem; in simulations
+(``python -m benchmarks np-loo``) P_F exceeds a somewhat less often than δ. A row whose predictors another row has is
+not left out, its copy being still there: its value is that of a row that the fit has seen.
+
 Reference: Tong, Feng & Li (2018), Neyman–Pearson classification algorithms and NP receiver operating characteristics,
 Science Advances 4, proposition 1.
 """
@@ -13,7 +18,14 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from svmstat._tools.arrays import Floats
+from svmstat.calibration import fit_maps
 from svmstat.errors import DataError
+from svmstat.machine import Machine
+from svmstat.resampling import leave_one_out
+from svmstat.solver import TOLERANCE
+
+MOST_TIES = 0.1
+"""The share of rows with the predictors of another row, from which on holdout="loo" is refused."""
 
 
 def exceeds(k: NDArray[np.intp] | int, m: int, a: float) -> Floats:
@@ -63,3 +75,40 @@ def order_of_threshold(m: int, a: float, delta: float) -> int:
 def threshold(scores: Floats, a: float, delta: float) -> float:
     """The k-th smallest of the scores (m,), k being that of `order_of_threshold`."""
     return float(np.sort(scores)[order_of_threshold(len(scores), a, delta) - 1])
+
+
+def left_out_values(machine: Machine) -> Floats:
+    """The leave-one-out values (m,) of the rows of the other level, all of weight one, of a machine of two classes.
+
+    Raises
+    ------
+    DataError
+        If one of them is not known.
+    """
+    left, others = leave_one_out(machine, fit_maps(machine), influence=False), machine.signs[:, 0] < 0
+    f = left.decision_values[others, 0]
+    lost = np.isnan(f) | (left.violation[others] > TOLERANCE)
+    if lost.any():
+        raise DataError(
+            f"holdout='loo' needs the leave-one-out values of all rows of the other level: {np.count_nonzero(lost)} of "
+            f"{len(f)} could not be computed; a holdout between 0 and 1 needs none."
+        )
+    return np.asarray(f)
+
+
+def refuse_ties(X: Floats, other: NDArray[np.bool_]) -> None:
+    """Refuse rows X (n, p) where many of the ``other`` level (n,) have the predictors of another row.
+
+    Raises
+    ------
+    DataError
+        If more than the share `MOST_TIES` of them do.
+    """
+    _, of_row, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
+    tied = count[of_row.ravel()][other] > 1
+    if tied.mean() > MOST_TIES:
+        raise DataError(
+            f"holdout='loo' allows {100 * MOST_TIES:g} % of the rows of the other level to have the predictors of "
+            f"another row, which stays when one of them is left out: {np.count_nonzero(tied)} of {len(tied)} have. A "
+            "holdout between 0 and 1 has no such condition."
+        )

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
 from svmstat.formula import Response
 from svmstat.model import Prepared
@@ -35,6 +36,7 @@ class Asked:
     further: object
     loss: str
     weighing: Mapping[str, object]
+    nested: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,54 @@ class Found:
     params: dict[str, Any]
     C: float = 1.0
     nu: Nu | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is predicted of n rows by fits for which all was chosen without them.
+
+    Attributes
+    ----------
+    fold : Series (n,) with which others a row was left out, −1 for rows of weight zero
+    decision_values : (n, P) f(x_i)
+    winner : (n,) the classes that are predicted
+    log_likelihood : (n,) log p_{y_i}(x_i) by the maps of the rows that were kept
+    choices : one row for each fold, with the best parameters
+    """
+
+    fold: pd.Series
+    decision_values: Floats
+    winner: Codes
+    log_likelihood: Floats
+    choices: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """What the whole search is worth on rows that it has not seen: it was repeated without each of k folds.
+
+    The standard error is that of a mean over the rows. What it leaves out is that the searches share most of their
+    rows. Both are about searches on the share 1 − 1/k of the rows.
+
+    Attributes
+    ----------
+    score, score_se : the score of the rows when they were left out, and its standard error, NaN for minimax and
+        Neyman–Pearson, whose scores are not means over rows
+    rates : error rates of these rows: ``error``, or ``p_f``, ``p_m`` and their standard errors ``p_f_se``, ``p_m_se``
+    choices : DataFrame (k, …) what was chosen without each fold
+    fold : Series (n,) with which others a row was left out, −1 for rows of weight zero
+    """
+
+    score: float
+    score_se: float
+    rates: dict[str, float]
+    choices: pd.DataFrame
+    fold: pd.Series = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        """What a summary calls it."""
+        return f"All tuned anew without each of {len(self.choices)} folds"
 
 
 class Plan(ABC):
@@ -99,6 +149,14 @@ class Plan(ABC):
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         """Search the grid; `DataError` if no point could be scored."""
 
+    def shift(self, found: Found) -> float:
+        """What is added to f of the best point."""
+        return 0.0
+
+    @abstractmethod
+    def judged(self, sample: Sample, left: LeftOut) -> Nested:
+        """What was predicted of rows that were left out of the search, by the score of the search."""
+
     def finished(self, result: "TuneResult", held: pd.DataFrame | None) -> "TuneResult":
         """The result with what follows from the best fit and the rows that were held out."""
         return result
@@ -133,12 +191,14 @@ class TuneResult:
         as an object or in a list: ``svm(..., **best_params)``.
     table : DataFrame
         One row for each point that was looked at. With a cost, C rising, then the others: the parameters, ``score``
-        (the smaller the better), ``score_se``, ``error`` (the error rate of held-out rows, for "gacv" and "gckl" the
-        apparent error), ``n_support`` (sum of the weights of the support vectors; for "kfold" the mean over the
-        folds), the ``further`` criteria. With minimax and Neyman–Pearson the parameters of the kernel, ``nu_event``,
-        ``nu_other``, the estimates ``p_f`` and ``p_m``, with smoothing ``p_f_smooth`` and ``p_m_smooth``, with
-        search="bias" the ``shift``, and the ``score`` of the (smoothed) rates. Last ``status`` ("ok" or "failed") and
-        ``reason`` (why there is no score, else empty).
+        (the smaller the better), ``score_se``, where rows are predicted ``delta_se`` (the standard error of the
+        difference from the best point, row by row) and ``within_se`` (whether the score is above the best by no more
+        than that; NaN and False where the parts of all rows would take more than 256 MiB), ``error`` (the error rate of
+        held-out rows, for "gacv" and "gckl" the apparent error), ``n_support`` (sum of the weights of the support
+        vectors; for "kfold" the mean over the folds), the ``further`` criteria. With minimax and Neyman–Pearson the
+        parameters of the kernel, ``nu_event``, ``nu_other``, the estimates ``p_f`` and ``p_m``, with smoothing
+        ``p_f_smooth`` and ``p_m_smooth``, with search="bias" the ``shift``, and the ``score`` of the (smoothed) rates.
+        Last ``status`` ("ok" or "failed") and ``reason`` (why there is no score, else empty).
     chosen : int
         Which row of the table is the best point.
     plan : Plan
@@ -147,6 +207,9 @@ class TuneResult:
         Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero.
     rule : ShiftedRule or None
         The rule f + shift > 0 that replaces f > 0: with search="bias", and with a guarantee on P_F.
+    nested : Nested or None
+        With ``nested=True`` the score of rows that were left out of the whole search, with its standard error, error
+        rates and what was chosen without each fold.
     n_threshold, order : int or None
         With a guarantee: how many rows of the other level set the threshold, and which of their scores it is.
     """
@@ -157,6 +220,7 @@ class TuneResult:
     chosen: int
     plan: Plan
     fold: pd.Series | None
+    nested: Nested | None = None
     rule: ShiftedRule | None = None
     n_threshold: int | None = None
     order: int | None = None
@@ -165,6 +229,21 @@ class TuneResult:
     def score_name(self) -> str:
         """What tables and figures call the score, the number that was made as small as possible."""
         return self.plan.score_name
+
+    @property
+    def nested_score(self) -> float:
+        """The score of rows that were left out of the whole search, on the scale of ``score``."""
+        return self._nested("nested_score").score
+
+    @property
+    def nested_score_se(self) -> float:
+        """Its standard error: see `Nested`."""
+        return self._nested("nested_score_se").score_se
+
+    def _nested(self, name: str) -> Nested:
+        if self.nested is None:
+            raise UnavailableError(f"{name} is for tune(…, nested=True), which tunes anew without each of ten folds.")
+        return self.nested
 
     @property
     def best_row(self) -> pd.Series:

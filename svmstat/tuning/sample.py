@@ -1,14 +1,18 @@
 """What a search works on: the rows, which of them are held out together, and how much of the machine it may use."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.errors import DataError
 from svmstat.kernels import Kernel
-from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, pose
+from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
+from svmstat.objective.nu import Nu
+from svmstat.resampling.folds import assign_folds
 
 Value = TypeVar("Value")
 
@@ -26,6 +30,11 @@ class Folds:
     groups: Groups
     of_group: Codes
 
+    @property
+    def of_row(self) -> Codes:
+        """(n,) the fold of each row, −1 for rows of weight zero."""
+        return self.groups.to_rows(self.of_group)
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -38,6 +47,7 @@ class Sample:
     weights : (n,) case weights ≥ 0
     contrasts : the pairs of classes, each with its loss
     class_weight : (K,) L of each class
+    levels : (K,) what the classes are called
     coupling : how the probabilities of pairs are coupled
     folds : what is held out together; None where nothing is held out by folds
     truth : (n,) P(event | x) where it is known
@@ -48,6 +58,7 @@ class Sample:
     weights: Floats
     contrasts: tuple[Contrast, ...]
     class_weight: Floats
+    levels: tuple[Any, ...]
     coupling: str
     folds: Folds | None = None
     truth: Floats | None = None
@@ -55,6 +66,31 @@ class Sample:
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
         """The machine on all rows; ``near`` as in `fit_machine`."""
         return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near)
+
+    def fit_nu(self, kernel: Kernel, nu: Nu) -> Machine:
+        """The machine of two classes with these ν."""
+        contrasts = [nu_contrast(pair.first, pair.second, nu) for pair in self.contrasts]
+        return fit_machine(kernel, self.X, self.codes, self.weights, contrasts, C=1.0)
+
+    def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
+        """The same rows in k stratified folds, those that are the same observation in one.
+
+        Raises
+        ------
+        DataError
+            Naming the argument ``name``, if not every fold finds a row of each class.
+        """
+        groups = group_rows(self.X, self.codes.astype(float), self.weights)
+        codes = self.codes[groups.first]
+        for code, level in enumerate(self.levels):
+            n = int(np.count_nonzero(codes == code))
+            if n < k:
+                raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
+        return replace(self, folds=Folds(groups, assign_folds(codes.astype(float), k, rng)))
+
+    def without(self, out: NDArray[np.bool_]) -> "Sample":
+        """The rows (n,) that are ``out`` have weight zero: they take no part, and are predicted."""
+        return replace(self, weights=np.where(out, 0.0, self.weights), folds=None)
 
     @property
     def folded(self) -> Folds:

@@ -24,6 +24,9 @@ class Point:
     n_support : sum of the weights of the support vectors, a mean over the folds
     reason : why the score is NaN, else empty
     further : criteria beside the score, by name
+    deviations : (r,) how far the part of each predicted row is from the mean part, on such a scale that their norm is
+        the standard error, and the norm of their difference from those of another point that of the difference of the
+        two scores; None if they were not kept, or there are none
     """
 
     score: float
@@ -32,6 +35,7 @@ class Point:
     n_support: float
     reason: str = ""
     further: dict[str, float] = field(default_factory=dict)
+    deviations: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +76,15 @@ def rate(seen: Predicted, measure: str, n_support: float) -> Point:
     >>> both = np.array([1, 0])
     >>> seen = Predicted(both, np.array([3.0, 1.0]), np.ones(2), np.array([1, 1]), np.log([0.5, 0.25]))
     >>> point = rate(seen, "error", 2.0)
-    >>> point.score, point.score_se, point.error
+    >>> point.score, round(point.score_se, 6), point.error
     (0.25, 0.25, 0.25)
     """
     wrong, w = seen.winner != seen.codes, seen.weights
     error = share(wrong, w)
     if measure == "deviance":
-        mean, se = _mean(seen.log_likelihood, w, np.ones(len(w)))
-        return Point(-2.0 * w.sum() * mean, 2.0 * w.sum() * se, error, n_support)
+        return _point(-2.0 * seen.log_likelihood, w, np.ones(len(w)), w.sum(), error, n_support)
     L = np.ones(len(w)) if measure == "error" else seen.class_weight
-    return Point(*_mean(wrong.astype(float), w, L), error, n_support)
+    return _point(wrong.astype(float), w, L, 1.0, error, n_support)
 
 
 def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: float) -> Point:
@@ -93,16 +96,36 @@ def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: floa
     >>> rate_loss(np.array([0.5, 0.1]), np.array([1.0, -1.0]), np.array([3.0, 1.0]), hinge(), 2.0).score
     0.65
     """
-    score, se = _mean(loss.values(f, y), weights, np.ones(len(y)))
-    return Point(score, se, share((f > 0) != (y > 0), weights), n_support)
+    error = share((f > 0) != (y > 0), weights)
+    return _point(loss.values(f, y), weights, np.ones(len(y)), 1.0, error, n_support)
 
 
-def _mean(each: Floats, weights: Floats, L: Floats) -> tuple[float, float]:
-    """Σ w L each / Σ w L, and its standard error for weights that are repeats."""
+def _point(each: Floats, weights: Floats, L: Floats, size: float, error: float, n_support: float) -> Point:
+    """``size`` times Σ w L each / Σ w L, with its standard error for weights that are repeats."""
     total, mass = weights.sum(), weights @ L
     mean = weights @ (L * each) / mass
     correction = total / (total - 1.0) if total > 1.0 else np.nan
-    return float(mean), float(np.sqrt(correction * (weights @ (L * (each - mean)) ** 2)) / mass)
+    deviations = size * np.sqrt(correction * weights) * L * (each - mean) / mass
+    score, se = float(size * mean), float(np.sqrt(deviations @ deviations))
+    return Point(score, se, error, n_support, deviations=deviations)
+
+
+def paired_se(point: Point, other: Point) -> float:
+    """The standard error of the difference of two scores of the same rows; NaN where their parts are not known.
+
+    For the deviance that is 2 √(n · var(log p − log p')), for an error rate that of a mean of differences.
+
+    Examples
+    --------
+    >>> both, ones = np.array([1, 0, 1]), np.ones(3)
+    >>> one = rate(Predicted(both, ones, ones, np.array([1, 1, 1]), np.log([0.5, 0.25, 0.5])), "deviance", 2.0)
+    >>> same = rate(Predicted(both, ones, ones, np.array([1, 1, 1]), np.log([0.25, 0.125, 0.25])), "deviance", 2.0)
+    >>> round(same.score - one.score, 4), round(one.score_se, 2), paired_se(one, same) < 1e-12  # every row loses log 2
+    (4.1589, 1.39, True)
+    """
+    if point.deviations is None or other.deviations is None:
+        return np.nan
+    return float(np.linalg.norm(point.deviations - other.deviations))
 
 
 def failed(reason: str, n_support: float = np.nan) -> Point:

@@ -4,29 +4,30 @@ import sys
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.checks import flag, workers
+from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
 from svmstat.kernels import Kernel
-from svmstat.machine import Groups, group_rows
 from svmstat.model import Prepared, fit, prepare
-from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import check_values, make_grid
+from svmstat.tuning.nested import outer_folds, search_without
 from svmstat.tuning.plan import Asked, Plan, TuneResult
-from svmstat.tuning.sample import Effort, Folds, Sample
+from svmstat.tuning.sample import Effort, Sample
+
+OUTER = 10
+"""Without how many folds in turn all is tuned anew with ``nested=True``."""
 
 AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
@@ -45,6 +46,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     smooth: str | None = None,
     score: str = "deviance",
     folds: int = 5,
+    nested: bool | int = False,
     truth: Hashable | ArrayLike | None = None,
     further: Sequence[str] = (),
     rng: int | np.random.Generator | None = None,
@@ -82,11 +84,13 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     nu : sequence of float, or two sequences, optional
         Values of ν₊ and ν₋ of the 2ν-SVM, in (0, 1], for `minimax` and `neyman_pearson`; two sequences are those for
         the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
-    criterion : {"loo", "kfold", "gacv", "gckl"}, minimax() or neyman_pearson(a)
-        Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold; the
-        generalized approximate cross validation of the fit to all rows, for the hinge loss [000: 12]; or GCKL, which
-        that estimates, in a simulation where the true probabilities are known. `minimax` and `neyman_pearson` choose
-        (ν₊, ν₋) and the kernel by false alarms P_F and misses P_M in stratified k-fold [004].
+    criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
+        Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
+        leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
+        Chapelle 2000], for where these take too long: see `svmstat.diagnostics.span`; the generalized approximate cross
+        validation of the fit to all rows, for the hinge loss [000: 12]; or GCKL, which that estimates, in a simulation
+        where the true probabilities are known. `minimax` and `neyman_pearson` choose (ν₊, ν₋) and the kernel by false
+        alarms P_F and misses P_M in stratified k-fold [004].
     search : {"grid", "coordinate", "coordinate_2d", "balanced", "bias"}
         All combinations of the values. The others are for minimax and Neyman–Pearson: coordinate descent in
         (γ, ν₋, ν₊), or in (ν₋, ν₊) for each γ; ν₊ = ν₋; the ordinary ν-SVM with a shifted decision function
@@ -95,21 +99,26 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         For minimax and Neyman–Pearson: whether the estimates of P_F and P_M are averaged over neighbouring (ν₊, ν₋), or
         also over neighbouring γ, before they are compared [004: 3.1].
     score : {"deviance", "error", "weighted_error", "loss"}
-        What "loo" and "kfold" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with "loo" the
-        CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its class
-        weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with "loo"
-        and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
+        What "loo", "kfold" and "span" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with
+        "loo" the CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its
+        class weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with
+        "loo" and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
     folds : int
         The number of folds of "kfold", minimax and Neyman–Pearson, ≥ 2. Rows that agree in all predictors and the
         response share a fold, so that no fit is tested on rows that it has seen; a row of weight two is one such pair.
         All grid points have the same folds.
+    nested : bool or int
+        Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
+        score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of
+        many scores is too low, this one is not. Scaling and the values of the grid are those of all rows here too.
+        Not for "gacv" and "gckl", nor where delta guarantees the level.
     truth : column name or array_like of shape (n,), optional
         The true P(event | x) of each row of ``data``, for GCKL.
-    further : sequence of {"gacv", "loo_loss", "gckl"}
+    further : sequence of {"gacv", "loo_loss", "span_loss", "gckl"}
         Criteria to be computed beside the score, as columns of the table; not with "kfold".
     rng : int or Generator, optional
-        Where the folds come from; nothing else is random.
+        Where the folds, those of ``nested`` too, and rows that set a threshold come from; nothing else is random.
     n_jobs : int, optional
         Workers, as in `joblib.Parallel`: threads unless ``joblib.parallel_config`` names another backend. The result
         does not depend on them.
@@ -150,7 +159,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     (474.4, 394.7)
     """
     weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
-    asked = Asked(C, nu, search, smooth, score, folds, truth, further, loss, weighing)
+    asked = Asked(C, nu, search, smooth, score, folds, truth, further, loss, weighing, _outer(nested))
     plan = _plan(criterion, asked)
     effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
@@ -165,7 +174,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     prepared.check_bounds(wanted.costs)
     if prepared.many:
         plan.refuse_levels(prepared.frame.response)
-    apart = plan.held_out(prepared, len(data), subset is None, _another(seed))
+    apart = plan.held_out(prepared, len(data), subset is None, _another(seed, 1))
     held = None if apart is None else data.iloc[apart[0]]
     if apart is not None and held is not None:
         with warnings.catch_warnings():
@@ -175,10 +184,16 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     grid = make_grid(wanted, prepared)
     plan.refuse_grid(grid)
     known = None if truth is None else true_probabilities(truth, data, prepared.frame.rows)
-    sample, fold = _sample(prepared, plan.folds, seed, known)
+    sample, index, fold, outer = _sample(prepared, known), prepared.frame.index, None, None
+    if asked.nested is not None:
+        outer = outer_folds(sample, asked.nested, plan.folds, index, _another(seed, 2))
+    if plan.folds is not None:
+        sample = sample.in_folds(plan.folds, np.random.default_rng(seed))
+        fold = pd.Series(sample.folded.of_row, index, name="fold")
     found = plan.search(sample, grid, effort)
+    judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
-    return plan.finished(TuneResult(best, found.params, found.table, found.chosen, plan, fold), held)
+    return plan.finished(TuneResult(best, found.params, found.table, found.chosen, plan, fold, judged), held)
 
 
 def _plan(criterion: object, asked: Asked) -> Plan:
@@ -188,25 +203,25 @@ def _plan(criterion: object, asked: Asked) -> Plan:
     return plan_by_cost(criterion, asked)
 
 
-def _another(seed: np.random.SeedSequence) -> np.random.Generator:
+def _outer(nested: object) -> int | None:
+    """Without how many folds in turn all is tuned anew; None if that is not asked for."""
+    if isinstance(nested, bool | np.bool_):
+        return OUTER if nested else None
+    return at_least("nested", nested, 2)
+
+
+def _another(seed: np.random.SeedSequence, which: int) -> np.random.Generator:
     """A generator that draws independently of the folds."""
-    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1)))
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, which)))
 
 
-def _sample(
-    prepared: Prepared, k: int | None, seed: np.random.SeedSequence, truth: Floats | None
-) -> tuple[Sample, pd.Series | None]:
-    """What is searched on, and the fold of each row if there are folds."""
-    frame, X = prepared.frame, prepared.X
-    sample = Sample(
-        X, frame.codes, frame.weights, prepared.contrasts(), prepared.level_weights, prepared.coupling, truth=truth
-    )
-    if k is None:
-        return sample, None
-    groups = group_rows(X, frame.codes.astype(float), frame.weights)
-    of_group = _stratified(prepared, groups, k, np.random.default_rng(seed))
-    fold = pd.Series(groups.to_rows(of_group), index=frame.index, name="fold")
-    return replace(sample, folds=Folds(groups, of_group)), fold
+def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
+    """What is searched on."""
+    frame = prepared.frame
+    return Sample(
+        prepared.X, frame.codes, frame.weights, prepared.contrasts(), prepared.level_weights, frame.response.levels,
+        prepared.coupling, truth=truth,
+    )  # fmt: skip
 
 
 def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
@@ -224,13 +239,3 @@ def _column_of(truth: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
     """The column that holds the truth, which ``.`` in a formula does not stand for."""
     column = named_column("truth", truth, data) if isinstance(data, pd.DataFrame) else None
     return () if column is None else (column,)
-
-
-def _stratified(prepared: Prepared, groups: Groups, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """A fold for each group of equal rows, after a look at whether every fold finds one of each class."""
-    codes = prepared.frame.codes[groups.first]
-    for code, level in enumerate(prepared.frame.response.levels):
-        n = int(np.count_nonzero(codes == code))
-        if n < k:
-            raise DataError(f"folds={k} needs {k} different rows of each level: the level {level!r} has {n}.")
-    return assign_folds(codes, k, rng)

@@ -53,6 +53,7 @@ def test_what_they_are_called():
     assert (str(minimax()), minimax().name) == ("minimax", "max(P_F, P_M)")
     assert str(neyman_pearson(0.1)) == "Neyman-Pearson, a = 0.1"
     assert str(neyman_pearson(0.05, 0.2, holdout=0.3)) == "Neyman-Pearson, a = 0.05, delta = 0.2"
+    assert str(neyman_pearson(0.1, 0.2, holdout="loo")) == "Neyman-Pearson, a = 0.1, delta = 0.2 (approximate)"
     assert neyman_pearson(0.05).name == "Neyman-Pearson score at 0.05"
     assert (svmstat.minimax, svmstat.neyman_pearson) == (minimax, neyman_pearson)
 
@@ -134,8 +135,14 @@ def test_arguments_that_are_refused(name, value):
         return
     with pytest.raises(ArgumentError) as caught:
         neyman_pearson(**{"a": 0.1, name: value})
-    expected = f"{name}={value!r} is not allowed: it must be a number between 0 and 1, both excluded."
+    more = ", or 'loo'" if name == "holdout" and isinstance(value, str) else ""
+    expected = f"{name}={value!r} is not allowed: it must be a number between 0 and 1, both excluded{more}."
     assert str(caught.value) == expected
+
+
+def test_leave_one_out_is_for_a_threshold():
+    with pytest.raises(ArgumentError, match="holdout='loo' is not allowed: it must be left out without delta"):
+        neyman_pearson(0.1, holdout="loo")
 
 
 def test_arguments_are_kept_as_floats():

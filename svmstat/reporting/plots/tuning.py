@@ -1,6 +1,7 @@
 """A tuning criterion over its grid: contours for two parameters, lines for one."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,10 @@ from svmstat._tools.arrays import Floats
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, SMALL, Axes, drawing, pyplot
 
 _LEVELS = 12
+_RING: dict[str, Any] = {
+    "marker": "o", "linestyle": "", "markersize": 7, "markerfacecolor": "none", "markeredgecolor": ACCENT,
+    "clip_on": False, "label": "within one paired\nse of the best",
+}  # fmt: skip
 
 
 def contour_plot(
@@ -16,6 +21,7 @@ def contour_plot(
     gamma: ArrayLike,
     scores: ArrayLike,
     best: tuple[float, float],
+    near: ArrayLike,
     *,
     what: str = "score",
     ax: Axes | None = None,
@@ -30,6 +36,8 @@ def contour_plot(
         The criterion; grid points where it is NaN are crossed out.
     best : tuple of float
         C and gamma of the point that is marked.
+    near : array_like of bool (L, J)
+        Other points that are as good as far as can be told, which are ringed.
     what : str
         The name of the criterion, for the title.
     ax : Axes, optional
@@ -48,12 +56,16 @@ def contour_plot(
             shaded(ax, x, y, z, levels)
         columns, rows = np.meshgrid(x, y)
         ax.plot(columns[known], rows[known], ".", color=GREY, markersize=3, clip_on=False)
-        ax.plot(columns[~known], rows[~known], "x", color=INK, markersize=5, clip_on=False, label="no score")
+        if not known.all():
+            ax.plot(columns[~known], rows[~known], "x", color=INK, markersize=5, clip_on=False, label="no score")
+        ringed = np.asarray(near, bool)
+        if ringed.any():
+            ax.plot(columns[ringed], rows[ringed], **_RING)
         score = z[np.argmin(np.abs(y - at[1])), np.argmin(np.abs(x - at[0]))]
         ax.plot(*at, "o", color=ACCENT, markersize=8, markeredgecolor="white", clip_on=False, zorder=5)
         ax.set(xlabel="log2 C", ylabel="log2 gamma")
         ax.set_title(f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}")
-        if not known.all():
+        if ringed.any() or not known.all():
             ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
         return ax
 
@@ -61,6 +73,7 @@ def contour_plot(
 def line_plot(
     lines: Mapping[str, tuple[ArrayLike, ArrayLike]],
     best: tuple[float, float],
+    near: Floats,
     *,
     name: str,
     logarithmic: bool = True,
@@ -75,6 +88,8 @@ def line_plot(
         Lines break where a score is NaN.
     best : tuple of float
         Value and score of the point that is marked.
+    near : (k, 2) array
+        Others of the points, that are as good as far as can be told, which are ringed.
     name : str
         The parameter on the axis.
     logarithmic : bool
@@ -96,11 +111,13 @@ def line_plot(
             y = np.asarray(scores, float)[order]
             colour = GREY if i >= len(LINES) else INK
             ax.plot(x[order], y, LINES[i % len(LINES)], marker=".", color=colour, label=label or "_nolegend_")
+        if len(near):
+            ax.plot(np.log2(near[:, 0]) if logarithmic else near[:, 0], near[:, 1], **_RING)
         at = float(np.log2(best[0])) if logarithmic else best[0]
         ax.plot(at, best[1], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
         ax.set(xlabel=f"log2 {name}" if logarithmic else name, ylabel=what)
         ax.set_title(f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}")
-        if len(lines) > 1:
+        if len(near) or len(lines) > 1:
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return ax
 

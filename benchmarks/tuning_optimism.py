@@ -1,0 +1,66 @@
+"""The least score of a grid against what the chosen fit is worth, and how well nested=True estimates that.
+
+Samples from a known P(y | x). What a fit is worth is its expected deviance a row on new data, −2 E log π, by 4000 new x
+and their true P.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from svmstat import tune
+from svmstat.errors import GridWarning
+
+FRESH = 4000
+GRID = {"C": 4.0 ** np.arange(-1, 4), "gamma": 4.0 ** np.arange(-2, 2) / 2}
+TRUTHS = {
+    "linear": lambda x: expit(1.5 * x[:, 0] + x[:, 1]),
+    "smooth": lambda x: expit(2.0 * x[:, 0] - x[:, 1] ** 2 + 1.0),
+    "flexible": lambda x: expit(4.0 * np.sin(2.0 * x[:, 0]) * np.cos(2.0 * x[:, 1])),
+}
+
+
+def one_sample(name, n, seed, criterion="loo"):
+    """The least score, the nested score and its standard error, and what the chosen fit is worth, all for a row."""
+    rng, new = np.random.default_rng([n, seed]), np.random.default_rng(0).normal(size=(FRESH, 2))
+    x = rng.normal(size=(n, 2))
+    data = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": rng.random(n) < TRUTHS[name](x)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        found = tune("y ~ x + z", data, **GRID, scale=False, criterion=criterion, nested=True, rng=seed)
+    p, fitted = TRUTHS[name](new), found.best.predict_proba(pd.DataFrame({"x": new[:, 0], "z": new[:, 1]}))[True]
+    worth = -2.0 * np.mean(p * np.log(fitted) + (1.0 - p) * np.log1p(-fitted))
+    return found.best_row["score"] / n, found.nested_score / n, found.nested_score_se / n, worth
+
+
+def summarised(name, n, found):
+    """One row of the table from samples (S, 4)."""
+    least, nested, se, worth = np.asarray(found).T
+    samples, mean = len(least), worth.mean()
+    row = {"truth": name, "n": n, "samples": samples, "worth": mean}
+    for label, estimate in (("least", least), ("nested", nested)):
+        difference = worth - estimate
+        row[f"worth - {label}"] = difference.mean()
+        row[f"se {label}"] = difference.std(ddof=1) / np.sqrt(samples)
+    row["covers this fit"] = np.mean(np.abs(nested - worth) <= 1.96 * se)
+    row["covers the mean"] = np.mean(np.abs(nested - mean) <= 1.96 * se)
+    return row
+
+
+def rows(quick: bool = False) -> list[dict]:
+    """One for each truth and n: by how much the least score, and the nested score, are below what the fit is worth.
+
+    The coverages are those of nested ± 1.96 se, of what the fit of the sample is worth and of its mean over samples.
+    """
+    designs = [(name, n) for name in TRUTHS for n in ((100,) if quick else (100, 200))]
+    return [
+        summarised(name, n, [one_sample(name, n, seed) for seed in range(10 if quick else 5000 // n)])
+        for name, n in designs
+    ]
+
+
+def main():
+    print("tune(criterion='loo', nested=True), 5 values of C and 4 of gamma; deviance for a row")
+    print(pd.DataFrame(rows()).round(3).to_string(index=False))

@@ -1,0 +1,96 @@
+"""A search repeated without each of some folds, whose rows it then predicts: what is chosen has not seen them.
+
+The least of many cross-validated scores is too low, for having been chosen; this is not [Varma & Simon 2006].
+
+Rows are left out by a weight of zero, which is the bound u = 0. The scaling of the columns and the grid, with the
+values that "scale" and "median" stand for, are those of all rows: they do not look at the response.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import fit_maps
+from svmstat.errors import DataError
+from svmstat.machine import vote
+from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.tuning.grid import Grid
+from svmstat.tuning.plan import LeftOut, Plan
+from svmstat.tuning.sample import Effort, Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The folds that are left out of a whole search.
+
+    Attributes
+    ----------
+    fold : Series (n,) the fold 0 … k − 1 of each row, −1 for rows of weight zero
+    kept : (k,) the rows without each of them, in folds of their own if the search has some
+    """
+
+    fold: pd.Series
+    kept: tuple[Sample, ...]
+
+
+def outer_folds(sample: Sample, k: int, inner: int | None, index: pd.Index, rng: np.random.Generator) -> Outer:
+    """Draw k stratified folds of the rows with this index, and ``inner`` folds of the rows that each of them leaves.
+
+    Raises
+    ------
+    DataError
+        If a class has too few different rows.
+    """
+    fold = sample.in_folds(k, rng, "nested").folded.of_row
+    kept = [sample.without(fold == which) for which in range(k)]
+    return Outer(
+        pd.Series(fold, index, name="fold"),
+        tuple(kept if inner is None else [each.in_folds(inner, rng) for each in kept]),
+    )
+
+
+def search_without(outer: Outer, plan: Plan, grid: Grid, effort: Effort) -> LeftOut:
+    """Repeat the search without each fold, and predict its rows by what it chose."""
+    k, fold, trial = len(outer.kept), outer.fold.to_numpy(), grid.only(len(grid.kernels) // 2)
+    parts = run_pieces(
+        _predicted,
+        [(plan, sample, fold == which, grid, which) for which, sample in enumerate(outer.kept)],
+        n_jobs=effort.n_jobs,
+        progress=effort.progress,
+        what="nested",
+        outlook=Outlook([(lambda: plan.search(outer.kept[0], trial, Effort(1)), float(k * len(grid.kernels)))]),
+    )
+    n, pairs = len(fold), parts[0].f.shape[1]
+    f, winner, log_likelihood = np.full((n, pairs), np.nan), np.full(n, -1), np.full(n, np.nan)
+    for which, part in enumerate(parts):
+        out = fold == which
+        f[out], winner[out], log_likelihood[out] = part.f, part.winner, part.log_likelihood
+    choices = pd.DataFrame([part.choice for part in parts]).rename_axis("fold")
+    return LeftOut(outer.fold, f, winner, log_likelihood, choices)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is predicted of m rows, and the best parameters without them; f is (m, P)."""
+
+    f: Floats
+    winner: Codes
+    log_likelihood: Floats
+    choice: dict[str, object]
+
+
+def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, which: int) -> _Part:
+    """The rows that are ``out`` (n,) by the best fit to the others."""
+    try:
+        found = plan.search(sample, grid, Effort(1))
+    except DataError as error:
+        raise DataError(f"nested: without the rows of fold {which}, {error}") from error
+    kernel = grid.kernels[found.kernel]
+    machine = sample.fit(kernel, found.C) if found.nu is None else sample.fit_nu(kernel, found.nu)
+    f = machine.decision_values[out] + plan.shift(found)
+    log_likelihood = fit_maps(machine, sample.coupling).log_likelihoods(f, sample.codes[out])
+    choice = {"C": found.C} if found.nu is None else {"nu_event": found.nu.event, "nu_other": found.nu.other}
+    return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **grid.parameters[found.kernel]})

@@ -1,0 +1,133 @@
+"""Nested estimates: the search of the rows that are kept, and its fit at the rows that are not, by separate calls."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from levels import quiet, sample, standardised
+
+from svmstat import svm, tune
+from svmstat.errors import ArgumentError, DataError, UnavailableError
+from svmstat.tuning import minimax, neyman_pearson
+
+TOL = 1e-5  # two certified fits of the same problem, and their Platt maps, relative
+GRID = {"C": [0.5, 4.0], "gamma": [0.1, 1.0]}
+
+
+@pytest.fixture(params=[2, 3], ids=["two", "three"])
+def K(request):
+    """Six levels have nothing here that three have not, and take their time."""
+    return request.param
+
+
+@pytest.fixture
+def data(K):
+    return standardised(sample(K, 66, seed=1))
+
+
+def by_hand(data, found, score, **options):
+    """The log-likelihoods of rows, or whether they are predicted wrongly, by searches without their folds."""
+    each, w = np.full(len(data), np.nan), data[options["weights"]] if "weights" in options else np.ones(len(data))
+    for which, choice in found.nested.choices.iterrows():
+        out = (found.nested.fold == which).to_numpy()
+        kept = data[~out & (w > 0)]
+        inner = quiet("y ~ x + z", kept, score=score, scale=False, **GRID, **options)
+        assert inner.best_params == choice.to_dict()
+        fit = svm("y ~ x + z", kept, scale=False, **options, **inner.best_params)
+        if score == "error":
+            each[out] = fit.predict(data[out]) != data["y"][out]
+        else:
+            p = fit.predict_proba(data[out])
+            each[out] = np.log([p.loc[i, level] for i, level in data["y"][out].items()])
+    return each
+
+
+@pytest.mark.parametrize(("score", "options"), [("deviance", {}), ("error", {}), ("deviance", {"weights": "w"})])
+def test_nested_by_hand(data, score, options):
+    found = quiet("y ~ x + z", data, score=score, scale=False, nested=3, rng=2, **GRID, **options)
+    w = data["w"].to_numpy(float) if options else np.ones(len(data))
+    used, each = w > 0, by_hand(data, found, score, **options)
+    mean = np.average(each[used], weights=w[used])
+    spread = np.sqrt(w[used] @ (each[used] - mean) ** 2 / (w.sum() - 1) / w.sum())
+    scale = 1.0 if score == "error" else -2.0 * w.sum()
+    assert found.nested_score == pytest.approx(scale * mean, rel=TOL)
+    assert found.nested_score_se == pytest.approx(abs(scale) * spread, rel=TOL)
+    assert (found.nested.fold[~used] == -1).all() and set(found.nested.fold[used]) == {0, 1, 2}
+    plain = quiet("y ~ x + z", data, score=score, scale=False, rng=2, **GRID, **options)
+    pd.testing.assert_frame_equal(found.table, plain.table, check_exact=True)
+    assert plain.nested is None
+
+
+@pytest.mark.parametrize("criterion", ["loo", "kfold", "span"])
+def test_workers_do_not_matter_and_rng_does(data, criterion):
+    how = {"criterion": criterion, "nested": 3, "folds": 3, "score": "error", **GRID}
+    one, two, other = (quiet("y ~ x + z", data, rng=rng, n_jobs=n, **how) for rng, n in ((1, 1), (1, 2), (2, 1)))
+    assert (one.nested_score, one.nested_score_se) == (two.nested_score, two.nested_score_se)
+    pd.testing.assert_frame_equal(one.nested.choices, two.nested.choices)
+    assert not one.nested.fold.equals(other.nested.fold)
+    assert one.nested.rates["error"] == one.nested_score
+
+
+def test_ten_folds_by_default_in_the_summary():
+    data = sample(2, 66, seed=1)[:60]  # without the copies
+    found = quiet("y ~ x + z", data, nested=True, rng=1, **GRID)
+    text = " ".join(str(found).split())
+    assert "All tuned anew without each of 10 folds" in text and len(found.nested.choices) == 10
+    assert f"Optimism of the score: {found.nested_score - found.best_row['score']:.5g}" in text
+    assert "what tuning on fewer rows costs" in text
+    counts = pd.crosstab(found.nested.fold, data["y"])
+    assert (counts.max() - counts.min() <= 1).all()
+
+
+@pytest.mark.parametrize("search", ["grid", "bias"])
+def test_error_rates(search):
+    data = standardised(sample(2, 90, seed=3))
+    options = {"criterion": minimax(), "search": search, "nu": [0.3, 0.6], "gamma": [0.2, 1.0], "scale": False}
+    found = quiet("y ~ x + z", data, nested=3, folds=3, rng=1, event="b", **options)
+    wrong = pd.Series(False, index=data.index)
+    if search == "grid":
+        for which, choice in found.nested.choices.iterrows():
+            out = found.nested.fold == which
+            nu = choice["nu_event"], choice["nu_other"]
+            fit = svm("y ~ x + z", data[~out], nu=nu, gamma=choice["gamma"], event="b", scale=False)
+            wrong[out] = fit.predict(data[out]) != data["y"][out]
+        is_event = data["y"] == "b"
+        expected = {"p_f": wrong[~is_event].mean(), "p_m": wrong[is_event].mean()}
+        assert {name: found.nested.rates[name] for name in expected} == pytest.approx(expected)
+        se = np.sqrt(expected["p_f"] * (1 - expected["p_f"]) / ((~is_event).sum() - 1))
+        assert found.nested.rates["p_f_se"] == pytest.approx(se)
+    assert found.nested_score == max(found.nested.rates["p_f"], found.nested.rates["p_m"])
+    assert np.isnan(found.nested_score_se)
+    assert "All tuned anew without each of 3 folds" in str(found)
+
+
+BAD = [
+    ({"nested": 1}, "nested=1 is not allowed: it must be an integer >= 2"),
+    ({"nested": "yes"}, "nested='yes' is not allowed"),
+    (
+        {"nested": True, "criterion": "gacv"},
+        "nested=10 is not allowed: it must be left out with GACV, a number of the fit",
+    ),
+    ({"nested": 3, "criterion": neyman_pearson(0.2, 0.2)}, "nested=3 is not allowed: it must be left out with delta"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[str(case[0])[:40] for case in BAD])
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ArgumentError) as caught:
+        tune("y ~ x + z", sample(2, 60), **arguments)
+    assert message in str(caught.value)
+
+
+def test_rows_that_do_not_suffice(data):
+    few = data[data["y"] != "b"]
+    few = pd.concat([few, data[data["y"] == "b"].head(4)])
+    with pytest.raises(DataError, match="nested=5 needs 5 different rows of each level: the level 'b' has 4"):
+        tune("y ~ x + z", few, nested=5, **GRID)
+    with pytest.raises(DataError, match="folds=4 needs 4 different rows of each level: the level 'b' has 3"):
+        tune("y ~ x + z", few, nested=4, criterion="kfold", folds=4, **GRID)
+
+
+def test_without_it_there_is_no_estimate():
+    found = quiet("y ~ x + z", sample(2, 60), C=1.0, gamma=0.5)
+    with pytest.raises(UnavailableError, match=r"nested_score is for tune\(…, nested=True\)"):
+        found.nested_score  # noqa: B018
