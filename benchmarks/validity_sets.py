@@ -18,6 +18,7 @@ from svmstat.errors import SvmstatWarning
 
 LEVEL, BAND, B = 0.9, 0.95, 199
 FRESH, POINTS = 1000, 200
+SAMPLES, TUNED, FOLDS = 200, 60, 5
 SHARES = {
     ("two", "balanced"): [0.5, 0.5],
     ("two", "1:10"): [10 / 11, 1 / 11],
@@ -47,20 +48,21 @@ def designs():
 def sets(quick):
     """Coverage by level on fresh rows, and the mean size of the sets."""
     found = []
-    for tuned, samples in ((False, 200), (True, 60)):
+    for tuned, samples in ((False, SAMPLES), (True, TUNED)):
         for truth, design, shares in designs():
             for n in (100, 200):
                 tasks = range(samples // 10 if quick else samples)
                 results = joblib.Parallel()(joblib.delayed(covered)(truth, shares, n, seed, tuned) for seed in tasks)
                 where = f"{design}, {'tuned' if tuned else 'untuned'}", n
                 for k in range(len(shares)):
-                    exact, values, known = zip(*((r["exact"][k], r["covered"][k], r["known"][k]) for r in results))
+                    exact, values, known = zip(
+                        *((r["exact"][k], r["covered"][k], r["known"][k]) for r in results), strict=True
+                    )
                     label = f"90 % sets, level {k}"
-                    found.append(row("sets", *where, label, float(np.mean(exact)), values))
-                    if not all(known):  # samples in which every set holds the level say nothing of the others
-                        some = np.array(known)
-                        nominal = float(np.mean(np.array(exact)[some]))
-                        found.append(row("sets", *where, f"{label}, n_l >= 9", nominal, np.array(values)[some]))
+                    found.append(row("sets", *where, label, float(exact.mean()), values))
+                    if not known.all():  # samples in which every set holds the level say nothing of the others
+                        nominal = float(exact[known].mean())
+                        found.append(row("sets", *where, f"{label}, n_l >= 9", nominal, values[known]))
                 found.append(row("sets", *where, "90 % sets, mean size", None, [r["size"] for r in results]))
     return found
 
@@ -84,7 +86,7 @@ def covered(truth, shares, n, seed, tuned):
 
 def bands(quick):
     """Coverage of the mean of the estimate over samples, and of the true probability, at fixed points."""
-    found, samples = [], 12 if quick else 60
+    found, samples = [], TUNED // 5 if quick else TUNED
     chosen = [(*design, tuned) for tuned in (False, True) for design in designs() if not tuned or len(design[2]) == 2]
     for truth, design, shares, tuned in chosen:
         for n in (100, 200):
@@ -125,7 +127,7 @@ def fitted(data, truth, tuned):
             return svm("y ~ x + z", data, **settings)
         widths = {} if "kernel" in settings else {"gamma": WIDTHS}
         kernel = settings.get("kernel", "rbf")
-        return tune("y ~ x + z", data, kernel=kernel, C=COSTS, criterion="kfold", folds=5, rng=0, **widths).best
+        return tune("y ~ x + z", data, kernel=kernel, C=COSTS, criterion="kfold", folds=FOLDS, rng=0, **widths).best
 
 
 def truths(name, shares):
@@ -150,12 +152,12 @@ def scores(name, X, K):
 
 
 def sample(rng, n, probability):
-    """Rows with two of each level at least, and their probabilities."""
+    """Rows with five of each level at least, one for each fold of a search, and their probabilities."""
     while True:
         X = rng.normal(size=(n, 2))
         p = probability(X)
         y = (rng.random((n, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
-        if np.bincount(y, minlength=p.shape[1]).min() >= 2:
+        if np.bincount(y, minlength=p.shape[1]).min() >= FOLDS:
             return pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "y": y}), p
 
 

@@ -4,9 +4,7 @@ from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gof import GofResult
 from svmstat.diagnostics.influence import InfluenceResult
 from svmstat.diagnostics.label_sets import LabelSets
-from svmstat.diagnostics.label_sets import LabelSets
 from svmstat.diagnostics.loo import LooResult
-from svmstat.diagnostics.stability import PredictionResult
 from svmstat.diagnostics.stability import PredictionResult
 
 __all__ = ["Evidence", "GofResult", "InfluenceResult", "LabelSets", "LooResult", "PredictionResult"]

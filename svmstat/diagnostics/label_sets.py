@@ -99,7 +99,7 @@ class LabelSets:
         return np.array([self.weights[self.codes == k].sum() for k in range(len(self.shape.levels))])
 
     def summary(self) -> Summary:
-        """Coverage and size of the sets of the held-out rows, the sizes of those that were asked for, what they mean."""
+        """Coverage and size of the sets of held-out rows, the sizes of those that were asked for, what they mean."""
         names = tuple(map(str, self.shape.levels))
         totals, sizes = self._totals, self.size
         cells = zip(totals.tolist(), self.coverage.tolist(), self.mean_size.tolist(), strict=True)
@@ -126,7 +126,8 @@ class LabelSets:
         if few:
             notes.append(f"With fewer than {least:g} rows a level is in every set: {', '.join(few)}.")
         if lost := int(sizes.isna().sum()):
-            notes.append(f"{lost} row{'s'[: lost != 1]} without a set: a predictor is missing, or a fit without the row.")
+            rows = "row" if lost == 1 else "rows"
+            notes.append(f"{lost} {rows} without a set: a predictor is missing, or there is no fit without the row.")
         return Summary(f"Conformal label sets at {percent(self.level)}, by level", (by_level, of_rows), tuple(notes))
 
     def __repr__(self) -> str:

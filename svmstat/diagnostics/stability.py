@@ -74,8 +74,8 @@ class PredictionResult:
         response = self.shape.response
         shown = [response.event_code] if self.shape.two else list(range(len(response.levels)))
         names = [f"P({response.name} = {response.levels[k]})" for k in shown]
-        arrays = (each[:, shown] for each in (self.probability, self.spread.lower, self.spread.upper))
-        return stability_plot(*arrays, names, level=self.level, ax=ax)
+        prob, lower, upper = (each[:, shown] for each in (self.probability, self.spread.lower, self.spread.upper))
+        return stability_plot(prob, lower, upper, names, level=self.level, ax=ax)
 
     def summary(self) -> Summary:
         """What was drawn, the first rows, and what the interval is not."""

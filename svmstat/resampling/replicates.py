@@ -44,7 +44,7 @@ class PairsReplicates:
     machine : the fit
     counts : (B, G) how often each group of equal rows was drawn
     rows : for each of the P pairs, the groups (S,) that are a support vector in some replicate
-    coefficients : for each of the P pairs, α y (B, S); zero where a replicate failed
+    coefficients : for each of the P pairs, α y (B, S); zero where the pair failed
     intercept : (B, P); NaN where the pair has lost a class or is not certified
     maps : Platt's maps of the rows that each replicate left out, slope and intercept (B, 1, P), NaN where there is
         none, converged (B, P), totals (B, 1, K)
@@ -64,20 +64,20 @@ class PairsReplicates:
         """(B,) whether no row of some class was drawn."""
         codes = self.machine.group_codes
         drawn = np.column_stack([self.counts[:, codes == k].any(axis=1) for k in range(self.machine.n_classes)])
-        return ~drawn.all(axis=1)
+        return np.asarray(~drawn.all(axis=1))
 
     @property
     def failed(self) -> NDArray[np.bool_]:
         """(B,) whether there is no f: a class lost, or a solution that is not certified."""
-        return np.isnan(self.intercept).any(axis=1)
+        return np.asarray(np.isnan(self.intercept).any(axis=1))
 
     @property
     def unmapped(self) -> NDArray[np.bool_]:
         """(B,) whether there are no probabilities: no f, no row of a class left out, or no converged map."""
-        return self.failed | ~self.maps.converged.all(axis=1)
+        return np.asarray(self.failed | ~self.maps.converged.all(axis=1))
 
     def decision_function(self, X: Floats) -> Floats:
-        """(B, m, P) decision values for rows (m, p), as in `Machine`; NaN where a replicate failed."""
+        """(B, m, P) decision values for rows (m, p), as in `Machine`; NaN where the pair failed."""
         machine = self.machine
         f = np.empty((len(self.counts), len(X), len(machine.pairs)))
         for p, (pair, rows, beta) in enumerate(zip(machine.pairs, self.rows, self.coefficients, strict=True)):
@@ -185,20 +185,21 @@ def _refits(machine: Machine, maps: Maps, seed: np.random.SeedSequence, which: C
         intercept[good, p] = batch.intercept[good]
         curved = good & batch.field.any(axis=1)  # where h = 0 is all that can be told, α is that of rounding
         coefficients.append(np.where(curved[:, None], batch.alpha * pair.problem.signs, 0.0))
-        for q, a, b in _maps_of(batch, good, pair.problem.signs, left_out[:, pair.rows], maps.slope[p], maps.intercept[p]):
+        start, out = (maps.slope[p], maps.intercept[p]), left_out[:, pair.rows]
+        for q, a, b in _maps_of(batch, good, pair.problem.signs, out, start):
             slope[q, p], shift[q, p] = a, b
     return _Part(counts, coefficients, intercept, slope, shift)
 
 
 def _maps_of(
-    batch: Batch, good: NDArray[np.bool_], y: Floats, left_out: Floats, slope: float, intercept: float
+    batch: Batch, good: NDArray[np.bool_], y: Floats, left_out: Floats, start: tuple[float, float]
 ) -> Iterator[tuple[int, float, float]]:
     """A and B of the solutions that are ``good`` (R,), from rows with the weights ``left_out`` (R, m); y (m,)."""
     for q in np.flatnonzero(good).tolist():
         out = np.flatnonzero(left_out[q])
         if len(np.unique(y[out])) == 2:
             f = batch.field[q, out] + batch.intercept[q]
-            a, b, converged = fit_map(f, y[out], left_out[q, out], slope, intercept)
+            a, b, converged = fit_map(f, y[out], left_out[q, out], *start)
             if converged:
                 yield q, a, b
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
@@ -40,17 +39,6 @@ class Solved(Calibrated):
     def decision_values(self) -> Any:
         """f(x_i) of the rows that are used: Series (n,); DataFrame (n, P), by pairs of more than two levels."""
         return self.shape.of_pairs(self.machine.decision_values, self.frame.index, "decision_value")
-
-    def rows_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, NDArray[np.bool_], Floats]:
-        """The index of new rows (m,), which of them have all predictors (m,), and these as the machine takes them."""
-        if newdata is None:
-            return self.frame.index, np.ones(self.n_rows, bool), self.machine.X
-        rows = self.frame.design.transform(newdata)
-        complete = ~rows.missing
-        X = rows.X[complete]
-        if isinstance(self.kernel, Precomputed):
-            X = np.ascontiguousarray(X[:, self.frame.rows])
-        return rows.index, complete, X
 
     def rows_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, NDArray[np.bool_], Floats]:
         """The index of new rows (m,), which of them have all predictors (m,), and these as the machine takes them."""

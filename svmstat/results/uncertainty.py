@@ -58,7 +58,7 @@ class Bootstrap:
         Returns
         -------
         ndarray (B, m, P)
-            NaN where a replicate failed or a predictor is missing.
+            NaN where a pair has lost a class or is not certified, or a predictor is missing.
         """
         _, complete, X = self.fit.rows_at(newdata)
         f = np.full((self.B, len(complete), len(self.fit.machine.pairs)), np.nan)

@@ -6,7 +6,6 @@ from svmstat.reporting.plots.index import index_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot
 from svmstat.reporting.plots.probability import probability_plot
 from svmstat.reporting.plots.stability import stability_plot
-from svmstat.reporting.plots.stability import stability_plot
 from svmstat.reporting.plots.style import svg
 from svmstat.reporting.plots.surface import region_plot, surface_plot
 
@@ -19,7 +18,6 @@ __all__ = [
     "probability_plot",
     "region_plot",
     "replicates_plot",
-    "stability_plot",
     "stability_plot",
     "surface_plot",
     "svg",
