@@ -12,6 +12,7 @@ from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangen
 from svmstat.diagnostics import LabelSets, PredictionResult
 from svmstat.resampling.replicates import (
     PairsReplicates,
+    Spread,
     check_copies,
     least_replicates,
     pairs_replicates,
@@ -99,7 +100,7 @@ class Bootstrap:
         every[:, complete] = found.se, found.lower, found.upper
         probability = self.fit.predict_proba(newdata).to_numpy()
         n_failed = int(self.replicates.unmapped.sum())
-        return PredictionResult(index, self.fit.shape, probability, type(found)(*every), level, self.B, n_failed)
+        return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
@@ -171,7 +172,9 @@ class Uncertain(Resampled):
 
         Each replicate has Platt's map of the rows that it left out. The interval says where the estimate would lie with
         other samples of this size. It is no confidence interval for the true probability, which a penalised fit misses
-        in its mean: it covers that in fewer rows than ``level`` says, and the mean of the estimate in more.
+        in its mean: it covers that in fewer rows than ``level`` says, and the mean of the estimate in about as many. A
+        replicate has fewer different rows, and its map a third of them: its probabilities are less extreme than those
+        of the fit, which may lie outside the interval where they are near 0 or 1.
 
         Parameters
         ----------
@@ -248,8 +251,8 @@ class Uncertain(Resampled):
         --------
         >>> from svmstat import datasets, svm
         >>> fit = svm("disease ~ np.log(ast) + np.log(alt) + np.log(gldh)", datasets.load("liver"), C=4)
-        >>> fit.label_sets().mean_size.round(1)
-        ...
+        >>> fit.label_sets().mean_size.round(1).to_dict()
+        {'ACH': 1.6, 'AVH': 1.2, 'PCH': 1.2, 'PNC': 2.0}
         """
         between("level", level, 0.0, 1.0)
         index, f = self.decision_at(newdata)
@@ -286,8 +289,10 @@ class Uncertain(Resampled):
         >>> from svmstat import datasets, svm
         >>> mackerel = datasets.load("mackerel")
         >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", mackerel, C=16, gamma=0.25)
-        >>> fit.predict_set(mackerel.iloc[[0, 300]])
-        ...
+        >>> fit.predict_set(mackerel.iloc[[0, 6]])
+           False  True
+        0   True  False
+        6   True   True
         """
         return self.label_sets(newdata, level).frame
 

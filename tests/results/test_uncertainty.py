@@ -1,14 +1,18 @@
-"""What bootstrap, get_prediction, label_sets and predict_set refuse, and that they do so before anything is solved."""
+"""Replicates against svm() with weights; what bootstrap, get_prediction and label sets refuse before any work."""
 
 import re
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
-from levels import sample
+from levels import matrix, sample, standardised
 
 from svmstat import svm
+from svmstat.calibration import fit_maps
 from svmstat.errors import ArgumentError, DataError
+
+TOL_LOOP = 1e-6  # two certified fits of one sample, and what Platt's map makes of them
 
 
 @pytest.fixture
@@ -59,6 +63,27 @@ def test_weights_beyond_what_can_be_counted(K):
     for method in ("bootstrap", "get_prediction"):
         with pytest.raises(DataError, match="the weights add up to"):
             getattr(fit, method)()
+
+
+def test_replicates_are_fits_to_weights(K):
+    """Decision values of new rows, and the map of the rows that were not drawn."""
+    data, new = (standardised(sample(K, n, seed=n)) for n in (60, 20))
+    how = {"C": 2, "gamma": 0.5, "scale": False, "calibration": "insample"}
+    found = svm("y ~ x + z", data, weights="w", **how).bootstrap(B=4, rng=2)
+    f, groups, arrays = found.decision_function(new), found.fit.machine.groups, found.replicates
+    assert not arrays.failed.all()
+    for r in np.flatnonzero(~arrays.failed):
+        weights = np.zeros((2, 60))
+        weights[0, groups.first] = arrays.counts[r]
+        weights[1, groups.first] = np.where(arrays.counts[r] == 0, groups.weights, 0.0)
+        again = svm("y ~ x + z", data, weights=weights[0], **how)
+        g = matrix(again.decision_function(new))
+        np.testing.assert_allclose(f[r], g, rtol=0, atol=TOL_LOOP * max(1.0, np.abs(g).max()))
+        if arrays.unmapped[r]:
+            continue
+        maps = fit_maps(replace(again.machine, weights=weights[1]))
+        np.testing.assert_allclose(arrays.maps.slope[r, 0], maps.slope, rtol=TOL_LOOP, atol=TOL_LOOP)
+        np.testing.assert_allclose(arrays.maps.intercept[r, 0], maps.intercept, rtol=TOL_LOOP, atol=TOL_LOOP)
 
 
 def test_a_generator_moves_on_and_a_seed_does_not(fit):
