@@ -1,8 +1,8 @@
 """``python -m benchmarks validity``: sizes, powers, coverages and calibration behind every number that is printed.
 
-Each part simulates one kind of inference and gives rows of one table: part, design, n, quantity, nominal value (if there is
-one), mean over the samples, its Monte-Carlo standard error, samples. ``--part NAME`` runs one part, ``--quick`` a tenth
-of the samples.
+Each part simulates one kind of inference and gives rows of one table: part, design, n, quantity, nominal value (if
+there is one), mean over the samples, its Monte-Carlo standard error, samples. ``--part NAME`` runs one part, ``--quick``
+a tenth of the samples.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""What decision values say of P(event | x) by the loss alone [002: section 3.2]: intervals and pointwise maps.
+"""What decision values say of P(event | x) by the loss alone [002: section 3.2]: loss-implied intervals, and maps.
+
+The interval has the probabilities that the loss cannot tell apart at an f. It is no confidence interval.
 
 A loss with class weights L and margins m is, times κ, the negative log-likelihood of the upper probability for an event
 and of one minus the lower probability for another row:
@@ -50,7 +52,7 @@ def touch(loss: Loss) -> float:
 
 
 def probability_interval(f: Floats, loss: Loss, tightness: float = 1.0) -> tuple[Floats, Floats]:
-    """The interval that the loss allows for P(event): p_low and p_high, each of the shape of f; NaN for NaN.
+    """The loss-implied interval of P(event): p_low and p_high, each of the shape of f; NaN for NaN.
 
     Parameters
     ----------

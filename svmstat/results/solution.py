@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
@@ -39,18 +40,25 @@ class Solved(Calibrated):
         """f(x_i) of the rows that are used: Series (n,); DataFrame (n, P), by pairs of more than two levels."""
         return self.shape.of_pairs(self.machine.decision_values, self.frame.index, "decision_value")
 
-    def decision_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, Floats]:
-        """The index of new rows (m,) and their decision values (m, P), NaN where a predictor is missing."""
+    def rows_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, NDArray[np.bool_], Floats]:
+        """The index of new rows (m,), which of them have all predictors (m,), and these as the machine takes them."""
         if newdata is None:
-            return self.frame.index, self.machine.decision_values
+            return self.frame.index, np.ones(self.n_rows, bool), self.machine.X
         rows = self.frame.design.transform(newdata)
         complete = ~rows.missing
         X = rows.X[complete]
         if isinstance(self.kernel, Precomputed):
             X = np.ascontiguousarray(X[:, self.frame.rows])
-        values = np.full((len(rows.index), len(self.machine.pairs)), np.nan)
+        return rows.index, complete, X
+
+    def decision_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, Floats]:
+        """The index of new rows (m,) and their decision values (m, P), NaN where a predictor is missing."""
+        if newdata is None:
+            return self.frame.index, self.machine.decision_values
+        index, complete, X = self.rows_at(newdata)
+        values = np.full((len(index), len(self.machine.pairs)), np.nan)
         values[complete] = self.machine.decision_function(X)
-        return rows.index, values
+        return index, values
 
     @cached_property
     def _probabilities(self) -> Floats:

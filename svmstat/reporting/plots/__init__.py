@@ -10,5 +10,6 @@ from svmstat.reporting.plots.histogram import replicates_plot
 from svmstat.reporting.plots.index import index_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot
 from svmstat.reporting.plots.probability import probability_plot
+from svmstat.reporting.plots.stability import stability_plot
 from svmstat.reporting.plots.style import panels_size, svg
 from svmstat.reporting.plots.surface import region_plot, surface_plot

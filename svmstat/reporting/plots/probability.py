@@ -1,4 +1,4 @@
-"""Probabilities of a fit against its decision values, with the interval that the loss allows."""
+"""Probabilities of a fit against its decision values, with the loss-implied interval."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, PALE, SMALL, Axes, drawing
+
+_BAND = "loss-implied interval\n(no confidence interval)"
 
 
 def probability_plot(
@@ -19,7 +21,9 @@ def probability_plot(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Maps from decision values to probabilities over the band between the lower and the upper one.
+    """Maps from decision values to probabilities over the loss-implied interval, between the lower and the upper one.
+
+    It says which probabilities the loss cannot tell apart at an f, and is no confidence interval.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ def probability_plot(
     """
     x, values, is_event = np.asarray(grid, float), np.asarray(f, float), np.asarray(event, bool)
     with drawing(ax) as ax:
-        ax.fill_between(x, np.asarray(low, float), np.asarray(high, float), color=PALE, linewidth=0, label="interval")
+        ax.fill_between(x, np.asarray(low, float), np.asarray(high, float), color=PALE, linewidth=0, label=_BAND)
         for i, (label, p) in enumerate(maps.items()):
             ax.plot(x, np.asarray(p, float), LINES[i % 4], color=ACCENT if i == 0 else INK, label=label)
         ax.axvline(0.0, color=GREY, linewidth=0.8)

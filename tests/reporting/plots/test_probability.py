@@ -41,7 +41,8 @@ def test_the_band_and_the_maps():
     assert list(curves(ax)) == list(MAPS)
     for label, values in MAPS.items():
         np.testing.assert_array_equal(curves(ax)[label], values)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["interval", *MAPS]
+    named = "loss-implied interval\n(no confidence interval)"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [named, *MAPS]
     assert len({line.get_linestyle() for line in ax.lines[:2]}) == 2
 
 

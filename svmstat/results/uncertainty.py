@@ -1,0 +1,305 @@
+"""How sure a fit is of what it says: refits to drawn rows, the stability of probabilities, sets of labels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import at_least, between, flag, workers
+from svmstat._tools.randomness import seed_sequence
+from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
+from svmstat.diagnostics import LabelSets, PredictionResult
+from svmstat.resampling.replicates import (
+    PairsReplicates,
+    Spread,
+    check_copies,
+    least_replicates,
+    pairs_replicates,
+    spread,
+)
+from svmstat.results.prediction import Predicting
+from svmstat.results.resampled import Resampled
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bootstrap:
+    """Refits of a fit to rows drawn with replacement; made by `SVMResults.bootstrap`.
+
+    Scaling, kernel width and factor coding are those of the fit.
+
+    Attributes
+    ----------
+    fit : SVMResults
+    replicates : PairsReplicates
+        The arrays: counts of the rows drawn, α y and b of each pair, maps of the rows left out, seed.
+    """
+
+    fit: Predicting
+    replicates: PairsReplicates
+
+    @property
+    def B(self) -> int:
+        """The number of replicates."""
+        return len(self.replicates.counts)
+
+    @property
+    def n_failed(self) -> int:
+        """How many replicates have no decision values: a class was not drawn, or the solution is not certified."""
+        return int(self.replicates.failed.sum())
+
+    def decision_function(self, newdata: pd.DataFrame | None = None) -> Floats:
+        """Decision values by every replicate.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        ndarray (B, m, P)
+            NaN where a pair has lost a class or is not certified, or a predictor is missing.
+        """
+        _, complete, X = self.fit.rows_at(newdata)
+        f = np.full((self.B, len(complete), len(self.fit.machine.pairs)), np.nan)
+        f[:, complete] = self.replicates.decision_function(X)
+        return f
+
+    def predict_proba(self, newdata: pd.DataFrame | None = None) -> Floats:
+        """Probabilities of the levels by every replicate, each by Platt's map of the rows that it left out.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        ndarray (B, m, K)
+            In the order of the fit's `classes`; NaN where a replicate has no map or a predictor is missing.
+        """
+        _, complete, X = self.fit.rows_at(newdata)
+        p = np.full((self.B, len(complete), len(self.fit.classes)), np.nan)
+        p[:, complete] = self.replicates.probabilities(X)
+        return p
+
+    def get_prediction(
+        self,
+        newdata: pd.DataFrame | None = None,
+        level: float = 0.95,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> PredictionResult:
+        """The fit's probabilities with their stability over these replicates, as `SVMResults.get_prediction`."""
+        level = _checked_level(level, self.B)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        index, complete, X = self.fit.rows_at(newdata)
+        found = spread(self.replicates, X, level, n_jobs, progress)
+        every = np.full((3, len(index), len(self.fit.classes)), np.nan)
+        every[:, complete] = found.se, found.lower, found.upper
+        probability = self.fit.predict_proba(newdata).to_numpy()
+        n_failed = int(self.replicates.unmapped.sum())
+        return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed)
+
+    def __repr__(self) -> str:
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        return f"<Bootstrap: {self.B} replicates of drawn rows{failed}, of {self.fit!r}>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Uncertain(Resampled):
+    """How much of what a fit says may be chance."""
+
+    def bootstrap(
+        self,
+        B: int = 199,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> Bootstrap:
+        """Fit rows that are drawn with replacement, B times; all that needs such refits can draw from the result.
+
+        round(Σw) copies of the rows are drawn with probabilities w/Σw. Scaling, kernel width and factor coding are
+        those of this fit.
+
+        Parameters
+        ----------
+        B : int
+            Number of replicates, at least 1.
+        rng : int or Generator, optional
+            On which alone the replicates depend; those of one seed are the same for every B.
+        n_jobs, progress
+            As in `loo`.
+
+        Returns
+        -------
+        Bootstrap
+
+        Raises
+        ------
+        ArgumentError
+            For an argument outside what is allowed.
+        DataError
+            For weights that add up to more than 9e15.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> mackerel = datasets.load("mackerel")
+        >>> replicates = svm("egg_count > 0 ~ lon + lat", mackerel).bootstrap(B=19, rng=1)
+        >>> replicates.decision_function(mackerel.head(3)).shape, replicates.n_failed
+        ((19, 3, 1), 0)
+        """
+        at_least("B", B, 1)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        seed = seed_sequence("rng", rng)
+        check_copies(self.frame.weights)
+        return Bootstrap(
+            self, pairs_replicates(self.machine, self.insample_maps, B=B, seed=seed, n_jobs=n_jobs, progress=progress)
+        )
+
+    def get_prediction(
+        self,
+        newdata: pd.DataFrame | None = None,
+        level: float = 0.95,
+        B: int = 199,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> PredictionResult:
+        """Probabilities with the stability of the estimate: standard error and percentiles over pairs replicates.
+
+        Each replicate has Platt's map of the rows that it left out. The interval says where the estimate would lie with
+        other samples of this size. It is no confidence interval for the true probability, which a penalised fit misses
+        in its mean: it covers that in fewer rows than ``level`` says, and the mean of the estimate in about as many. A
+        replicate has fewer different rows, and its map a third of them: its probabilities are less extreme than those
+        of the fit, which may lie outside the interval where they are near 0 or 1.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+        level : float
+            Between 0 and 1: the share of the replicates between ``lower`` and ``upper``.
+        B : int
+            Number of replicates, at least 2/(1 − level) − 1, which is 39 for 0.95.
+        rng, n_jobs, progress
+            As in `bootstrap`, whose result has a `get_prediction` too, for several tables of the same replicates.
+
+        Returns
+        -------
+        PredictionResult
+            Its ``summary_frame()`` has the columns prob, se, lower, upper.
+
+        Raises
+        ------
+        ArgumentError
+            For an argument outside what is allowed.
+        DataError
+            As `decision_function`, and for weights that add up to more than 9e15.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> mackerel = datasets.load("mackerel")
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth", mackerel)
+        >>> fit.get_prediction(mackerel.head(2), rng=1).summary_frame().round(2)
+           prob    se  lower  upper
+        0  ...
+        """
+        at_least("B", B, 1)
+        level = _checked_level(level, B)
+        self.rows_at(newdata)  # what cannot be predicted is refused before anything is solved
+        return self.bootstrap(B, rng, n_jobs, progress).get_prediction(newdata, level, n_jobs, progress)
+
+    def label_sets(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> LabelSets:
+        """Conformal sets of labels, with their p-values and what they are worth on the rows of the fit.
+
+        A label is in the set of a row unless fewer than a share 1 − level of the rows of that label, each by the fit
+        without it, are as strange as the row; strange is −f for the event and f for the other level, and of more than
+        two levels −log P(label). Rows are held out as in `loo`, those of more than 5000 by ten folds unless `loo` was
+        called; a weight w is w rows. The rows of the fit have the sets that new rows with their held-out scores would
+        have if they were not there themselves.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+        level : float
+            Between 0 and 1: the share of the rows of each level that is to have it in their set.
+
+        Returns
+        -------
+        LabelSets
+
+        Raises
+        ------
+        ArgumentError
+            For a level outside what is allowed.
+        DataError
+            As `decision_function`.
+
+        Notes
+        -----
+        For new rows that are exchangeable with those of the fit, the share of the rows of a level whose set holds it is
+        ``level`` or more [Vovk, Gammerman & Shafer 2005], but for the one row by which the fits without a row differ
+        from the fit. It is a share of the rows of a level, not a chance at each x. Scores that tie count as strange as
+        the row: where the fit cannot rank rows, its sets hold more labels.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("disease ~ np.log(ast) + np.log(alt) + np.log(gldh)", datasets.load("liver"), C=4)
+        >>> fit.label_sets().mean_size.round(1).to_dict()
+        {'ACH': 1.6, 'AVH': 1.2, 'PCH': 1.2, 'PNC': 2.0}
+        """
+        between("level", level, 0.0, 1.0)
+        index, f = self.decision_at(newdata)
+        held = self.held_out(True)
+        assert held is not None  # it was asked for
+        pairs, frame = self.machine.classes, self.frame
+        left_out = strangeness(held.values, held.probability, pairs)
+        own = pvalues_of_left_out(left_out, frame.codes, frame.weights)
+        found = own
+        if newdata is not None:
+            found = pvalues(strangeness(f, self.maps.probabilities(f), pairs), left_out, frame.codes, frame.weights)
+        return LabelSets(index, self.shape, float(level), found, own, frame.codes, frame.weights, held.how)
+
+    def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:
+        """The labels that a row may well have: sets that hold the right one at ``level``, level by level.
+
+        No label in a set: the row is unlike the rows of every level. Two or more: the fit cannot tell them apart at
+        this level. A level with fewer than 1/(1 − level) − 1 rows is in every set. `label_sets` has the p-values, and
+        prints coverage and size of the sets.
+
+        Parameters
+        ----------
+        newdata, level
+            As in `label_sets`.
+
+        Returns
+        -------
+        DataFrame (m, K) of bool
+            A column for each level, on the index of ``newdata``. Where a predictor is missing, or a row of the fit
+            could not be left out, the row is missing, and the type ``boolean``.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> mackerel = datasets.load("mackerel")
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", mackerel, C=16, gamma=0.25)
+        >>> fit.predict_set(mackerel.iloc[[0, 6]])
+           False  True
+        0   True  False
+        6   True   True
+        """
+        return self.label_sets(newdata, level).frame
+
+
+def _checked_level(level: float, B: int) -> float:
+    """The level of an interval between percentiles, for which B replicates must do."""
+    level = between("level", level, 0.0, 1.0)
+    if least_replicates(level) > B:
+        at_least(f"with level={level:g}, B", B, least_replicates(level))
+    return level

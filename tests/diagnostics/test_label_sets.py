@@ -1,0 +1,120 @@
+"""Sets of labels by their definition from loo(), nested in the level, the same for repeats; what is printed of them."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from levels import matrix, repeated, sample, standardised
+
+from svmstat import svm
+from svmstat.diagnostics import LabelSets
+
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+
+
+def scores(f, p, event, classes):
+    """How strange rows are for each level."""
+    if len(classes) > 2:
+        return -np.log(p)
+    sign = np.where(np.array(classes) == event, 1.0, -1.0)
+    return -matrix(f) * sign
+
+
+@pytest.fixture
+def data(K):
+    return sample(K, 60, seed=2)
+
+
+@pytest.mark.parametrize("calibration", ["auto", "insample"])
+def test_by_the_definition(data, calibration, K):
+    fit = svm("y ~ x + z + site", data, C=2, calibration=calibration)
+    new, loo = sample(K, 40, seed=3), fit.loo()
+    fresh = scores(fit.decision_function(new), fit.predict_proba(new).to_numpy(), fit.event, fit.classes)
+    left_out = scores(loo.decision_values, matrix(loo.probability), fit.event, fit.classes)
+    y = data["y"].to_numpy()
+    for level in LEVELS:
+        found = fit.predict_set(new, level)
+        assert found.columns.tolist() == list(fit.classes) and found.index.equals(new.index)
+        assert set(map(str, found.dtypes)) == {"bool"}
+        for k, name in enumerate(fit.classes):
+            known = left_out[y == name, k]
+            counts = (known >= fresh[:, [k]] - 1e-8).sum(axis=1)
+            inside = (1 + counts) * 1e6 > round((1 - level) * 1e6) * (len(known) + 1)
+            np.testing.assert_array_equal(found[name], inside)
+
+
+def test_sets_are_nested(data, K):
+    fit = svm("y ~ x + z", data)
+    for newdata in (None, sample(K, 40, seed=3)):
+        found = [fit.predict_set(newdata, level).to_numpy() for level in LEVELS]
+        for narrow, wide in pairwise(found):
+            assert (narrow <= wide).all() and (narrow < wide).any()
+
+
+def test_weights_are_repeats_and_the_order_of_rows_makes_no_difference(data, K):
+    data = standardised(data)
+    new, how = standardised(sample(K, 40, seed=3)), {"C": 2, "gamma": 0.5, "scale": False}
+    weighted = svm("y ~ x + z", data, weights="w", **how)
+    long = repeated(data)
+    for other in (long, long.sample(frac=1.0, random_state=1)):
+        same = svm("y ~ x + z", other, **how)
+        pd.testing.assert_frame_equal(weighted.label_sets(new).pvalues, same.label_sets(new).pvalues, atol=1e-9)
+        one, two = weighted.label_sets(), same.label_sets()
+        pd.testing.assert_series_equal(one.coverage, two.coverage)
+        pd.testing.assert_series_equal(one.mean_size, two.mean_size)
+
+
+def test_the_rows_of_the_fit_have_the_sets_of_their_held_out_scores(data, K):
+    """A row of the fit is ranked among the others of its level."""
+    found = svm("y ~ x + z", data).label_sets(level=0.8)
+    assert isinstance(found, LabelSets) and found.how == "leave-one-out"
+    own = found.p[np.arange(60), found.codes] * found._totals[found.codes]
+    np.testing.assert_allclose(own, np.round(own), atol=1e-9)
+    np.testing.assert_allclose(found.size, found.frame.sum(axis=1))
+    for k, name in enumerate(found.shape.levels):
+        rows = found.codes == k
+        assert found.coverage[name] == pytest.approx(found.frame.loc[rows, name].mean())
+        assert found.mean_size[name] == pytest.approx(found.size[rows].mean())
+        assert found.coverage[name] >= 0.8
+
+
+def test_missing_predictors(data, K):
+    fit, new = svm("y ~ x + z", data), sample(K, 40, seed=3)
+    whole = fit.predict_set(new)
+    new.loc[[1, 4], "x"] = np.nan
+    found = fit.predict_set(new)
+    assert set(map(str, found.dtypes)) == {"boolean"}
+    assert found.index[found.isna().all(axis=1)].tolist() == [1, 4] == found.index[found.isna().any(axis=1)].tolist()
+    pd.testing.assert_frame_equal(found.drop([1, 4]).astype(bool), whole.drop([1, 4]))
+    assert fit.label_sets(new).size.isna().sum() == 2
+    assert "2 rows without a set" in str(fit.label_sets(new))
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.CalibrationWarning")
+def test_a_level_of_one_row_is_in_every_set(lonely):
+    """The row itself cannot be left out, and has no set."""
+    fit = svm("y ~ x + z", lonely)
+    found = fit.predict_set(lonely)
+    assert found["only"].all()
+    own = fit.predict_set()
+    assert own.loc["r7"].isna().all() and own.drop("r7").notna().all(axis=None) and own["only"].drop("r7").all()
+    assert re.search(r"in every set:.*only \(1\)", " ".join(str(fit.label_sets()).split()))
+
+
+def test_a_machine_that_ranks_nothing_has_all_labels():
+    """Contradictory rows at each point: every score ties."""
+    data = pd.DataFrame({"x": np.tile(np.arange(12.0), 2), "y": np.repeat(["a", "b"], 12)})
+    fit = svm("y ~ x", data, class_weight={"a": 5.0, "b": 1.0})
+    assert (fit.decision_values == fit.decision_values.iloc[0]).all()
+    assert fit.predict_set(data).all(axis=None)
+
+
+def test_what_is_printed(data, K):
+    shown = svm("y ~ x + z", data).label_sets(sample(K, 40, seed=3), 0.8)
+    text = " ".join(str(shown).split())
+    for words in ("Conformal label sets at 80 %", "held out: leave-one-out", "Sets of 40 rows", "no label", "K labels"):
+        assert words.replace("K", str(K)) in text
+    assert repr(shown).startswith("<LabelSets: 40 rows at 80 %") and "<table" in shown._repr_html_()
+    assert max(map(len, str(shown).splitlines())) <= 78

@@ -1,0 +1,109 @@
+"""Predicted probabilities with their stability: what the replicates say, in frames, words and figures."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from levels import repeated, sample, standardised
+
+from svmstat import svm
+from svmstat.diagnostics import PredictionResult
+
+NUMBERS = ["prob", "se", "lower", "upper"]
+
+
+@pytest.fixture
+def fit(K):
+    return svm("y ~ x + z", sample(K, 120, seed=2), C=2)
+
+
+def of_event(fit, values, K):
+    """Probabilities (…, m, K) as the numbers of a summary frame, in its order."""
+    return values[..., fit.classes.index(fit.event)] if K == 2 else values.reshape(*values.shape[:-2], -1)
+
+
+def test_it_is_what_the_replicates_say(fit, K):
+    new = sample(K, 20, seed=3).set_axis([f"r{k}" for k in range(20)])
+    replicates = fit.bootstrap(B=59, rng=5)
+    found = fit.get_prediction(new, level=0.9, B=59, rng=5)
+    frame = found.summary_frame()
+    each = of_event(fit, replicates.predict_proba(new), K)
+    each = each[~np.isnan(each).any(axis=1)]
+    np.testing.assert_allclose(frame["prob"], of_event(fit, fit.predict_proba(new).to_numpy(), K))
+    np.testing.assert_allclose(frame["se"], each.std(axis=0, ddof=1))
+    ends = np.quantile(each, [0.05, 0.95], axis=0, method="weibull")
+    np.testing.assert_allclose(frame[["lower", "upper"]].to_numpy().T, ends)
+    assert found.n_failed == 59 - len(each)
+    if K == 2:
+        assert frame.columns.tolist() == NUMBERS and frame.index.equals(new.index)
+    else:
+        assert frame.columns.tolist() == ["level", *NUMBERS]
+        assert frame.index.tolist() == np.repeat(new.index, K).tolist()
+        one = frame[frame["level"] == fit.classes[1]]
+        assert one.index.equals(new.index)
+        np.testing.assert_allclose(one["prob"], fit.predict_proba(new)[fit.classes[1]])
+
+
+def test_rows_of_the_fit_and_one_source_of_replicates(fit):
+    replicates = fit.bootstrap(B=59, rng=6)
+    own, again = fit.get_prediction(B=59, rng=6), replicates.get_prediction()
+    pd.testing.assert_frame_equal(own.summary_frame(), again.summary_frame())
+    assert own.index.equals(fit.frame.index)
+    narrow = replicates.get_prediction(level=0.5)
+    assert (narrow.spread.upper <= own.spread.upper).all() and (narrow.spread.lower >= own.spread.lower).all()
+    assert replicates.decision_function().shape == (59, fit.n_rows, len(fit.pairs))
+
+
+def test_weights_are_repeats(K):
+    data = standardised(sample(K, 60, seed=2))
+    how = {"C": 2, "gamma": 0.5, "scale": False}
+    one = svm("y ~ x + z", data, weights="w", **how).get_prediction(data, B=39, rng=7).summary_frame()
+    other = svm("y ~ x + z", repeated(data), **how).get_prediction(data, B=39, rng=7).summary_frame()
+    pd.testing.assert_frame_equal(one, other, atol=1e-6)
+
+
+def test_missing_predictors_and_no_row(fit, K):
+    new = sample(K, 20, seed=3)
+    whole = fit.get_prediction(new, B=39, rng=8).summary_frame()
+    new.loc[3, "z"] = np.nan
+    found = fit.get_prediction(new, B=39, rng=8)
+    frame = found.summary_frame()
+    assert (
+        frame.loc[3, NUMBERS].isna().all(axis=None) and np.isnan(fit.bootstrap(3, 8).decision_function(new)[:, 3]).all()
+    )
+    pd.testing.assert_frame_equal(frame.drop(3), whole.drop(3))
+    assert "without a prediction: 1" in " ".join(str(found).split())
+    assert len(fit.get_prediction(new.head(0), B=39, rng=8).summary_frame()) == 0
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.CalibrationWarning")
+def test_a_level_of_one_row_leaves_no_replicate(lonely):
+    """Its row is drawn, and not left out, or it is lost."""
+    found = svm("y ~ x + z", lonely).get_prediction(B=39, rng=9)
+    assert found.n_failed == 39
+    assert found.summary_frame()["prob"].notna().all() and found.summary_frame()[NUMBERS[1:]].isna().all(axis=None)
+    assert "39 of 39 replicates have no probabilities" in " ".join(str(found).split())
+
+
+def test_ten_rows():
+    data = sample(2, 10, seed=4).assign(y=np.tile(["a", "b"], 5))
+    found = svm("y ~ x + z", data).get_prediction(B=199, rng=10)
+    frame = found.summary_frame()
+    assert 0 < found.n_failed <= 199 - 39
+    assert (frame["lower"] <= frame["upper"]).all() and (frame["se"] > 0).all()
+
+
+def test_words_and_figure(fit, K):
+    found = fit.get_prediction(B=39, rng=11)
+    assert isinstance(found, PredictionResult)
+    text = " ".join(str(found).split())
+    assert "stability of the estimate" in text and "no confidence interval for the true probability" in text
+    assert "stability of the estimate" in repr(found) and "<table" in found._repr_html_()
+    assert max(map(len, str(found).splitlines())) <= 78
+    ax = found.plot()
+    assert "stability of the estimate" in ax.get_title("left")
+    assert len(ax.lines) == len(ax.collections) == (1 if K == 2 else K)
+    for line in ax.lines:
+        assert (np.diff(line.get_ydata()) >= 0).all()
+    assert found.plot(ax=ax) is ax
+    plt.close("all")
