@@ -22,8 +22,7 @@ from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
 from svmstat.objective.decision import Decision, decide
 from svmstat.objective.nu import Nu, check_nu, nu_of_sample
-from svmstat.resampling import leave_one_out
-from svmstat.results import SVMResults
+from svmstat.results import CALIBRATIONS, SVMResults
 
 Plain = TypeVar("Plain", float, int, str)
 
@@ -57,7 +56,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
     scale: bool = True,
-    calibration: str = "insample",
+    calibration: str = "auto",
     coupling: str = "wu-lin-weng",
 ) -> SVMResults:
     """Fit a support vector machine.
@@ -125,10 +124,12 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     scale : bool
         Standardise the columns that are not 0/1 indicators, by weighted mean and standard deviation (ddof 1).
         A gram matrix is not scaled.
-    calibration : {"insample", "loo"}
-        The decision values to which the Platt map of the probabilities is fitted: those of the fit, or those of each
-        row by the fit without it, which are better calibrated for flexible kernels. Deviance, leave-one-out and
-        goodness of fit always use the map of the former [003].
+    calibration : {"auto", "loo", "kfold", "insample"}
+        The decision values to which the Platt map of the probabilities is fitted: "loo" those of each row by the fit
+        without it, "kfold" those of five stratified folds, "insample" those of the fit, as in [003], which promise too
+        much where the kernel is flexible. "auto" is "loo" up to 5000 rows, and "kfold" beyond. The map is made when a
+        probability is first asked for. Deviance, deletion deviances and their bootstrap always use the map of the
+        fit's own values [003].
     coupling : {"wu-lin-weng", "hastie-tibshirani"}
         How the probabilities of more than two levels are made from the Platt probabilities of the pairs: see
         `svmstat.calibration.coupling`.
@@ -178,7 +179,12 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         )
     resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
     prepared.check_bounds([float(C)], resolved)
-    return fit(prepared, prepared.resolve(chosen), float(C), resolved)
+    resolved_kernel = prepared.resolve(chosen)
+    untuned = (
+        *(("C",) if C is _C and nu is None else ()),
+        *(("gamma",) if gamma is _GAMMA and isinstance(kernel, str) and "gamma" in resolved_kernel.parameters else ()),
+    )
+    return fit(prepared, resolved_kernel, float(C), resolved, untuned)
 
 
 def _nu_alone(
@@ -296,7 +302,7 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     ``of_rows`` says whether the kernel is one of rows, and not a gram matrix; ``env`` are the caller's names.
     """
     one_of("loss", loss, losses.NAMES)
-    one_of("calibration", calibration, ("insample", "loo"))
+    one_of("calibration", calibration, CALIBRATIONS)
     one_of("coupling", coupling, COUPLINGS)
     scale = flag("scale", scale)
     frame = build_design(
@@ -308,21 +314,14 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     return Prepared(frame, X, loss, decision, calibration, coupling)
 
 
-def fit(prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None = None) -> SVMResults:
+def fit(
+    prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None = None, untuned: tuple[str, ...] = ()
+) -> SVMResults:
     """The machine on the data that were prepared, its Platt maps, and warnings of what the user should know."""
-    frame, coupling = prepared.frame, prepared.coupling
+    frame = prepared.frame
     machine = fit_machine(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(nu), C=C)
-    insample = fit_maps(machine, coupling)
-    maps = insample
-    if prepared.calibration == "loo":
-        f = leave_one_out(machine, insample, influence=False).decision_values
-        if nu is not None and len(np.unique(frame.codes[~np.isnan(f[:, 0]) & (frame.weights > 0)])) < 2:
-            raise ArgumentError(
-                f"nu={(nu.event, nu.other)!r} and calibration='loo' are not allowed together: with so large a nu no "
-                "row of a class can be left out; take a smaller nu or calibration='insample'."
-            )
-        maps = fit_maps(machine, coupling, f)
-    results = SVMResults(frame, machine, prepared.decision, maps, insample)
+    insample = fit_maps(machine, prepared.coupling)
+    results = SVMResults(frame, machine, prepared.decision, untuned, insample, prepared.calibration)
     _warn_of(results)
     return results
 
@@ -347,5 +346,5 @@ def _warn_of(fit: SVMResults) -> None:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"
         advice = fit.status.advice
         warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
-    if not fit.maps.converged.all():
+    if not fit.insample_maps.converged.all():
         warn("the Platt calibration did not converge", CalibrationWarning)

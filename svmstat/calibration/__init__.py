@@ -3,7 +3,7 @@
 from svmstat.calibration.coupling import METHODS as COUPLINGS
 from svmstat.calibration.coupling import couple, pairwise
 from svmstat.calibration.interval import POINTWISE, pointwise, probability_interval, tightest, touch
-from svmstat.calibration.maps import Maps, coupled, fit_maps, log_of_own
+from svmstat.calibration.maps import Maps, coupled, fit_maps, log_of_own, maps_without
 from svmstat.calibration.platt import Platt, deviance, fit_map, fit_platt
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "fit_maps",
     "fit_platt",
     "log_of_own",
+    "maps_without",
     "pairwise",
     "pointwise",
     "probability_interval",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.coupling import couple, pairwise
-from svmstat.calibration.platt import Platt, fit_platt
+from svmstat.calibration.platt import Platt, fit_maps_without, fit_platt
 from svmstat.machine import Machine
 
 LEAST = float(np.finfo(float).tiny)
@@ -25,7 +25,7 @@ class Maps:
     pairs : (P, 2) the classes; the maps give the probability of the first
     totals : (K,) sums of the case weights of the classes, which may broadcast too
     coupling : "wu-lin-weng" or "hastie-tibshirani"; immaterial for two classes
-    kind : which decision values the maps were fitted to, "insample" or "loo"
+    kind : which decision values the maps were fitted to, "insample", "loo" or "kfold"
     """
 
     slope: Floats
@@ -64,17 +64,17 @@ class Maps:
         return np.where(codes >= 0, -(np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z)))), np.nan)
 
 
-def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None = None) -> Maps:
+def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None = None, kind: str = "insample") -> Maps:
     """Platt's map of each pair, fitted to its own rows.
 
     Parameters
     ----------
     machine : the machines
     coupling : how their probabilities are to be coupled
-    f : (n, P) leave-one-out decision values, NaN where there are none; by default those of the fit
+    f : (n, P) other decision values than those of the fit, NaN where there are none
+    kind : where they come from
     """
     values = machine.decision_values if f is None else f
-    kind = "insample" if f is None else "loo"
     found = []
     for p, pair in enumerate(machine.pairs):
         y = pair.signs(machine.codes)
@@ -83,6 +83,36 @@ def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None =
     slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
     numbers = np.array(slope), np.array(intercept), np.array(converged)
     return Maps(*numbers, machine.classes, machine.totals, coupling, kind)
+
+
+def maps_without(machine: Machine, maps: Maps, f: Floats, rows: Codes, copies: Floats) -> Maps:
+    """The maps of the fit, fitted again without the own value of each of D rows: slope, intercept, converged (D, P).
+
+    Parameters
+    ----------
+    machine : the machines
+    maps : what `fit_maps` made of f
+    f : (n, P) decision values, NaN where there are none
+    rows : (D,) which row each deletion is of
+    copies : (D,) how much of its weight is taken away
+    """
+    shape = len(rows), len(machine.pairs)
+    slope, intercept = np.tile(maps.slope, (shape[0], 1)), np.tile(maps.intercept, (shape[0], 1))
+    converged, totals = np.tile(maps.converged, (shape[0], 1)), np.tile(maps.totals, (shape[0], 1))
+    totals[np.arange(shape[0]), machine.codes[rows]] -= copies
+    for p, pair in enumerate(machine.pairs):
+        y = pair.signs(machine.codes)
+        there = np.flatnonzero((y != 0.0) & ~np.isnan(f[:, p]) & (machine.weights > 0.0))
+        place = np.full(len(y), -1)
+        place[there] = np.arange(len(there))
+        mine = np.flatnonzero(place[rows] >= 0)
+        found, good = np.empty((2, len(mine))), np.empty(len(mine), bool)
+        fit_maps_without(
+            f[there, p], y[there], machine.weights[there], place[rows[mine]], copies[mine], maps.slope[p],
+            maps.intercept[p], found, good,
+        )  # fmt: skip
+        slope[mine, p], intercept[mine, p], converged[mine, p] = found[0], found[1], good
+    return replace(maps, slope=slope, intercept=intercept, converged=converged, totals=totals)
 
 
 def coupled(f: Floats, slope: Floats, intercept: Floats, totals: Floats, method: str) -> Floats:

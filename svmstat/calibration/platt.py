@@ -25,7 +25,7 @@ class Platt:
     ----------
     slope, intercept : A and B
     converged : whether Newton's method reached the minimum
-    kind : which decision values it was fitted to, "insample"
+    kind : which decision values it was fitted to, "insample", "loo" or "kfold"
     """
 
     slope: float
@@ -105,6 +105,20 @@ def fit_map(f, y, weights, slope, intercept):
     if constant:
         return 0.0, b, converged
     return a / scale, b - a / scale * center, converged
+
+
+@njit(cache=True, nogil=True)
+def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, converged):
+    """Fill ``maps`` (2, D), A and B, and ``converged`` (D,) without ``copies`` (D,) of each of the rows ``which`` (D,).
+
+    f, y, weights (n,); slope, intercept: the map of all rows.
+    """
+    left = weights.copy()
+    for d in range(which.shape[0]):
+        k = which[d]
+        left[k] = weights[k] - copies[d]
+        maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
+        left[k] = weights[k]
 
 
 @njit(cache=True, nogil=True)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.arrays import Codes
+from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
-from svmstat.diagnostics.shape import Shape
+from svmstat.diagnostics.worth import HELD_OUT_NOTES, held_out_tables
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
@@ -18,21 +18,14 @@ from svmstat.reporting.summary import Summary
 from svmstat.resampling import LeaveOneOut
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LooResult:
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class LooResult(Evidence):
     """The leave-one-out of a fit; n rows on the index of the data.
 
     Attributes
     ----------
     arrays : LeaveOneOut
         The numbers, row by row.
-    index : Index (n,)
-    shape : Shape
-        The levels and their pairs.
-    codes : ndarray (n,) of int
-        The positions of the rows' levels.
-    weights : ndarray (n,)
-        Case weights.
     full_winner : ndarray (n,) of int
         The levels that the fit to all rows predicts.
     deviance : float
@@ -42,41 +35,13 @@ class LooResult:
     """
 
     arrays: LeaveOneOut
-    index: pd.Index
-    shape: Shape
-    codes: Codes
-    weights: Floats
     full_winner: Codes
     deviance: float
     losses: tuple[Loss, ...]
 
-    def _by_row(self, values: NDArray[Any], name: str) -> pd.Series:
-        return pd.Series(values, index=self.index, name=name)
-
-    @property
-    def decision_values(self) -> Any:
-        """f^{[−k]}(x_k), each by the fit without its row; NaN where the class vanished with it.
-
-        Series (n,); DataFrame (n, P), by pairs of more than two levels.
-        """
-        return self.shape.of_pairs(self.arrays.decision_values, self.index, "decision_value")
-
-    @property
-    def prob(self) -> Any:
-        """P(event | x_k), each by the fit and the Platt map without its row.
-
-        Series (n,); DataFrame (n, K) of all levels if there are more than two.
-        """
-        return self.shape.of_classes(self.arrays.probability, self.index, "probability")
-
-    @property
-    def log_likelihood(self) -> pd.Series:
-        """log p^{[−k]}_{y_k}(x_k) (n,)."""
-        return self._by_row(self.arrays.log_likelihood, "log_likelihood")
-
     @property
     def deviance_deleted(self) -> pd.Series:
-        """D_(k) (n,), the deviance of the fit without row k over the remaining rows."""
+        """D_(k) (n,), the deviance of the fit without row k, and of its map, over the remaining rows."""
         return self._by_row(self.arrays.changes.deviance_deleted, "deviance_deleted")
 
     @property
@@ -100,24 +65,12 @@ class LooResult:
         """
         self.shape.require_two("mean_loss", "score or error_rate")
         y = np.where(self.codes == self.shape.response.event_code, 1.0, -1.0)
-        return observed_loss(self.arrays.decision_values[:, 0], y, self.weights, self.losses[0])
-
-    @property
-    def error(self) -> pd.Series:
-        """Whether the fit without a row predicts it wrongly (n,), 1 or 0; NaN without a prediction or level."""
-        winner = self.arrays.winner
-        known = (winner >= 0) & (self.codes >= 0)
-        return self._by_row(np.where(known, winner != self.codes, np.nan), "error")
+        return observed_loss(self.values[:, 0], y, self.weights, self.losses[0])
 
     @property
     def apparent_error(self) -> float:
         """Weighted share of rows that the fit to all of them predicts wrongly."""
         return share(self.full_winner != self.codes, self.weights)
-
-    @property
-    def n_failed(self) -> int:
-        """How many rows could not be left out: a class lost, no certificate, or no converged Platt map."""
-        return self.arrays.n_failed
 
     @property
     def n_refits(self) -> int:
@@ -139,13 +92,13 @@ class LooResult:
         if self.shape.two:
             first = {"decision_value": self.decision_values, "probability": self.prob}
         else:
-            own = arrays.probability[np.arange(len(self.codes)), np.maximum(self.codes, 0)]
-            predicted = self.shape.response.labels(arrays.winner, self.index)
+            own = self.probability[np.arange(len(self.codes)), np.maximum(self.codes, 0)]
+            predicted = self.shape.response.labels(self.winner, self.index)
             first = {"predicted": predicted, "probability": np.where(self.codes >= 0, own, np.nan)}
         return pd.DataFrame(
             {
                 **first,
-                "log_likelihood": arrays.log_likelihood,
+                "log_likelihood": self.log_likelihoods,
                 "error": self.error,
                 "deviance_deleted": arrays.changes.deviance_deleted,
                 "kkt_violation": arrays.violation,
@@ -162,28 +115,7 @@ class LooResult:
         if self.shape.two:
             return calibration_plot(self.prob, self.codes == response.event_code, self.weights, ax=ax)
         observed = self.codes[:, None] == np.arange(len(response.levels))
-        return class_calibration_plot(self.arrays.probability, observed, self.weights, response.levels, ax=ax)
-
-    @property
-    def score(self) -> float:
-        """CV score −2 Σ w_k log p^{[−k]}_{y_k}(x_k); NaN if a row could not be left out."""
-        used = self.weights > 0
-        return float(-2.0 * self.weights[used] @ self.log_likelihood.to_numpy()[used])
-
-    @property
-    def score_se(self) -> float:
-        """Standard error of the score, 2 √(n · var of the log-likelihoods), weights being repeats."""
-        used = self.weights > 0
-        w, values = self.weights[used], self.log_likelihood.to_numpy()[used]
-        total = w.sum()
-        variance = w @ (values - w @ values / total) ** 2 / (total - 1.0)
-        return float(2.0 * np.sqrt(total * variance))
-
-    @property
-    def error_rate(self) -> float:
-        """Weighted share of rows that the fit without them predicts wrongly; NaN if a row could not be left out."""
-        used = self.weights > 0
-        return float(self.weights[used] @ self.error.to_numpy()[used] / self.weights.sum())
+        return class_calibration_plot(self.probability, observed, self.weights, response.levels, ax=ax)
 
     @property
     def excess_error(self) -> float:
@@ -191,24 +123,19 @@ class LooResult:
         return self.error_rate - self.apparent_error
 
     def summary(self) -> Summary:
-        """Score, errors and what went wrong."""
-        block = Block(
-            left=(
-                Entry("CV score", self.score),
-                Entry("  standard error", self.score_se),
-                Entry("Rows left out", int((self.weights > 0).sum()), "count"),
-            ),
+        """Score, errors, ranking and calibration of the rows by the fits without them, and what went wrong."""
+        rows = "row" if self.n_failed == 1 else "rows"
+        lost = f"{rows} could not be left out: a class lost, too few for nu, no certificate or no converged Platt map."
+        warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
+        errors = Block(
+            left=(Entry("Rows left out", int((self.weights > 0).sum()), "count"),),
             right=(
-                Entry("Leave-one-out error", self.error_rate, "share"),
                 Entry("Apparent error", self.apparent_error, "share"),
                 Entry("Excess error", self.excess_error, "share"),
             ),
         )
-        rows = "row" if self.n_failed == 1 else "rows"
-        lost = f"{rows} could not be left out: a class lost, too few for nu, no certificate or no converged Platt map."
-        warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
-        notes = ("The CV score is -2 times the log-likelihood of the rows by the fits without them.",)
-        return Summary("Leave-one-out", (block,), notes, warnings)
+        notes = ("-2 log-likelihood of the rows by the fits without them is the CV score.", *HELD_OUT_NOTES)
+        return Summary("Leave-one-out", (*held_out_tables(self), errors), notes, warnings)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""

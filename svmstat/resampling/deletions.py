@@ -1,6 +1,7 @@
 """The different deletions of the rows of a fit, in tasks of a size that suits the machine, and what these will take."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,20 @@ class Deletions:
     copies: Floats
     used: Codes
     of_used: Codes
+
+    @property
+    def row(self) -> Codes:
+        """(D,) a row of which each is the deletion."""
+        rows = np.empty(len(self.group), np.intp)
+        rows[self.of_used] = self.used
+        return rows
+
+    def given_out(self, values: NDArray[Any], full: Any, n: int) -> NDArray[Any]:
+        """What the deletions have (D, …), for the n rows; those of weight zero have what the ``full`` fit has."""
+        rows = np.empty((n, *values.shape[1:]), values.dtype)
+        rows[:] = full
+        rows[self.used] = values[self.of_used]
+        return rows
 
 
 def different_deletions(groups: Groups, weights: Floats) -> Deletions:

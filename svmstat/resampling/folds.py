@@ -28,6 +28,7 @@ class HeldOut:
     n_support : (J,) sum of the weights of the groups that are support vectors of a pair
     certified : (J,) whether all certificates of optimality hold
     calibrated : (J,) whether all Platt maps converged
+    maps : the maps of the groups that were kept, of shape (J, 1, P)
     """
 
     decision_values: Floats
@@ -36,6 +37,7 @@ class HeldOut:
     n_support: Floats
     certified: NDArray[np.bool_]
     calibrated: NDArray[np.bool_]
+    maps: Maps
 
 
 def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -108,4 +110,5 @@ def hold_out(
     maps = Maps(slope, intercept, calibrated, posed.classes, totals, coupling, "insample")
     winner = vote(f.reshape(-1, P), posed.classes).reshape(J, m)
     log_likelihood = maps.log_likelihoods(f, posed.group_codes[out])
-    return HeldOut(f, winner, log_likelihood, n_support + is_support @ posed.groups.weights, certified, calibrated)
+    n_support += is_support @ posed.groups.weights
+    return HeldOut(f, winner, log_likelihood, n_support, certified, calibrated, maps)

@@ -90,7 +90,7 @@ class LeaveOneOut:
     n_refits : how many pairs were refitted in all
     n_rescued : how many of these left the exact path and were solved anew
     n_events : path events in all
-    n_failed : how many rows are NaN, not certified or not calibrated
+    failed : (n,) whether the row is NaN, not certified or not calibrated
     later : what the fits say of the other rows
     """
 
@@ -105,8 +105,13 @@ class LeaveOneOut:
     n_refits: int
     n_rescued: int
     n_events: int
-    n_failed: int
+    failed: NDArray[np.bool_]
     later: Later
+
+    @property
+    def n_failed(self) -> int:
+        """How many rows failed."""
+        return int(np.count_nonzero(self.failed))
 
     @property
     def changes(self) -> Changes:
@@ -315,15 +320,7 @@ def _changes_by_row(machine: Machine, maps: Maps, left: Deletions, found: Mappin
     """The changes by the D deletions, given to the n rows; without a row of weight zero nothing changes."""
     deviance = -2.0 * machine.groups.weights @ maps.log_likelihoods(machine.group_values, machine.group_codes)
     full = {"deviance_deleted": deviance, "max_change": 0.0, "rms_change": 0.0}
-    return Changes(**{name: _given_out(machine, left, found[name], value) for name, value in full.items()})
-
-
-def _given_out(machine: Machine, left: Deletions, values: Array, full: Any) -> Array:
-    """What the D deletions have (D, …), given to the n rows; rows of weight zero have what the ``full`` fit has."""
-    rows = np.empty((len(machine.codes), *values.shape[1:]), values.dtype)
-    rows[:] = full
-    rows[left.used] = values[left.of_used]
-    return rows
+    return Changes(**{name: left.given_out(found[name], value, len(machine.codes)) for name, value in full.items()})
 
 
 def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, Array], later: Later) -> LeaveOneOut:
@@ -333,7 +330,7 @@ def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, A
         "totals": maps.totals, "calibrated": bool(maps.converged.all()), "certified": _certified(machine).all(),
         "violation": _violations(machine).max(),
     }  # fmt: skip
-    rows = {name: _given_out(machine, left, found[name], value) for name, value in full.items()}
+    rows = {name: left.given_out(found[name], value, len(machine.codes)) for name, value in full.items()}
     totals, certified, f = rows.pop("totals"), rows.pop("certified"), rows["decision_values"]
     reduced = replace(maps, slope=rows["slope"], intercept=rows["intercept"], totals=totals)
     failed = np.isnan(f).any(axis=1) | ~certified | ~rows["calibrated"]
@@ -345,6 +342,6 @@ def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, A
         n_refits=int(found["refits"].sum()),
         n_rescued=int(found["rescued"].sum()),
         n_events=int(found["events"].sum()),
-        n_failed=int(np.count_nonzero(failed)),
+        failed=failed,
         later=later,
     )

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from svmstat.calibration import Maps, Platt
 from svmstat.diagnostics.shape import Shape
 from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear
@@ -24,17 +23,14 @@ class Settings:
         The kernel machine on these arrays: a pair of two levels, or all pairs of more, each with its solution.
     decision : Decision
         Costs, priors and class weights.
-    maps : Maps
-        The Platt maps of the pairs, from which probabilities are made.
-    insample_maps : Maps
-        The maps fitted to the in-sample decision values; ``maps`` itself unless that was asked to be otherwise.
+    untuned : tuple of str
+        Which of C and the parameters of the kernel were left at their defaults.
     """
 
     frame: ModelFrame
     machine: Machine
     decision: Decision
-    maps: Maps
-    insample_maps: Maps
+    untuned: tuple[str, ...]
 
     @cached_property
     def shape(self) -> Shape:
@@ -127,25 +123,6 @@ class Settings:
         """ν₊ of the event and ν₋ of the other level; None if C was given."""
         nu = self.machine.pairs[0].nu
         return None if nu is None else (nu.event, nu.other)
-
-    @property
-    def calibration(self) -> Platt | Maps:
-        """The map from decision values to probabilities: ``slope`` A, ``intercept`` B, ``converged``, ``kind``.
-
-        With more than two levels arrays (P,) of the maps of all pairs, and their ``coupling``.
-        """
-        return self.shape.calibration(self.maps)
-
-    @property
-    def insample(self) -> Platt | Maps:
-        """The map fitted to the in-sample decision values, which deviance, leave-one-out and goodness of fit use."""
-        return self.shape.calibration(self.insample_maps)
-
-    @property
-    def coupling(self) -> str:
-        """How class probabilities are made from those of the pairs of more than two levels."""
-        self.shape.require_many("coupling", "calibration, the map of the one pair")
-        return self.maps.coupling
 
     @property
     def kernel(self) -> Kernel:

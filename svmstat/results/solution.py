@@ -13,12 +13,12 @@ from svmstat.errors import UnavailableError
 from svmstat.kernels import Precomputed
 from svmstat.machine import vote
 from svmstat.objective import measures
-from svmstat.results.settings import Settings
+from svmstat.results.calibrated import Calibrated
 from svmstat.solver import Solution, Status
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Solved(Settings):
+class Solved(Calibrated):
     """A fit's solution; what there is of each pair is a number for two levels, and has an entry for each of more."""
 
     def _by_pair(self, value: Callable[[Solution], Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The summary of a fit: what was fitted, the solution with its certificates, and how well it does on its own rows."""
+"""The summary of a fit: what was fitted, the solution with its certificates, what it is worth."""
 
 import math
 from typing import Any
@@ -6,12 +6,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat.diagnostics import Evidence
+from svmstat.diagnostics.worth import HELD_OUT_NOTES, evidence_tables
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
-from svmstat.results.two_levels import TwoLevels
+from svmstat.results.calibrated import MOST_LEFT_OUT
+from svmstat.results.flags import caution, trouble
+from svmstat.results.resampled import Resampled
 
-_CALIBRATIONS = {"insample": "in-sample decision values", "loo": "leave-one-out decision values"}
+_CALIBRATIONS = {
+    "insample": "in-sample decision values",
+    "loo": "leave-one-out decision values",
+    "kfold": "decision values by five folds",
+}
 
 _LONG = 24
 """A kernel whose name is longer stands over the full width."""
@@ -23,19 +31,24 @@ _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
 
 
-def summarize(fit: TwoLevels) -> Summary:
-    """The summary of a fit; nothing is computed but ratios of its attributes."""
+def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
+    """The summary of a fit, with the evidence of held-out rows if it is given."""
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
     if fit.nu is not None:
         parts.append(
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
         )
-    parts += [_probabilities(fit, two), *([] if two else [_functions(fit)]), _confusion(fit), _errors(fit, two)]
+    judged = fit.apparent if held_out is None else held_out
+    parts += evidence_tables(fit.apparent, held_out)
+    probabilities = _probabilities(fit, two)
+    parts += [] if probabilities is None else [probabilities, *([] if two else [_functions(fit)])]
+    parts.append(_confusion(judged, fit.weights_given))
     if fit.has_params and (two or len(fit.pairs) <= _MOST_COEFFICIENTS):
         parts.append(_coefficients(fit) if two else _pair_coefficients(fit))
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
-    return Summary(title, tuple(parts), _notes(fit) if two else _pair_notes(fit), _warnings(fit))
+    notes = (*(_notes(fit) if two else _pair_notes(fit)), *_of_evidence(fit, held_out), *caution(fit, held_out))
+    return Summary(title, tuple(parts), notes, (*_warnings(fit), *trouble(fit, held_out)))
 
 
 def abridged(formula: str, most: int) -> str:
@@ -52,7 +65,7 @@ def abridged(formula: str, most: int) -> str:
     return f"{head} + ... + {last}" if head else formula
 
 
-def _model(fit: TwoLevels, two: bool) -> Block:
+def _model(fit: Resampled, two: bool) -> Block:
     """What was fitted: the formula, the response, what is at stake, rows and settings."""
     kernel = [Entry("Kernel", fit.kernel_name)]
     long = len(fit.kernel_name) > _LONG
@@ -87,7 +100,7 @@ def _model(fit: TwoLevels, two: bool) -> Block:
     )
 
 
-def _response(fit: TwoLevels, two: bool) -> str:
+def _response(fit: Resampled, two: bool) -> str:
     """Its name, its levels and how often they were observed."""
     sums = fit.confusion.sum(axis=1)
     if two:
@@ -97,7 +110,7 @@ def _response(fit: TwoLevels, two: bool) -> str:
     return f"{fit.response_name}, {len(fit.classes)} levels: {levels}"
 
 
-def _cost(fit: TwoLevels, total: str) -> list[Entry]:
+def _cost(fit: Resampled, total: str) -> list[Entry]:
     """What balances the norm of h against the losses."""
     if fit.nu is None:
         return [Entry("C", fit.C, "setting"), Entry(f"lambda = 1/(2 C {total})", fit.lambda_, "setting")]
@@ -111,7 +124,7 @@ def _cost(fit: TwoLevels, total: str) -> list[Entry]:
     ]
 
 
-def _stakes(fit: TwoLevels) -> list[Entry]:
+def _stakes(fit: Resampled) -> list[Entry]:
     """Costs, priors and class weights, and the probability above which they call for the event."""
     entries = []
     if fit.costs is not None:
@@ -123,7 +136,7 @@ def _stakes(fit: TwoLevels) -> list[Entry]:
     return entries
 
 
-def _class_weights(fit: TwoLevels) -> list[Entry]:
+def _class_weights(fit: Resampled) -> list[Entry]:
     """Priors and class weights, if there are any."""
     entries = []
     if fit.priors is not None:
@@ -136,7 +149,7 @@ def _class_weights(fit: TwoLevels) -> list[Entry]:
     return entries
 
 
-def _solution(fit: TwoLevels) -> Block:
+def _solution(fit: Resampled) -> Block:
     b, *ends = _without_noise([fit.intercept, *fit.intercept_interval], least=1.0)  # f is measured in margins
     intercept = (
         [Entry("Intercept", b)]
@@ -154,7 +167,7 @@ def _solution(fit: TwoLevels) -> Block:
     )
 
 
-def _certificates(fit: TwoLevels) -> Block:
+def _certificates(fit: Resampled) -> Block:
     return Block(
         title="Solution: one machine for each pair of levels",
         left=(Entry("Pairs", len(fit.pairs), "count"), Entry("Certified optimal", bool(fit.converged))),
@@ -165,7 +178,7 @@ def _certificates(fit: TwoLevels) -> Block:
     )
 
 
-def _support(fit: TwoLevels, two: bool) -> Table:
+def _support(fit: Resampled, two: bool) -> Table:
     """By level, with the sums of all; or by pair."""
     names = ["rows", "free", "bounded", "total"]
     counts = fit.n_support[names].to_numpy(dtype=float)
@@ -181,34 +194,34 @@ def _support(fit: TwoLevels, two: bool) -> Table:
     )
 
 
-def _pair_names(fit: TwoLevels) -> tuple[str, ...]:
+def _pair_names(fit: Resampled) -> tuple[str, ...]:
     """The pairs as 'a : b'."""
     return tuple(f"{first} : {second}" for first, second in fit.pairs)
 
 
-def _probabilities(fit: TwoLevels, two: bool) -> Block:
-    kind = _CALIBRATIONS.get(fit.calibration.kind, fit.calibration.kind)
+def _probabilities(fit: Resampled, two: bool) -> Block | None:
+    """The map, if it has been made."""
+    if not fit.has_maps:
+        return None
+    kind = _CALIBRATIONS[fit.calibration.kind]
+    title = f"{'' if two else 'Coupled '}Platt probabilities (map of {kind})"
+    converged = Entry("Platt converged", bool(np.all(fit.calibration.converged)))
     if two:
-        slope, intercept = fit.calibration.slope, fit.calibration.intercept
-        maps = [Entry("Platt A, slope", slope), Entry("Platt B, intercept", intercept)]
+        left = [Entry("Platt A, slope", fit.calibration.slope), Entry("Platt B, intercept", fit.calibration.intercept)]
     else:
-        maps = [Entry("Coupling", fit.coupling)]
-    return Block(
-        title=f"Deviance and {'' if two else 'coupled '}Platt probabilities ({kind})",
-        left=(
-            Entry("Deviance", fit.deviance),
-            Entry("Null deviance", fit.null_deviance),
-            Entry("McFadden R-squared", fit.pseudo_rsquared, "share"),
-        ),
-        right=(
-            Entry("Log-likelihood", fit.llf),
-            *maps,
-            Entry("Platt converged", bool(np.all(fit.calibration.converged))),
-        ),
-    )
+        left = [Entry("Coupling", fit.coupling)]
+    return Block(title=title, left=tuple(left), right=(converged, _disagreement(fit, two)))
 
 
-def _functions(fit: TwoLevels) -> Table:
+def _disagreement(fit: Resampled, two: bool) -> Entry:
+    """How often the rule and the probabilities say different things."""
+    label = "votes, largest p disagree" if fit.class_weight is None else "votes, largest L p disagree"
+    if two:
+        label = f"sign(f) and p > {'1/2' if fit.threshold == 0.5 else 'P0'} disagree"
+    return Entry(label, fit.disagreement, "share")
+
+
+def _functions(fit: Resampled) -> Table:
     intercepts = _without_noise(fit.intercept.to_numpy(), least=1.0)
     platt = _without_noise(fit.calibration.intercept, least=1.0)
     columns = (fit.margin, intercepts, np.atleast_1d(fit.calibration.slope), platt)
@@ -220,35 +233,26 @@ def _functions(fit: TwoLevels) -> Table:
     )
 
 
-def _confusion(fit: TwoLevels) -> Table:
+def _confusion(evidence: Evidence, weighted: bool) -> Table:
     """Sums of weights by observed and predicted class, with the error of each class."""
-    counts = fit.confusion.to_numpy(dtype=float)
-    levels = tuple(map(str, fit.confusion.index))
+    table = evidence.confusion
+    counts = table.to_numpy(dtype=float)
+    levels = tuple(map(str, table.index))
     cells = []
     for right, row in zip(counts.diagonal(), counts, strict=True):
         total = row.sum()
         cells.append((*row, total, (total - right) / total if total > 0 else None))
-    unit = ", sums of weights" if fit.weights_given else ""
+    unit = ", sums of weights" if weighted else ""
     return Table(
         headers=(*levels, "total", "error"),
         index=levels,
         cells=tuple(cells),
         styles=("count",) * (len(levels) + 1) + ("share",),
-        title=f"Confusion table (observed in rows, predicted in columns{unit})",
+        title=f"Confusion table, {evidence.how} (observed in rows, predicted in columns{unit})",
     )
 
 
-def _errors(fit: TwoLevels, two: bool) -> Block:
-    disagree = "votes, largest p disagree" if fit.class_weight is None else "votes, largest L p disagree"
-    if two:
-        disagree = f"sign(f) and p > {'1/2' if fit.threshold == 0.5 else 'P0'} disagree"
-    return Block(
-        left=(Entry("Apparent error", fit.apparent_error, "share"),),
-        right=(Entry(disagree, fit.disagreement, "share"),),
-    )
-
-
-def _coefficients(fit: TwoLevels) -> Table:
+def _coefficients(fit: Resampled) -> Table:
     standardised = _without_noise(fit.params_standardized)
     original = fit.params.where(standardised != 0, 0.0)
     original["Intercept"] = fit.params["Intercept"]
@@ -258,7 +262,7 @@ def _coefficients(fit: TwoLevels) -> Table:
     return Table.from_frame(pd.DataFrame(columns), title=f"Coefficients of f, positive towards {fit.event}")
 
 
-def _pair_coefficients(fit: TwoLevels) -> Table:
+def _pair_coefficients(fit: Resampled) -> Table:
     values = fit.params_standardized.apply(_without_noise)
     values.columns = list(_pair_names(fit))
     what = "of the standardised columns" if fit.scaled else "of the columns"
@@ -277,7 +281,7 @@ def _without_noise(values: Any, least: float = 0.0) -> pd.Series:
     return numbers.where(numbers.abs() > _NOISE * max(least, numbers.abs().max()), 0.0)
 
 
-def _notes(fit: TwoLevels) -> tuple[str, ...]:
+def _notes(fit: Resampled) -> tuple[str, ...]:
     notes = []
     if not fit.intercept_is_unique:
         notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
@@ -288,14 +292,27 @@ def _notes(fit: TwoLevels) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _pair_notes(fit: TwoLevels) -> tuple[str, ...]:
+def _pair_notes(fit: Resampled) -> tuple[str, ...]:
     notes = ["Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted."]
     if fit.has_params and len(fit.pairs) > _MOST_COEFFICIENTS:
         notes.append(f"The coefficients of the {len(fit.pairs)} pairs are in .params.")
     return tuple(notes)
 
 
-def _warnings(fit: TwoLevels) -> tuple[str, ...]:
+def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
+    """What the columns of the evidence are, and where the missing one is."""
+    own = (
+        "In-sample numbers are of the rows that the fit was made to suit, by the map of their own decision values [003]"
+    )
+    if held_out is not None:
+        return (f"{own}.", *HELD_OUT_NOTES)
+    how = "loo()" if fit.n_used <= MOST_LEFT_OUT else "kfold()"
+    return (
+        f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",
+    )
+
+
+def _warnings(fit: Resampled) -> tuple[str, ...]:
     """What makes the numbers of a fit unreliable."""
     warnings = []
     if not fit.converged:
@@ -303,6 +320,6 @@ def _warnings(fit: TwoLevels) -> tuple[str, ...]:
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
             f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.status.advice}."
         )
-    if not np.all(fit.calibration.converged):
-        warnings.append("the Platt calibration did not converge; do not rely on the probabilities or the deviance.")
+    if fit.has_maps and not np.all(fit.calibration.converged):
+        warnings.append("the Platt calibration did not converge; do not rely on the probabilities.")
     return tuple(warnings)

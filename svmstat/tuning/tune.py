@@ -60,7 +60,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
     scale: bool = True,
-    calibration: str = "insample",
+    calibration: str = "auto",
     coupling: str = "wu-lin-weng",
 ) -> TuneResult:
     """Choose the cost and the parameters of the kernel by the prediction of rows that are left out.

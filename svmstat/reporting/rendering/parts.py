@@ -77,6 +77,8 @@ class Table:
     styles : tuple of str, length k
         How the numbers of each column are shown, see ``values.STYLES``.
     title : str
+    row_styles : tuple of str, length r
+        How the numbers of each row are shown instead, if it is given.
     """
 
     headers: tuple[str, ...]
@@ -84,6 +86,7 @@ class Table:
     cells: tuple[tuple[object, ...], ...]
     styles: tuple[str, ...]
     title: str = ""
+    row_styles: tuple[str, ...] = ()
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, styles: str | Sequence[str] = "estimate", title: str = "") -> Self:
@@ -112,7 +115,7 @@ class Table:
         for j, (header, style) in enumerate(zip(self.headers, self.styles, strict=True)):
             cells = [row[j] for row in self.cells]
             numeric = all(map(is_number, cells))
-            texts = [show(cell, style) for cell in cells]
+            texts = list(map(show, cells, self.row_styles or (style,) * len(cells)))
             yield Column(header, numeric, texts, lacking(texts) if numeric else [""] * len(texts))
 
 

@@ -1,0 +1,301 @@
+"""What probabilities are worth: their score beside that of the class frequencies, errors, ranking, calibration."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.diagnostics.shape import Shape
+from svmstat.objective import measures, predictive
+from svmstat.objective.predictive import Estimate, Line
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Evidence:
+    """Predictions of n rows beside what was observed; rows of weight zero do not count.
+
+    Standard errors take rows for independent. That of the score is of the expected score of fits of this size: in
+    simulations (``python -m benchmarks validity``) it covers that less often the more of the fit is noise.
+
+    Attributes
+    ----------
+    how : str
+        "in-sample", or how the rows were held out, such as "leave-one-out".
+    index : Index (n,)
+    shape : Shape
+        The levels.
+    codes : ndarray (n,) of int
+        The positions of the rows' levels.
+    weights : ndarray (n,)
+        Case weights.
+    values : ndarray (n, P)
+        Decision values of the pairs.
+    probability : ndarray (n, K)
+        Probabilities of the levels.
+    log_likelihoods : ndarray (n,)
+        Logarithms of the probabilities of what was observed.
+    winner : ndarray (n,) of int
+        The positions of the predicted levels, −1 where there is none.
+    failed : ndarray (n,) of bool
+        Whether the row could not be held out: a class lost, too few for nu, no certificate or no converged map.
+    """
+
+    how: str
+    index: pd.Index
+    shape: Shape
+    codes: Codes
+    weights: Floats
+    values: Floats
+    probability: Floats
+    log_likelihoods: Floats
+    winner: Codes
+    failed: NDArray[np.bool_]
+
+    @property
+    def n_failed(self) -> int:
+        """How many rows could not be held out."""
+        return int(np.count_nonzero(self.failed))
+
+    def _by_row(self, values: NDArray[Any], name: str) -> pd.Series:
+        return pd.Series(values, index=self.index, name=name)
+
+    @property
+    def decision_values(self) -> Any:
+        """Decision values f(x_k), each by a fit without its row if held out; NaN where that has lost a class.
+
+        Series (n,); DataFrame (n, P), by pairs of more than two levels.
+        """
+        return self.shape.of_pairs(self.values, self.index, "decision_value")
+
+    @property
+    def prob(self) -> Any:
+        """π_k, P(event | x_k), each by a fit and a map without its row if held out.
+
+        Series (n,); DataFrame (n, K) of all levels if there are more than two.
+        """
+        return self.shape.of_classes(self.probability, self.index, "probability")
+
+    @property
+    def log_likelihood(self) -> pd.Series:
+        """log π_k[y_k] (n,)."""
+        return self._by_row(self.log_likelihoods, "log_likelihood")
+
+    @property
+    def error(self) -> pd.Series:
+        """Whether a row is predicted wrongly (n,), 1 or 0; NaN without a prediction or level."""
+        known = (self.winner >= 0) & (self.codes >= 0)
+        return self._by_row(np.where(known, self.winner != self.codes, np.nan), "error")
+
+    @property
+    def _used(self) -> NDArray[np.bool_]:
+        return self.weights > 0
+
+    @property
+    def _observed(self) -> tuple[Codes, Floats]:
+        """Classes and weights of the rows that count."""
+        return self.codes[self._used], self.weights[self._used]
+
+    # Against the class frequencies
+
+    @property
+    def _score(self) -> Estimate:
+        return predictive.score(self.log_likelihoods[self._used], self._observed[1])
+
+    @property
+    def score(self) -> float:
+        """−2 Σ w_k log π_k[y_k], held out the CV score; NaN if a row could not be left out."""
+        return self._score.value
+
+    @property
+    def score_se(self) -> float:
+        """Standard error of the score, 2 √(n · var of the log-likelihoods), weights being repeats."""
+        return self._score.se
+
+    @property
+    def _null(self) -> Floats:
+        return predictive.null_log_likelihoods(*self._observed, left_out=self.how != "in-sample")
+
+    @property
+    def null_score(self) -> float:
+        """The score of the class frequencies, held out of those of the other rows."""
+        return predictive.score(self._null, self._observed[1]).value
+
+    @property
+    def _rsquared(self) -> Estimate:
+        return predictive.rsquared(self.log_likelihoods[self._used], self._null, self._observed[1])
+
+    @property
+    def rsquared(self) -> float:
+        """1 − score / null score: in-sample McFadden's R²; held out it is negative for what is worse than nothing."""
+        return self._rsquared.value
+
+    @property
+    def rsquared_se(self) -> float:
+        """Its standard error, by the delta method."""
+        return self._rsquared.se
+
+    # Errors
+
+    @property
+    def _error(self) -> Estimate:
+        used = self._used
+        if (self.winner[used] < 0).any():
+            return Estimate(np.nan, np.nan)
+        return predictive.proportion(self.winner[used] != self.codes[used], self.weights[used])
+
+    @property
+    def error_rate(self) -> float:
+        """Weighted share of rows that are predicted wrongly; NaN if a row could not be left out."""
+        return self._error.value
+
+    @property
+    def error_rate_se(self) -> float:
+        """√(e (1 − e)/n) for the error rate e."""
+        return self._error.se
+
+    @property
+    def base_error(self) -> float:
+        """The error of always predicting the commonest level."""
+        codes, weights = self._observed
+        return float(1.0 - np.bincount(codes, weights).max() / weights.sum())
+
+    @property
+    def predicts_one_level(self) -> Any:
+        """The level that is predicted for every row, None if there are several."""
+        found = np.unique(self.winner[self._used])
+        return self.shape.response.levels[found[0]] if len(found) == 1 and found[0] >= 0 else None
+
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """Sums of weights by observed (rows) and predicted (columns) level; rows without a prediction do not count."""
+        known = self.winner >= 0
+        cells = measures.cross_table(
+            self.codes[known], self.winner[known], self.weights[known], len(self.shape.response.levels)
+        )
+        levels = self.shape.response.levels
+        return pd.DataFrame(cells, pd.Index(levels, name="observed"), pd.Index(levels, name="predicted"))
+
+    def _of_level(self, of_it: bool) -> list[Estimate]:
+        """By level, the share of its rows, or of the others, that are said to be of it, or not to be."""
+        used, found = self._used & (self.winner >= 0), []
+        for level in self._each:
+            rows = used & ((self.codes == level) == of_it)
+            found.append(predictive.proportion((self.winner[rows] == level) == of_it, self.weights[rows]))
+        return found
+
+    @property
+    def _each(self) -> list[int]:
+        """The level that numbers are of: the event, or each of more than two."""
+        response = self.shape.response
+        return [response.event_code] if self.shape.two else list(range(len(response.levels)))
+
+    @property
+    def sensitivity(self) -> Any:
+        """Share of the events that are predicted as such; of more than two levels a Series of every level's."""
+        return self._shown([each.value for each in self._of_level(True)], "sensitivity")
+
+    @property
+    def specificity(self) -> Any:
+        """Share of the other rows that are not predicted as events; of more than two levels a Series."""
+        return self._shown([each.value for each in self._of_level(False)], "specificity")
+
+    def _shown(self, values: list[float], name: str) -> Any:
+        return values[0] if self.shape.two else pd.Series(values, index=self.shape.levels, name=name)
+
+    # Probabilities and their order
+
+    @property
+    def _brier(self) -> Estimate:
+        return predictive.brier(self.probability[self._used], *self._observed)
+
+    @property
+    def brier(self) -> float:
+        """The Brier score: mean square of 1{event} − π; of more levels the mean sum of squares over them."""
+        return self._brier.value
+
+    @property
+    def brier_se(self) -> float:
+        """Its standard error."""
+        return self._brier.se
+
+    def _auc(self) -> list[Estimate]:
+        used, (codes, weights) = self._used, self._observed
+        ranked = self.values if self.shape.two else self.probability
+        return [
+            predictive.auc(ranked[used, 0 if self.shape.two else level], codes == level, weights)
+            for level in self._each
+        ]
+
+    @property
+    def auc(self) -> Any:
+        """Area under the ROC curve of f; of more than two levels of P(level), one against the rest, a Series.
+
+        Values by fits without their row are pooled, which biases it slightly downwards.
+        """
+        return self._shown([each.value for each in self._auc()], "auc")
+
+    @property
+    def auc_se(self) -> Any:
+        """Its standard error of DeLong, DeLong & Clarke-Pearson (1988)."""
+        return self._shown([each.se for each in self._auc()], "auc_se")
+
+    def _lines(self) -> list[Line]:
+        codes, weights = self._observed
+        return [
+            predictive.calibration_line(self.probability[self._used, level], codes == level, weights)
+            for level in self._each
+        ]
+
+    @property
+    def calibration_slope(self) -> Any:
+        """Slope of the logistic regression of the outcome on logit π, 1 if calibrated, below it if too extreme.
+
+        Of more than two levels one against the rest, a Series. NaN where the probabilities separate the levels.
+        """
+        return self._shown([line.slope.value for line in self._lines()], "calibration_slope")
+
+    @property
+    def calibration_slope_se(self) -> Any:
+        """Its standard error."""
+        return self._shown([line.slope.se for line in self._lines()], "calibration_slope_se")
+
+    @property
+    def calibration_intercept(self) -> Any:
+        """Intercept of that regression, 0 if calibrated."""
+        return self._shown([line.intercept.value for line in self._lines()], "calibration_intercept")
+
+    @property
+    def calibration_intercept_se(self) -> Any:
+        """Its standard error."""
+        return self._shown([line.intercept.se for line in self._lines()], "calibration_intercept_se")
+
+    def estimates(self) -> dict[str, Estimate]:
+        """The numbers of all levels, by name."""
+        return {
+            "score": self._score,
+            "null_score": Estimate(self.null_score, np.nan),
+            "rsquared": self._rsquared,
+            "brier": self._brier,
+            "error_rate": self._error,
+            "base_error": Estimate(self.base_error, np.nan),
+        }
+
+    def by_level(self) -> Iterator[tuple[Any, dict[str, Estimate]]]:
+        """The numbers of the event, or of each of more than two levels, by name."""
+        names = self.shape.response.levels
+        found = zip(self._each, self._auc(), self._of_level(True), self._of_level(False), self._lines(), strict=True)
+        for level, area, sensitivity, specificity, line in found:
+            yield (
+                names[level],
+                {
+                    "auc": area,
+                    "sensitivity": sensitivity,
+                    "specificity": specificity,
+                    "calibration_slope": line.slope,
+                    "calibration_intercept": line.intercept,
+                },
+            )

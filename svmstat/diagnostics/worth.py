@@ -1,0 +1,89 @@
+"""How evidence is printed: in-sample beside held out, with what each number does not say."""
+
+import math
+
+from svmstat.diagnostics.evidence import Evidence
+from svmstat.objective.predictive import Estimate
+from svmstat.reporting.rendering.parts import Part, Table
+
+_OF_ALL = {
+    "score": ("-2 log-likelihood", "estimate"),
+    "null_score": ("  by class frequencies", "estimate"),
+    "rsquared": ("R-squared, 1 - ratio", "share"),
+    "brier": ("Brier score", "share"),
+    "error_rate": ("Error rate", "share"),
+    "base_error": ("  always the commonest", "share"),
+}
+_OF_LEVEL = {
+    "auc": "AUC",
+    "sensitivity": "Sensitivity",
+    "specificity": "Specificity",
+    "calibration_slope": "Calibration slope",
+    "calibration_intercept": "Calibration intercept",
+}
+_OF_HELD_OUT = ("calibration_slope", "calibration_intercept")
+"""In-sample the map makes these what they should be."""
+
+HELD_OUT_NOTES = (
+    "Standard errors take rows for independent; that of -2 log-likelihood is of its expectation over samples of this "
+    "size, not of this fit.",
+    "AUC of pooled held-out values is biased slightly downwards; calibrated probabilities have slope 1, intercept 0.",
+)
+
+
+def evidence_tables(apparent: Evidence, held_out: Evidence | None) -> list[Part]:
+    """The numbers of the fit's own rows and those of held-out rows, with standard errors of the latter."""
+    both = [apparent] if held_out is None else [apparent, held_out]
+    found = [each.estimates() for each in both]
+    rows = [_row([each[name] for each in found], label, style) for name, (label, style) in _OF_ALL.items()]
+    title = "Evidence" if held_out is None else f"Evidence (held out: {held_out.how})"
+    if apparent.shape.two:
+        by_level = [dict(each.by_level()) for each in both]
+        event = apparent.shape.response.event
+        for name, label in _OF_LEVEL.items():
+            known = [each[event][name] for each in by_level]
+            if name in _OF_HELD_OUT:
+                known[0] = Estimate(float("nan"), float("nan"))
+            if len(known) > 1 or name not in _OF_HELD_OUT:
+                rows.append(_row(known, label, "share"))
+    headers = ("in-sample", "held out", "std. error")[: 1 if held_out is None else 3]
+    first = _table(headers, rows, title)
+    return [first] if apparent.shape.two else [first, _by_level(both[-1])]
+
+
+def held_out_tables(held_out: Evidence) -> list[Part]:
+    """The numbers of held-out rows, with standard errors."""
+    rows = [_row([held_out.estimates()[name]], label, style, se=True) for name, (label, style) in _OF_ALL.items()]
+    if not held_out.shape.two:
+        return [_table(("value", "std. error"), rows, ""), _by_level(held_out)]
+    ((_, numbers),) = held_out.by_level()
+    rows += [_row([numbers[name]], label, "share", se=True) for name, label in _OF_LEVEL.items()]
+    return [_table(("value", "std. error"), rows, "")]
+
+
+def _row(known: list[Estimate], label: str, style: str, se: bool = False) -> tuple[str, str, tuple[object, ...]]:
+    """Label, style and cells; the standard error, if any, is that of the last."""
+    values = [_or_none(each.value) for each in known]
+    return label, style, (*values, _or_none(known[-1].se)) if se or len(known) > 1 else tuple(values)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _table(headers: tuple[str, ...], rows: list[tuple[str, str, tuple[object, ...]]], title: str) -> Table:
+    labels, styles, cells = zip(*rows, strict=True)
+    return Table(headers, labels, cells, ("estimate",) * len(headers), title, row_styles=styles)
+
+
+def _by_level(evidence: Evidence) -> Table:
+    """One level against the rest; the standard errors are in the attributes."""
+    found = list(evidence.by_level())
+    names = [name for name in _OF_LEVEL if evidence.how != "in-sample" or name not in _OF_HELD_OUT]
+    return Table(
+        headers=tuple(_OF_LEVEL[name] for name in names),
+        index=tuple(str(level) for level, _ in found),
+        cells=tuple(tuple(_or_none(numbers[name].value) for name in names) for _, numbers in found),
+        styles=("share",) * len(names),
+        title=f"By level, one against the rest ({evidence.how})",
+    )

@@ -1,0 +1,160 @@
+"""How well probabilities predict, each number with its standard error; a row of weight w counts as w rows.
+
+References: Brier (1950); Cox (1958), Two further applications of a model for binary regression; DeLong, DeLong &
+Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating characteristic curves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+
+_MOST_STEPS = 50
+_SMALL = float(np.finfo(float).tiny)
+
+
+class Estimate(NamedTuple):
+    """A number and its standard error, NaN where there is none."""
+
+    value: float
+    se: float
+
+
+class Line(NamedTuple):
+    """Intercept and slope of a logistic regression."""
+
+    intercept: Estimate
+    slope: Estimate
+
+
+def score(log_likelihood: Floats, weights: Floats) -> Estimate:
+    """−2 Σ w log π of rows (n,), with 2 √(N · variance of log π), N = Σw.
+
+    Examples
+    --------
+    >>> score(np.log([0.5, 0.5, 0.25]), np.ones(3)).value  # 8 log 2
+    5.545177444479562
+    """
+    spread = np.sqrt(weights.sum() * _variance(log_likelihood, weights))
+    return Estimate(-2.0 * float(weights @ log_likelihood), 2.0 * float(spread))
+
+
+def rsquared(log_likelihood: Floats, null: Floats, weights: Floats) -> Estimate:
+    """1 − Σ w log π / Σ w log π₀ for the null's log π₀ (n,); the standard error by the delta method."""
+    of_null = float(weights @ null)
+    ratio = float(weights @ log_likelihood) / of_null
+    spread = np.sqrt(weights.sum() * _variance(log_likelihood - ratio * null, weights))
+    return Estimate(1.0 - ratio, float(spread) / abs(of_null))
+
+
+def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool) -> Floats:
+    """(n,) logarithm of the frequency of the row's class among all rows, or among the others if it is left out.
+
+    Examples
+    --------
+    >>> np.exp(null_log_likelihoods(np.array([0, 0, 1]), np.array([1.0, 1.0, 2.0]), left_out=True)).round(4)
+    array([0.3333, 0.3333, 0.3333])
+    """
+    totals, out = np.bincount(codes, weights), np.minimum(weights, 1.0) if left_out else 0.0
+    own = totals[codes] - out
+    return np.where(own > 0, np.log(np.maximum(own, _SMALL) / (weights.sum() - out)), np.nan)
+
+
+def brier(probability: Floats, codes: Codes, weights: Floats) -> Estimate:
+    """Mean square of 1{y = event} − π for two classes; of more the mean sum of squares over the classes [Brier 1950].
+
+    Examples
+    --------
+    >>> brier(np.array([[0.8, 0.2], [0.5, 0.5]]), np.array([0, 1]), np.ones(2)).value
+    0.145
+    """
+    observed = codes[:, None] == np.arange(probability.shape[1])
+    each = ((observed - probability) ** 2).sum(axis=1)
+    return _mean(each / 2.0 if probability.shape[1] == 2 else each, weights)
+
+
+def proportion(which: NDArray[np.bool_], weights: Floats) -> Estimate:
+    """The weighted share of rows for which it is true, with √(p (1 − p)/N).
+
+    Examples
+    --------
+    >>> proportion(np.array([True, False]), np.array([1.0, 3.0])).value
+    0.25
+    """
+    total = weights.sum()
+    share = float(weights[which].sum() / total) if total > 0 else np.nan
+    return Estimate(share, float(np.sqrt(share * (1.0 - share) / total)))
+
+
+def auc(values: Floats, event: NDArray[np.bool_], weights: Floats) -> Estimate:
+    """P(value of an event > value of another row) + ½ P(equal), with the standard error of DeLong et al. (1988).
+
+    Examples
+    --------
+    >>> auc(np.array([1.0, 2.0, 2.0, 3.0]), np.array([False, False, True, True]), np.ones(4)).value
+    0.875
+    """
+    one, other = weights[event], weights[~event]
+    if len(one) == 0 or len(other) == 0 or np.isnan(values).any():
+        return Estimate(np.nan, np.nan)
+    below_event = _placement(values[event], values[~event], other)
+    above_other = 1.0 - _placement(values[~event], values[event], one)
+    variance = _variance(below_event, one) / one.sum() + _variance(above_other, other) / other.sum()
+    return Estimate(float(one @ below_event / one.sum()), float(np.sqrt(variance)))
+
+
+def calibration_line(probability: Floats, event: NDArray[np.bool_], weights: Floats) -> Line:
+    """Logistic regression of the outcome on logit π [Cox 1958]: 0 and 1 if π is calibrated.
+
+    NaN where the logits separate events from other rows, or are all the same: then there is no such line.
+    """
+    p = np.clip(probability, _SMALL, 1.0 - np.finfo(float).epsneg)
+    x, y = np.log(p) - np.log1p(-p), event.astype(float)
+    nothing = Line(Estimate(np.nan, np.nan), Estimate(np.nan, np.nan))
+    if np.isnan(x).any() or _separated(x, event):
+        return nothing
+    design = np.column_stack([np.ones(len(x)), x])
+    line = np.array([0.0, 1.0])
+    for _ in range(_MOST_STEPS):
+        mean = 1.0 / (1.0 + np.exp(-design @ line))
+        information = design.T @ (design * (weights * mean * (1.0 - mean))[:, None])
+        if np.linalg.cond(information) > 1e14:
+            return nothing
+        step = np.linalg.solve(information, design.T @ (weights * (y - mean)))
+        step *= min(1.0, 4.0 / np.abs(design @ step).max())  # far from the line Newton's step may go too far
+        line += step
+        if np.abs(step).max() <= 1e-12 * max(1.0, np.abs(line).max()):
+            se = np.sqrt(np.diag(np.linalg.inv(information)))
+            return Line(*map(Estimate, line.tolist(), se.tolist()))
+    return nothing
+
+
+def _separated(x: Floats, event: NDArray[np.bool_]) -> bool:
+    """Whether a threshold parts the x of events from those of other rows, equal ones at the threshold allowed."""
+    if event.all() or not event.any():
+        return True
+    one, other = x[event], x[~event]
+    return bool(one.min() >= other.max() or one.max() <= other.min())
+
+
+def _placement(values: Floats, among: Floats, weights: Floats) -> Floats:
+    """For each of the values (m,) the weighted share of those ``among`` (k,) that lie below, equal ones half."""
+    order = np.argsort(among, kind="stable")
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    below, not_above = (sums[np.searchsorted(among[order], values, side)] for side in ("left", "right"))
+    return np.asarray((below + not_above) / 2.0 / sums[-1])
+
+
+def _mean(values: Floats, weights: Floats) -> Estimate:
+    total = weights.sum()
+    return Estimate(float(weights @ values / total), float(np.sqrt(_variance(values, weights) / total)))
+
+
+def _variance(values: Floats, weights: Floats) -> float:
+    """With N − 1 in the denominator, N = Σw; NaN where that is not positive."""
+    total = weights.sum()
+    if total <= 1.0:
+        return float("nan")
+    return float(weights @ (values - weights @ values / total) ** 2 / (total - 1.0))

@@ -1,0 +1,121 @@
+"""What is said of each row by fits, and by maps from decision values to probabilities, that have not seen it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import Maps, maps_without
+from svmstat.machine import Machine, vote
+from svmstat.resampling.deletions import different_deletions
+from svmstat.resampling.folds import HeldOut, assign_folds, hold_out
+from svmstat.resampling.leave_one_out import LeaveOneOut
+from svmstat.resampling.loops import run_pieces
+
+_SEED = 0
+"""The folds of a fit are the same whenever they are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Held-out predictions of n rows. A row of weight zero, which no fit has seen, has those of the fit.
+
+    Attributes
+    ----------
+    decision_values : (n, P) f(x_k) by a fit without row k; NaN where that has lost a class
+    probability : (n, K) π_k, by a map without row k too
+    log_likelihood : (n,) log π_k[y_k]
+    winner : (n,) the class that is predicted, −1 where there is none
+    failed : (n,) whether the fit is not certified, has lost a class, or the map did not converge
+    folds : how many there were, None where every row was left out on its own
+    """
+
+    decision_values: Floats
+    probability: Floats
+    log_likelihood: Floats
+    winner: Codes
+    failed: NDArray[np.bool_]
+    folds: int | None = None
+
+
+def unseen(machine: Machine, left: LeaveOneOut, maps: Maps, by: Floats | None) -> Unseen:
+    """By the leave-one-out.
+
+    Parameters
+    ----------
+    machine : the fit to all n rows
+    left : its leave-one-out
+    maps : the maps that the fit reports
+    by : (n, P) the held-out decision values to which they were fitted: π_k is by the map of those of the other rows. If
+        None, the maps are those of the fit's own decision values, and π_k is by that of the fit without row k
+
+    Returns
+    -------
+    Unseen
+    """
+    found = Unseen(left.decision_values, left.probability, left.log_likelihood, left.winner, left.failed)
+    return found if by is None else _mapped(machine, found, maps, by)
+
+
+def unseen_by_folds(
+    machine: Machine, maps: Maps, by: Floats | None, folds: int, n_jobs: int | None = None, progress: bool = False
+) -> Unseen:
+    """By ``folds`` stratified folds, the same ones whenever they are asked for; other arguments as in `unseen`."""
+    fold, parts = _by_folds(machine, maps.coupling, folds, by is None, n_jobs, progress)
+    of_row, used = machine.groups.of_row, machine.weights > 0
+    values, groups = machine.decision_values.copy(), np.arange(len(fold))
+    probability = maps.probabilities(values)
+    log_likelihood = maps.log_likelihoods(values, machine.codes)
+    failed = np.zeros(len(values), bool)
+    for which, part in enumerate(parts):
+        out = fold == which
+        rows = np.flatnonzero(used & out[of_row])
+        place = np.searchsorted(groups[out], of_row[rows])
+        values[rows] = part.decision_values[0, place]
+        failed[rows] = ~part.certified[0] | np.isnan(values[rows]).any(axis=1)
+        if by is None:
+            probability[rows] = part.maps.probabilities(part.decision_values)[0, place]
+            log_likelihood[rows] = part.log_likelihood[0, place]
+            failed[rows] |= ~part.calibrated[0]
+    found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, folds)
+    return found if by is None else _mapped(machine, found, maps, by)
+
+
+def fold_values(machine: Machine, folds: int) -> Floats:
+    """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
+    fold, parts = _by_folds(machine, "", folds, with_maps=False)
+    values = machine.group_values.copy()
+    for which, part in enumerate(parts):
+        values[fold == which] = part.decision_values[0]
+    return np.where(machine.weights[:, None] > 0, values[machine.groups.of_row], machine.decision_values)
+
+
+def _by_folds(
+    machine: Machine, coupling: str, folds: int, with_maps: bool, n_jobs: int | None = None, progress: bool = False
+) -> tuple[Codes, list[HeldOut]]:
+    """The fold (G,) of each group, and each fold by the fit to the others."""
+    fold = assign_folds(machine.group_codes.astype(float), folds, np.random.default_rng(_SEED))
+    if machine.gram.fits:
+        machine.gram.complete()  # workers may not add rows to the same matrix
+    pieces = [(machine, fold == which, [machine.C], coupling, with_maps) for which in range(folds)]
+    return fold, run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=f"{folds} folds")
+
+
+def _mapped(machine: Machine, found: Unseen, maps: Maps, by: Floats) -> Unseen:
+    """The held-out values, mapped to probabilities by what was fitted to those of the other rows."""
+    left, n = different_deletions(machine.groups, machine.weights), len(machine.codes)
+    without = maps_without(machine, maps, by, left.row, left.copies)
+    each: dict[str, Any] = {
+        name: left.given_out(getattr(without, name), getattr(maps, name), n)
+        for name in ("slope", "intercept", "converged", "totals")
+    }
+    own, f = replace(maps, **each), found.decision_values
+    lost = ~own.converged.all(axis=1)
+    return replace(
+        found,
+        probability=own.probabilities(f),
+        log_likelihood=own.log_likelihoods(f, machine.codes),
+        failed=np.isnan(f).any(axis=1) | found.failed | lost,
+    )

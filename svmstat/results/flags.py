@@ -1,0 +1,113 @@
+"""What a reader of a summary should not overlook, in words."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from svmstat._tools.arrays import Floats
+from svmstat.diagnostics import Evidence
+from svmstat.results.resampled import Resampled
+
+FEW = 30
+"""Rows of a level below which the held-out map of probabilities is noisy itself."""
+
+_ALIKE, _UNLIKE = 0.95, 0.05
+"""Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
+
+_SAMPLE = 200
+"""Rows from which that is estimated."""
+
+
+def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
+    """What makes a fit worthless, and what to do about it."""
+    if held_out is not None and held_out.rsquared <= 0.0:
+        yield (
+            f"held out, the probabilities are no better than the class frequencies (R-squared "
+            f"{held_out.rsquared:.3f} +- {held_out.rsquared_se:.3f}): nothing here tells the levels apart."
+        )
+    elif held_out is not None and held_out.rsquared <= 2.0 * held_out.rsquared_se:
+        yield (
+            f"held out, the probabilities are hardly better than the class frequencies (R-squared "
+            f"{held_out.rsquared:.3f} +- {held_out.rsquared_se:.3f}, less than two standard errors)."
+        )
+    level = fit.apparent.predicts_one_level
+    if level is not None:
+        yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit)}."
+    elif held_out is not None and held_out.error_rate >= held_out.base_error:
+        yield (
+            f"held out it errs in {held_out.error_rate:.4f} of the rows, and who always says the commonest level in "
+            f"{held_out.base_error:.4f}."
+        )
+
+
+def caution(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
+    """What the numbers depend on."""
+    counts = fit.confusion.sum(axis=1)
+    if counts.min() < FEW:
+        kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
+        yield (
+            f"Only {counts.min():.4g} rows have {fit.response_name} = {counts.idxmin()}: with fewer than {FEW} {kind} "
+            "is noisy, and so are all numbers of held-out rows."
+        )
+    if fit.untuned:
+        values = {"C": fit.C, **fit.kernel_parameters}
+        named = " and ".join(f"{name} = {values[name]:.4g}" for name in fit.untuned)
+        many = len(fit.untuned) > 1
+        yield (
+            f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
+            f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
+            f"tune({fit.formula!r}, data)."
+        )
+
+
+def _span(fit: Resampled, held_out: Evidence | None) -> str:
+    if held_out is None or fit.event is None:
+        return ""
+    p = held_out.prob[fit.frame.weights > 0]
+    return f" (the held-out probabilities span {p.min():.2f} to {p.max():.2f})"
+
+
+def _cause(fit: Resampled) -> str:
+    """What most likely made it predict one level, and the remedy."""
+    alike = _alikeness(fit)
+    weighted = fit.decision.priors is not None or fit.decision.costs is not None or fit.class_weight is not None
+    if weighted:
+        given = [name for name in ("priors", "costs") if getattr(fit.decision, name) is not None] or ["class_weight"]
+        return (
+            f"{' and '.join(given)} move the rule so far that no row is beyond it; without them, or with a larger C, "
+            "it may tell rows apart"
+        )
+    if alike is not None and alike > _ALIKE:
+        return "to this kernel all rows look alike; a larger gamma, or a larger C, lets f follow the predictors"
+    if alike is not None and alike < _UNLIKE:
+        return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
+    if all((pair.solution.bounded | (pair.solution.alpha == 0)).all() for pair in fit.machine.pairs):
+        return f"C = {fit.C:.4g} is so small that no row has more than its share of a say; take a larger one"
+    counts = fit.confusion.sum(axis=1)
+    return (
+        f"{counts.idxmin()} is rare ({counts.min():.4g} of {counts.sum():.4g} rows) and hard to tell apart at this C "
+        "and kernel; tune() them, or give costs"
+    )
+
+
+def _alikeness(fit: Resampled) -> float | None:
+    """The mean kernel value of different rows, in units of the mean K(x, x); None where that is not what it is."""
+    if "gamma" not in fit.kernel_parameters or fit.kernel_name == "poly":
+        return None
+    machine = fit.machine
+    rows = np.linspace(0, len(machine.X) - 1, min(len(machine.X), _SAMPLE)).astype(int)
+    K: Any = fit.kernel(machine.X[rows], machine.X[rows])
+    return _mean_off_diagonal(np.asarray(K))
+
+
+def _mean_off_diagonal(K: Floats) -> float:
+    """Of a matrix (m, m) in units of the mean of its diagonal.
+
+    Examples
+    --------
+    >>> _mean_off_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    0.5
+    """
+    m = len(K)
+    return float((K.sum() - np.trace(K)) / (m * (m - 1)) / (np.trace(K) / m)) if m > 1 else 1.0
