@@ -4,9 +4,9 @@ The model of class j at x is P(j | x) = π_j(η), η = x'β + offset with M line
 
     Σ_i w_i log π_{y_i}(η_i) − ½ Σ_m β_m' S β_m
 
-with S the penalty of an additive model, fixed as it was. Each refit sets off from the β of all rows, and many of them take
-a step together: their Hessians are the products x_i x_i' times matrices of weights, of which only those rows that are left
-out differ. That is iteratively reweighted least squares; of a link that is no logit with the expected information.
+with S the penalty of an additive model, fixed as it was. Each refit sets off from the β of all rows, and many of them
+take a step together: their Hessians are sums of the products x_i x_i' with weights of their own, that is one product
+of matrices. This is iteratively reweighted least squares; of a link that is no logit with the expected information.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _SETTLED = 1e-10
 """A refit has converged when a step moves no η by more, relative to 1 + max |η| ..."""
 
 _FLAT = 1e-20
-"""... or when it promises a smaller gain: rounding is all that moves it. Separated classes promise 1e-15 in the last step."""
+"""... or when it promises a smaller gain, by rounding alone; separated classes promise 1e-15 in the last step."""
 
 _ROOM = 2**18
 """Numbers in memory at a time."""
@@ -149,17 +149,19 @@ class Refits:
 
 
 def well_posed(model: Regression) -> Regression:
-    """The same model with a design whose r ≤ p columns, over the rows that count, are uncorrelated and of mean square one.
+    """The same model with a design whose r ≤ p columns are uncorrelated, and of mean square one, over rows that count.
 
     Columns that depend on others are lost, which no unpenalised prediction notices; with a penalty they must not be
     there.
     """
     used = model.weights > 0
-    _, size, V = np.linalg.svd(model.X[used], full_matrices=False)
+    lengths = np.linalg.norm(model.X[used], axis=0)
+    lengths[lengths == 0.0] = 1.0
+    _, size, V = np.linalg.svd(model.X[used] / lengths, full_matrices=False)
     rank = int(np.count_nonzero(size > size[0] * np.finfo(float).eps * max(model.X.shape)))
     stretch = size[:rank] / np.sqrt(np.count_nonzero(used))
-    T = V[:rank].T / stretch
-    params = stretch[:, None] * (V[:rank] @ model.params)
+    T = V[:rank].T / stretch / lengths[:, None]
+    params = stretch[:, None] * (V[:rank] @ (lengths[:, None] * model.params))
     return replace(model, X=model.X @ T, penalty=T.T @ model.penalty @ T, params=params)
 
 
@@ -173,10 +175,10 @@ def refit(model: Regression, weights: Floats) -> Refits:
     >>> X, codes = np.ones((4, 1)), np.array([0, 1, 1, 0])
     >>> model = Regression(X, codes, np.ones(4), np.zeros(4), np.zeros((1, 1)), Logits(), np.zeros((1, 1)))
     >>> found = refit(model, 1.0 - np.eye(4))
-    >>> model.link.probabilities(found.params[:, 0]).round(4)[:, 1].tolist(), found.converged.all()
+    >>> model.link.probabilities(found.params[:, 0]).round(4)[:, 1].tolist(), bool(found.converged.all())
     ([0.6667, 0.3333, 0.3333, 0.6667], True)
     """
-    B, (p, M) = len(weights), model.params.shape
+    B, p = len(weights), len(model.params)
     products = (model.X[:, :, None] * model.X[:, None, :]).reshape(-1, p * p)
     params, converged, active = np.tile(model.params, (B, 1, 1)), np.zeros(B, bool), np.arange(B)
     here, before = _judged(model, weights, params), np.zeros(B)
@@ -209,7 +211,8 @@ def left_out(
     weights = np.tile(model.weights, (len(lots), 1))
     for row, lot, gone in zip(weights, lots, copies, strict=True):
         row[lot] -= gone
-    lost = np.column_stack([weights[:, model.codes == code].sum(axis=1) <= 0 for code in np.unique(model.codes)])
+    present = np.unique(model.codes[model.weights > 0])
+    lost = np.column_stack([weights[:, model.codes == code].sum(axis=1) <= 0 for code in present])
     whole = ~lost.any(axis=1)
     found = refit(model, weights[whole])
     sizes = [len(lot) for lot in lots]
@@ -261,11 +264,12 @@ def _newton_steps(model: Regression, weights: Floats, here: _Judged, products: F
             block = ((weights * here.information[..., m, k]) @ products).reshape(B, p, p)
             H[:, m, :, k, :] = H[:, k, :, m, :] = block
         H[:, m, :, m, :] += model.penalty
-    H = H.reshape(B, M * p, M * p)
-    diagonal = np.einsum("bii->bi", H)
+    square = H.reshape(B, M * p, M * p)
+    diagonal = np.einsum("bii->bi", square)
     diagonal += 1e-14 * diagonal.max(axis=1, keepdims=True) + np.finfo(float).tiny
-    steps = np.linalg.solve(H, score.swapaxes(1, 2).reshape(B, M * p, 1)).reshape(B, M, p).swapaxes(1, 2)
-    return steps, (score * steps).sum(axis=(1, 2))
+    flat = np.linalg.solve(square, score.swapaxes(1, 2).reshape(B, M * p, 1))
+    steps = np.asarray(flat.reshape(B, M, p).swapaxes(1, 2), np.float64)
+    return steps, np.asarray((score * steps).sum(axis=(1, 2)))
 
 
 def _climbed(model: Regression, weights: Floats, here: _Judged, step: Floats) -> _Judged:
