@@ -1,6 +1,7 @@
 """Figures: plain arrays in, axes out; matplotlib is loaded when the first one is drawn."""
 
 from svmstat.reporting.plots.calibration import calibration_plot, class_calibration_plot
+from svmstat.reporting.plots.differences import differences_plot
 from svmstat.reporting.plots.histogram import replicates_plot
 from svmstat.reporting.plots.index import index_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot
@@ -12,6 +13,7 @@ __all__ = [
     "calibration_plot",
     "class_calibration_plot",
     "criteria_plot",
+    "differences_plot",
     "index_plot",
     "path_plot",
     "probability_plot",
