@@ -4,6 +4,7 @@ import sys
 
 from benchmarks import (
     beside,
+    comparison,
     davenport,
     first_call,
     fit,
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "multiclass": multiclass.main,
     "nu-grid": nu_grid.main,
     "simulation": simulation.main,
+    "comparison": comparison.main,
     "first-call": first_call.main,
     "large": large.main,
 }
