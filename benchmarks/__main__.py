@@ -12,13 +12,10 @@ from benchmarks import (
     large,
     loo_engine,
     multiclass,
-    np_loo,
     nu_grid,
     path,
     simulation,
-    span,
     tune,
-    tuning_optimism,
     validity,
 )
 from benchmarks.fuzz import command as fuzz
@@ -33,9 +30,6 @@ BENCHMARKS = {
     "multiclass": multiclass.main,
     "nu-grid": nu_grid.main,
     "simulation": simulation.main,
-    "span": span.main,
-    "np-loo": np_loo.main,
-    "tuning-optimism": tuning_optimism.main,
     "first-call": first_call.main,
     "large": large.main,
 }

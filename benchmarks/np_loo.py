@@ -59,8 +59,3 @@ def rows(quick: bool = False) -> list[dict]:
         samples = range(30 if quick else 100)
         found.append(summarised(name, n, holdout, [rates(name, n, holdout, seed, fresh) for seed in samples]))
     return found
-
-
-def main():
-    print(f"neyman_pearson({A:g}, {DELTA:g}): the rule with its threshold, on {FRESH} fresh rows")
-    print(pd.DataFrame(rows()).round(3).to_string(index=False))

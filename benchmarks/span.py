@@ -72,8 +72,3 @@ def rows(quick: bool = False) -> list[dict]:
             tables = [criteria_along(region, sigma, n, repeat) for repeat in range(10 if quick else 6000 // n)]
             found += summarised(name, n, tables)
     return found
-
-
-def main():
-    print("What C of GACV, the span and V0 costs: GCKL there over its least, in Examples 1 and 2 of vignettes/gacv.md")
-    print(pd.DataFrame(rows()).round(3).to_string(index=False))

@@ -59,8 +59,3 @@ def rows(quick: bool = False) -> list[dict]:
         summarised(name, n, [one_sample(name, n, seed) for seed in range(10 if quick else 5000 // n)])
         for name, n in designs
     ]
-
-
-def main():
-    print("tune(criterion='loo', nested=True), 5 values of C and 4 of gamma; deviance for a row")
-    print(pd.DataFrame(rows()).round(3).to_string(index=False))

@@ -1,8 +1,7 @@
-"""``python -m benchmarks validity``: sizes, powers, coverages and calibration behind every number that is printed.
+"""``python -m benchmarks validity [PART …]``: what stands behind each inferential number that svmstat prints.
 
-Each part simulates one kind of inference and gives rows of one table: part, design, n, quantity, nominal value (if
-there is one), mean over the samples, its Monte-Carlo standard error, samples. ``--part NAME`` runs one part, ``--quick``
-a tenth of the samples.
+Sizes, powers, coverages and calibration in simulations whose design the part tells, each with its Monte-Carlo standard
+error. All parts take hours on two cores; the table of each is kept in ``benchmarks/results/validity-PART.txt``.
 """
 
 import argparse
@@ -10,37 +9,40 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
+import pandas as pd
+
 from benchmarks import (
+    comparison,
+    np_loo,
+    span,
+    tuning_optimism,
     validity_calibration,
     validity_evidence,
+    validity_gof,
+    validity_sets,
 )
 
 PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "evidence": validity_evidence.rows,
     "calibration": validity_calibration.rows,
+    "gof": validity_gof.rows,
+    "sets": validity_sets.rows,
+    "comparison": comparison.rows,
+    "tuning": tuning_optimism.rows,
+    "span": span.rows,
+    "neyman-pearson": np_loo.rows,
 }
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks validity", description=__doc__)
-    parser.add_argument("--part", choices=PARTS, action="append", help="by default all")
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="by default all")
+    parser.add_argument("--quick", action="store_true", help="a few samples only")
     asked = parser.parse_args(arguments)
     for name in asked.part or PARTS:
         start = perf_counter()
-        found = PARTS[name](asked.quick)
-        print(f"{name}: {len(found)} numbers in {perf_counter() - start:.0f} s{', quick' if asked.quick else ''}")
-        print_table(found)
-
-
-def print_table(found: list[dict[str, Any]]) -> None:
-    """The rows, those of one design together."""
-    width = max(len(each["quantity"]) for each in found)
-    design = None
-    for each in found:
-        if (each["part"], each["design"], each["n"]) != design:
-            design = each["part"], each["design"], each["n"]
-            print(f"\n{each['part']}; {each['design']}; n = {each['n']}; {each['samples']} samples")
-        nominal = "" if each["nominal"] is None else f"   nominal {each['nominal']:g}"
-        print(f"  {each['quantity']:<{width}}  {each['value']:9.4f} +- {each['se']:.4f}{nominal}", flush=True)
-    print()
+        table = pd.DataFrame(PARTS[name](asked.quick))
+        print(
+            f"python -m benchmarks validity {name}{' --quick' if asked.quick else ''}: {perf_counter() - start:.0f} s"
+        )
+        print(table.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4f}"), flush=True)

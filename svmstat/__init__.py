@@ -3,6 +3,7 @@
 from importlib.metadata import version as _version
 
 from svmstat import datasets
+from svmstat.comparison import compare
 from svmstat.model import svm
 from svmstat.results import SVMResults
 from svmstat.tuning import TuneResult, minimax, neyman_pearson, tune
@@ -10,6 +11,7 @@ from svmstat.tuning import TuneResult, minimax, neyman_pearson, tune
 __all__ = [
     "SVMResults",
     "TuneResult",
+    "compare",
     "datasets",
     "minimax",
     "neyman_pearson",

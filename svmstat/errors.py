@@ -47,3 +47,7 @@ class GridWarning(SvmstatWarning):
 
 class LongRunWarning(SvmstatWarning):
     """A computation that is about to take long or much memory: how long, how much, and how to see and stop it."""
+
+
+class RefitWarning(SvmstatWarning):
+    """Refits of another package's model that warned: how many, and of what."""

@@ -20,7 +20,7 @@ FLOORS = (
     {"datasets", "reporting"},
     {"diagnostics"},
     {"results"},
-    {"model"},
+    {"model", "comparison"},
     {"tuning"},
     {""},  # svmstat/__init__.py
     {"cli"},

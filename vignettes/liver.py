@@ -16,9 +16,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from statsmodels.tools.sm_exceptions import ConvergenceWarning, HessianInversionWarning
 
-from svmstat import datasets, tune
+from svmstat import compare, datasets, tune
 from svmstat.errors import GridWarning
 
 plt.rcParams["figure.dpi"] = 110
@@ -72,6 +75,27 @@ difference = np.abs(other - fit.predict_proba()).to_numpy()
 print(f"difference of the probabilities: {difference.mean():.4f} in the mean, {difference.max():.4f} at most")
 
 # %% [markdown]
+# ## Beside other models
+#
+# The multinomial logistic model of statsmodels and a small neural network of scikit-learn on the same three logarithms,
+# every patient left out of each. An additive multinomial model is not among them: without a penalty it separates some
+# of the diseases, and its likelihood has no maximum.
+
+# %%
+logs = [f"log_{name}" for name in ENZYMES]
+logistic = sm.MNLogit(liver["disease"], sm.add_constant(liver[logs])).fit(disp=False, maxiter=200)
+network = make_pipeline(
+    StandardScaler(), MLPClassifier((4,), alpha=1.0, solver="lbfgs", max_iter=5000, max_fun=50000, random_state=1)
+)
+models = compare(fit, multinomial=logistic, network=(network, LOGS, liver), n_jobs=-1)
+print(models)
+_ = models.plot()
+# %% [markdown]
+# These patients do not tell the three apart: the machine is ahead of the multinomial model by 4 and of the network by
+# 10, with paired standard errors of 14 and 10, which are themselves too small, as the note says. C and γ were chosen
+# by the same score, which favours the machine a little. It errs in fewer patients, and McNemar's test has 0.12 for
+# that.
+#
 # ## 70 % for training, 30 % for the test
 #
 # As in the paper: tuning by the CV score on a training part, then apparent, leave-one-out and test error, beside the

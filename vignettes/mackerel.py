@@ -10,10 +10,13 @@
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import statsmodels.api as sm
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from statsmodels.gam.api import BSplines, GLMGam
 
-from svmstat import datasets, svm, tune
+from svmstat import compare, datasets, svm, tune
 
 plt.rcParams["figure.dpi"] = 110
 mackerel = datasets.load("mackerel")
@@ -46,47 +49,51 @@ print(scores.head(8).to_string(index=False))
 print(fit.summary())
 
 # %% [markdown]
-# ## Beside logistic regression
+# ## Beside other models
 #
-# The same five predictors in a logistic regression (statsmodels), with its own exact leave-one-out: 634 refits.
+# Table 1 of the paper has the same five predictors in a logistic regression, an additive model and a neural network.
+# Here the first two are those of statsmodels, the additive one with penalised splines whose penalty has the least AIC,
+# and the third is a small network of scikit-learn. `compare` leaves every station out of each of them, everything else
+# being as it was fitted: 634 exact refits of each.
 
 # %%
-y = (mackerel["egg_count"] > 0).to_numpy()
+eggs = (mackerel["egg_count"] > 0).astype(int)
 columns = ["lon", "lat", "b_depth", "c_dist", "temp_20m"]
-X = sm.add_constant((mackerel[columns] - mackerel[columns].mean()) / mackerel[columns].std()).to_numpy()
-logistic = sm.Logit(y, X).fit(disp=False)
+design = sm.add_constant(mackerel[columns])
+logistic = sm.Logit(eggs, design).fit(disp=False)
 
+smoother = BSplines(mackerel[columns], df=[8] * 5, degree=[3] * 5)
+options = {"smoother": smoother, "family": sm.families.Binomial()}
+candidates = [
+    GLMGam(eggs, design[["const"]], alpha=[alpha] * 5, **options).fit() for alpha in (0.001, 0.01, 0.1, 1.0, 10.0)
+]
+additive = min(candidates, key=lambda each: each.aic)
 
-def without(k):
-    """P(eggs) at station k by the logistic regression without it."""
-    kept = np.arange(len(y)) != k
-    return sm.Logit(y[kept], X[kept]).fit(start_params=logistic.params, disp=False).predict(X[[k]])[0]
-
-
-p = np.array([without(k) for k in range(len(y))])
-loo = fit.loo()
-print(
-    pd.DataFrame(
-        {
-            "svm": [fit.deviance, loo.score, loo.apparent_error, loo.error_rate, loo.excess_error],
-            "logistic": [
-                -2 * logistic.llf,
-                -2 * np.log(np.where(y, p, 1 - p)).sum(),
-                np.mean((logistic.predict() > 0.5) != y),
-                np.mean((p > 0.5) != y),
-                np.mean((p > 0.5) != y) - np.mean((logistic.predict() > 0.5) != y),
-            ],
-        },
-        index=["deviance", "CV score", "apparent error", "leave-one-out error", "excess error"],
-    )
-    .round(4)
-    .to_string()
+network = make_pipeline(
+    StandardScaler(), MLPClassifier((4,), alpha=1.0, solver="lbfgs", max_iter=5000, max_fun=50000, random_state=1)
 )
+models = compare(fit, logistic=logistic, additive=additive, network=(network, FORMULA, mackerel), n_jobs=-1)
+print(models)
+_ = models.plot()
+# %%
+loo = fit.loo()
+print(f"apparent error {loo.apparent_error:.4f}, leave-one-out error {loo.error_rate:.4f}")
+print(f"deviance of the logistic regression {-2 * logistic.llf:.2f}")
 
 # %% [markdown]
 # The CV score of the logistic regression is the paper's 509.44 to within 1.3, and the machine is ahead of it by some
-# 34, as in the paper (32). The paper's additive model and neural network are not repeated here.
-#
+# 37; the paper's machine by 32. That is less than two of the paired standard errors, which are themselves too small
+# for the difference of the two fits at hand, as the note below the table says. C and γ were chosen by the same score,
+# which favours the machine a little; the others had no such choice but for the penalty of the splines. That was left
+# to the AIC, which wants hardly any: the additive model errs nearly as seldom as the machine, but its probabilities
+# are too extreme (slope 0.74), and one station, of which it is all but sure when it has not seen it, costs it all
+# that it had gained over the logistic regression:
+
+# %%
+lost = -2 * (models["additive"].log_likelihood - models["logistic"].log_likelihood)
+print(lost.sort_values(ascending=False).head(3).round(2).to_string())
+
+# %% [markdown]
 # ## Goodness of fit
 #
 # The deviance against that of 999 fits to stations drawn with replacement, as in figure 1 of the paper.

@@ -1,5 +1,6 @@
-"""Resampling results with their labels: leave-one-out, influence, goodness of fit [003], label sets, stability."""
+"""Resampling results with their labels: evidence, comparisons, influence, goodness of fit, label sets, stability."""
 
+from svmstat.diagnostics.comparison import Comparison
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gof import GofResult
 from svmstat.diagnostics.influence import InfluenceResult
@@ -9,6 +10,7 @@ from svmstat.diagnostics.reliability import Reliability, reliability
 from svmstat.diagnostics.stability import PredictionResult
 
 __all__ = [
+    "Comparison",
     "Evidence",
     "GofResult",
     "InfluenceResult",

@@ -1,7 +1,7 @@
 """A kernel, rows of a design and pairs of classes: the fitted machine and its decision values."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Kernel
 from svmstat.machine.groups import Groups, expansion, group_rows, point_by_point, source
 from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
+from svmstat.objective.bounds import counts
 from svmstat.solver import Gram, Solution
 
 
@@ -167,6 +168,39 @@ def fit_machine(
     posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near)
     nears: Sequence[Pair | None] = [None] * len(posed.pairs) if near is None else near.pairs
     return _machine(posed, tuple(map(solved, posed.pairs, nears)))
+
+
+def reweighted(machine: Machine, weights: Floats) -> Machine:
+    """The machine for other case weights (n,) ≥ 0 of the same rows, on the same gram matrix; ν keeps its n.
+
+    Parameters
+    ----------
+    machine : the machine that it sets off from
+    weights : (n,) zero where the machine has zero; every class needs some
+
+    Examples
+    --------
+    Without its last row:
+
+    >>> from svmstat.kernels import Linear
+    >>> from svmstat.machine.pairs import contrasts
+    >>> X, codes = np.array([[0.0], [3.0], [1.0]]), np.array([0, 1, 1])
+    >>> machine = fit_machine(Linear(), X, codes, np.ones(3), contrasts([(1, 0)], "hinge"), C=9.0)
+    >>> reweighted(machine, np.array([1.0, 1.0, 0.0])).decision_values.round(6).ravel()
+    array([-1.      ,  1.      , -0.333333])
+    """
+    used = machine.groups.of_row >= 0
+    totals = np.bincount(machine.groups.of_row[used], weights[used], machine.gram.n).astype(float)
+    pairs = []
+    for pair in machine.pairs:
+        upper = counts(pair.problem.upper, machine.groups.weights[pair.rows], totals[None, pair.rows])[0]
+        problem = replace(pair.problem, upper=upper)
+        pairs.append(PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem))
+    posed = Posed(
+        machine.kernel, machine.X, machine.codes, weights, replace(machine.groups, weights=totals), machine.group_codes,
+        machine.gram, tuple(pairs),
+    )  # fmt: skip
+    return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
 
 
 def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:

@@ -268,7 +268,7 @@ class TwoLevels(Solved):
         return follow_costs(self.machine, self.frame.index, costs, known, with_loo, n_jobs)
 
     def plot_probability(self, ax: Any = None) -> Any:
-        """Probabilities against decision values: the fit's map, two that follow from the loss, the loss-implied interval.
+        """Probabilities against decision values: the fit's map, two that the loss gives, the loss-implied interval.
 
         The interval says which probabilities the loss cannot tell apart at an f; it is no confidence interval.
 

@@ -9,7 +9,7 @@ from problems import seeds
 
 from svmstat.calibration import fit_maps, fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, gram
-from svmstat.machine import group_rows
+from svmstat.machine import group_rows, reweighted
 from svmstat.resampling import leave_one_out
 from svmstat.solver import Gram, Status
 
@@ -292,3 +292,20 @@ def test_permuted_classes_have_permuted_probabilities(clouds, coupling, K):
     machine, permuted = fit(RBF(0.5), X, codes), fit(RBF(0.5), X, order[codes])
     p, q = (fit_maps(each, coupling).probabilities(each.decision_values) for each in (machine, permuted))
     np.testing.assert_allclose(q[:, order], p, rtol=0, atol=TOL_FIT)
+
+
+@every_kernel
+def test_other_weights_on_the_same_gram_matrix(clouds, kernel, K):
+    """Zero is a deletion, also of one of the rows that are the same observation."""
+    X, codes = clouds(40, K, seed=8)
+    X, codes = np.vstack([X, X[:10]]), np.concatenate([codes, codes[:10]])
+    rng = np.random.default_rng(K)
+    old, new = rng.choice([0.0, 0.5, 1.0, 3.0], (2, 50))
+    old[: 4 * K], new[: 4 * K] = 1.0, 2.0
+    new[old == 0.0] = 0.0
+    machine = fit(kernel, X, codes, old, C=2.0, loss="p0")
+    found, expected = reweighted(machine, new), fit(kernel, X, codes, new, C=2.0, loss="p0")
+    assert found.gram is machine.gram
+    assert all(pair.solution.status is Status.CERTIFIED for pair in found.pairs)
+    assert_same(found.decision_values, expected.decision_values)
+    np.testing.assert_allclose(found.totals, expected.totals)

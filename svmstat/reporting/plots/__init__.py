@@ -6,6 +6,7 @@ from svmstat.reporting.plots.calibration import (
     class_reliability_plot,
     reliability_plot,
 )
+from svmstat.reporting.plots.differences import differences_plot
 from svmstat.reporting.plots.histogram import replicates_plot
 from svmstat.reporting.plots.index import index_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot

@@ -1,0 +1,78 @@
+"""How often the standard errors of a difference of scores cover the difference of the two fits themselves.
+
+A machine with a linear and one with an rbf kernel, and a logistic model, are fitted to samples from a known p(x); the
+truth is the expected difference of −2 log π of the fits to these very samples, on rows drawn anew.
+"""
+
+import joblib
+import numpy as np
+import pandas as pd
+import statsmodels.api as sm
+from scipy.special import expit
+
+from svmstat import compare, svm
+
+SIZES, SAMPLES, REPEATS, FRESH = (100, 200), 40, 2, 4000
+TRUTHS = {"linear": lambda X: 1.5 * X[:, 0] - X[:, 1], "smooth": lambda X: 2.0 * X[:, 0] - X[:, 1] ** 2 + 1.0}
+
+
+def draw(truth, n, rng):
+    X = rng.normal(size=(n, 2))
+    p = expit(TRUTHS[truth](X))
+    return pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "y": (rng.random(n) < p).astype(int)}), p
+
+
+def design(data):
+    return sm.add_constant(data[["x", "z"]].to_numpy())
+
+
+def expected_score(p, predicted):
+    """The mean of −2 log π over rows whose P(event) is p."""
+    q = np.clip(predicted, 1e-300, 1.0 - 1e-16)
+    return float(np.mean(-2.0 * (p * np.log(q) + (1.0 - p) * np.log1p(-q))))
+
+
+def one_sample(truth, n, seed, repeats):
+    """Of rbf against linear and logistic: the difference, its two standard errors, the nested difference, the truth."""
+    rng = np.random.default_rng([seed, n])
+    data, _ = draw(truth, n, rng)
+    fresh, p = draw(truth, FRESH, rng)
+    rbf, linear = svm("y ~ x + z", data, gamma=0.5), svm("y ~ x + z", data, kernel="linear")
+    logit = sm.Logit(data["y"], design(data)).fit(disp=False)
+    table = compare(rbf, linear=linear, logistic=logit, nested=True, repeats=repeats, rng=seed).table
+    predicted = {
+        "svm rbf": rbf.predict_proba(fresh)[1],
+        "linear": linear.predict_proba(fresh)[1],
+        "logistic": logit.predict(design(fresh)),
+    }
+    scores = {name: n * expected_score(p, np.asarray(each)) for name, each in predicted.items()}
+    return {
+        name: (*table.loc[name, ["delta", "delta_se", "delta_nested", "nested_se"]], scores[name] - scores["svm rbf"])
+        for name in ("linear", "logistic")
+    }
+
+
+def rows(quick):
+    """A row for each truth, size and pair of models: the coverage of ± 1.96 se, with Monte-Carlo standard errors."""
+    samples, repeats, found = (4, 1, []) if quick else (SAMPLES, REPEATS, [])
+    for truth in TRUTHS:
+        for n in SIZES:
+            work = (joblib.delayed(one_sample)(truth, n, seed, repeats) for seed in range(samples))
+            drawn = joblib.Parallel(n_jobs=-1)(work)
+            for name in ("linear", "logistic"):
+                delta, se, nested, nested_se, true = np.array([each[name] for each in drawn], float).T
+                for kind, value, error in (("paired", delta, se), ("nested", nested, nested_se)):
+                    covered = float(np.mean(np.abs(value - true) <= 1.96 * error))
+                    found.append(
+                        {
+                            "inference": f"{kind} se of a difference of scores",
+                            "truth": truth,
+                            "n": n,
+                            "models": f"svm rbf against {name}",
+                            "coverage": covered,
+                            "mc_se": float(np.sqrt(covered * (1.0 - covered) / samples)),
+                            "mean_se": float(error.mean()),
+                            "rmse": float(np.sqrt(np.mean((value - true) ** 2))),
+                        }
+                    )
+    return found

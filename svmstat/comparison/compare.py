@@ -1,0 +1,204 @@
+"""``compare()``: models of the same rows by what they say of rows that they have not seen."""
+
+import sys
+from collections import ChainMap, Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes
+from svmstat._tools.checks import at_least, flag, workers
+from svmstat._tools.randomness import seed_sequence
+from svmstat.comparison import classifiers, regressions
+from svmstat.comparison.judge import evidence, held_out, log_likelihoods, turned
+from svmstat.comparison.machines import Machines
+from svmstat.comparison.member import Member
+from svmstat.comparison.observed import Observed, agreement
+from svmstat.diagnostics import Comparison
+from svmstat.diagnostics.shape import Shape
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.formula.response import Response
+from svmstat.resampling.loops import one_blas_thread
+from svmstat.resampling.nested import nested_estimate, splits
+from svmstat.results import SVMResults
+
+_NESTED_FOLDS = 10
+_LEAST = 3
+
+
+def compare(
+    first: Any,
+    *others: Any,
+    folds: int | None = None,
+    nested: bool = False,
+    repeats: int = 5,
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    **named: Any,
+) -> Comparison:
+    """Compare models of the same rows by their predictions of rows that they have not seen.
+
+    Every row is left out in turn, and everything else of a model stays as it was: the kernel, its parameters and the
+    scaling of a machine, the smoothers and penalties of an additive model, the parameters of a classifier.
+
+    Parameters
+    ----------
+    first : model
+        The one that the others are compared with.
+    *others : model
+        A fit by `svm`; results of statsmodels: Logit, MNLogit, GLM or GLMGam with the family Binomial; or a classifier
+        as those of scikit-learn with formula and data, ``(classifier, "y ~ x1 + x2", data)``. Its formula is read as
+        that of `svm`, but the columns are not scaled, for which there are pipelines; it counts rows as often as the
+        weights of the other models say.
+    folds : int, optional
+        Leave out each of so many stratified folds instead of each row.
+    nested : bool
+        Whether to compute the difference of scores by nested cross-validation too [Bates, Hastie & Tibshirani 2023],
+        for which every model is fitted 55 times for each of the ``repeats``.
+    repeats : int
+        The number of splits into ten folds for ``nested``.
+    rng : int or Generator, optional
+        On which alone the folds depend.
+    n_jobs : int, optional
+        Number of workers, as in `joblib.Parallel`.
+    progress : bool
+        Whether to show progress bars.
+    **named : model
+        Further models with the names that the table shows: ``compare(fit, logistic=logit)``.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For something that is no such model, or is not at the maximum of its likelihood.
+    DataError
+        If models differ in their rows, in the response or in the weights; it says in which row first.
+
+    Warns
+    -----
+    RefitWarning
+        If refits of a classifier warned.
+    LongRunWarning
+        Before refits of a classifier that will take long.
+
+    Examples
+    --------
+    >>> import statsmodels.api as sm
+    >>> from svmstat import compare, datasets, svm
+    >>> mackerel = datasets.load("mackerel")
+    >>> columns = ["lon", "lat", "b_depth", "c_dist", "temp_20m"]
+    >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", mackerel, C=16, gamma=0.25)
+    >>> logit = sm.Logit(mackerel["egg_count"] > 0, sm.add_constant(mackerel[columns])).fit(disp=False)
+    >>> compare(fit, logistic=logit).table[["score", "delta", "delta_se", "error_rate"]].round(3)
+                score   delta  delta_se  error_rate
+    model
+    svm rbf   486.578   0.000       NaN       0.162
+    logistic  508.171  21.593    19.237       0.192
+    """
+    env = sys._getframe(1)
+    at_least("repeats", repeats, 1)
+    if folds is not None:
+        at_least("folds", folds, 2)
+    nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
+    seed = seed_sequence("rng", rng)
+    models = _named((first, *others), named)
+    with one_blas_thread():
+        members, shape = _members(models, ChainMap(env.f_locals, env.f_globals))
+    reference = _reference(members)
+    orders = [agreement(reference, member.observed) for member in members]
+    of_folds, of_nested = seed.spawn(2)
+    fold = None if folds is None else _folds(reference, folds, 1, of_folds)[0]
+    inner = _folds(reference, _NESTED_FOLDS, repeats if nested else 0, of_nested)
+    how, found, tables = "leave-one-out" if folds is None else f"{folds} folds", [], []
+    for member, order in zip(members, orders, strict=True):
+        said = turned(held_out(member, fold, n_jobs, progress), member.observed, reference, order)
+        found.append(evidence(how, shape, reference, said, order))
+        if nested:
+            tables.append(log_likelihoods(member, order, inner, reference.codes, n_jobs, progress))
+    differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights) for table in tables[1:]]
+    return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0)
+
+
+def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """The models by name; of models without one the kind is the name, numbered if there are several."""
+    if len(given) + len(named) < 2:
+        raise ArgumentError("one model is given: there must be two to compare, as in compare(fit, logit).")
+    found, names = {}, [_default_name(model) for model in given]
+    counts, seen = Counter(names), Counter[str]()
+    for name, model in zip(names, given, strict=True):
+        seen[name] += 1
+        found[f"{name} {seen[name]}" if counts[name] > 1 else name] = model
+    twice = next((name for name in named if name in found), None)
+    if twice is not None:
+        raise ArgumentError(f"the name {twice!r} is given to one model, and is what another is called without one.")
+    for name, model in named.items():
+        _default_name(model)
+        found[name] = model
+    return found
+
+
+def _default_name(model: Any) -> str:
+    if isinstance(model, SVMResults):
+        return f"svm {model.kernel_name}"
+    if regressions.is_of_statsmodels(model) and hasattr(model, "model"):
+        return regressions.default_name(model)
+    if isinstance(model, tuple) and len(model) == 3 and classifiers.is_classifier(model[0]):
+        return classifiers.default_name(model[0])
+    if classifiers.is_classifier(model):
+        raise ArgumentTypeError(
+            f"the classifier {type(model).__name__} has no rows to be fitted to: give it with formula and data, as "
+            f"({type(model).__name__}(...), 'y ~ x1 + x2', data)."
+        )
+    raise ArgumentTypeError(
+        f"an object of type {type(model).__name__} is no model that can be compared: give a fit by svm(), results of "
+        f"statsmodels ({regressions.KINDS}), or a classifier with predict_proba, formula and data."
+    )
+
+
+def _members(models: Mapping[str, Any], env: Mapping[str, Any]) -> tuple[list[Member], Shape]:
+    """The models as members, and the response; a classifier counts rows as often as the first other model does."""
+    found: dict[str, Member] = {}
+    responses: list[Response] = []
+    for name, model in models.items():
+        if isinstance(model, SVMResults):
+            found[name] = Machines(name, model)
+            responses.append(model.response)
+        elif not isinstance(model, tuple):
+            found[name] = regressions.read_results(name, model)
+    known = [found[name].observed for name in models if name in found]
+    for name, model in models.items():
+        if isinstance(model, tuple):
+            frame = classifiers.design_of(model[1], model[2], env)
+            observed = classifiers.observed_of(name, frame, known[0].weights if known else None)
+            found[name] = classifiers.Classifiers(observed, model[0], frame.X)
+            responses.append(frame.response)
+    if not responses:
+        levels = known[0].levels
+        responses = [Response("response", levels, levels[-1], np.dtype(object))]
+    return [found[name] for name in models], Shape(responses[0])
+
+
+def _reference(members: Sequence[Member]) -> Observed:
+    """The rows by which the others are judged: those of a machine, a classifier, or else of the first model."""
+    for kind in (Machines, classifiers.Classifiers):
+        for member in members:
+            if isinstance(member, kind):
+                return member.observed
+    return members[0].observed
+
+
+def _folds(observed: Observed, folds: int, repeats: int, seed: np.random.SeedSequence) -> Codes:
+    """Some splits into folds (R, n), for which every level must have rows enough."""
+    counts = np.bincount(observed.codes[observed.weights > 0])
+    if repeats and counts.min() < _LEAST:
+        level = observed.levels[int(counts.argmin())]
+        raise DataError(
+            f"the level {level!r} of the response has {counts.min()} rows: for folds every level must have {_LEAST}, "
+            "since two folds may be left out together."
+        )
+    return splits(observed.codes, observed.weights, folds, repeats, seed)

@@ -1,0 +1,215 @@
+"""Models side by side: what each says of rows that it has not seen, and how far apart they are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr
+
+from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.evidence import Evidence
+from svmstat.objective.predictive import Estimate, score
+from svmstat.reporting.plots import differences_plot
+from svmstat.reporting.rendering.parts import Table
+from svmstat.reporting.summary import Summary
+
+FEW = 100
+"""With fewer rows a standard error is itself too uncertain [Sivula, Magnusson, Matamoros & Vehtari 2020]."""
+
+_LEAST = float(np.log(np.finfo(float).tiny))
+
+_SCORES = {
+    "score": ("CV score", "estimate"),
+    "delta": ("difference", "estimate"),
+    "delta_se": ("paired se", "estimate"),
+    "delta_nested": ("nested difference", "estimate"),
+    "nested_se": ("nested se", "estimate"),
+}
+_PREDICTIONS = {
+    "rsquared": ("R-squared", "share"),
+    "error_rate": ("error", "share"),
+    "brier": ("Brier", "share"),
+    "auc": ("AUC", "share"),
+    "calibration_slope": ("slope", "share"),
+    "mcnemar": ("McNemar p", "share"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison:
+    """M models of the same n rows.
+
+    Attributes
+    ----------
+    names : tuple of str, length M
+    evidence : tuple of Evidence, length M
+        What each says of the rows by fits without them.
+    nested : tuple of Estimate, length M − 1
+        The score of each model but the first minus that of the first, by nested cross-validation; empty without.
+    repeats : int
+        The number of its splits.
+    """
+
+    names: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    nested: tuple[Estimate, ...] = ()
+    repeats: int = 0
+
+    def __getitem__(self, name: str) -> Evidence:
+        """The evidence of a model by its name."""
+        return dict(zip(self.names, self.evidence, strict=True))[name]
+
+    @property
+    def how(self) -> str:
+        """How rows were held out, such as "leave-one-out"."""
+        return self.evidence[0].how
+
+    def _differences(self) -> list[Estimate]:
+        """Score minus that of the first model, with the paired standard error 2 √(n · var(log π¹ − log π²))."""
+        first = self.evidence[0]
+        used = first.weights > 0
+        found = [Estimate(0.0, np.nan)]
+        for other in self.evidence[1:]:
+            each = (other.log_likelihoods - first.log_likelihoods)[used]
+            found.append(score(each, first.weights[used]))
+        return found
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each model.
+
+        ``rows`` that count; ``score``, −2 Σ w log π; ``delta`` to the first model and ``delta_se``, paired;
+        ``delta_nested`` and ``nested_se`` if they were asked for; ``rsquared``, ``error_rate`` and ``brier`` as an
+        `Evidence` has them, of two levels ``auc`` and ``calibration_slope``; ``mcnemar``, the exact p-value of the
+        errors against those of the first model, NaN where weights are no whole numbers.
+        """
+        differences = self._differences()
+        columns: dict[str, Any] = {
+            "rows": [int((each.weights > 0).sum()) for each in self.evidence],
+            "score": [each.score for each in self.evidence],
+            "delta": [each.value for each in differences],
+            "delta_se": [each.se for each in differences],
+        }
+        if self.nested:
+            columns["delta_nested"] = [0.0, *(each.value for each in self.nested)]
+            columns["nested_se"] = [np.nan, *(each.se for each in self.nested)]
+        names = ["rsquared", "error_rate", "brier"]
+        if self.evidence[0].shape.two:
+            names += ["auc", "calibration_slope"]
+        columns |= {name: [getattr(each, name) for each in self.evidence] for name in names}
+        columns["mcnemar"] = [np.nan, *(mcnemar(self.evidence[0], each) for each in self.evidence[1:])]
+        return pd.DataFrame(columns, index=pd.Index(self.names, name="model"))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Differences of the scores from the first model, with ± their standard errors. Returns the Axes."""
+        table = self.table
+        nested = (table["delta_nested"], table["nested_se"]) if self.nested else None
+        return differences_plot(self.names, table["delta"], table["delta_se"], nested=nested, ax=ax)
+
+    def summary(self) -> Summary:
+        """The table, what its standard errors cover, and what went wrong."""
+        table = self.table
+        slope = " (slope: of their calibration, 1 is best)" if "calibration_slope" in table else ""
+        parts = tuple(
+            _part(table, {name: shown for name, shown in columns.items() if name in table}, title)
+            for columns, title in (
+                (_SCORES, ""),
+                (_PREDICTIONS, f"Predictions of rows not seen{slope}"),
+            )
+        )
+        title = f"Comparison of models ({self.how}, {table['rows'].iloc[0]} rows)"
+        return Summary(title, parts, tuple(self._notes()), tuple(self._warnings()))
+
+    def _notes(self) -> list[str]:
+        first, n = self.names[0], int((self.evidence[0].weights > 0).sum())
+        notes = [
+            f"CV score: -2 log-likelihood of the rows by fits without them; differences are from {first}, and negative "
+            "where a model is better.",
+            "Paired se: 2 sqrt(n var(log p1 - log p2)), rows taken as independent; it is of the expected difference of "
+            "models fitted to samples of this size. " + COVERAGE,
+        ]
+        if self.nested:
+            splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
+            notes.append(
+                f"Nested: {splits} into 10 folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "
+                "fits; its se is kept between the naive one of these folds and sqrt(10) of it."
+            )
+        notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
+        if n < FEW:
+            notes.append(
+                f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
+                "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
+            )
+        notes.append(
+            "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as independent."
+        )
+        if not self.evidence[0].shape.two:
+            notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
+        return notes
+
+    def _warnings(self) -> list[str]:
+        found = []
+        for name, each in zip(self.names, self.evidence, strict=True):
+            if each.n_failed:
+                what = "row was" if each.n_failed == 1 else "rows were"
+                found.append(
+                    f"{name}: {each.n_failed} {what} predicted by refits that are not at their optimum or have lost a "
+                    "class, as where classes can be separated; their probabilities are those of the last step, and "
+                    "missing where a class was lost."
+                )
+            never = int(np.count_nonzero((each.log_likelihoods <= _LEAST) & (each.weights > 0)))
+            if never:
+                what = "row has" if never == 1 else "rows have"
+                least = f"{np.exp(_LEAST):.1e}"
+                found.append(f"{name}: {never} {what} a level to which it gave probability 0, which counts as {least}.")
+        return found
+
+    def __repr__(self) -> str:
+        differences = ", ".join(
+            f"{name} {each.value:+.4g}" for name, each in zip(self.names[1:], self._differences()[1:], strict=True)
+        )
+        return (
+            f"<Comparison: n = {len(self.evidence[0].index)}, {self.how}; {self.names[0]}: score "
+            f"{self.evidence[0].score:.6g}; {differences}>"
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+COVERAGE = (
+    "In simulations (n = 100 and 200) +-1.96 of it covers the difference of the two fits themselves, on new rows, in "
+    "0.75-0.88 of samples, +-1.96 of the nested se in 0.83-0.95 (Monte-Carlo se up to 0.07; python -m benchmarks "
+    "validity)."
+)
+
+
+def mcnemar(first: Evidence, other: Evidence) -> float:
+    """The exact p-value of the test of McNemar (1947) that either of two models is as often the only one that errs.
+
+    NaN where weights are no whole numbers, or a row has no prediction.
+    """
+    used = first.weights > 0
+    weights = first.weights[used]
+    one, two = first.error.to_numpy()[used], other.error.to_numpy()[used]
+    if (weights != np.round(weights)).any() or np.isnan(one + two).any():
+        return float("nan")
+    return _binomial(np.array([weights[one > two].sum(), weights[two > one].sum()]))
+
+
+def _binomial(counts: Floats) -> float:
+    """Two-sided, of counts that are equally likely."""
+    return float(min(1.0, 2.0 * bdtr(counts.min(), int(counts.sum()), 0.5)))
+
+
+def _part(table: pd.DataFrame, columns: dict[str, tuple[str, str]], title: str) -> Table:
+    cells = tuple(
+        tuple(None if isinstance(value, float) and np.isnan(value) else value for value in row)
+        for row in table[list(columns)].itertuples(index=False, name=None)
+    )
+    headers, styles = zip(*columns.values(), strict=True)
+    return Table(headers, tuple(map(str, table.index)), cells, styles, title)

@@ -1,0 +1,81 @@
+"""Nested cross-validation: how far an estimate by folds is from the truth [Bates, Hastie & Tibshirani 2023].
+
+With e_i the loss of row i by the fit without its fold, or of two models the difference of their losses, and e_i^{(k)}
+that by the fit without fold k too: the mean of e^{(k)} over the other folds estimates by cross-validation what the mean
+of e over fold k estimates by rows that no fit has seen, so that
+
+    a_k = (mean of e^{(k)} over the other folds − mean of e over fold k)²,    b_k = variance of e in fold k / N_k
+
+and the mean of a − b over folds and splits estimates the mean squared error of cross-validation.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.predictive import Estimate
+from svmstat.resampling.folds import assign_folds
+
+
+def splits(codes: Codes, weights: Floats, folds: int, repeats: int, seed: np.random.SeedSequence) -> Codes:
+    """(R, n) the fold of each row in each split, balanced within the classes (n,); −1 for rows of weight zero."""
+    used = weights > 0
+    found = np.full((repeats, len(codes)), -1)
+    for fold, each in zip(found, seed.spawn(repeats), strict=True):
+        fold[used] = assign_folds(codes[used].astype(float), folds, np.random.default_rng(each))
+    return found
+
+
+def lots(fold: Codes) -> Iterator[tuple[int, int, Codes]]:
+    """The pairs j ≤ k of folds and the rows of either, which are left out together; j = k is one fold alone."""
+    for k in range(fold.max() + 1):
+        for j in range(k + 1):
+            yield j, k, np.flatnonzero((fold == j) | (fold == k))
+
+
+def nested_estimate(losses: Floats, fold: Codes, weights: Floats) -> Estimate:
+    """The sum of the losses of n rows by fits of their size, and its standard error.
+
+    The estimate is corrected for the size of the fits, of which the inner ones lack two folds and the outer ones one:
+    the loss is taken to be linear in 1/size. The standard error is no less than the naive one, of independent rows, and
+    no more than √K of it.
+
+    Parameters
+    ----------
+    losses : (R, K, n) those of row i by the fit without its own fold and fold k; where k is its own, without that alone
+    fold : (R, n) the folds of R splits, −1 for rows that do not count
+    weights : (n,) case weights
+
+    Returns
+    -------
+    Estimate
+    """
+    K, inner, outer, excess = losses.shape[1], [], [], []
+    w_inner, w_outer = [], []
+    for e, of_row in zip(losses, fold, strict=True):
+        for k in range(K):
+            own, others = of_row == k, (of_row >= 0) & (of_row != k)
+            mean, variance = _moments(e[k, own], weights[own])
+            among, _ = _moments(e[k, others], weights[others])
+            excess.append((among - mean) ** 2 - variance / weights[own].sum())
+            inner.append(e[k, others])
+            outer.append(e[k, own])
+            w_inner.append(weights[others])
+            w_outer.append(weights[own])
+    total = weights[fold[0] >= 0].sum()
+    mean_inner, spread = _moments(np.concatenate(inner), np.concatenate(w_inner))
+    mean_outer, _ = _moments(np.concatenate(outer), np.concatenate(w_outer))
+    corrected = mean_inner - (1.0 + (K - 2.0) / K) * (mean_inner - mean_outer)
+    naive = np.sqrt(spread / total)
+    found = np.sqrt(max(float(np.mean(excess)), 0.0) * (K - 1.0) / K)
+    se = np.clip(found, naive, np.sqrt(K) * naive) if np.isfinite(naive) else np.nan
+    return Estimate(float(total * corrected), float(total * se))
+
+
+def _moments(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Mean and variance of values that count as often as their weights say."""
+    total = weights.sum()
+    mean = weights @ values / total
+    variance = weights @ (values - mean) ** 2 / (total - 1.0) if total > 1.0 else np.nan
+    return float(mean), float(variance)

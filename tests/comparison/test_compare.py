@@ -1,0 +1,172 @@
+"""``compare()``: what it refuses, and that its numbers are those of the models' own leave-one-out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from svmstat import compare, svm
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+
+LOGISTIC = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
+TREE = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return svm("y ~ x + z", data)
+
+
+@pytest.fixture(scope="module")
+def logit(data):
+    return smf.logit("y ~ x + z", data).fit(disp=False)
+
+
+def test_evidence_of_a_fit_is_its_own(fit, logit):
+    both, loo = compare(fit, logit), fit.loo()
+    for name in ("score", "score_se", "rsquared", "brier", "auc", "error_rate", "calibration_slope"):
+        assert getattr(both["svm rbf"], name) == pytest.approx(getattr(loo, name), rel=1e-12)
+
+
+def test_differences_have_paired_standard_errors(fit, logit):
+    both = compare(fit, logit)
+    one, other = (each.log_likelihoods for each in both.evidence)
+    row = both.table.loc["logit"]
+    assert row["delta"] == pytest.approx(both["logit"].score - both["svm rbf"].score)
+    assert row["delta_se"] == pytest.approx(2.0 * np.sqrt(80 * np.var(one - other, ddof=1)))
+
+
+def test_either_may_come_first(fit, logit):
+    one, other = compare(fit, logit).table, compare(logit, fit).table
+    assert list(other.index) == ["logit", "svm rbf"]
+    assert one.loc["logit", "delta"] == pytest.approx(-other.loc["svm rbf", "delta"])
+    for name in ("score", "auc", "error_rate", "calibration_slope"):
+        np.testing.assert_allclose(other[name][::-1], one[name])
+
+
+def test_names(data, fit, logit):
+    found = compare(fit, svm("y ~ x", data), logit, (TREE, "y ~ x", data), net=(LOGISTIC, "y ~ x + z", data))
+    assert found.names == ("svm rbf 1", "svm rbf 2", "logit", "decisiontreeclassifier", "net")
+
+
+def test_labels_of_levels_are_found(data, logit):
+    """As numbers, as texts, by position; and where two models call the other level the event."""
+    named = data.assign(y=np.where(data["y"] == 1, "yes", "no"), flag=data["y"] == 1)
+    X = sm.add_constant(data[["x", "z"]])
+    by_text = compare(svm("y ~ x + z", named), smf.glm("y ~ x + z", named, family=sm.families.Binomial()).fit())
+    by_value = compare(svm("flag ~ x + z", named), logit)
+    by_position = compare(svm("y ~ x + z", named), sm.MNLogit(data["y"].to_numpy(), X).fit(disp=False))
+    by_event = compare(svm("y ~ x + z", named, event="no"), sm.Logit(1 - data["y"], X).fit(disp=False))
+    for other in (by_text, by_value, by_position, by_event):
+        np.testing.assert_allclose(other.evidence[1].score, compare(logit, logit).evidence[0].score, rtol=1e-8)
+    turned = compare(svm("y ~ x + z", named), svm("y ~ x + z", named, event="no")).table
+    np.testing.assert_allclose(turned["auc"].iloc[0], turned["auc"].iloc[1], rtol=1e-9)
+    assert turned["mcnemar"].iloc[1] == 1.0
+
+
+@pytest.mark.parametrize("kind", ["y", "kind"])
+def test_weights_are_repeats(data, kind):
+    """Of rows that are left out one copy at a time, and of which as many are counted."""
+    whole = data.loc[data.index.repeat(data["w"])].reset_index(drop=True)
+    X = sm.add_constant(data[["x", "z"]])
+    weighted = [svm(f"{kind} ~ x + z", data, weights="w"), (LOGISTIC, f"{kind} ~ x + z", data)]
+    repeated = [svm(f"{kind} ~ x + z", whole), (LOGISTIC, f"{kind} ~ x + z", whole)]
+    if kind == "y":
+        family = sm.families.Binomial()
+        weighted.append(sm.GLM(data["y"], X, family=family, freq_weights=data["w"]).fit(tol=1e-14))
+        repeated.append(smf.logit("y ~ x + z", whole).fit(disp=False, tol=1e-12))
+    one, other = compare(*weighted).table, compare(*repeated).table
+    columns = [name for name in one if name != "rows"]
+    np.testing.assert_allclose(one[columns], other[columns], rtol=1e-4, atol=1e-6)
+
+
+def test_many_classes(data):
+    fit = svm("kind ~ x + z", data)
+    both = compare(
+        fit,
+        sm.MNLogit(data["kind"], sm.add_constant(data[["x", "z"]])).fit(disp=False),
+        tree=(TREE, "kind ~ x + z", data),
+    )
+    assert not {"auc", "calibration_slope"} & set(both.table)
+    assert list(both["mnlogit"].auc.index) == ["a", "b", "c"]
+    assert both.table.loc["svm rbf", "brier"] == fit.loo().brier
+    assert "Of more than two levels" in str(both)
+
+
+def test_folds_are_the_same_for_all(data, fit, logit):
+    tree = (TREE, "y ~ x + z", data)
+    found = compare(fit, logit, tree, folds=5, rng=3)
+    again = compare(fit, logit, tree, folds=5, rng=3, n_jobs=2)
+    pd.testing.assert_frame_equal(found.table, again.table)
+    assert found.how == "5 folds"
+    assert (compare(fit, logit, folds=5, rng=4).table["score"] != found.table["score"].iloc[:2]).all()
+
+
+def test_nested(data, fit, logit):
+    found = compare(fit, logit, nested=True, repeats=2, rng=1)
+    again = compare(logit, fit, nested=True, repeats=2, rng=1)
+    table = found.table
+    assert (table["nested_se"].iloc[1:] > 0).all() and table["delta_nested"].iloc[0] == 0.0
+    np.testing.assert_allclose(table.loc["logit", "delta_nested"], -again.table.loc["svm rbf", "delta_nested"])
+    np.testing.assert_allclose(table.loc["logit", "nested_se"], again.table.loc["svm rbf", "nested_se"])
+    assert "Nested: 2 splits into 10 folds" in str(found)
+
+
+def test_other_rows_are_refused(data, fit):
+    gap = data.assign(z=data["z"].where(data.index != "r5"))
+    with pytest.raises(
+        DataError, match=r"row 'r5' is the first of 1 that 'svm rbf' has and 'tree' has not\. Every form"
+    ):
+        compare(fit, tree=(TREE, "y ~ x + z", gap))
+    with pytest.raises(DataError, match=r"row 'r5' is the first of 1 that 'glm' has and 'svm rbf' has not"):
+        compare(svm("y ~ x + z", gap), smf.glm("y ~ x", gap, family=sm.families.Binomial()).fit())
+    with pytest.raises(
+        DataError, match="another order, or not equally often there: row 0 is 'r0' in 'svm rbf' and 'r79'"
+    ):
+        compare(fit, tree=(TREE, "y ~ x", data[::-1]))
+    few = sm.Logit(data["y"].to_numpy()[:70], sm.add_constant(data[["x"]].to_numpy()[:70])).fit(disp=False)
+    with pytest.raises(DataError, match="'svm rbf' has 80 rows and 'logit' has 70; arrays have no labels"):
+        compare(fit, few)
+
+
+def test_other_responses_and_weights_are_refused(data, fit, logit):
+    turned = data.assign(y=data["y"].where(data.index != "r6", 1 - data["y"]))
+    with pytest.raises(
+        DataError, match=r"the responses differ, first in row 'r6', where 'svm rbf' has \d and 'tree' has"
+    ):
+        compare(fit, tree=(TREE, "y ~ x", turned))
+    with pytest.raises(DataError, match="their levels differ: 'svm rbf' has 0, 1, 'tree' has 'a', 'b', 'c'"):
+        compare(fit, tree=(TREE, "kind ~ x", data))
+    row = data.index[data["w"] != 1][0]
+    with pytest.raises(
+        DataError, match=f"the weights differ, first in row '{row}', where 'svm rbf' has . and 'logit' has 1"
+    ):
+        compare(svm("y ~ x + z", data, weights="w"), logit)
+
+
+def test_what_is_no_model_is_refused(data, fit):
+    with pytest.raises(ArgumentTypeError, match="the classifier DecisionTreeClassifier has no rows to be fitted to"):
+        compare(fit, tree=TREE)
+    with pytest.raises(ArgumentTypeError, match="an object of type str is no model that can be compared"):
+        compare(fit, "logit")
+    with pytest.raises(ArgumentError, match="there must be two to compare"):
+        compare(fit)
+    with pytest.raises(ArgumentError, match="the name 'svm rbf' is given to one model"):
+        compare(fit, **{"svm rbf": fit})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("folds", 1), ("repeats", 0), ("nested", "yes"), ("n_jobs", 0), ("rng", -1)]
+)
+def test_other_arguments_are_checked(fit, logit, name, value):
+    with pytest.raises(ArgumentError, match=f"^{name}={value!r} is not allowed"):
+        compare(fit, logit, **{name: value})
+
+
+def test_folds_need_rows_of_every_level(data):
+    rare = data.assign(y=(data.index == "r1") | (data.index == "r2"))
+    with pytest.raises(DataError, match="the level True of the response has 2 rows"):
+        compare(svm("y ~ x + z", rare), tree=(TREE, "y ~ x + z", rare), folds=4)

@@ -1,0 +1,95 @@
+"""The table of a comparison, and what is said beside it."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
+
+from svmstat.diagnostics import Comparison, Evidence
+from svmstat.diagnostics.comparison import mcnemar
+from svmstat.diagnostics.shape import Shape
+from svmstat.formula import Response
+from svmstat.objective.predictive import Estimate
+
+
+def evidence(seed, n=120, K=2, weights=None):
+    """Predictions drawn at random, which know something of what was observed."""
+    codes = np.random.default_rng(99).integers(0, K, n)
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(K), n) + 0.4 * np.eye(K)[codes]
+    p /= p.sum(axis=1, keepdims=True)
+    shape = Shape(Response("y", tuple(range(K)), K - 1, np.dtype(int)))
+    return Evidence(
+        how="leave-one-out", index=pd.RangeIndex(n), shape=shape, codes=codes,
+        weights=np.ones(n) if weights is None else weights, values=np.log(p[:, -1:]), probability=p,
+        log_likelihoods=np.log(p[np.arange(n), codes]), winner=p.argmax(axis=1), failed=np.zeros(n, bool),
+    )  # fmt: skip
+
+
+def comparison(*seeds, nested=(), repeats=0, **how):
+    names = tuple(f"model {seed}" for seed in seeds)
+    return Comparison(names, tuple(evidence(seed, **how) for seed in seeds), nested, repeats)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_table_is_that_of_the_evidence(K):
+    both = comparison(1, 2, K=K)
+    for name, each in zip(both.names, both.evidence, strict=True):
+        row = both.table.loc[name]
+        assert row["score"] == each.score and row["rsquared"] == each.rsquared
+        assert row["error_rate"] == each.error_rate and row["brier"] == each.brier
+        assert ("auc" in row) == (K == 2)
+    assert both.table["delta"].iloc[1] == pytest.approx(both.evidence[1].score - both.evidence[0].score)
+    assert both["model 2"] is both.evidence[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mcnemar_is_that_of_statsmodels(weighted):
+    weights = np.random.default_rng(5).integers(0, 4, 120).astype(float) if weighted else np.ones(120)
+    one, other = evidence(1, weights=weights), evidence(2, weights=weights)
+    wrong, also = (each.error.to_numpy().astype(int) for each in (one, other))
+    cells = np.zeros((2, 2))
+    np.add.at(cells, (wrong, also), weights)
+    assert mcnemar(one, other) == pytest.approx(of_statsmodels(cells, exact=True).pvalue, rel=1e-10)
+
+
+def test_mcnemar_needs_whole_weights_and_predictions():
+    assert np.isnan(mcnemar(*(evidence(seed, weights=np.full(120, 0.5)) for seed in (1, 2))))
+    assert mcnemar(evidence(1), evidence(1)) == 1.0
+
+
+def test_the_printout_says_what_its_numbers_are_not():
+    text = str(comparison(1, 2))
+    told = ("Paired se: 2 sqrt(n var(log p1 - log p2))", "No such standard error makes a test", "benchmarks validity")
+    for words in told:
+        assert words in " ".join(text.split())
+    assert "fewer than 100" not in text and "Nested" not in text
+    assert "With 60 rows, fewer than 100" in " ".join(str(comparison(1, 2, n=60)).split())
+    nested = " ".join(str(comparison(1, 2, nested=(Estimate(3.0, 2.0),), repeats=1)).split())
+    assert "Nested: 1 split into 10 folds (Bates, Hastie & Tibshirani 2023)" in nested and "3.0000" in nested
+    assert comparison(1, 2)._repr_html_().startswith("<")
+
+
+def test_failures_and_impossible_outcomes_are_told():
+    one, other = evidence(1), evidence(2)
+    other.failed[:2] = True
+    other.log_likelihoods[5] = np.log(np.finfo(float).tiny)
+    text = " ".join(str(Comparison(("svm", "logit"), (one, other))).split())
+    assert "WARNING: logit: 2 rows were predicted by refits that are not at their optimum" in text
+    assert "WARNING: logit: 1 row has a level to which it gave probability 0, which counts as 2.2e-308" in text
+
+
+def test_repr_is_one_line():
+    text = repr(comparison(1, 2))
+    assert text.startswith("<Comparison: n = 120, leave-one-out; model 1: score ") and "\n" not in text
+
+
+@pytest.mark.parametrize("nested", [(), (Estimate(3.0, 2.0), Estimate(-1.0, 4.0))])
+def test_plot(nested):
+    ax = comparison(1, 2, 3, nested=nested, repeats=len(nested)).plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["model 1", "model 2", "model 3"]
+    assert len(ax.collections) == (2 if nested else 1)
+    dots = ax.lines[1].get_xdata()
+    np.testing.assert_allclose(dots, comparison(1, 2, 3).table["delta"])
+    plt.close(ax.figure)
