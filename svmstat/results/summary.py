@@ -206,7 +206,7 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     if not fit.has_maps:
         return None
     kind = _CALIBRATIONS[fit.calibration.kind]
-    isotonic = fit.maps.kind == VENN_ABERS
+    isotonic = fit.calibration.kind == VENN_ABERS
     title = f"{'' if two else 'Coupled '}{'Venn-Abers' if isotonic else 'Platt'} probabilities (map of {kind})"
     converged = () if isotonic else (Entry("Platt converged", bool(np.all(fit.calibration.converged))),)
     if two and isotonic:
@@ -230,7 +230,7 @@ def _disagreement(fit: Resampled, two: bool) -> Entry:
 def _functions(fit: Resampled) -> Table:
     intercepts = _without_noise(fit.intercept.to_numpy(), least=1.0)
     columns = [fit.margin, intercepts]
-    if fit.maps.kind != VENN_ABERS:
+    if fit.calibration.kind != VENN_ABERS:
         columns += [np.atleast_1d(fit.calibration.slope), _without_noise(fit.calibration.intercept, least=1.0)]
     return Table(
         headers=("margin", "intercept", "Platt A", "Platt B")[: len(columns)],

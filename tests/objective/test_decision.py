@@ -183,7 +183,7 @@ def reduced(fit, weights):
 
 @cases
 def test_leave_one_out_and_influence_are_a_loop_of_fits(case):
-    fit = svm(FORMULA, DATA, **OPTIONS, **case)
+    fit = svm(FORMULA, DATA, calibration="insample", **OPTIONS, **case)
     loo, delta, w, y = fit.loo(), fit.get_influence().delta_deviance, fit.frame.weights, fit.frame.y
     f, log_likelihood, each_loss = np.empty(N), np.zeros(N), np.zeros(N)
     assert loo.n_failed == 0
