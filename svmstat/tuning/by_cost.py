@@ -29,8 +29,8 @@ _TIED = 1e-7
 
 
 _TOO_LOW = (
-    "The least of many scores is too low, for having been chosen (in simulations by 0.01 to 0.04 a row of deviance, and "
-    "more where few rows meet a flexible truth)"
+    "The least of many scores is too low, for having been chosen (in simulations by 0.01 to 0.04 a row of deviance, "
+    "and more where few rows meet a flexible truth)"
 )
 _ASK = "; nested=True estimates by how much."
 _NESTED = (
