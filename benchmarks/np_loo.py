@@ -46,8 +46,8 @@ def summarised(name, n, holdout, found):
 
 
 def designs(quick):
-    """60 rows have too few of the other level for some of them to be held out."""
-    small = [] if quick else [(name, 60, "loo") for name in TRUTHS]
+    """80 rows have too few of the other level for half of them to be held out."""
+    small = [] if quick else [(name, 80, "loo") for name in TRUTHS]
     return [(name, 200, holdout) for name in TRUTHS for holdout in (0.5, "loo")] + small
 
 

@@ -99,9 +99,9 @@ def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str
     holdout : float or "loo"
         In (0, 1), the share of these rows that is held out. With "loo" none is: the threshold is set on the exact
         leave-one-out values of all of them, so that the fit has all rows and small samples will do. That is
-        approximate: no theorem says P(P_F > a) ≤ delta then, though simulations do. It is refused where more than a
-        tenth of these rows have the predictors of another row. ν₋ is then at most 1 − 1/n₋ of the n₋ rows, for a row
-        can be left out.
+        approximate: no theorem says P(P_F > a) ≤ delta then, and in simulations of small samples with a flexible
+        truth it was above. It is refused where more than a tenth of these rows have the predictors of another row. Of
+        n₋ such rows ν₋ is then at most 1 − 1/n₋, so that each can be left out.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def test_other_searches(search):
 def test_it_says_that_it_is_approximate():
     text = " ".join(str(quiet("y ~ x + z", DATA, nu=[0.5], event="yes", **BY_LOO)).split())
     assert "delta = 0.15 (approximate)" in text and "Rows left out in turn: " in text
-    assert "no theorem says so" in text and "rows with equal predictors break it" in text
+    assert "No theorem says so" in text and "rows with equal predictors break it" in text
 
 
 def test_many_rows_with_the_predictors_of_another():
