@@ -1,6 +1,6 @@
 """Rows, pairs of classes on one gram matrix, decision values: two classes are one pair [003: section 3]."""
 
-from svmstat.machine.fit import Machine, Posed, along_costs, fit_machine, pose
+from svmstat.machine.fit import Machine, Posed, along_costs, fit_again, fit_machine, pose, rows_of
 from svmstat.machine.groups import Groups, group_rows, point_by_point, source
 from svmstat.machine.pairs import (
     Contrast,
@@ -28,6 +28,7 @@ __all__ = [
     "contrasts",
     "decided_elsewhere",
     "elsewhere",
+    "fit_again",
     "fit_machine",
     "group_rows",
     "nu_contrast",
@@ -35,6 +36,7 @@ __all__ = [
     "pairs_of",
     "point_by_point",
     "pose",
+    "rows_of",
     "source",
     "vote",
 ]

@@ -19,7 +19,8 @@ CALIBRATIONS = ("auto", "loo", "kfold", "insample")
 MOST_LEFT_OUT = 5000
 """With more rows "auto" is by folds."""
 
-_FOLDS = 5
+FOLDS = 5
+"""Those of calibration="kfold"."""
 
 
 class Fitted(NamedTuple):
@@ -82,7 +83,7 @@ class Calibrated(Settings):
         if kind == "loo":
             by = self.left_out(self.shape.two, n_jobs, progress).decision_values
         else:
-            by = fold_values(self.machine, _FOLDS)
+            by = fold_values(self.machine, FOLDS)
         if not self._maps_any(by):
             return self._unheld(kind)
         maps = fit_maps(self.machine, self.insample_maps.coupling, by, kind)
@@ -98,7 +99,7 @@ class Calibrated(Settings):
 
     def _unheld(self, kind: str) -> Fitted:
         """In-sample maps where no row of a class can be held out, if the choice was left to the fit."""
-        lost = "no row of a class can be left out" if kind == "loo" else f"a class is lost with one of {_FOLDS} folds"
+        lost = "no row of a class can be left out" if kind == "loo" else f"a class is lost with one of {FOLDS} folds"
         if self.asked != "auto":
             raise UnavailableError(
                 f"calibration={self.asked!r} is not possible, since {lost}: use calibration='insample', more rows, or "

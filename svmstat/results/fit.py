@@ -8,12 +8,12 @@ import pandas as pd
 from svmstat._tools.checks import flag
 from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
-from svmstat.results.resampled import Resampled
+from svmstat.results.tested import Tested
 from svmstat.results.summary import abridged, summarize
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Resampled):
+class SVMResults(Tested):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two

@@ -26,6 +26,7 @@ from svmstat.tuning.by_errors import plan_by_errors
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import check_values, make_grid
 from svmstat.tuning.plan import Asked, Plan, TuneResult
+from svmstat.tuning.retuned import Retuned
 from svmstat.tuning.sample import Effort, Folds, Sample
 
 AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
@@ -178,6 +179,8 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     sample, fold = _sample(prepared, plan.folds, seed, known)
     found = plan.search(sample, grid, effort)
     best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
+    if held is None and known is None:  # neither held-out rows nor the truth are those of other labels
+        best = replace(best, retuned=Retuned(plan, grid, sample, seed))
     return plan.finished(TuneResult(best, found.params, found.table, found.chosen, plan, fold), held)
 
 

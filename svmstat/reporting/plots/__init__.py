@@ -3,6 +3,7 @@
 from svmstat.reporting.plots.calibration import calibration_plot, class_calibration_plot
 from svmstat.reporting.plots.histogram import replicates_plot
 from svmstat.reporting.plots.index import index_plot
+from svmstat.reporting.plots.outlying import outlying_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot
 from svmstat.reporting.plots.probability import probability_plot
 from svmstat.reporting.plots.style import svg
@@ -13,6 +14,7 @@ __all__ = [
     "class_calibration_plot",
     "criteria_plot",
     "index_plot",
+    "outlying_plot",
     "path_plot",
     "probability_plot",
     "region_plot",
