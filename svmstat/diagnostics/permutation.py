@@ -16,6 +16,8 @@ _NOTES = (
     "and the errors of held-out rows. A large one says that this fit found none.",
 )
 
+_HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class PermutationResult:
@@ -76,9 +78,8 @@ class PermutationResult:
                 Entry("Tuned in each", self.retuned),
             ),
         )
-        chosen = "chosen anew for each" if self.retuned else "held at those of the fit, chosen without the response"
-        held = () if self.retuned else ("If they were tuned on this response, retune=True is needed.",)
-        return Summary("Permutation test", (block,), (" ".join((_NOTES[0].format(chosen=chosen), *held)), _NOTES[1]))
+        chosen = "chosen anew for each" if self.retuned else _HELD
+        return Summary("Permutation test", (block,), (_NOTES[0].format(chosen=chosen), _NOTES[1]))
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
