@@ -94,7 +94,9 @@ def births(n: int) -> tuple[pd.DataFrame, Any]:
     data["smoke"] = data["smoke"].astype(str)
     eta = 0.48 - 0.03 * data.age - 0.015 * data.lwt + 1.27 * (data.race == "black") + 0.88 * (data.race == "other")
     smokes = data.smoke.str.lower().isin(["1", "1.0", "smoker", "yes"])
-    return data.drop(columns=["low"]), _two(expit(eta + 0.94 * smokes + 0.54 * data.ptl + 1.86 * data.ht + 0.77 * data.ui))
+    return data.drop(columns=["low"]), _two(
+        expit(eta + 0.94 * smokes + 0.54 * data.ptl + 1.86 * data.ht + 0.77 * data.ui)
+    )
 
 
 def designs(quick: bool) -> list[Design]:

@@ -18,7 +18,7 @@ from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.influences import MEASURES, Influences, influences
+from svmstat.resampling.influences import MEASURES, Influences
 
 _CALLED = {
     "delta_deviance": "deletion deviance ΔD",
@@ -211,8 +211,8 @@ class InfluenceResult:
         level : float
             Of the line.
         reference : {"envelope", "chi2"}
-            "envelope": no row exceeds the line in a share ``level`` of samples from the probabilities of the fit; "chi2"
-            is the quantile of χ²(1), to which [003] refers ΔD, and which some row of every sample exceeds.
+            "envelope": no row exceeds the line in a share ``level`` of samples from the probabilities of the fit;
+            "chi2" is the quantile of χ²(1), to which [003] refers ΔD, and which some row of every sample exceeds.
         what : {"delta", "own", "others", "outlyingness", "influence"}
             ΔD, its parts, −2 log π of the row, or the rms change of f.
         ax : Axes, optional
@@ -234,9 +234,7 @@ class InfluenceResult:
             critical = self._envelope(B, rng).critical_value(name, level)
             label = f"{percent(level)} envelope\nof all rows"
         values = getattr(self.measures, name)
-        return index_plot(
-            values, list(map(str, self.loo.index)), critical, label=label, ylabel=_CALLED[name], ax=ax
-        )
+        return index_plot(values, list(map(str, self.loo.index)), critical, label=label, ylabel=_CALLED[name], ax=ax)
 
     def plot(
         self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None

@@ -12,8 +12,8 @@ from svmstat.reporting.summary import Summary
 _NOTES = (
     "H0: the response has nothing to do with the predictors. The p-value counts the permutations of the response with "
     "a score as low as that of the fit; under H0 it is exact for any kernel and cost, which are {chosen}.",
-    "A small p-value says that there is some association, and nothing about how good the fit is: for that see R-squared "
-    "and the errors of held-out rows. A large one says that this fit found none.",
+    "A small p-value says that there is some association, and nothing about how good the fit is: for that see "
+    "R-squared and the errors of held-out rows. A large one says that this fit found none.",
 )
 
 _HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"

@@ -15,7 +15,7 @@ from svmstat.kernels import RBF, Precomputed
 from svmstat.kernels.gamma import middle_distances
 from svmstat.machine import Machine, rows_of
 from svmstat.resampling.predicted import How, Predicted, predicted
-from svmstat.resampling.relabelled import first_of_points, points_of
+from svmstat.resampling.relabelled import first_of_points
 
 _AT_ONCE = 2**22
 """Values of R in memory at a time."""

@@ -8,8 +8,8 @@ import pandas as pd
 from svmstat._tools.checks import flag
 from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
-from svmstat.results.tested import Tested
 from svmstat.results.summary import abridged, summarize
+from svmstat.results.tested import Tested
 
 
 @dataclass(frozen=True, repr=False, eq=False)

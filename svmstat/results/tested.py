@@ -69,8 +69,8 @@ class Tested(Resampled):
         rng : int or Generator, optional
             On which alone the replicates depend.
         retune : bool
-            For the best fit of `tune` and "residual": whether cost and kernel are chosen anew in every replicate, by the
-            same search. That takes B searches.
+            For the best fit of `tune` and "residual": whether cost and kernel are chosen anew in every replicate, by
+            the same search. That takes B searches.
         n_jobs, progress
             As in `loo`.
 
@@ -246,13 +246,12 @@ class Tested(Resampled):
         )  # fmt: skip
         return InfluenceResult(loo, measures, self._largest_influences)
 
-    def _largest_influences(
-        self, B: int, seed: np.random.SeedSequence, n_jobs: int | None, progress: bool
-    ) -> Floats:
+    def _largest_influences(self, B: int, seed: np.random.SeedSequence, n_jobs: int | None, progress: bool) -> Floats:
         """(B, 5) maxima over rows of the measures of influence, in refits to labels from the fit's probabilities."""
         self._refuse_fractions("the envelope draws a label for every copy of a row (reference='chi2' needs none)")
+        chances = self.maps.probabilities(self.machine.group_values)
         found = refits(
-            self.machine, partial(largest_influences, self._how), chances=self.maps.probabilities(self.machine.group_values),
+            self.machine, partial(largest_influences, self._how), chances=chances,
             B=B, seed=seed, n_jobs=n_jobs, progress=progress, what="envelope",
         )  # fmt: skip
         return np.array([np.full(len(MEASURES), np.nan) if each is None else each for each in found])
@@ -270,8 +269,8 @@ class Tested(Resampled):
         found = self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
         if found.n_failed:
             raise UnavailableError(
-                f"{found.n_failed} of {len(found.index)} rows cannot be held out, a class or the certificate being lost "
-                "without them: the statistic is of all rows. Rows of a level that has one row may be left out by subset."
+                f"{found.n_failed} of {len(found.index)} rows cannot be held out, a class or the certificate being "
+                "lost without them, and the statistic is of all rows. A level of one row may be left out by subset."
             )
         return found
 

@@ -196,7 +196,9 @@ def test_calibration_by_leave_one_out(K):
     assert np.abs(calibrated.fittedvalues - plain.fittedvalues).max(axis=None) > 0.05
     assert calibrated.deviance == plain.deviance
     assert calibrated.loo().score == plain.loo().score
-    np.testing.assert_array_equal(calibrated.gof(B=5, method="pairs", rng=1).replicates, plain.gof(B=5, method="pairs", rng=1).replicates)
+    np.testing.assert_array_equal(
+        calibrated.gof(B=5, method="pairs", rng=1).replicates, plain.gof(B=5, method="pairs", rng=1).replicates
+    )
     assert "leave-one-out decision values" in str(calibrated.summary())
 
 

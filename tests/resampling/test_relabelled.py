@@ -130,12 +130,12 @@ def test_half_of_the_pairs_at_one_point(clouds, fit):
 def test_a_lost_class_is_none(clouds, fit, K):
     X, codes = clouds(40, K, seed=7, apart=4.0)
     rows = np.flatnonzero((codes != K - 1) | (np.cumsum(codes == K - 1) == 1))
-    machine, maps = fit(RBF(0.5), X[rows], codes[rows])
+    machine, _ = fit(RBF(0.5), X[rows], codes[rows])
     chances = np.where(np.arange(K) == K - 1, 0.01, 1.0) * np.ones((len(machine.group_codes), 1))
     look = partial(look_at_residuals, How("wu-lin-weng", "loo", 5), len(first_of_points(machine)))
     chances /= chances.sum(axis=1, keepdims=True)
     found = refits(machine, look, chances=chances, B=12, seed=SEED, what="")
     draws = [drawn_labels(machine, chances, replicate_generator(SEED, r)) for r in range(12)]
     lost = [(copies.sum(axis=0) < 2).any() for copies in draws]  # of one row of a class nothing is left without it
-    assert [each is None for each in found] == lost and 0 < sum(lost)
+    assert [each is None for each in found] == lost and sum(lost) > 0
     assert all(np.isfinite(each.deviance) for each in found if each is not None)

@@ -82,7 +82,7 @@ def outlying_plot(
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         settle(ax)
-        points = [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen]
+        points = [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen.tolist()]
         placed = label_points(ax, points, np.empty(0), np.empty(0))
         more, missing = int(beyond.sum()) - placed, int((np.isnan(x) | np.isnan(y)).sum())
         notes = [f"{more} more beyond a line not labelled"] * (more > 0)
