@@ -89,18 +89,19 @@ print(
 #
 # ## Goodness of fit
 #
-# Are the probabilities that the fit reports those of the data? If not, residuals of stations that are near each other agree:
-# T adds up their products, and refits to responses drawn from these probabilities tell how large it gets by chance.
+# Are the probabilities that the fit reports those of the data? If not, residuals of stations that are near each other
+# agree: T adds up their products, and refits to responses drawn from these probabilities tell how large it gets by
+# chance.
 
 # %%
 gof = fit.gof(rng=1)
 print(gof)
 _ = gof.plot()
 # %% [markdown]
-# The paper compares the deviance with that of 999 fits to stations drawn with replacement, as in its figure 1; its fit stays
-# below the 95 % point. The test is a rough one: refits to rows drawn with replacement see some of them several times, and a
-# flexible kernel follows repeated rows closely; in simulations it rejects true models that are as flexible as this one (see
-# `fit.gof`), and finds nothing where a structure is missed.
+# The paper compares the deviance with that of 999 fits to stations drawn with replacement, as in its figure 1; its
+# fit stays below the 95 % point. The test is a rough one: refits to rows drawn with replacement see some of them
+# several times, and a flexible kernel follows repeated rows closely; in simulations it rejects true models that are
+# as flexible as this one (see `fit.gof`), and finds nothing where a structure is missed.
 
 # %%
 print(fit.gof(B=999, method="pairs", rng=1))
@@ -108,9 +109,10 @@ print(fit.gof(B=999, method="pairs", rng=1))
 # %% [markdown]
 # ## Influential stations
 #
-# ΔD is the deviance of the fit minus that of the fit without the station, over the other stations: mostly the station's own
-# misfit, and beside it what the others gain. The lines are what no station of a sample from these probabilities exceeds in 95 %
-# of samples. The paper names stations 399 and 601, which lie above the 95 % point of χ²(1); some stations of every sample do.
+# ΔD is the deviance of the fit minus that of the fit without the station, over the other stations: mostly the
+# station's own misfit, and beside it what the others gain. The lines are what no station of a sample from these
+# probabilities exceeds in 95 % of samples. The paper names stations 399 and 601, which lie above the 95 % point of
+# χ²(1); some stations of every sample do.
 
 # %%
 influence = fit.get_influence()

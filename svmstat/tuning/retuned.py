@@ -47,5 +47,6 @@ class Retuned:
         """Stratified folds of these rows, if the search holds out folds."""
         if self.plan.folds is None:
             return None
-        groups = group_rows(X, codes.astype(float), weights)
-        return Folds(groups, assign_folds(codes[groups.first], self.plan.folds, np.random.default_rng(self.seed)))
+        classes = codes.astype(float)
+        groups = group_rows(X, classes, weights)
+        return Folds(groups, assign_folds(classes[groups.first], self.plan.folds, np.random.default_rng(self.seed)))

@@ -17,6 +17,9 @@ from svmstat.results import report as report_module
 from svmstat.results.report import report
 
 B = 29
+LIVER = datasets.load("liver").iloc[::3]
+
+pytestmark = pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")  # on a busy machine
 SECTIONS = [
     "Summary",
     "Prediction error by leave-one-out",
@@ -89,7 +92,7 @@ def page(fit):
 @pytest.fixture(scope="module")
 def liver():
     formula = "disease ~ np.log(ast) + np.log(alt) + np.log(gldh)"
-    return svm(formula, datasets.load("liver"), coupling="hastie-tibshirani", class_weight={"PNC": 0.5})
+    return svm(formula, LIVER, coupling="hastie-tibshirani", class_weight={"PNC": 0.5})
 
 
 @pytest.fixture(scope="module", params=["two", "four"])
@@ -164,10 +167,11 @@ def test_what_is_told_of_more_than_two_levels(liver):
     calibration = base64.b64decode(read(page).images[3]["src"].partition(",")[2]).decode()
     assert all(f"<!-- {level} -->" in calibration for level in liver.classes)
     call = re.search(r"svm\('disease.*?\)(?= How| Bootstrap)", shown)[0]
-    same = eval(call, {"svm": svm, "data": datasets.load("liver"), "np": np})
+    same = eval(call, {"svm": svm, "data": LIVER, "np": np})
     np.testing.assert_allclose(same.fittedvalues, liver.fittedvalues, rtol=0, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:probabilities are by the map")
 def test_a_level_of_one_row(K):
     data = sample(K - 1, 40, seed=10)
     data.loc[7, "y"] = "only"
