@@ -197,10 +197,10 @@ def _summary_arguments(parser: argparse.ArgumentParser) -> None:
 def _report_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("report").add_argument
     add("--out", dest="output", required=True, metavar="FILE", help="the page to write, such as report.html")
-    add("-B", type=int, metavar="INTEGER", help="bootstrap replicates of the goodness of fit (default 999)")
-    add("--method", metavar="NAME", help="what the bootstrap draws: pairs (default) or parametric")
-    add("--level", type=float, metavar="NUMBER", help="of the percentile and of the influence line (default 0.95)")
-    add("--seed", type=int, dest="rng", metavar="INTEGER", help="of the bootstrap (default: a new one, on the page)")
+    add("-B", "--B", type=int, dest="B", metavar="INTEGER", help="replicates of the goodness of fit (default 199)")
+    add("--method", metavar="NAME", help="test of the fit: residual (default), pairs or parametric")
+    add("--level", type=float, metavar="NUMBER", help="of the test and of the influence lines (default 0.95)")
+    add("--seed", type=int, dest="rng", metavar="INTEGER", help="of the replicates (default: a new one, on the page)")
     add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs; -1 for one on each core")
     add("--progress", action="store_true", help="show progress bars on stderr")
 

@@ -61,9 +61,9 @@ fit.plot_surface(liver, "log_ast", "log_alt", ax=axes[0])
 _ = loo.plot_calibration(ax=axes[1])
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
-gof = fit.gof(B=499, rng=1)
+gof = fit.gof(rng=1)
 gof.plot(ax=axes[0])
-fit.get_influence().plot_index(ax=axes[1])
+fit.get_influence().plot_index(rng=1, ax=axes[1])
 print(gof)
 
 # %% [markdown]

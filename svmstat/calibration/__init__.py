@@ -9,7 +9,13 @@ from svmstat.calibration.platt import Platt, deviance, fit_map, fit_platt
 from svmstat.calibration.protocol import Calibration
 from svmstat.calibration.venn_abers import KIND as VENN_ABERS
 from svmstat.calibration.venn_abers import Bounds, VennAbers, fit_venn_abers
-from svmstat.calibration.venn_abers_maps import HeldOut, VennAbersMaps, fit_venn_abers_maps, held_out_venn_abers
+from svmstat.calibration.venn_abers_maps import (
+    HeldOut,
+    VennAbersMaps,
+    fit_calibration,
+    fit_venn_abers_maps,
+    held_out_venn_abers,
+)
 
 __all__ = [
     "COUPLINGS",
@@ -29,6 +35,7 @@ __all__ = [
     "couple",
     "coupled",
     "deviance",
+    "fit_calibration",
     "fit_map",
     "fit_maps",
     "fit_platt",

@@ -17,6 +17,10 @@ _DECREMENT = 1e-20
 """Newton decrement, relative to the curvature in B, at which A and B have ten digits whatever the weights are."""
 
 
+_NEAR = 1e-4
+"""A step with a smaller decrement, relative to the curvature in B, is near enough to the minimum to be taken whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Platt:
     """A fitted map from decision values to probabilities, p = 1/(1 + exp(A f + B)).
@@ -100,9 +104,10 @@ def fit_map(f, y, weights, slope, intercept):
             x[i] = (f[i] - center) / scale
     a, b, converged = 0.0, 0.0, False
     if not (constant or np.isnan(slope + intercept)):
-        a, b, converged = _newton(x, y, doubts, weights, slope * scale, intercept + slope * center)
+        a, b, converged = _newton(x, y, doubts, weights, slope * scale, intercept + slope * center, np.inf)
     if not converged:
-        a, b, converged = _newton(x, y, doubts, weights, 0.0, np.log((n_other + 1.0) / (n_event + 1.0)))
+        b = np.log((n_other + 1.0) / (n_event + 1.0))
+        a, b, converged = _newton(x, y, doubts, weights, 0.0, b, np.inf)
     if constant:
         return 0.0, b, converged
     return a / scale, b - a / scale * center, converged
@@ -116,25 +121,71 @@ def fit_falling_map(f, y, weights, slope, intercept):
     A map that turns that round would predict noise.
     """
     a, b, converged = fit_map(f, y, weights, slope, intercept)
-    if a <= 0.0:
-        return a, b, converged
-    n_event = weights[y > 0.0].sum()
-    n_other = weights[y <= 0.0].sum()
-    return 0.0, np.log(n_other / n_event) if n_event * n_other > 0.0 else b, converged
+    a, b = _falling(a, b, weights[y > 0.0].sum(), weights[y <= 0.0].sum())
+    return a, b, converged
+
+
+@njit(cache=True, nogil=True)
+def _falling(a, b, n_event, n_other):
+    """A and B, or those of the frequency of events where A would be positive and both classes have rows."""
+    if a <= 0.0 or not n_event * n_other > 0.0:
+        return a, b
+    return 0.0, np.log(n_other / n_event)
 
 
 @njit(cache=True, nogil=True)
 def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, converged):
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` of each of the rows ``which`` (D,).
 
-    f, y, weights (n,); slope, intercept: the map of all rows.
+    f, y, weights (n,); slope, intercept: the map of all rows. Newton's method sets off there, and its first step is by
+    the sums of all rows less those of the deleted one, so that mostly a single look at all rows is left.
     """
-    left = weights.copy()
+    n, left = f.shape[0], weights.copy()
+    center = (weights * f).sum() / weights.sum()
+    scale = np.sqrt((weights * (f - center) ** 2).sum() / weights.sum())
+    x, doubts, sums, own = np.zeros(n), np.zeros(n), np.zeros((2, 8)), np.empty((2, 8))
+    if scale > 0.0:
+        x[:] = (f - center) / scale
+    a, b = slope * scale, intercept + slope * center
+    slopes, curvatures = np.empty(n), np.empty(n)
+    _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
+    for i in range(n):
+        _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
+    doubt, before = np.empty(2), np.full(2, -1.0)
     for d in range(which.shape[0]):
         k = which[d]
         left[k] = weights[k] - copies[d]
-        maps[0, d], maps[1, d], converged[d] = fit_falling_map(f, y, left, slope, intercept)
+        own[:] = sums
+        _add(own[1 if y[k] > 0.0 else 0], -copies[d], x[k], slopes[k], curvatures[k])
+        doubt[:] = 1.0 / (own[:, 0] + 2.0)
+        if doubt[0] != before[0] or doubt[1] != before[1]:
+            before[:] = doubt
+            for i in range(n):
+                doubts[i] = doubt[1] if y[i] > 0.0 else doubt[0]
+        both, converged[d] = own[0] + own[1], False
+        g_a = both[3] + doubt[0] * own[0, 1] - doubt[1] * own[1, 1]
+        g_b = both[4] + doubt[0] * own[0, 0] - doubt[1] * own[1, 0]
+        step_a, step_b, decrement = _step(g_a, g_b, both[5], both[6], both[7])
+        if decrement <= _NEAR * both[7] and both[2] > _NEAR * (own[0, 0] + own[1, 0]):  # else f may be constant now
+            a_1, b_1, converged[d] = _newton(x, y, doubts, left, a + step_a, b + step_b, decrement)
+            maps[0, d], maps[1, d] = a_1 / scale, b_1 - a_1 / scale * center
+        if not converged[d]:
+            maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
+        maps[0, d], maps[1, d] = _falling(maps[0, d], maps[1, d], own[1, 0], own[0, 0])
         left[k] = weights[k]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _add(sums, w, x, slope, curvature):
+    """Add what a row of weight w has to the sums of w, x, x², of the gradient and of the curvatures, (8,)."""
+    sums[0] += w
+    sums[1] += w * x
+    sums[2] += w * x * x
+    sums[3] += w * slope * x
+    sums[4] += w * slope
+    sums[5] += w * curvature * x * x
+    sums[6] += w * curvature * x
+    sums[7] += w * curvature
 
 
 @njit(cache=True, nogil=True)
@@ -175,10 +226,12 @@ def _cross_entropy(x, y, doubts, weights, a, b):
 
 
 @njit(cache=True, nogil=True)
-def _newton(x, y, doubts, weights, a, b):
-    """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged)."""
+def _newton(x, y, doubts, weights, a, b, previous):
+    """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged).
+
+    ``previous`` is the decrement of the step that led to (a, b), infinite if none did.
+    """
     slopes, curvatures = np.empty(x.shape[0]), np.empty(x.shape[0])
-    previous = np.inf
     for _ in range(_MOST_STEPS):
         _derivatives(x, y, doubts, weights, a, b, slopes, curvatures)
         g_a, g_b, h_aa, h_ab, h_bb = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -189,15 +242,9 @@ def _newton(x, y, doubts, weights, a, b):
             h_aa += curved * x[i]
             h_ab += curved
             h_bb += curvatures[i]
-        ridge = 1e-14 * (h_aa + h_bb) + 1e-300
-        h_aa += ridge
-        h_bb += ridge
-        determinant = h_aa * h_bb - h_ab * h_ab
-        if not determinant > 0.0:
+        step_a, step_b, decrement = _step(g_a, g_b, h_aa, h_ab, h_bb)
+        if decrement == np.inf:
             return a, b, False  # so far off that every curvature underflows
-        step_a = -(h_bb * g_a - h_ab * g_b) / determinant
-        step_b = -(h_aa * g_b - h_ab * g_a) / determinant
-        decrement = -(g_a * step_a + g_b * step_b)
         if decrement <= _DECREMENT * h_bb:
             return a, b, True
         if decrement <= 1e-8 * h_bb and decrement**3 <= _DECREMENT * h_bb * previous**2 < np.inf:
@@ -212,6 +259,20 @@ def _newton(x, y, doubts, weights, a, b):
         a += length * step_a
         b += length * step_b
     return a, b, False
+
+
+@njit(cache=True, nogil=True)
+def _step(g_a, g_b, h_aa, h_ab, h_bb):
+    """Newton's step in a and b, and its decrement; infinite where there is no curvature."""
+    ridge = 1e-14 * (h_aa + h_bb) + 1e-300
+    h_aa += ridge
+    h_bb += ridge
+    determinant = h_aa * h_bb - h_ab * h_ab
+    if not determinant > 0.0:
+        return 0.0, 0.0, np.inf
+    step_a = -(h_bb * g_a - h_ab * g_b) / determinant
+    step_b = -(h_aa * g_b - h_ab * g_a) / determinant
+    return step_a, step_b, -(g_a * step_a + g_b * step_b)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration.maps import Maps
+from svmstat.calibration.maps import Maps, fit_maps
+from svmstat.calibration.protocol import Calibration
 from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out
 from svmstat.machine import Machine
 
@@ -101,6 +102,13 @@ def fit_venn_abers_maps(machine: Machine, f: Floats, coupling: str = "wu-lin-wen
         y = pair.signs(machine.codes)
         each.append(fit_venn_abers(f[y != 0.0, p], y[y != 0.0], machine.weights[y != 0.0]))
     return VennAbersMaps(tuple(each), machine.classes, machine.totals, coupling)
+
+
+def fit_calibration(machine: Machine, f: Floats, coupling: str, kind: str) -> Calibration:
+    """The maps of a kind, of the held-out decision values f (n, P)."""
+    if kind == KIND:
+        return fit_venn_abers_maps(machine, f, coupling)
+    return fit_maps(machine, coupling, f, kind)
 
 
 def held_out_venn_abers(machine: Machine, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:

@@ -6,6 +6,7 @@ from svmstat.diagnostics.gof import GofResult
 from svmstat.diagnostics.influence import InfluenceResult
 from svmstat.diagnostics.label_sets import LabelSets
 from svmstat.diagnostics.loo import LooResult
+from svmstat.diagnostics.permutation import PermutationResult
 from svmstat.diagnostics.reliability import Reliability, reliability
 from svmstat.diagnostics.stability import PredictionResult
 
@@ -16,6 +17,7 @@ __all__ = [
     "InfluenceResult",
     "LabelSets",
     "LooResult",
+    "PermutationResult",
     "PredictionResult",
     "Reliability",
     "reliability",

@@ -1,56 +1,322 @@
-"""Influence: how much each row changes the deviance of the others [003]."""
+"""Influence: what each row does to the others, and how badly it is predicted itself [003]."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, chdtri
 
-from svmstat._tools.checks import between
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import at_least, between, flag, one_of, refuse, workers
+from svmstat._tools.once import Once
+from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.loo import LooResult
-from svmstat.reporting.plots import index_plot
+from svmstat.objective.replicated import failures, upper_point
+from svmstat.reporting.plots import index_plot, outlying_plot
+from svmstat.reporting.plots.style import percent
+from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.summary import Summary
+from svmstat.resampling.influences import MEASURES, Influences
+
+_CALLED = {
+    "delta_deviance": "deletion deviance ΔD",
+    "own": "own misfit, −2 log p",
+    "others": "what the others gain",
+    "outlyingness": "outlyingness, −2 log π",
+    "rms_change": "influence, rms change of f",
+}
+_SHORT = {"delta": "delta_deviance", "influence": "rms_change"}
+REFERENCES = ("envelope", "chi2")
+_PRINTED = {
+    "delta_deviance": "delta D",
+    "own": "own",
+    "others": "others",
+    "outlyingness": "-2 log pi",
+    "rms_change": "rms change",
+}
+NOTES = (
+    "delta D = own misfit, -2 log p, + what the others gain without the row. It is nearly all own misfit: a large one "
+    "says that the row was badly predicted, not that it moves the fit, of which the rms change of f tells. pi is the "
+    "held-out probability of what was observed.",
+    "Binary responses do not expose single outliers where P(event) is moderate: there either outcome was to be "
+    "expected, and only many such rows together would show.",
+)
+ENVELOPE_NOTE = (
+    "If the probabilities of this fit were true, no row at all would lie above an envelope in 95 % of samples: it is "
+    "one for all rows together, but each measure has its own. A row above one deserves a look, not deletion."
+)
+_TO_COME = "Which values some row reaches by chance alone: .envelope()."
+LEAST = 99
+"""Fewer replicates have no 95 % point of their maxima worth drawing."""
+_TOP = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Envelope:
+    """How large each measure of influence gets in some row if the probabilities of the fit are true.
+
+    Attributes
+    ----------
+    maxima : DataFrame (B, 5)
+        The maximum over rows of each measure in every replicate; NaN where one failed.
+    """
+
+    maxima: pd.DataFrame
+
+    @property
+    def B(self) -> int:
+        """The number of replicates."""
+        return len(self.maxima)
+
+    @property
+    def n_failed(self) -> int:
+        """How many replicates failed."""
+        return failures(self.maxima.to_numpy()[:, 0])
+
+    def critical_value(self, what: str, level: float = 0.95) -> float:
+        """What no row exceeds in a share ``level`` of samples from the probabilities of the fit."""
+        return upper_point(self.maxima[what].to_numpy(), level)
+
+    def __repr__(self) -> str:
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        return f"<Envelope: maxima over rows in {self.B} replicates{failed}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InfluenceResult:
-    """How the fit changes when a row is left out.
+    """How the fit changes when a row is left out, and how the row is predicted then.
 
     Attributes
     ----------
     loo : LooResult
+    measures : Influences
+        The measures of the n rows.
+    resample : callable
+        B, a seed, workers and whether to show progress → (B, 5) maxima of the measures in refits to drawn labels.
     """
 
     loo: LooResult
+    measures: Influences
+    resample: Callable[[int, np.random.SeedSequence, int | None, bool], Floats]
+    _kept: Once = field(default_factory=Once, init=False)
 
     def __repr__(self) -> str:
         return f"<InfluenceResult: deletion deviances of {len(self.loo.index)} rows, deviance {self.loo.deviance:.6g}>"
 
+    def _by_row(self, name: str) -> pd.Series:
+        return pd.Series(getattr(self.measures, name), index=self.loo.index, name=name)
+
     @property
     def delta_deviance(self) -> pd.Series:
         """ΔD_k = D − D_(k) (n,)."""
-        return (self.loo.deviance - self.loo.deviance_deleted).rename("delta_deviance")
+        return self._by_row("delta_deviance")
+
+    @property
+    def own(self) -> pd.Series:
+        """The row's own part of ΔD (n,): −2 log p_{y_k}(x_k) in the full fit; of min(w, 1) copies, as ΔD."""
+        return self._by_row("own")
+
+    @property
+    def others(self) -> pd.Series:
+        """The rest of ΔD (n,): by how much the deviance of the other rows falls without this one."""
+        return self._by_row("others")
+
+    @property
+    def outlyingness(self) -> pd.Series:
+        """−2 log π_k[y_k] (n,), held out."""
+        return self._by_row("outlyingness")
+
+    @property
+    def rms_change(self) -> pd.Series:
+        """The root mean square change of f over rows and pairs (n,): the influence on the others."""
+        return self._by_row("rms_change")
 
     def critical_value(self, level: float = 0.95) -> float:
-        """The ``level`` quantile of χ²(1), to which ΔD_k is referred."""
+        """The ``level`` quantile of χ²(1), to which [003] refers ΔD_k. ΔD does not have that distribution."""
         return float(chdtri(1, 1.0 - between("level", level, 0.0, 1.0)))
 
+    def envelope(
+        self, B: int = 99, rng: int | np.random.Generator | None = None, n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> Envelope:  # fmt: skip
+        """How large the measures get in some row of samples from the probabilities of the fit.
+
+        The last one is kept, and the figures draw it.
+
+        Parameters
+        ----------
+        B : int
+            Number of refits to drawn labels, at least 99.
+        rng : int or Generator, optional
+            On which alone they depend.
+        n_jobs, progress
+            As in `SVMResults.loo`.
+
+        Raises
+        ------
+        DataError
+            For fractional weights: every copy of a row draws a label.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel").head(120))
+        >>> fit.get_influence().envelope(rng=1)
+        <Envelope: maxima over rows in 99 replicates>
+        """
+        at_least("B", B, LEAST)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        maxima = self.resample(B, seed_sequence("rng", rng), n_jobs, progress)
+        self._kept.value = Envelope(pd.DataFrame(maxima, columns=list(MEASURES)))
+        return self._known
+
+    @property
+    def has_envelope(self) -> bool:
+        """Whether an envelope has been computed."""
+        return self._kept.value is not None
+
+    @property
+    def _known(self) -> Envelope:
+        found: Envelope = self._kept.value
+        return found
+
+    def _envelope(self, B: int | None, rng: int | np.random.Generator | None) -> Envelope:
+        """The one that is kept, unless another is asked for."""
+        if not self.has_envelope or B is not None or rng is not None:
+            self.envelope(LEAST if B is None else B, rng)
+        return self._known
+
     def summary_frame(self) -> pd.DataFrame:
-        """One row for each row of the fit: ΔD, its χ²(1) p-value, largest and root mean square change of f."""
-        delta = self.delta_deviance
+        """One row for each row of the fit: ΔD and its parts, outlyingness, largest and rms change of f."""
         return pd.DataFrame(
             {
-                "delta_deviance": delta,
-                "pvalue": chdtrc(1, np.maximum(delta, 0.0)),
+                **{name: getattr(self.measures, name) for name in MEASURES[:-1]},
                 "max_change": self.loo.max_change,
                 "rms_change": self.loo.rms_change,
+                "pvalue_chi2": chdtrc(1, np.maximum(self.measures.delta_deviance, 0.0)),
             },
             index=self.loo.index,
         )
 
-    def plot_index(self, level: float = 0.95, ax: Any = None) -> Any:
-        """ΔD by row with the χ²(1) line at ``level``; rows above it are labelled. Returns the Axes."""
-        return index_plot(
-            self.delta_deviance.to_numpy(), list(map(str, self.loo.index)), self.critical_value(level), level=level,
-            ax=ax,
+    def plot_index(
+        self, level: float = 0.95, reference: str = "envelope", what: str = "delta", ax: Any = None,
+        B: int | None = None, rng: int | np.random.Generator | None = None,
+    ) -> Any:  # fmt: skip
+        """A measure by row with a line; rows above it are labelled.
+
+        Parameters
+        ----------
+        level : float
+            Of the line.
+        reference : {"envelope", "chi2"}
+            "envelope": no row exceeds the line in a share ``level`` of samples from the probabilities of the fit;
+            "chi2" is the quantile of χ²(1), to which [003] refers ΔD, and which some row of every sample exceeds.
+        what : {"delta", "own", "others", "outlyingness", "influence"}
+            ΔD, its parts, −2 log π of the row, or the rms change of f.
+        ax : Axes, optional
+        B, rng
+            Of the envelope: as in `envelope`, if none is kept or if they are given.
+
+        Returns
+        -------
+        Axes
+        """
+        between("level", level, 0.0, 1.0)
+        one_of("reference", reference, REFERENCES)
+        name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
+        if reference == "chi2":
+            if name != "delta_deviance":
+                raise refuse("what", what, "'delta' with reference='chi2', which [003] has for ΔD only")
+            critical, label = self.critical_value(level), f"{percent(level)} point\nof χ²(1)"
+        else:
+            critical = self._envelope(B, rng).critical_value(name, level)
+            label = f"{percent(level)} envelope\nof all rows"
+        values = getattr(self.measures, name)
+        return index_plot(values, list(map(str, self.loo.index)), critical, label=label, ylabel=_CALLED[name], ax=ax)
+
+    def plot(
+        self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None
+    ) -> Any:
+        """Outlyingness against influence with both envelopes; rows beyond either are labelled. Returns the Axes.
+
+        Parameters
+        ----------
+        level : float
+            Of each envelope.
+        ax : Axes, optional
+        B, rng
+            As in `plot_index`.
+        """
+        between("level", level, 0.0, 1.0)
+        envelope = self._envelope(B, rng)
+        return outlying_plot(
+            self.measures.rms_change, self.measures.outlyingness, list(map(str, self.loo.index)),
+            (envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)),
+            level=level, xlabel=_CALLED["rms_change"], ylabel=_CALLED["outlyingness"], ax=ax,
         )  # fmt: skip
+
+    def beyond(self, level: float = 0.95) -> pd.DataFrame:
+        """Which rows exceed the envelope that was computed last, by measure: booleans (n, 5).
+
+        Raises
+        ------
+        ArgumentError
+            If none has been computed.
+        """
+        if not self.has_envelope:
+            raise refuse("envelope", None, "computed before, by .envelope()")
+        found = {name: getattr(self.measures, name) > self._known.critical_value(name, level) for name in MEASURES}
+        return pd.DataFrame(found, index=self.loo.index)
+
+    def summary(self) -> Summary:
+        """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope if it has been computed."""
+        m, index = self.measures, self.loo.index
+        known = ~np.isnan(m.delta_deviance) & (self.loo.weights > 0)
+        order = np.argsort(-np.where(known, m.delta_deviance, -np.inf), kind="stable")[:_TOP]
+        likeness = _correlation(m.delta_deviance[known], m.own[known])
+        block = Block(
+            left=(Entry("Rows left out", int(known.sum()), "count"),),
+            right=(Entry("Correlation with own", likeness, "share"),),
+        )
+        largest = Table(
+            headers=tuple(_PRINTED.values()),
+            index=tuple(map(str, index[order])),
+            cells=tuple(tuple(float(getattr(m, name)[k]) for name in MEASURES) for k in order),
+            styles=("share",) * len(MEASURES),
+            title="Rows of largest delta D",
+        )
+        if not self.has_envelope:
+            return Summary("Influence of single rows", (block, largest), (*NOTES, _TO_COME))
+        return Summary("Influence of single rows", (block, largest, self._beside_envelope()), (*NOTES, ENVELOPE_NOTE))
+
+    def _beside_envelope(self, level: float = 0.95) -> Table:
+        """The largest value of each measure beside its envelope, and how many rows are above."""
+        beyond = self.beyond(level)
+        rows = []
+        for name in MEASURES:
+            values = getattr(self.measures, name)
+            largest = float(np.nanmax(values)) if np.isfinite(values).any() else None
+            rows.append((largest, self._known.critical_value(name, level), int(beyond[name].sum())))
+        failed = f", {self._known.n_failed} failed" if self._known.n_failed else ""
+        return Table(
+            headers=("largest", f"{percent(level)} envelope", "rows above"),
+            index=tuple(_PRINTED.values()),
+            cells=tuple(rows),
+            styles=("share", "share", "count"),
+            title=f"Beside the largest of all rows in {self._known.B} replicates{failed}",
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    """That of two measures, NaN if either is constant."""
+    if len(first) < 2 or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
+        return float("nan")
+    return float(np.corrcoef(first, second)[0, 1])

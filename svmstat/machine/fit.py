@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.kernels import Kernel
+from svmstat.kernels import Kernel, Precomputed
 from svmstat.machine.groups import Groups, expansion, group_rows, point_by_point, source
 from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
 from svmstat.objective.bounds import counts
@@ -203,6 +203,38 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
     return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
 
 
+def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> Machine:
+    """The same machines fitted to other classes and weights of what was fitted before.
+
+    No kernel value is computed anew; cost, losses and ν stay.
+
+    Parameters
+    ----------
+    machine : the machines
+    rows : (m,) which of the G groups, one of each point; a point with several classes is there once for each, in a row
+    codes : (m,) the classes, each of the K with positive weight
+    weights : (m,) case weights > 0
+
+    Returns
+    -------
+    Machine
+        Its n rows and its G groups are the m rows.
+    """
+    X = rows_of(machine, rows)
+    every = np.arange(len(rows))
+    new = np.concatenate([[True], rows[1:] != rows[:-1]])
+    groups = Groups(every, every, weights, np.maximum.accumulate(np.where(new, every, 0)))
+    gram = machine.gram if np.array_equal(rows, np.arange(machine.gram.n)) else machine.gram.part(rows)
+    posed = _pose(machine.kernel, X, codes, weights, machine.pairs, machine.C, groups, gram)
+    return _machine(posed, tuple(solved(pair, None) for pair in posed.pairs))
+
+
+def rows_of(machine: Machine, groups: Codes) -> Floats:
+    """(m, p) rows of the design of some groups (m,); for a precomputed kernel their gram matrix (m, m)."""
+    first = machine.groups.first[groups]
+    return machine.X[np.ix_(first, first)] if isinstance(machine.kernel, Precomputed) else machine.X[first]
+
+
 def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
     """The machines for other costs (B,), one after the other along the exact path; near costs in a row are fast.
 
@@ -222,6 +254,14 @@ def pose(
     elif groups is None:  # of two classes the event comes last: what is drawn must not depend on the order of levels
         groups = group_rows(X, contrasts[0].signs(codes) if len(contrasts) == 1 else codes, weights)
     gram = Gram(source(kernel, X, groups.first)) if near is None else near.gram
+    return _pose(kernel, X, codes, weights, contrasts, C, groups, gram, near)
+
+
+def _pose(
+    kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], C: float,
+    groups: Groups, gram: Gram, near: Machine | None = None,
+) -> Posed:  # fmt: skip
+    """The problems of all pairs on the gram matrix of the groups."""
     group_codes = codes[groups.first]
     pairs = []
     for p, each in enumerate(contrasts):

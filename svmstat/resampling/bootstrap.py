@@ -132,7 +132,7 @@ def _replicates(
     seed: np.random.SeedSequence, which: Codes,
 ) -> Floats:  # fmt: skip
     """Deviances (R,) of the replicates ``which`` (R,), NaN where one failed."""
-    draw = _groups if method == "pairs" else _labels
+    draw = _groups if method == "pairs" else drawn_labels
     copies = np.array([draw(machine, chances, replicate_generator(seed, int(r))) for r in which])
     R, G, _ = copies.shape
     f, good = np.empty((R, G, len(starts))), np.ones(R, bool)
@@ -170,7 +170,7 @@ def _groups(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floa
     return copies
 
 
-def _labels(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
+def drawn_labels(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
     """How many copies of each group have each label (G, K), drawn by their chances (G, K), the event's first."""
     order = list(dict.fromkeys(machine.classes.ravel().tolist()))
     copies = np.empty(chances.shape)

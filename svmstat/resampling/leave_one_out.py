@@ -163,6 +163,41 @@ def leave_one_out(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOutValues:
+    """What the G groups of a machine are said to be by fits without one copy of them.
+
+    Attributes
+    ----------
+    decision_values : (G, P) f^{[−k]}(x_k); NaN for the pairs that lose the class of k with it
+    certified : (G,) whether all certificates hold
+    """
+
+    decision_values: Floats
+    certified: NDArray[np.bool_]
+
+
+def held_out_values(machine: Machine) -> HeldOutValues:
+    """Leave one copy of each group out in turn, for its own decision value and nothing else: no map is fitted.
+
+    Parameters
+    ----------
+    machine : the fit; the weights of its groups are at least one
+    """
+    values, certified = machine.group_values.copy(), np.tile(_certified(machine).all(), len(machine.group_codes))
+    size = deletions_per_task(machine.gram)
+    for p, pair in enumerate(machine.pairs):
+        anchor, weights = anchor_at(pair.problem, pair.solution), machine.groups.weights[pair.rows]
+        moved = np.flatnonzero(_moves(pair.solution, np.arange(len(pair.rows))))
+        for place in (moved[start : start + size] for start in range(0, len(moved), size)):
+            uppers = deletions(pair.problem.upper, weights, place, np.ones(len(place)))
+            batch = solve(pair.problem, uppers, start=anchor)
+            f = batch.field[np.arange(len(place)), place] + batch.intercept
+            values[pair.rows[place], p] = resolved(f, batch.resolution)
+            certified[pair.rows[place]] &= batch.status == Status.CERTIFIED
+    return HeldOutValues(values, certified)
+
+
 def deletion_changes(machine: Machine, maps: Maps, *, n_jobs: int | None = None, progress: bool = False) -> Changes:
     """What the fits without a row say of the other rows; arguments as in `leave_one_out`."""
     return leave_one_out(machine, maps, influence=True, n_jobs=n_jobs, progress=progress).changes

@@ -56,7 +56,7 @@ def unseen(machine: Machine, left: LeaveOneOut, maps: Calibration, by: Floats | 
     Unseen
     """
     found = Unseen(left.decision_values, left.probability, left.log_likelihood, left.winner, left.failed)
-    return found if by is None else _mapped(machine, found, maps, by)
+    return found if by is None else mapped_by_others(machine, found, maps, by)
 
 
 def unseen_by_folds(
@@ -81,7 +81,7 @@ def unseen_by_folds(
             log_likelihood[rows] = part.log_likelihood[0, place]
             failed[rows] |= ~part.calibrated[0]
     found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, folds)
-    return found if by is None else _mapped(machine, found, maps, by)
+    return found if by is None else mapped_by_others(machine, found, maps, by)
 
 
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
@@ -104,7 +104,7 @@ def _by_folds(
     return fold, run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=f"{folds} folds")
 
 
-def _mapped(machine: Machine, found: Unseen, maps: Calibration, by: Floats) -> Unseen:
+def mapped_by_others(machine: Machine, found: Unseen, maps: Calibration, by: Floats) -> Unseen:
     """The held-out values, mapped to probabilities by what was fitted to those of the other rows.
 
     By Venn and Abers these are the very values that are mapped.

@@ -13,8 +13,7 @@ from svmstat.calibration import (
     VENN_ABERS,
     Calibration,
     Maps,
-    fit_maps,
-    fit_venn_abers_maps,
+    fit_calibration,
 )
 from svmstat.errors import CalibrationWarning, UnavailableError
 from svmstat.resampling import LeaveOneOut, leave_one_out
@@ -26,7 +25,8 @@ CALIBRATIONS = ("auto", "loo", "kfold", "insample", VENN_ABERS)
 MOST_LEFT_OUT = 5000
 """With more rows "auto" is by folds."""
 
-_FOLDS = 5
+FOLDS = 5
+"""Those of calibration="kfold"."""
 
 
 class Fitted(NamedTuple):
@@ -97,7 +97,7 @@ class Calibrated(Settings):
         if kind in ("loo", VENN_ABERS):
             by = self.left_out(self.shape.two, n_jobs, progress).decision_values
         else:
-            by = fold_values(self.machine, self.insample_maps.coupling, _FOLDS)
+            by = fold_values(self.machine, self.insample_maps.coupling, FOLDS)
         own = self._one_sided(by)
         if own.all() and self.asked != "auto":
             raise UnavailableError(
@@ -106,9 +106,7 @@ class Calibrated(Settings):
             )
         by = np.where(own, self.machine.decision_values, by)
         coupling = self.insample_maps.coupling
-        if kind == VENN_ABERS:
-            return Fitted(fit_venn_abers_maps(self.machine, by, coupling), by, own)
-        maps = fit_maps(self.machine, coupling, by, kind)
+        maps = fit_calibration(self.machine, by, coupling, kind)
         if not maps.converged.all():
             warn("the Platt calibration did not converge", CalibrationWarning)
         return Fitted(maps, by, own)

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
+from svmstat.diagnostics.influence import ENVELOPE_NOTE, LEAST
+from svmstat.diagnostics.influence import NOTES as INFLUENCE_NOTES
 from svmstat.kernels import arguments_of
 from svmstat.reporting.plots import svg
 from svmstat.reporting.plots.style import Axes, percent
@@ -27,14 +29,16 @@ _WIDE, _SQUARE = (5.2, 3.3), (4.3, 4.7)
 _PIXELS = 115  # per inch, for letters as large as those of the page
 
 _METHODS = {
+    "residual": "responses drawn from the probabilities that the fit reports",
     "pairs": "rows drawn with replacement",
-    "parametric": "responses drawn from the fitted probabilities",
+    "parametric": "responses drawn from the in-sample probabilities",
 }
 _PACKAGES = ("svmstat", "numpy", "scipy", "pandas", "numba", "matplotlib")
 _HEADERS = {
     "delta_deviance": "ΔD",
-    "pvalue": "p-value",
-    "max_change": "max |Δf|",
+    "own": "own",
+    "others": "others",
+    "outlyingness": "−2 log π",
     "rms_change": "rms Δf",
 }
 
@@ -75,8 +79,8 @@ figcaption {{font-size: .9em; color: #444; margin-top: .3em}}
 def report(
     fit: SVMResults,
     *,
-    B: int = 999,
-    method: str = "pairs",
+    B: int = 199,
+    method: str = "residual",
     level: float = 0.95,
     rng: Any = None,
     n_jobs: int | None = None,
@@ -89,11 +93,11 @@ def report(
     ----------
     fit : SVMResults
     B : int
-        Bootstrap replicates of the goodness of fit.
-    method : {"pairs", "parametric"}
-        What the bootstrap draws: rows, or responses from the fitted probabilities.
+        Replicates of the goodness of fit, and of the envelopes of influence, at least 99 of these.
+    method : {"residual", "pairs", "parametric"}
+        The test of the fit, as in `SVMResults.gof`.
     level : float
-        Of the percentile of the bootstrap and of the line in the influence plot.
+        Of the percentile of the test and of the lines in the influence plots.
     rng : int or numpy.random.Generator, optional
         By default a seed is drawn, and printed.
     n_jobs : int, optional
@@ -119,13 +123,15 @@ def report(
     >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"))
     >>> page = report(fit, B=19, rng=1)
     >>> page.count("<img"), "http" in page
-    (3, False)
+    (4, False)
     """
     seed = int(np.random.default_rng().integers(2**32)) if rng is None else rng
     shown_seed = _seed(seed)  # a Generator has moved on afterwards
     gof = fit.gof(B=B, method=method, level=level, rng=seed, n_jobs=n_jobs, progress=progress)
     loo = fit.loo(n_jobs=n_jobs, progress=progress)
     influence = fit.get_influence()
+    if _draws_labels(fit):
+        influence.envelope(max(B, LEAST), _another(seed), n_jobs, progress)
     title = f"Support vector machine: {fit.response_name}"
     sections = [
         f"<h1>{escape(title)}</h1>",
@@ -133,7 +139,7 @@ def report(
         _section("Summary", fit.summary().as_html()),
         _section("Prediction error by leave-one-out", *_prediction(fit, loo)),
         _section("Goodness of fit", *_goodness(gof)),
-        _section("Influential rows", *_influence(fit, loo, influence, level)),
+        _section("Influential rows", *_influence(fit, influence, level)),
         _section("Calibration", *_calibration(fit, loo)),
         _section("How this was made", *_provenance(fit, gof, shown_seed, call)),
     ]
@@ -166,78 +172,85 @@ def _prediction(fit: SVMResults, loo: LooResult) -> Iterator[str]:
 
 
 def _goodness(gof: GofResult) -> Iterator[str]:
-    point = f"the {percent(gof.level)} point of the bootstrapped deviances"
-    if not np.isfinite(gof.critical_value):
-        verdict = "No replicate could be fitted: there is nothing to compare the deviance with."
-    elif gof.reject:
-        verdict = (
-            f"The deviance {show(gof.statistic)} exceeds {point}, {show(gof.critical_value)}: the fit is rejected."
-        )
-    else:
-        verdict = (
-            f"The deviance {show(gof.statistic)} does not exceed {point}, {show(gof.critical_value)}: "
-            "the fit is not rejected."
-        )
     failed = f" {gof.n_failed} of {gof.B} replicates failed and do not count." if gof.n_failed else ""
-    yield _paragraph(verdict + failed)
+    yield _paragraph(gof.verdict + failed)
     yield gof.summary().as_html()
+    what = "Statistics T" if gof.by_residuals else "Deviances"
     yield _figure(
         lambda ax: gof.plot(ax=ax),
         _WIDE,
-        "Histogram of the bootstrapped deviances with the deviance of the fit",
-        f"Deviances of {gof.B} bootstrap fits ({_METHODS.get(gof.method, gof.method)}).",
+        "Histogram of the replicates of the statistic, with that of the fit",
+        f"{what} of {gof.B} replicates ({_METHODS[gof.method]}).",
     )
 
 
-def _influence(fit: SVMResults, loo: LooResult, influence: InfluenceResult, level: float) -> Iterator[str]:
-    critical = influence.critical_value(level)
-    table = influence.summary_frame()
-    above = np.flatnonzero((table["delta_deviance"] > critical).to_numpy())
-    above = above[np.argsort(-table["delta_deviance"].to_numpy()[above], kind="stable")]
-    line = f"the {percent(level)} point of χ²(1), {critical:.2f}"
-    yield _paragraph(
-        "The deletion deviance ΔD is the deviance of the fit minus that of the fit without the row, over the remaining "
-        f"rows. {_rows(len(above))} of {fit.n_rows} {'lies' if len(above) == 1 else 'lie'} above {line}."
-    )
+def _influence(fit: SVMResults, influence: InfluenceResult, level: float) -> Iterator[str]:
+    yield _paragraph(INFLUENCE_NOTES[0])
+    by_chance = influence.has_envelope
+    if by_chance:
+        beyond = influence.beyond(level)
+        above = beyond[["delta_deviance", "outlyingness", "rms_change"]].any(axis=1).to_numpy()
+        yield _paragraph(
+            f"{_rows(int(above.sum()))} of {fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above an envelope. "
+            f"{ENVELOPE_NOTE}"
+        )
+        yield _figure(
+            lambda ax: influence.plot(level=level, ax=ax),
+            _WIDE,
+            "Outlyingness against influence",
+            "How badly each row is predicted without it, against what it does to the fit; labelled by the index of the "
+            "data beyond an envelope.",
+        )
+    else:
+        above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
+        yield _paragraph(
+            f"The weights are no whole numbers, so that no envelope can be drawn: {_rows(int(above.sum()))} of "
+            f"{fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above the {percent(level)} point of χ²(1) [003], "
+            "which is no reference for the largest of all rows."
+        )
     yield _figure(
-        lambda ax: influence.plot_index(level=level, ax=ax),
+        lambda ax: influence.plot_index(level=level, reference="envelope" if by_chance else "chi2", ax=ax),
         _WIDE,
         "Index plot of the deletion deviances",
         "Deletion deviances of all rows, labelled by the index of the data where they lie above the line.",
     )
-    if not len(above):
-        return
+    yield _paragraph(INFLUENCE_NOTES[1])
+    if by_chance:
+        yield f'<div class="influence">{influence.summary().as_html()}</div>'
+    if above.any():
+        yield from _rows_above(fit, influence, np.flatnonzero(above))
+
+
+def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iterator[str]:
+    """A table of rows, those of largest ΔD first."""
+    table = influence.summary_frame()
+    above = above[np.argsort(-table["delta_deviance"].to_numpy()[above], kind="stable")]
     shown = above[:MOST_ROWS]
-    cells = pd.DataFrame({_HEADERS[name]: table[name].to_numpy()[shown] for name in _HEADERS if name in table})
-    observed, chances = _observed(fit), _chances(loo)
-    cells.insert(0, "observed", [str(label) for label in observed[shown]])
-    cells.insert(1, chances.name, chances.to_numpy()[shown])
+    cells = pd.DataFrame({_HEADERS[name]: table[name].to_numpy()[shown] for name in _HEADERS})
+    cells.insert(0, "observed", [str(label) for label in _observed(fit)[shown]])
     cells.index = pd.Index([str(label) for label in fit.frame.index[shown]])
     styles = ["share"] * cells.shape[1]  # four decimals, for the table to fit a narrow window
     rest = len(above) - len(shown)
-    whose = "the level that was observed" if fit.event is None else f"{fit.response_name} = {fit.event}"
-    notes = [
-        f"{chances.name}: the leave-one-out probability of {whose}. "
-        "Δf: the change of the decision values of all rows when this one is left out."
-    ]
+    notes = ["π: the held-out probability of what was observed. Δf: the change of f at all rows without this one."]
     if rest:
-        notes.append(f"{_rows(rest)} more above the line.")
-    part = Table.from_frame(cells, styles, "Rows above the line")
-    summary = Summary("Influential rows", (part,), tuple(notes))
-    yield f'<div class="influence">{summary.as_html()}</div>'
+        notes.append(f"{_rows(rest)} more above a line.")
+    part = Table.from_frame(cells, styles, "Rows above a line")
+    yield f'<div class="influence">{Summary("Rows above a line", (part,), tuple(notes)).as_html()}</div>'
+
+
+def _draws_labels(fit: SVMResults) -> bool:
+    """Whether every copy of a row can draw a label."""
+    return bool((fit.frame.weights == np.round(fit.frame.weights)).all())
+
+
+def _another(seed: Any) -> Any:
+    """Where the envelopes come from: other random numbers than those of the test."""
+    return seed if isinstance(seed, np.random.Generator) else np.random.default_rng([seed, 1])
 
 
 def _observed(fit: SVMResults) -> Any:
     """The observed level of each row (n,), empty in a row of weight zero whose level no other row has."""
     return np.array([*map(str, fit.classes), ""])[fit.frame.codes]
-
-
-def _chances(loo: LooResult) -> pd.Series:
-    """The leave-one-out probability of the event (n,), with more than two levels of the one that was observed."""
-    if isinstance(loo.prob, pd.Series):
-        return loo.prob.rename("P(event)")
-    observed: pd.Series = loo.summary_frame()["probability"]
-    return observed.rename("P(observed)")
 
 
 def _calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
@@ -258,7 +271,7 @@ def _provenance(fit: SVMResults, gof: GofResult, seed: str, call: str | None) ->
     yield f"<pre>{escape(call if call is not None else _call(fit))}</pre>"
     made = Block(
         wide=(
-            Entry("Bootstrap", f"B = {gof.B}, method {gof.method}, level {gof.level:g}"),
+            Entry("Test of the fit", f"B = {gof.B}, method {gof.method}, level {gof.level:g}"),
             Entry("Seed", seed),
             Entry("Date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
             Entry("Versions", ", ".join([*(f"{name} {version(name)}" for name in _PACKAGES), _python()])),

@@ -1,25 +1,20 @@
-"""What a fit is worth on rows that it has not seen, and how it varies: leave-one-out, folds, influence, bootstrap."""
+"""What a fit is worth on rows that it has not seen: leave-one-out and folds."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from svmstat._tools.checks import at_least, between, flag, one_of, workers
+from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.once import Once
-from svmstat._tools.randomness import seed_sequence
-from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, LooResult
-from svmstat.errors import DataError
-from svmstat.resampling import METHODS, LeaveOneOut, bootstrap_deviance
+from svmstat.diagnostics import Evidence, LooResult
+from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
 from svmstat.results.calibrated import MOST_LEFT_OUT
 from svmstat.results.prediction import Predicting
 
 _CHEAP, _MAPPED = 6e6, 0.15
 """Operations that take about a second: rows that a support vector moves, and rows of a map, in units of the former."""
-
-_MOST_COPIES = 2.0**53
-"""Larger whole numbers are no longer all doubles."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -129,91 +124,3 @@ class Resampled(Predicting):
             "values": found.decision_values, "probability": found.probability,
             "log_likelihoods": found.log_likelihood, "winner": found.winner, "failed": found.failed,
         }  # fmt: skip
-
-    def get_influence(self, n_jobs: int | None = None, progress: bool = False) -> InfluenceResult:
-        """The deletion deviances ΔD_k = D − D_(k) [003], from the leave-one-out.
-
-        Parameters
-        ----------
-        n_jobs, progress
-            As in `loo`, if that has not been computed yet.
-
-        Returns
-        -------
-        InfluenceResult
-        """
-        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        self.left_out(True, n_jobs, progress)
-        return InfluenceResult(self.loo(n_jobs, progress))
-
-    def gof(
-        self,
-        B: int = 999,
-        method: str = "pairs",
-        level: float = 0.95,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> GofResult:
-        """Goodness of fit: the deviance against its bootstrap distribution [003: 2.3].
-
-        Scaling, kernel width and factor coding are those of this fit.
-
-        Parameters
-        ----------
-        B : int
-            Number of replicates, at least 1.
-        method : {"pairs", "parametric"}
-            "pairs" draws rows with replacement; "parametric" draws new labels from the fitted probabilities, which
-            gives the distribution of the deviance under the fitted model, and needs whole weights.
-        level : float
-            Between 0 and 1: the percentile of the replicates that D is compared with.
-        rng : int or Generator, optional
-            On which alone the replicates depend.
-        n_jobs, progress
-            As in `loo`.
-
-        Returns
-        -------
-        GofResult
-
-        Raises
-        ------
-        ArgumentError
-            For an argument outside what is allowed.
-        DataError
-            For fractional weights with method="parametric", and for weights that add up to more than 9e15.
-
-        Notes
-        -----
-        The pairs test of [003] is no exact test: in a simulation under a true model (``python -m benchmarks
-        simulation``) it never rejected smooth fits and, at a level of 0.05, a quarter of flexible ones, the parametric
-        test none and 0.075. A replicate of drawn rows repeats some of them, and a flexible kernel fits these closely.
-
-        Examples
-        --------
-        >>> from svmstat import datasets, svm
-        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", datasets.load("mackerel"))
-        >>> gof = fit.gof(B=19, method="parametric", rng=1)
-        >>> gof.B, gof.n_failed
-        (19, 0)
-        """
-        at_least("B", B, 1)
-        one_of("method", method, METHODS)
-        between("level", level, 0.0, 1.0)
-        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        weights = self.frame.weights
-        if method == "parametric" and (weights != np.round(weights)).any():
-            raise DataError(
-                "method='parametric' draws a label for every copy of a row: the weights must be whole numbers."
-            )
-        if weights.sum() > _MOST_COPIES:
-            raise DataError(
-                f"the weights add up to {weights.sum():.3g}, and a replicate draws that many copies of the rows: it "
-                f"can count {_MOST_COPIES:.3g} of them. Divide the weights, which count as repeats of rows."
-            )
-        seed = seed_sequence("rng", rng)
-        replicates = bootstrap_deviance(
-            self.machine, self.insample_maps, B=B, method=method, seed=seed, n_jobs=n_jobs, progress=progress
-        )
-        return GofResult(self.deviance, replicates.deviance, method, float(level))

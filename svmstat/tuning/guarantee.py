@@ -6,8 +6,8 @@ The smallest k for which that is at most δ gives the fewest misses.
 
 With holdout="loo" the scores are the leave-one-out values of all rows of the other level: nearly those of new rows for
 the fit to all of them, and more of them. They depend on each other, so that there is no such theorem; in simulations
-(``python -m benchmarks validity neyman-pearson``, a = δ = 0.1) P_F exceeds a in 0.03 to 0.15 of the samples. A row whose
-predictors another row has is not left out, its copy being still there: its value is that of a row that was seen.
+(``python -m benchmarks validity neyman-pearson``, a = δ = 0.1) P_F exceeds a in 0.03 to 0.15 of the samples. A row
+whose predictors another row has is not left out, its copy being still there: its value is that of a row that was seen.
 
 Reference: Tong, Feng & Li (2018), Neyman–Pearson classification algorithms and NP receiver operating characteristics,
 Science Advances 4, proposition 1.

@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import check_values, make_grid
 from svmstat.tuning.nested import outer_folds, search_without
 from svmstat.tuning.plan import Asked, Plan, TuneResult
+from svmstat.tuning.retuned import Retuned
 from svmstat.tuning.sample import Effort, Sample
 
 OUTER = 10
@@ -193,6 +195,8 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     found = plan.search(sample, grid, effort)
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
+    if held is None and known is None:  # neither held-out rows nor the truth are those of other labels
+        best = replace(best, retuned=Retuned(plan, grid, sample, seed))
     return plan.finished(TuneResult(best, found.params, found.table, found.chosen, plan, fold, judged), held)
 
 

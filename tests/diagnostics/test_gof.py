@@ -8,6 +8,7 @@ from distributed import Client, LocalCluster
 from levels import COUPLINGS, sample, standardised
 
 from svmstat import svm
+from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import ArgumentError, DataError
 from svmstat.resampling import leave_one_out
 
@@ -49,7 +50,7 @@ def test_replicates_are_fits_to_drawn_data(method, coupling, K):
 
 def test_decision_of_the_test_of_fit(K):
     fit = svm("y ~ x + z", sample(K, 80, seed=8))
-    gof = fit.gof(B=99, rng=3)
+    gof = fit.gof(B=99, method="pairs", rng=3)
     assert gof.statistic == fit.deviance
     good = gof.replicates[~np.isnan(gof.replicates)]
     assert gof.n_failed == 99 - len(good) < 5
@@ -59,12 +60,13 @@ def test_decision_of_the_test_of_fit(K):
     assert "pairs" in str(gof) and str(gof) == str(gof.summary())
 
 
-def test_replicates_depend_on_the_seed_alone(K):
+@pytest.mark.parametrize("method", METHODS)
+def test_replicates_depend_on_the_seed_alone(method, K):
     fit = svm("y ~ x + z", sample(K, 90, seed=8))
-    first = fit.gof(B=40, rng=5).replicates
-    np.testing.assert_array_equal(fit.gof(B=40, rng=5, n_jobs=2).replicates, first)
-    np.testing.assert_array_equal(fit.gof(B=25, rng=5).replicates, first[:25])
-    assert (fit.gof(B=40, rng=6).replicates != first).any()
+    first = fit.gof(B=40, method=method, rng=5).replicates
+    np.testing.assert_array_equal(fit.gof(B=40, method=method, rng=5, n_jobs=2).replicates, first)
+    np.testing.assert_array_equal(fit.gof(B=25, method=method, rng=5).replicates, first[:25])
+    assert (fit.gof(B=40, method=method, rng=6).replicates != first).any()
     drawn = np.random.default_rng(1)
     assert (fit.gof(B=5, rng=drawn).replicates != fit.gof(B=5, rng=drawn).replicates).any()
 
@@ -76,9 +78,9 @@ def test_dask_gives_the_same_bits(mackerel, another_mackerel):
         Client(cluster),
         joblib.parallel_config("dask"),
     ):
-        again = other.gof(B=20, rng=1, n_jobs=2).replicates
+        again = other.gof(B=20, rng=1, n_jobs=2, method="pairs").replicates
         loo = leave_one_out(other.machine, other.insample_maps, n_jobs=2)
-    np.testing.assert_array_equal(again, mackerel.gof(B=20, rng=1).replicates)
+    np.testing.assert_array_equal(again, mackerel.gof(B=20, rng=1, method="pairs").replicates)
     np.testing.assert_array_equal(loo.changes.deviance_deleted, mackerel.loo().deviance_deleted)
 
 
@@ -100,7 +102,7 @@ def test_replicates_without_a_level_are_counted(lonely, method):
 
 
 def test_a_repr_is_one_line(mackerel):
-    gof = mackerel.gof(B=19, rng=1)
+    gof = mackerel.gof(B=19, method="pairs", rng=1)
     assert repr(gof) == (
         f"<GofResult: deviance 418.096, pairs bootstrap of 19 replicates, critical value {gof.critical_value:.6g} "
         f"at level 0.95, p-value {gof.pvalue:.4g}>"
@@ -133,7 +135,7 @@ def test_labels_are_drawn_for_whole_weights_only(K):
     fit = svm("y ~ x + z", sample(K, 60), weights=np.linspace(0.5, 2, 60))
     with pytest.raises(DataError, match="method='parametric' draws a label for every copy of a row: the weights must"):
         fit.gof(B=5, method="parametric")
-    assert fit.gof(B=5, rng=1).n_failed == 0
+    assert fit.gof(B=5, method="pairs", rng=1).n_failed == 0
 
 
 @methods

@@ -98,7 +98,7 @@ def test_weights_are_repeats_in_every_statistic(kernel, coupling, K):
     which = data.index.repeat(data["w"])
     for name in ("log_likelihood", "error", "deviance_deleted", "max_change", "rms_change"):
         np.testing.assert_allclose(getattr(one, name)[which], getattr(two, name), rtol=1e-6, atol=1e-7, err_msg=name)
-    replicates = [each.gof(B=9, rng=3).replicates for each in (weighted, copied)]
+    replicates = [each.gof(B=9, method="pairs", rng=3).replicates for each in (weighted, copied)]
     np.testing.assert_allclose(*replicates, rtol=1e-6)
 
 
@@ -124,8 +124,8 @@ def test_influence_refers_to_one_degree_of_freedom(mackerel):
     assert influence.critical_value() == pytest.approx(3.841459, abs=1e-6)
     frame = influence.summary_frame()
     positive = frame["delta_deviance"] > 0
-    np.testing.assert_allclose(frame["pvalue"][positive], chi2.sf(frame["delta_deviance"][positive], 1))
-    assert (frame["pvalue"][~positive] == 1).all()
+    np.testing.assert_allclose(frame["pvalue_chi2"][positive], chi2.sf(frame["delta_deviance"][positive], 1))
+    assert (frame["pvalue_chi2"][~positive] == 1).all()
     with pytest.raises(ArgumentError, match=r"level=1\.0 is not allowed"):
         influence.critical_value(1.0)
 
@@ -205,7 +205,9 @@ def test_calibration_by_leave_one_out(K):
     assert np.abs(calibrated.fittedvalues - plain.fittedvalues).max(axis=None) > 0.05
     assert calibrated.deviance == plain.deviance
     assert calibrated.loo().score < plain.loo().score
-    np.testing.assert_array_equal(calibrated.gof(B=5, rng=1).replicates, plain.gof(B=5, rng=1).replicates)
+    np.testing.assert_array_equal(
+        calibrated.gof(B=5, method="pairs", rng=1).replicates, plain.gof(B=5, method="pairs", rng=1).replicates
+    )
     assert "leave-one-out decision values" in str(calibrated.summary())
 
 
@@ -267,7 +269,7 @@ def test_numbers_of_workers(n_jobs, K):
 
 def test_an_interrupted_loop_leaves_the_fit_as_it_was(monkeypatch, K):
     fit, fresh = (svm("y ~ x + z", sample(K, seed=8)) for _ in range(2))
-    before = fit.gof(B=20, rng=5).replicates
+    before = fit.gof(B=20, method="pairs", rng=5).replicates
 
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -275,11 +277,11 @@ def test_an_interrupted_loop_leaves_the_fit_as_it_was(monkeypatch, K):
     with monkeypatch.context() as patch:
         patch.setattr(import_module("svmstat.resampling.bootstrap"), "_replicates", interrupted)
         patch.setattr(import_module("svmstat.resampling.leave_one_out"), "_without", interrupted)
-        for loop in (lambda: fit.gof(B=20, rng=5), fit.loo, fit.get_influence):
+        for loop in (lambda: fit.gof(B=20, method="pairs", rng=5), fit.loo, fit.get_influence):
             with pytest.raises(KeyboardInterrupt):
                 loop()
     score = fit.loo().score
-    np.testing.assert_array_equal(fit.gof(B=20, rng=5).replicates, before)
+    np.testing.assert_array_equal(fit.gof(B=20, method="pairs", rng=5).replicates, before)
     assert np.isfinite(score) and fit.loo().score == score
     fresh = fresh.get_influence().summary_frame()
     pd.testing.assert_frame_equal(fit.get_influence().summary_frame(), fresh, check_exact=True)
@@ -288,7 +290,7 @@ def test_an_interrupted_loop_leaves_the_fit_as_it_was(monkeypatch, K):
 def test_progress_goes_to_stderr(capsys, K):
     fit = svm("y ~ x + z", sample(K, 40))
     fit.get_influence(progress=True).summary_frame()
-    fit.gof(B=20, rng=1, progress=True)
+    fit.gof(B=20, method="pairs", rng=1, progress=True)
     captured = capsys.readouterr()
     assert "leave-one-out" in captured.err and "bootstrap" in captured.err
     assert captured.out == ""
@@ -320,7 +322,7 @@ def test_a_repr_is_one_line_and_a_print_the_summary(mackerel, K):
 
 def test_plots(K):
     fit = svm("y ~ x + z", sample(K, seed=8))
-    calibration, index = fit.loo().plot_calibration(), fit.get_influence().plot_index()
+    calibration, index = fit.loo().plot_calibration(), fit.get_influence().plot_index(reference="chi2")
     assert np.size(calibration) == (1 if K == 2 else K) and index.get_ylabel()
     plt.close("all")
 

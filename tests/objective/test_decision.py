@@ -232,7 +232,7 @@ def test_replicates_are_fits_to_drawn_data(case, method):
 
 
 def test_the_pairs_test_with_weights_and_the_p0_loss_has_replicates():
-    gof = svm(FORMULA, DATA, **OPTIONS, **CASES[-1]).gof(B=5, rng=1)
+    gof = svm(FORMULA, DATA, **OPTIONS, **CASES[-1]).gof(B=5, method="pairs", rng=1)
     assert np.isfinite(gof.replicates).all() and 0 < gof.pvalue <= 1
 
 

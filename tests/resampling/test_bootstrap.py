@@ -150,7 +150,7 @@ def test_the_labels_that_are_drawn_have_their_probabilities(clouds, fit):
     weights = np.random.default_rng(11).integers(1, 4, 40) * 1.0
     machine, maps = fit(RBF(0.5), X, codes, weights)
     p, totals = maps.probabilities(machine.group_values), machine.groups.weights
-    draws = np.array([module._labels(machine, p, replicate_generator(SEED, r)) for r in range(2000)])
+    draws = np.array([module.drawn_labels(machine, p, replicate_generator(SEED, r)) for r in range(2000)])
     np.testing.assert_array_equal(draws.sum(axis=2), np.tile(totals, (2000, 1)))
     variance = totals[:, None] * p * (1 - p) / 2000
     assert (np.abs(draws.mean(axis=0) - totals[:, None] * p) <= 4.5 * np.sqrt(variance)).all()

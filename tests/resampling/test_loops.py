@@ -125,9 +125,11 @@ def test_loops_within_a_loop_are_part_of_it(everything_is_long):
 
 @pytest.mark.parametrize(
     ("call", "what"),
-    [(lambda fit: fit.loo(), "leave-one-out"), (lambda fit: fit.gof(B=40, rng=1), "bootstrap"),
+    [(lambda fit: fit.loo(), "leave-one-out"), (lambda fit: fit.gof(B=40, rng=1, method="pairs"), "bootstrap"),
+     (lambda fit: fit.gof(B=5, rng=1), "goodness of fit"),
+     (lambda fit: fit.permutation_test(B=5, rng=1), "permutations"),
      (lambda fit: fit.gof(B=40, rng=1, method="parametric"), "bootstrap")],
-    ids=["loo", "pairs", "parametric"],
+    ids=["loo", "pairs", "residual", "permutation", "parametric"],
 )  # fmt: skip
 @pytest.mark.parametrize("response", ["y", "level"])
 def test_statistics_that_are_long(response, call, what, monkeypatch):

@@ -129,7 +129,13 @@ def test_workers_and_progress_are_checked_before_any_work(fit, kept, name, value
     if kept:
         fit.loo()
     request.getfixturevalue("nothing_is_computed")
-    for method in ("loo", "get_influence", "gof", *(["path"] if (K, name) == (2, "n_jobs") else [])):
+    for method in (
+        "loo",
+        "get_influence",
+        "gof",
+        "permutation_test",
+        *(["path"] if (K, name) == (2, "n_jobs") else []),
+    ):
         with pytest.raises(ArgumentError, match=re.escape(f"{name}={value!r} is not allowed: it must be {allowed}.")):
             getattr(fit, method)(**{name: value})
 

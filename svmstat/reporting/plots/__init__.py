@@ -9,6 +9,7 @@ from svmstat.reporting.plots.calibration import (
 from svmstat.reporting.plots.differences import differences_plot
 from svmstat.reporting.plots.histogram import replicates_plot
 from svmstat.reporting.plots.index import index_plot
+from svmstat.reporting.plots.outlying import outlying_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot
 from svmstat.reporting.plots.probability import probability_plot
 from svmstat.reporting.plots.stability import stability_plot

@@ -20,6 +20,7 @@ def replicates_plot(
     *,
     level: float,
     ax: Axes | None = None,
+    letter: str = "D",
     xlabel: str = "bootstrapped deviance D*",
 ) -> Axes:
     """A histogram of bootstrap replicates, with the observed statistic and the percentile marked.
@@ -29,13 +30,15 @@ def replicates_plot(
     replicates : array_like (B,)
         Failed replicates are NaN; they are not shown, and counted in the title.
     statistic : float
-        The observed deviance D.
+        The observed one.
     critical_value : float
-        The percentile of the replicates at ``level``; it may be NaN.
+        The percentile of the replicates at ``level``; without one, NaN or infinite.
     level : float
         Between 0 and 1.
     ax : Axes, optional
         Drawn into; by default a new figure.
+    letter : str
+        What the statistic is called.
     xlabel : str
         What the replicates are.
 
@@ -57,8 +60,8 @@ def replicates_plot(
     finite = every[np.isfinite(every)]
     failed = len(every) - len(finite)
     marks = [
-        (statistic, f"D = {statistic:.1f}", ACCENT, "-"),
-        (critical_value, f"{percent(level)} point {critical_value:.1f}", INK, (0, (5, 3))),
+        (statistic, f"{letter} = {_rounded(statistic)}", ACCENT, "-"),
+        (critical_value, f"{percent(level)} point {_rounded(critical_value)}", INK, (0, (5, 3))),
     ]
     marks = [mark for mark in marks if np.isfinite(mark[0])]
     with drawing(ax) as ax:
@@ -79,6 +82,11 @@ def replicates_plot(
         settle(ax)
         _mark(ax, marks)
     return ax
+
+
+def _rounded(value: float) -> str:
+    """One decimal of a deviance, three of a small number."""
+    return f"{value:.1f}" if abs(value) >= 10.0 else f"{value:.3f}"
 
 
 def _bins(finite: Any) -> Any:

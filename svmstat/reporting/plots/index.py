@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, pyplot, settle
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, pyplot, settle
 
 MOST_LABELS = 15
 
@@ -23,10 +23,9 @@ def index_plot(
     labels: Sequence[object],
     critical: float,
     *,
-    level: float,
+    label: str,
     ax: Axes | None = None,
     ylabel: str = "deletion deviance ΔD",
-    reference: str = "χ²(1)",
 ) -> Axes:
     r"""Values against the position of their rows, those above a critical value labelled.
 
@@ -37,15 +36,13 @@ def index_plot(
     labels : sequence (n,)
         The index labels of the rows.
     critical : float
-        Where the dashed line is drawn.
-    level : float
-        The level of the critical value, which is its label.
+        Where the dashed line is drawn; nowhere if it is not finite.
+    label : str
+        What it is.
     ax : Axes, optional
         Drawn into; by default a new figure.
     ylabel : str
         What the values are.
-    reference : str
-        The distribution that the critical value belongs to.
 
     Returns
     -------
@@ -54,9 +51,9 @@ def index_plot(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = index_plot([0.3, 5.1, 1.2], ["a", "b", "c"], 3.84, level=0.95)
+    >>> ax = index_plot([0.3, 5.1, 1.2], ["a", "b", "c"], 3.84, label="95 % point\nof χ²(1)")
     >>> [text.get_text() for text in ax.texts]
-    ['95 % point of\nχ²(1): 3.84', 'b']
+    ['95 % point\nof χ²(1): 3.84', 'b']
     >>> plt.close(ax.figure)
     """
     y = np.asarray(values, dtype=float)
@@ -65,24 +62,27 @@ def index_plot(
     chosen = above[np.argsort(-y[above], kind="stable")][:MOST_LABELS]
     with drawing(ax) as ax:
         _stems(ax, x, y, y > critical)
-        ax.axhline(critical, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
-        ax.annotate(
-            f"{percent(level)} point of\n{reference}: {critical:.2f}",
-            (1.0, critical),
-            xycoords=("axes fraction", "data"),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            annotation_clip=False,
-        )
-        low, high = np.nanmin([0.0, critical, *y]), np.nanmax([0.0, critical, *y])
+        ends = [0.0, *y]
+        if np.isfinite(critical):
+            ends.append(critical)
+            ax.axhline(critical, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+            ax.annotate(
+                f"{label}: {critical:.2f}",
+                (1.0, critical),
+                xycoords=("axes fraction", "data"),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=SMALL,
+                annotation_clip=False,
+            )
+        low, high = np.nanmin(ends), np.nanmax(ends)
         ax.set_ylim(low - 0.03 * (high - low) * (low < 0), high + 0.14 * (high - low))
         margin = max(0.5, 0.015 * len(y))
         ax.set_xlim(1 - margin, max(1, len(y)) + margin)
         ax.set(xlabel="position of the row", ylabel=ylabel)
         settle(ax)
-        placed = _label(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
+        placed = label_points(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
         if note := _note(len(above) - placed, int(np.isnan(y).sum())):
             ax.set_title(note, fontsize=SMALL)
     return ax
@@ -105,7 +105,7 @@ def _stems(ax: Axes, x: Any, y: Any, above: Any) -> None:
     ax.axhline(0.0, color=GREY, linewidth=0.8)
 
 
-def _label(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> int:
+def label_points(ax: Axes, points: list[tuple[float, float, str]], x: Any, y: Any) -> int:
     """Label points, the largest first, where no other text, labelled point or leader is; how many found a place."""
     pixel, line = ax.figure.dpi / 72.0, pyplot().matplotlib.path.Path
     frame = ax.get_window_extent()

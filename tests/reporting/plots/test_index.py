@@ -28,7 +28,7 @@ def points(ax):
 
 def test_all_rows_at_their_positions():
     values = np.array([0.5, 4.0, -0.2, 9.0])
-    ax = index_plot(values, ["p", "q", "r", "s"], LINE, level=0.95)
+    ax = index_plot(values, ["p", "q", "r", "s"], LINE, label="95 % point of")
     drawn = points(ax)
     order = np.argsort(drawn[:, 0])
     assert drawn[order, 0].tolist() == [1, 2, 3, 4]
@@ -38,28 +38,31 @@ def test_all_rows_at_their_positions():
     assert ax.get_title("left") == ""
 
 
-@pytest.mark.parametrize(
-    ("level", "text"), [(0.95, "95 % point of\nχ²(1): 3.84"), (0.975, "97.5 % point of\nχ²(1): 3.84")]
-)
-def test_the_line_and_its_label(level, text):
-    ax = index_plot([1.0, 5.0], [0, 1], LINE, level=level)
-    assert [each.get_text() for each in ax.texts if "point of" in each.get_text()] == [text]
+def test_the_line_and_its_label():
+    ax = index_plot([1.0, 5.0], [0, 1], LINE, label="95 % point of\nχ²(1)")
+    assert [each.get_text() for each in ax.texts if "point of" in each.get_text()] == ["95 % point of\nχ²(1): 3.84"]
     dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert [list(line.get_ydata()) for line in dashed] == [[LINE, LINE]]
 
 
+@pytest.mark.parametrize("critical", [np.inf, np.nan])
+def test_without_a_line_nothing_is_above(critical):
+    ax = index_plot([1.0, 5.0], [0, 1], critical, label="95 % point of")
+    assert len(ax.texts) == 0 and ax.get_ylim()[1] < 6.0
+
+
 def test_the_line_is_seen_when_nothing_reaches_it():
-    ax = index_plot([0.1, 0.2], [0, 1], LINE, level=0.95)
+    ax = index_plot([0.1, 0.2], [0, 1], LINE, label="95 % point of")
     assert ax.get_ylim()[1] > LINE
     assert names(ax) == []
 
 
 def test_a_value_on_the_line_is_not_above_it():
-    assert names(index_plot([LINE, LINE + 1e-9], ["on", "above"], LINE, level=0.95)) == ["above"]
+    assert names(index_plot([LINE, LINE + 1e-9], ["on", "above"], LINE, label="95 % point of")) == ["above"]
 
 
 def test_missing_values_are_counted():
-    ax = index_plot([np.nan, 5.0, np.nan], ["a", "b", "c"], LINE, level=0.95)
+    ax = index_plot([np.nan, 5.0, np.nan], ["a", "b", "c"], LINE, label="95 % point of")
     assert len(points(ax)) == 1
     assert names(ax) == ["b"]
     assert ax.get_title("left") == "2 rows without a value"
@@ -67,13 +70,13 @@ def test_missing_values_are_counted():
 
 @pytest.mark.parametrize("values", [[], [np.nan, np.nan]])
 def test_nothing_to_show(values):
-    ax = index_plot(values, list(range(len(values))), LINE, level=0.95)
+    ax = index_plot(values, list(range(len(values))), LINE, label="95 % point of")
     assert names(ax) == []
 
 
 def test_too_many_above_the_line():
     values = np.linspace(4.0, 9.0, 60)
-    ax = index_plot(values, list(range(60)), LINE, level=0.95)
+    ax = index_plot(values, list(range(60)), LINE, label="95 % point of")
     shown = len(labels(ax))
     assert 0 < shown <= MOST_LABELS
     assert ax.get_title("left") == f"{60 - shown} more above the line are not labelled"
@@ -88,7 +91,7 @@ def test_labels_do_not_meet_and_stay_inside(seed):
     start = int(rng.integers(0, n - 12))
     values[start : start + 12] = rng.uniform(4.0, 9.0, 12)  # neighbours
     values[[0, -1]] = 7.0
-    ax = index_plot(values, [f"station {k}" for k in range(n)], LINE, level=0.95)
+    ax = index_plot(values, [f"station {k}" for k in range(n)], LINE, label="95 % point of")
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent() for text in labels(ax)]
     assert len(boxes) >= 3
@@ -99,7 +102,7 @@ def test_labels_do_not_meet_and_stay_inside(seed):
 
 
 def test_the_label_of_the_line_is_inside_the_figure():
-    ax = index_plot([1.0, 5.0], [0, 1], LINE, level=0.95)
+    ax = index_plot([1.0, 5.0], [0, 1], LINE, label="95 % point of")
     ax.figure.canvas.draw()
     text = next(each for each in ax.texts if "point of" in each.get_text())
     assert text.get_window_extent().x1 <= ax.figure.bbox.x1

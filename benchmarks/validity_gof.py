@@ -1,0 +1,204 @@
+"""Do the tests of the fit keep their level, and what do they find? Samples from probabilities that are known.
+
+"own" draws responses from the probabilities that a fit to other data reports, so that H0 of the residual test holds as
+nearly as it can; "logistic" from logistic models, which a machine's probabilities only approach; "interaction" from one
+that a linear kernel cannot see.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import statsmodels.genmod
+from scipy.special import expit, softmax
+
+from svmstat import svm, tune
+from svmstat.errors import SvmstatWarning
+from svmstat.resampling.influences import MEASURES
+
+B, B_TUNED, LEVEL = 99, 19, 0.05
+SHOWN = ("delta_deviance", "outlyingness", "rms_change")
+LINEAR, DEFAULT = {"kernel": "linear"}, {}
+SMOOTH, FLEXIBLE = {"C": 1.0, "gamma": 0.2}, {"C": 10.0, "gamma": 1.0}
+GRID = {"C": [0.25, 2.0, 16.0], "gamma": [0.1, 0.6]}
+LBW = "low ~ age + lwt + C(race) + smoke + ptl + ht + ui + ftv"
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Where samples come from, and what is fitted to them.
+
+    Attributes
+    ----------
+    truth, name : what the responses are drawn from, and the machine
+    n : rows
+    frame : n → predictors, and probabilities (n, K) of the labels 0 … K − 1, unless they are a fit's own
+    options : of the machine
+    formula : its formula
+    tuned : whether its cost and width are searched, also in every replicate
+    """
+
+    truth: str
+    name: str
+    n: int
+    frame: Callable[[int], tuple[pd.DataFrame, Any]]
+    options: dict[str, Any] = field(default_factory=dict)
+    formula: str = "y ~ x + z"
+    tuned: bool = False
+
+
+def _points(n: int) -> pd.DataFrame:
+    return pd.DataFrame(np.random.default_rng(1).normal(size=(n, 2)), columns=["x", "z"])
+
+
+def _two(p: Any) -> Any:
+    return np.column_stack([1.0 - p, p])
+
+
+def curved(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, _two(expit(2.0 * data.x - data.z**2 + 1.0))
+
+
+def straight(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, _two(expit(1.5 * data.x - data.z))
+
+
+def crossed(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, _two(expit(2.5 * data.x * data.z))
+
+
+def three(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, softmax(np.column_stack([1.5 * data.x, 1.5 * data.z, np.zeros(n)]), axis=1)
+
+
+def three_crossed(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, softmax(np.column_stack([2.5 * data.x * data.z, -2.5 * data.x * data.z, np.zeros(n)]), axis=1)
+
+
+def births(n: int) -> tuple[pd.DataFrame, Any]:
+    """Low birth weight: the predictors, and the logistic model that the data suggest."""
+    folder = Path(statsmodels.genmod.__file__).parent
+    data = pd.read_csv(folder / "tests/results/stata_lbw_glm.csv").iloc[:n].copy()
+    data["race"] = data["race"].astype(str)
+    data["smoke"] = data["smoke"].astype(str)
+    eta = 0.48 - 0.03 * data.age - 0.015 * data.lwt + 1.27 * (data.race == "black") + 0.88 * (data.race == "other")
+    smokes = data.smoke.str.lower().isin(["1", "1.0", "smoker", "yes"])
+    return data.drop(columns=["low"]), _two(
+        expit(eta + 0.94 * smokes + 0.54 * data.ptl + 1.86 * data.ht + 0.77 * data.ui)
+    )
+
+
+def designs(quick: bool) -> list[Design]:
+    own = [
+        Design("own", "linear", 200, straight, LINEAR),
+        Design("own", "smooth", 200, curved, SMOOTH),
+        Design("own", "flexible", 200, curved, FLEXIBLE),
+        Design("own", "factors, default", 189, births, DEFAULT, LBW),
+        Design("own", "tuned", 200, curved, GRID, tuned=True),
+        Design("own", "three levels, smooth", 200, three, SMOOTH),
+    ]
+    others = [
+        Design("logistic", "linear", 200, straight, LINEAR),
+        Design("logistic", "smooth", 200, curved, SMOOTH),
+        Design("logistic", "flexible", 200, curved, FLEXIBLE),
+        Design("logistic", "factors, linear", 189, births, LINEAR, LBW),
+        Design("logistic", "three levels, smooth", 200, three, SMOOTH),
+        Design("interaction", "linear", 200, crossed, LINEAR),
+        Design("interaction", "three levels, linear", 200, three_crossed, LINEAR),
+    ]
+    large = [
+        Design("own", "linear", 634, straight, LINEAR),
+        Design("own", "smooth", 634, curved, SMOOTH),
+        Design("own", "flexible", 634, curved, FLEXIBLE),
+        Design("interaction", "linear", 634, crossed, LINEAR),
+    ]
+    return [*own, *others, *([] if quick else large)]
+
+
+@cache
+def _population(frame: Any, n: int, own: bool, formula: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    data, p = frame(n)
+    if own:
+        drawn = data.assign(y=_labels(p, np.random.default_rng(2)))
+        fit = svm(formula.replace("low", "y", 1), drawn, **dict(options))
+        p = fit.fittedvalues.to_numpy()
+        p = _two(p) if p.ndim == 1 else p
+    return data, p
+
+
+def _labels(p: Any, rng: np.random.Generator) -> Any:
+    return (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
+
+
+def one_sample(design: Design, seed: int) -> dict[str, float]:
+    """What the tests say of one sample, and whether a row is above an envelope; by name."""
+    machine = {name: values[1] for name, values in design.options.items()} if design.tuned else design.options
+    data, p = _population(design.frame, design.n, design.truth == "own", design.formula, tuple(machine.items()))
+    drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
+    formula = design.formula.replace("low", "y", 1)
+    if design.tuned:
+        fit = tune(formula, drawn, **design.options).best
+        return {"residual, tuned in each": fit.gof(B=B_TUNED, rng=seed, retune=True).pvalue <= LEVEL}
+    fit = svm(formula, drawn, **design.options)
+    gof = fit.gof(B=B, rng=seed)
+    found = {"residual": gof.pvalue <= LEVEL}
+    for method in ("pairs", "parametric"):
+        found[method] = fit.gof(B=B, method=method, rng=seed).reject
+    if design.truth == "own":
+        influence = fit.get_influence()
+        influence.envelope(rng=seed)
+        beyond = influence.beyond().any()
+        found |= {f"envelope of {name}": bool(beyond[name]) for name in MEASURES if name in SHOWN}
+    return found
+
+
+def permuted_sample(n: int, seed: int) -> dict[str, float]:
+    """Whether the permutation test sees an association that is not there."""
+    drawn = _points(n).assign(y=np.random.default_rng([seed, 4]).random(n) < 0.4)
+    return {"permutation test": svm("y ~ x + z", drawn, **SMOOTH).permutation_test(B=39, rng=seed).pvalue <= LEVEL}
+
+
+def rates(truth: str, name: str, n: int, found: list[dict[str, float]]) -> Iterator[dict[str, Any]]:
+    """A row for each test: the share of samples and its Monte Carlo standard error."""
+    for test in found[0]:
+        rate = float(np.mean([each[test] for each in found]))
+        se = float(np.sqrt(max(rate * (1.0 - rate), 1.0 / len(found) ** 2) / len(found)))
+        yield {"test": test, "truth": truth, "fit": name, "n": n, "samples": len(found), "rate": rate, "se": se}
+
+
+def rows(quick: bool) -> list[dict[str, Any]]:
+    """Rejection rates at level 0.05 of the tests of the fit; ``quick`` has fewer samples and no n = 634."""
+    table: list[dict[str, Any]] = []
+    for design in designs(quick):
+        samples = _samples(quick, design)
+        with joblib.parallel_config("loky", inner_max_num_threads=1):
+            found = joblib.Parallel(n_jobs=2)(joblib.delayed(_quietly)(one_sample, design, s) for s in range(samples))
+        table += rates(design.truth, design.name, design.n, found)
+    with joblib.parallel_config("loky", inner_max_num_threads=1):
+        each = joblib.Parallel(n_jobs=2)(joblib.delayed(_quietly)(permuted_sample, 100, s) for s in range(_MOST))
+    return [*table, *rates("no association", "smooth", 100, each)]
+
+
+_MOST = 200
+
+
+def _samples(quick: bool, design: Design) -> int:
+    return 20 if quick else 100 if design.n > 200 or design.tuned else _MOST
+
+
+def _quietly(sample: Callable[..., dict[str, float]], *arguments: Any) -> dict[str, float]:
+    """A sample; what it warns of is not of interest here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SvmstatWarning)
+        return sample(*arguments)

@@ -1,0 +1,95 @@
+"""Is there any association between response and predictors: the CV score against those of permuted responses."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from svmstat._tools.arrays import Floats
+from svmstat.objective.replicated import failures, pvalue
+from svmstat.reporting.plots import replicates_plot
+from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.summary import Summary
+
+_NOTES = (
+    "H0: the response has nothing to do with the predictors. The p-value counts the permutations of the response with "
+    "a score as low as that of the fit; under H0 it is exact for any kernel and cost, which are {chosen}.",
+    "A small p-value says that there is some association, and nothing about how good the fit is: for that see "
+    "R-squared and the errors of held-out rows. A large one says that this fit found none.",
+)
+
+_HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class PermutationResult:
+    """The CV score of the fit against those of fits to the permuted response (Ojala & Garriga 2010).
+
+    Attributes
+    ----------
+    statistic : float
+        The CV score of the fit, −2 Σ w log π of held-out rows.
+    replicates : ndarray (B,)
+        The CV scores of fits to permuted responses; NaN where one failed.
+    null_score : float
+        The CV score of the class frequencies.
+    retuned : bool
+        Whether cost and kernel were chosen anew for every permutation.
+    """
+
+    statistic: float
+    replicates: Floats
+    null_score: float
+    retuned: bool
+
+    @property
+    def B(self) -> int:
+        """The number of permutations."""
+        return len(self.replicates)
+
+    @property
+    def n_failed(self) -> int:
+        """How many failed: a class lost, no certificate, no converged Platt map, a row that could not be held out."""
+        return failures(self.replicates)
+
+    @property
+    def pvalue(self) -> float:
+        """(1 + #{score* ≤ score}) / (1 + B) over those that did not fail."""
+        return pvalue(self.replicates, self.statistic, small=True)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Histogram of the scores of permuted responses, with that of the fit. Returns the Axes."""
+        return replicates_plot(
+            self.replicates, self.statistic, float("nan"), level=0.95, ax=ax, letter="CV score",
+            xlabel="CV score of permuted responses",
+        )  # fmt: skip
+
+    def summary(self) -> Summary:
+        """Score, p-value, and what they do not say."""
+        good = self.replicates[self.replicates == self.replicates]
+        block = Block(
+            left=(
+                Entry("CV score", self.statistic),
+                Entry("  least of permutations", float(good.min()) if len(good) else float("nan")),
+                Entry("  of class frequencies", self.null_score),
+                Entry("p-value", self.pvalue, "share"),
+            ),
+            right=(
+                Entry("Permutations", self.B, "count"),
+                Entry("  failed", self.n_failed, "count"),
+                Entry("Tuned in each", self.retuned),
+            ),
+        )
+        chosen = "chosen anew for each" if self.retuned else _HELD
+        return Summary("Permutation test", (block,), (_NOTES[0].format(chosen=chosen), _NOTES[1]))
+
+    def __repr__(self) -> str:
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        return (
+            f"<PermutationResult: CV score {self.statistic:.6g}, {self.B} permutations{failed}, "
+            f"p-value {self.pvalue:.4g}>"
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()

@@ -1,0 +1,92 @@
+"""How badly rows are predicted against what they do to the fit, those beyond either envelope labelled."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from svmstat.reporting.plots.index import MOST_LABELS, label_points
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, settle
+
+_ROOM = 1.12
+
+
+def outlying_plot(
+    influence: ArrayLike,
+    outlyingness: ArrayLike,
+    labels: Sequence[object],
+    envelopes: tuple[float, float],
+    *,
+    level: float,
+    ax: Axes | None = None,
+    xlabel: str = "influence, rms change of f",
+    ylabel: str = "outlyingness, −2 log π",
+) -> Axes:
+    """Outlyingness against influence with an envelope of each.
+
+    Parameters
+    ----------
+    influence, outlyingness : array_like (n,)
+        Rows with NaN are left out, and counted in the figure.
+    labels : sequence (n,)
+        The index labels of the rows.
+    envelopes : tuple of float
+        Where the dashed lines are drawn, of influence and of outlyingness; nowhere if they are not finite.
+    level : float
+        Of each envelope.
+    ax : Axes, optional
+        Drawn into; by default a new figure.
+    xlabel, ylabel : str
+        What the values are.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = outlying_plot([0.1, 0.2, 0.9], [1.0, 9.0, 2.0], ["a", "b", "c"], (0.5, 6.0), level=0.95)
+    >>> [text.get_text() for text in ax.texts]
+    ['95 % envelope', '95 % envelope', 'b', 'c']
+    >>> plt.close(ax.figure)
+    """
+    x, y = np.asarray(influence, dtype=float), np.asarray(outlyingness, dtype=float)
+    beyond = (x > envelopes[0]) | (y > envelopes[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        excess = np.maximum(x / envelopes[0], y / envelopes[1])
+    chosen = np.flatnonzero(beyond)
+    chosen = chosen[np.argsort(-excess[chosen], kind="stable")][:MOST_LABELS]
+    with drawing(ax) as ax:
+        for which, colour, size in ((~beyond, GREY, 7.0), (beyond, ACCENT, 16.0)):
+            ax.scatter(x[which], y[which], s=size, color=colour, linewidths=0, zorder=3)
+        for values, end, line, place, turn in (
+            (x, envelopes[0], ax.axvline, (3, 0), 90.0),
+            (y, envelopes[1], ax.axhline, (4, 3), 0.0),
+        ):
+            finite = [value for value in (*values, end) if np.isfinite(value)]
+            (ax.set_xlim if turn else ax.set_ylim)(0.0, _ROOM * max(finite, default=1.0) or 1.0)
+            if not np.isfinite(end):
+                continue
+            line(end, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+            ax.annotate(
+                f"{percent(level)} envelope",
+                (end, 0.5) if turn else (0.0, end),
+                xycoords=("data", "axes fraction") if turn else ("axes fraction", "data"),
+                xytext=place,
+                textcoords="offset points",
+                rotation=turn,
+                va="center" if turn else "bottom",
+                fontsize=SMALL,
+            )
+        ax.set_xlabel(xlabel)
+        ax.set_ylabel(ylabel)
+        settle(ax)
+        points = [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen.tolist()]
+        placed = label_points(ax, points, np.empty(0), np.empty(0))
+        more, missing = int(beyond.sum()) - placed, int((np.isnan(x) | np.isnan(y)).sum())
+        notes = [f"{more} more beyond a line not labelled"] * (more > 0)
+        notes += [f"{missing} {'row' if missing == 1 else 'rows'} without a value"] * (missing > 0)
+        if notes:
+            ax.set_title("; ".join(notes), fontsize=SMALL)
+    return ax

@@ -1,0 +1,64 @@
+"""What each row does to the fit and how badly it is predicted; the largest of each in refits to drawn labels."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.machine import Machine
+from svmstat.resampling.predicted import How, predicted
+
+
+@dataclass(frozen=True, slots=True)
+class Influences:
+    """Measures of n rows; what of them is the deletion of a copy is that of min(w, 1) copies.
+
+    Attributes
+    ----------
+    delta_deviance : (n,) ΔD_k = D − D_(k)
+    own : (n,) the row's own part of it, −2 log p_{y_k}(x_k) by the in-sample map
+    others : (n,) the rest, what the other rows gain without it
+    outlyingness : (n,) −2 log π_k[y_k], held out
+    rms_change : (n,) root mean square change of f over rows and pairs
+    """
+
+    delta_deviance: Floats
+    own: Floats
+    others: Floats
+    outlyingness: Floats
+    rms_change: Floats
+
+
+MEASURES = tuple(field.name for field in fields(Influences))
+
+
+def influences(
+    weights: Floats, deviance: float, deviance_deleted: Floats, insample: Floats, unseen: Floats, rms_change: Floats
+) -> Influences:
+    """The measures.
+
+    Parameters
+    ----------
+    weights : (n,) case weights; a row of weight zero has no influence
+    deviance, deviance_deleted : D and (n,) D_(k)
+    insample, unseen : (n,) log-likelihoods by the in-sample map, and held out
+    rms_change : (n,)
+    """
+    delta = deviance - deviance_deleted
+    own = np.where(weights > 0, -2.0 * np.minimum(weights, 1.0) * insample, 0.0)
+    return Influences(delta, own, delta - own, -2.0 * unseen, rms_change)
+
+
+def largest_influences(how: How, machine: Machine, point: Codes) -> Floats | None:
+    """The maximum over rows of each of ``MEASURES`` for a refit; None where a row cannot be held out."""
+    del point  # the maximum does not care where rows are
+    found = predicted(machine, how, influence=True)
+    if found is None or found.left is None:
+        return None
+    changes = found.left.changes
+    each = influences(
+        machine.weights, found.deviance, changes.deviance_deleted,
+        found.insample.log_likelihoods(machine.decision_values, machine.codes), found.unseen.log_likelihood,
+        changes.rms_change,
+    )  # fmt: skip
+    return np.array([getattr(each, name).max() for name in MEASURES])

@@ -1,0 +1,102 @@
+"""Refits to other labels of the same rows, drawn from probabilities or permuted, each looked at as the fit itself was.
+
+The rows stay where they are, and so does every kernel value: a refit has other signs on the same matrix, and a row of
+weight w is w copies, each with a label of its own.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.machine import Machine, fit_again, rows_of
+from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
+from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
+from svmstat.solver import Status
+
+Result = TypeVar("Result")
+
+Refit = Callable[[Floats, Codes, Floats], Machine | None]
+"""The machine that a procedure, such as a search for cost and kernel, makes of X (n, p), classes and weights (n,); None
+where it finds none."""
+
+Look = Callable[[Machine, Codes], Result | None]
+"""What is computed of a refit, and of the points (n,) of its rows; None where that fails."""
+
+_MATRICES, _LARGEST = 3, 5000
+"""Matrices that a worker holds at a time, a tableau and what deletions say of every row, and their largest side."""
+
+
+def refits(
+    machine: Machine, look: Look[Result], *, chances: Floats | None, B: int, seed: np.random.SeedSequence,
+    refit: Refit | None = None, n_jobs: int | None = None, progress: bool = False, what: str,
+) -> list[Result | None]:  # fmt: skip
+    """What there is to see in B refits to other labels.
+
+    Parameters
+    ----------
+    machine : the fit; its weights are whole numbers
+    look : what is computed of each refit
+    chances : (G, K) from which the labels of the copies of each group are drawn; None permutes the labels of all copies
+    B : number of replicates
+    seed : replicate r depends on it and on r alone
+    refit : how a machine is made of the labels; by default with the cost and the kernel of the fit, on its matrix
+    n_jobs, progress, what : as in `run_pieces`
+
+    Returns
+    -------
+    list of B results
+        None for a replicate that has lost a class, whose refit is not certified, or where the look fails.
+    """
+    if machine.gram.fits:
+        machine.gram.complete()  # workers may not add rows to the same matrix
+    n = machine.gram.n
+    trial = partial(_look_at, machine, look, chances, seed, refit, 0)
+    each = 8.0 * _MATRICES * n * min(n, _LARGEST)
+    return run_pieces(
+        _look_at,
+        [(machine, look, chances, seed, refit, r) for r in range(B)],
+        n_jobs=n_jobs,
+        progress=progress,
+        what=what,
+        outlook=Outlook([(trial, float(B))], matrix_bytes(machine.gram), each, matrix_reason(machine.gram)),
+    )
+
+
+def _look_at(
+    machine: Machine, look: Look[Result], chances: Floats | None, seed: np.random.SeedSequence, refit: Refit | None,
+    replicate: int,
+) -> Result | None:  # fmt: skip
+    """One replicate."""
+    rng = replicate_generator(seed, replicate)
+    copies = permuted_labels(machine, rng) if chances is None else drawn_labels(machine, chances, rng)
+    first = first_of_points(machine)
+    at_point = np.add.reduceat(copies, first)
+    if not at_point.any(axis=0).all():
+        return None
+    point, codes = np.nonzero(at_point)
+    rows, weights = first[point], at_point[point, codes]
+    again = fit_again(machine, rows, codes, weights) if refit is None else refit(rows_of(machine, rows), codes, weights)
+    if again is None or any(pair.solution.status is not Status.CERTIFIED for pair in again.pairs):
+        return None
+    return look(again, point)
+
+
+def first_of_points(machine: Machine) -> Codes:
+    """(S,) the first group of each point."""
+    return np.unique(machine.groups.point)
+
+
+def points_of(machine: Machine) -> Codes:
+    """(n,) which of the S points each row is at, −1 for a row of weight zero."""
+    return machine.groups.to_rows(np.searchsorted(first_of_points(machine), machine.groups.point))
+
+
+def permuted_labels(machine: Machine, rng: np.random.Generator) -> Floats:
+    """How many copies of each group have each label (G, K), the labels of all copies being permuted."""
+    times, K = machine.groups.weights.astype(np.intp), machine.n_classes
+    codes = rng.permutation(np.repeat(machine.group_codes, times))
+    place = np.repeat(np.arange(len(times)), times)
+    return np.bincount(place * K + codes, minlength=len(times) * K).reshape(-1, K).astype(float)

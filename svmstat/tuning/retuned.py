@@ -1,0 +1,52 @@
+"""A search done again on other labels: the machine that it would have found."""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat.errors import DataError, GridWarning
+from svmstat.machine import Machine, fit_machine, group_rows, nu_contrast
+from svmstat.resampling.folds import assign_folds
+from svmstat.tuning.grid import Grid
+from svmstat.tuning.plan import Plan
+from svmstat.tuning.sample import Effort, Folds, Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Retuned:
+    """The search of a `tune`, as what makes a machine of labels.
+
+    Attributes
+    ----------
+    plan, grid, sample : the search
+    seed : where its folds come from
+    """
+
+    plan: Plan
+    grid: Grid
+    sample: Sample
+    seed: np.random.SeedSequence
+
+    def __call__(self, X: Floats, codes: Codes, weights: Floats) -> Machine | None:
+        """The machine of the best point for rows X (n, p), classes and weights (n,); None if none can be scored."""
+        sample = replace(self.sample, X=X, codes=codes, weights=weights, folds=self._folds(X, codes, weights))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", GridWarning)  # the user has been told of the grid once
+                found = self.plan.search(sample, self.grid, Effort())
+        except DataError:
+            return None
+        asked = sample.contrasts
+        if found.nu is not None:
+            asked = (nu_contrast(asked[0].first, asked[0].second, found.nu),)
+        return fit_machine(self.grid.kernels[found.kernel], X, codes, weights, asked, C=found.C)
+
+    def _folds(self, X: Floats, codes: Codes, weights: Floats) -> Folds | None:
+        """Stratified folds of these rows, if the search holds out folds."""
+        if self.plan.folds is None:
+            return None
+        classes = codes.astype(float)
+        groups = group_rows(X, classes, weights)
+        return Folds(groups, assign_folds(classes[groups.first], self.plan.folds, np.random.default_rng(self.seed)))

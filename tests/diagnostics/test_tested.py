@@ -1,0 +1,153 @@
+"""Tests of the fit, of any association, and influence with its envelopes: what they refuse, say and draw."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from levels import repeated, sample
+
+from svmstat import svm, tune
+from svmstat.errors import ArgumentError, DataError, UnavailableError
+from svmstat.objective.replicated import pvalue, upper_point
+
+pytestmark = pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")  # on a busy machine
+
+OPTIONS = {"C": 2.0, "gamma": 0.02, "scale": False}
+CALLS = [lambda fit, **o: fit.gof(**o), lambda fit, **o: fit.permutation_test(**o)]
+
+
+def printed(result):
+    return " ".join(str(result).split())
+
+
+calls = pytest.mark.parametrize("call", CALLS, ids=["gof", "permutation"])
+
+
+@pytest.fixture
+def weighted(K):
+    return sample(K, 70, seed=7)
+
+
+@calls
+def test_weights_are_repeats(call, weighted):
+    found = [
+        call(fit, B=3, rng=2)
+        for fit in (svm("y ~ x + z", weighted, weights="w", **OPTIONS), svm("y ~ x + z", repeated(weighted), **OPTIONS))
+    ]
+    assert found[0].statistic == pytest.approx(found[1].statistic, rel=1e-6)
+    np.testing.assert_allclose(found[0].replicates, found[1].replicates, rtol=1e-5, atol=1e-7)
+
+
+def test_envelopes_count_weights_as_repeats():
+    data = sample(2, 30, seed=7)
+    maxima = [
+        fit.get_influence().envelope(rng=2).maxima
+        for fit in (svm("y ~ x + z", data, weights="w", **OPTIONS), svm("y ~ x + z", repeated(data), **OPTIONS))
+    ]
+    np.testing.assert_allclose(*maxima, rtol=1e-4, atol=1e-6)
+
+
+@calls
+def test_fractional_weights_are_refused(call, K):
+    with pytest.raises(DataError, match="the weights must be whole numbers"):
+        call(svm("y ~ x + z", sample(K, 60), weights=np.linspace(0.5, 2, 60)))
+
+
+@calls
+@pytest.mark.filterwarnings("ignore:probabilities are by the map of the fit's own")
+def test_rows_that_cannot_be_held_out_are_refused(call, lonely):
+    with pytest.raises(UnavailableError, match="1 of 40 rows cannot be held out"):
+        call(svm("y ~ x + z", lonely), B=3)
+
+
+@calls
+@pytest.mark.filterwarnings("ignore:the best")
+def test_a_search_is_repeated_in_each_replicate(call):
+    data = sample(2, 50, seed=9)
+    found = tune("y ~ x + z", data, C=[0.1, 4.0], gamma=[0.1, 1.0, 2.0])
+    fixed, anew = (call(found.best, B=4, rng=1, retune=retune) for retune in (False, True))
+    assert fixed.statistic == anew.statistic and anew.retuned and not fixed.retuned
+    assert (fixed.replicates != anew.replicates).any()
+    np.testing.assert_array_equal(call(found.best, B=4, rng=1, retune=True, n_jobs=2).replicates, anew.replicates)
+    with pytest.raises(UnavailableError, match="this fit is not the best of a tune"):
+        call(svm("y ~ x + z", data), retune=True)
+
+
+def test_a_search_with_one_point_changes_nothing(K):
+    data = sample(K, 50, seed=9)
+    best = tune("y ~ x + z", data, C=[2.0], gamma=[0.5]).best
+    found = [best.gof(B=2, rng=1, retune=retune).replicates for retune in (False, True)]
+    np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-8)
+
+
+def test_the_residual_test_sees_what_a_linear_kernel_cannot():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x", "z"])
+    data["y"] = data.x * data.z + 0.3 * rng.normal(size=150) > 0
+    linear, flexible = (svm("y ~ x + z", data, **o).gof(B=19, rng=1) for o in ({"kernel": "linear"}, {"C": 4.0}))
+    assert linear.reject and linear.pvalue == 0.05 and "Rejected: structure is left that these" in printed(linear)
+    assert not flexible.reject and "Not rejected" in printed(flexible)
+    assert linear.deviance_replicates.shape == (19,) and "bootstrapped deviance" in str(linear)
+
+
+def test_a_permutation_test_is_of_the_cv_score(K):
+    fit = svm("y ~ x + z", sample(K, 60, seed=3, apart=3.0))
+    found = fit.permutation_test(B=9, rng=1)
+    assert found.statistic == fit.loo().score and found.pvalue == 0.1
+    assert (found.replicates > found.statistic).all() and "nothing about how good" in printed(found)
+    assert repr(found).startswith("<PermutationResult: CV score ") and "\n" not in repr(found)
+
+
+def test_parts_of_the_deletion_deviance(K):
+    data = sample(K, 60, seed=4)
+    fit = svm("y ~ x + z", data, weights="w")
+    found, loo = fit.get_influence(), fit.loo()
+    used = data["w"] > 0
+    own = fit.insample_maps.log_likelihoods(fit.machine.decision_values, fit.frame.codes)
+    np.testing.assert_allclose(found.own[used], -2.0 * own[used])
+    np.testing.assert_allclose(found.own + found.others, found.delta_deviance, atol=1e-12)
+    np.testing.assert_allclose(found.outlyingness, -2.0 * loo.log_likelihood)
+    assert (found.summary_frame().loc[~used, ["delta_deviance", "own", "others"]].abs() < 1e-9).all(axis=None)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_envelopes_are_points_of_maxima(K):
+    influence = svm("y ~ x + z", sample(K, 30, seed=5)).get_influence()
+    with pytest.raises(ArgumentError, match="envelope=None"):
+        influence.beyond()
+    assert "envelope()" in str(influence)
+    found = influence.envelope(rng=1)
+    again = influence.envelope(rng=1, n_jobs=2)
+    pd.testing.assert_frame_equal(found.maxima, again.maxima, check_exact=True)
+    for name in found.maxima:
+        assert found.critical_value(name) == np.sort(found.maxima[name].dropna())[94 - found.n_failed * 19 // 20]
+        expected = getattr(influence, name) > found.critical_value(name)
+        np.testing.assert_array_equal(influence.beyond()[name], expected)
+    assert "95 % envelope" in str(influence)
+    for ax in (influence.plot(), influence.plot_index(), influence.plot_index(what="influence"),
+               influence.plot_index(what="outlyingness", level=0.5)):  # fmt: skip
+        assert any("envelope" in text.get_text() for text in ax.texts)
+        plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"what": "deviance"}, "what='deviance' is not allowed"),
+        ({"reference": "normal"}, "reference='normal' is not allowed"),
+        ({"reference": "chi2", "what": "own"}, "what='own' is not allowed: it must be 'delta' with reference='chi2'"),
+        ({"B": 50}, "B=50 is not allowed: it must be an integer >= 99"),
+        ({"level": 1.0}, "level=1.0 is not allowed"),
+    ],
+)
+def test_what_influence_refuses(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        svm("y ~ x + z", sample(2, 30)).get_influence().plot_index(**options)
+
+
+def test_an_upper_point_agrees_with_the_pvalue():
+    """A statistic is beyond it if and only if p ≤ 1 − level."""
+    replicates = np.append(np.random.default_rng(1).normal(size=99), np.nan)
+    for statistic in [*replicates[:99] + 1e-9, -9.0, 9.0]:
+        assert (statistic > upper_point(replicates, 0.95)) == (pvalue(replicates, statistic) <= 0.05 + 1e-12)
+    assert np.isnan(upper_point(np.full(3, np.nan), 0.95)) and pvalue(np.full(3, np.nan), 1.0) == 1.0

@@ -1,0 +1,33 @@
+"""Outlyingness against influence: every row is there, those beyond either envelope are labelled."""
+
+import numpy as np
+import pytest
+
+from svmstat.reporting.plots import outlying_plot
+
+X, Y, NAMES = [0.1, 0.2, 0.9, 0.3], [1.0, 9.0, 2.0, np.nan], ["a", "b", "c", "d"]
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_rows_beyond_either_are_labelled():
+    ax = outlying_plot(X, Y, NAMES, (0.5, 6.0), level=0.9)
+    assert texts(ax) == ["90 % envelope", "90 % envelope", "c", "b"]  # the farthest beyond first
+    assert ax.get_title("left") == "1 row without a value"
+    assert ax.get_xlabel() == "influence, rms change of f" and ax.get_ylabel() == "outlyingness, −2 log π"
+    drawn = np.vstack([each.get_offsets().filled(np.nan) for each in ax.collections])
+    assert {(0.1, 1.0), (0.2, 9.0), (0.9, 2.0)} <= set(map(tuple, drawn.tolist()))
+    assert ax.get_xlim()[1] > 0.9 and ax.get_ylim()[1] > 9.0
+
+
+@pytest.mark.parametrize("end", [np.inf, np.nan])
+def test_without_an_envelope_nothing_is_beyond(end):
+    ax = outlying_plot(X, Y, NAMES, (end, end), level=0.95)
+    assert texts(ax) == []
+
+
+def test_more_than_can_be_labelled_are_counted():
+    ax = outlying_plot(np.ones(60), np.full(60, 7.0), range(60), (0.5, 6.0), level=0.95)
+    assert "more beyond a line not labelled" in ax.get_title("left")

@@ -1,0 +1,141 @@
+"""Refits to other labels against fits to the copies that were drawn, one by one; what is computed of them."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from levels import laplace
+
+from svmstat.calibration import fit_maps
+from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
+from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
+from svmstat.resampling.leave_one_out import held_out_values, leave_one_out
+from svmstat.resampling.predicted import How, held_out_score, predicted
+from svmstat.resampling.relabelled import first_of_points, permuted_labels, points_of, refits
+from svmstat.resampling.structure import look_at_residuals, residuals, statistics
+from svmstat.resampling.unseen import unseen
+
+TOL = 1e-6  # by two certified fits of one sample
+SEED = np.random.SeedSequence(5)
+KINDS = ("loo", "kfold", "insample")
+
+
+def whole(n, seed=3):
+    return np.random.default_rng(seed).integers(1, 4, n) * 1.0
+
+
+def seen(machine, point):
+    return machine, point
+
+
+def by_hand(machine, coupling, kind):
+    """Held-out probabilities (n, K) by fits without a row, and maps without its value."""
+    insample = fit_maps(machine, coupling)
+    left = leave_one_out(machine, insample, influence=False)
+    if kind == "insample":
+        return unseen(machine, left, insample, None)
+    return unseen(machine, left, fit_maps(machine, coupling, left.decision_values, kind), left.decision_values)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Linear(), CustomKernel(laplace)], ids=["rbf", "linear", "function"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_replicate_is_the_fit_to_what_was_drawn(clouds, fit, kernel, weighted, K):
+    X, codes = clouds(60, K, seed=1)
+    X, codes = np.vstack([X, X[:6]]), np.concatenate([codes, (codes[:6] + 1) % K])
+    weights = whole(66) if weighted else np.ones(66)
+    machine, maps = fit(kernel, X, codes, weights, C=2.0)
+    chances, first = maps.probabilities(machine.group_values), first_of_points(machine)
+    for r, found in enumerate(refits(machine, seen, chances=chances, B=3, seed=SEED, what="")):
+        copies = np.add.reduceat(drawn_labels(machine, chances, replicate_generator(SEED, r)), first)
+        again, point = found
+        rows, drawn = np.nonzero(copies)
+        other, _ = fit(kernel, machine.X[machine.groups.first[first[rows]]], drawn, copies[rows, drawn], C=2.0)
+        np.testing.assert_array_equal(np.column_stack([point, again.codes]), np.column_stack([rows, drawn]))
+        np.testing.assert_allclose(again.decision_values, other.decision_values, rtol=0, atol=TOL)
+
+
+def test_permuted_labels_are_those_of_the_copies(clouds, fit, K):
+    X, codes = clouds(40, K, seed=2)
+    machine, _ = fit(RBF(0.5), X, codes, whole(40))
+    found = [permuted_labels(machine, replicate_generator(SEED, r)) for r in range(30)]
+    for copies in found:
+        np.testing.assert_array_equal(copies.sum(axis=1), machine.groups.weights)
+        np.testing.assert_array_equal(copies.sum(axis=0), machine.totals)
+    expected = machine.totals / machine.totals.sum() * machine.groups.weights[:, None]
+    assert np.abs(np.mean(found, axis=0) - expected).max() < 1.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_held_out_predictions_are_those_of_the_leave_one_out(clouds, fit, kind, K):
+    machine, _ = fit(RBF(0.5), *clouds(60, K, seed=3), whole(60), C=3.0)
+    found = predicted(machine, How("wu-lin-weng", kind, 5))
+    if kind != "kfold":
+        expected = by_hand(machine, "wu-lin-weng", kind)
+        np.testing.assert_allclose(found.unseen.probability, expected.probability, rtol=0, atol=TOL)
+        score = -2.0 * machine.weights @ expected.log_likelihood
+        assert held_out_score(How("wu-lin-weng", kind, 5), machine, np.arange(60)) == pytest.approx(score, rel=TOL)
+    assert found.deviance == pytest.approx(
+        -2.0 * machine.weights @ found.insample.log_likelihoods(machine.decision_values, machine.codes)
+    )
+    folded = predicted(machine, How("wu-lin-weng", "kfold", 5, 4)).unseen
+    assert folded.folds == 4 and np.isfinite(folded.log_likelihood).all()
+
+
+def test_own_values_are_those_of_the_leave_one_out(clouds, fit, K):
+    machine, maps = fit(RBF(0.5), *clouds(60, K, seed=4), C=3.0)
+    expected = leave_one_out(machine, maps, influence=False).decision_values
+    found = held_out_values(machine)
+    np.testing.assert_allclose(found.decision_values[machine.groups.of_row], expected, rtol=0, atol=1e-9)
+    assert found.certified.all()
+
+
+def by_definition(X, codes, weights, probability, event=None):
+    """T with a loop over copies."""
+    rows = np.repeat(np.arange(len(X)), weights.astype(int))
+    d = ((X[rows, None] - X[rows]) ** 2).sum(axis=2)
+    R = np.exp(-d / np.median(d[np.triu_indices(len(rows), 1)]))
+    np.fill_diagonal(R, 0.0)
+    levels = [event] if event is not None else range(probability.shape[1])
+    total = 0.0
+    for level in levels:
+        p = probability[rows, level]
+        r = (codes[rows] == level) - p
+        total += r @ R @ r / (p * (1 - p)).sum()
+    return total
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["design", "matrix"])
+def test_the_statistic_is_its_definition(clouds, fit, given, K):
+    X, codes = clouds(40, K, seed=5)
+    X, codes, weights = np.vstack([X, X[:5]]), np.append(codes, (codes[:5] + 1) % K), whole(45)
+    weights[-1] = 0.0
+    kernel, data = (Precomputed(), gram(Linear(), X)) if given else (Linear(), X)
+    machine, maps = fit(kernel, data, codes, weights)
+    p = maps.probabilities(machine.decision_values)
+    own = residuals(machine, p, 0.0, points_of(machine), len(first_of_points(machine)))
+    expected = by_definition(X, codes, weights, p, machine.classes[0, 0] if K == 2 else None)
+    assert statistics(machine, [own, None])[0] == pytest.approx(expected, rel=1e-9)
+    assert np.isnan(statistics(machine, [None, own])[0])
+
+
+def test_half_of_the_pairs_at_one_point(clouds, fit):
+    """The median distance is zero: the mean takes its place."""
+    codes = np.arange(40) % 2
+    machine, maps = fit(Linear(), np.where(np.arange(40) < 36, 0.0, 1.0)[:, None], codes)
+    p = maps.probabilities(machine.decision_values)
+    own = residuals(machine, p, 0.0, points_of(machine), 2)
+    assert np.isfinite(statistics(machine, [own])).all()
+
+
+def test_a_lost_class_is_none(clouds, fit, K):
+    X, codes = clouds(40, K, seed=7, apart=4.0)
+    rows = np.flatnonzero((codes != K - 1) | (np.cumsum(codes == K - 1) == 1))
+    machine, _ = fit(RBF(0.5), X[rows], codes[rows])
+    chances = np.where(np.arange(K) == K - 1, 0.01, 1.0) * np.ones((len(machine.group_codes), 1))
+    look = partial(look_at_residuals, How("wu-lin-weng", "loo", 5), len(first_of_points(machine)))
+    chances /= chances.sum(axis=1, keepdims=True)
+    found = refits(machine, look, chances=chances, B=12, seed=SEED, what="")
+    draws = [drawn_labels(machine, chances, replicate_generator(SEED, r)) for r in range(12)]
+    lost = [(copies.sum(axis=0) < 2).any() for copies in draws]  # of one row of a class nothing is left without it
+    assert [each is None for each in found] == lost and sum(lost) > 0
+    assert all(np.isfinite(each.deviance) for each in found if each is not None)
