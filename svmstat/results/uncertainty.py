@@ -18,8 +18,12 @@ from svmstat.resampling.replicates import (
     pairs_replicates,
     spread,
 )
+from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
+from svmstat.results.calibrated import MOST_LEFT_OUT
 from svmstat.results.prediction import Predicting
 from svmstat.results.resampled import Resampled
+
+_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -218,9 +222,9 @@ class Uncertain(Resampled):
 
         A label is in the set of a row unless fewer than a share 1 − level of the rows of that label, each by the fit
         without it, are as strange as the row; strange is −f for the event and f for the other level, and of more than
-        two levels −log P(label). Rows are held out as in `loo`, those of more than 5000 by ten folds unless `loo` was
-        called; a weight w is w rows. The rows of the fit have the sets that new rows with their held-out scores would
-        have if they were not there themselves.
+        two levels −log P(label), by the maps of in-sample decision values. Rows are held out as in `loo`, those of more
+        than 5000 by ten folds unless `loo` was called; a weight w is w rows. The rows of the fit have the sets that new
+        rows with their held-out scores would have if they were not there themselves.
 
         Parameters
         ----------
@@ -252,19 +256,29 @@ class Uncertain(Resampled):
         >>> from svmstat import datasets, svm
         >>> fit = svm("disease ~ np.log(ast) + np.log(alt) + np.log(gldh)", datasets.load("liver"), C=4)
         >>> fit.label_sets().mean_size.round(1).to_dict()
-        {'ACH': 1.6, 'AVH': 1.2, 'PCH': 1.2, 'PNC': 2.0}
+        {'ACH': 1.6, 'AVH': 1.2, 'PCH': 1.3, 'PNC': 2.0}
         """
         between("level", level, 0.0, 1.0)
         index, f = self.decision_at(newdata)
-        held = self.held_out(True)
-        assert held is not None  # it was asked for
+        held, maps = self._held_out_by_insample_maps(), self.insample_maps
         pairs, frame = self.machine.classes, self.frame
-        left_out = strangeness(held.values, held.probability, pairs)
+        left_out = strangeness(held.decision_values, held.probability, pairs)
         own = pvalues_of_left_out(left_out, frame.codes, frame.weights)
         found = own
         if newdata is not None:
-            found = pvalues(strangeness(f, self.maps.probabilities(f), pairs), left_out, frame.codes, frame.weights)
-        return LabelSets(index, self.shape, float(level), found, own, frame.codes, frame.weights, held.how)
+            found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, frame.weights)
+        how = "leave-one-out" if held.folds is None else f"{held.folds} folds"
+        return LabelSets(index, self.shape, float(level), found, own, frame.codes, frame.weights, how)
+
+    def _held_out_by_insample_maps(self) -> Unseen:
+        """What fits without a row, each with the map of its own rows, say of it: of `loo`, of many rows ten folds.
+
+        A map of leave-one-out values will not do: each value leans away from its row's class, and of a fit with hardly
+        any signal the map makes up for that, so that the rows of the fit look likely by it and new rows do not.
+        """
+        if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None:
+            return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
+        return unseen_by_folds(self.machine, self.insample_maps, None, _FOLDS)
 
     def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:
         """The labels that a row may well have: sets that hold the right one at ``level``, level by level.

@@ -31,8 +31,9 @@ def data(K):
 def test_by_the_definition(data, calibration, K):
     fit = svm("y ~ x + z + site", data, C=2, calibration=calibration)
     new, loo = sample(K, 40, seed=3), fit.loo()
-    fresh = scores(fit.decision_function(new), fit.predict_proba(new).to_numpy(), fit.event, fit.classes)
-    left_out = scores(loo.decision_values, matrix(loo.probability), fit.event, fit.classes)
+    p = fit.insample_maps.probabilities(matrix(fit.decision_function(new)))
+    fresh = scores(fit.decision_function(new), p, fit.event, fit.classes)
+    left_out = scores(loo.decision_values, loo.arrays.probability, fit.event, fit.classes)
     y = data["y"].to_numpy()
     for level in LEVELS:
         found = fit.predict_set(new, level)
