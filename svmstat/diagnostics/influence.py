@@ -40,7 +40,7 @@ NOTES = (
     "delta D = own misfit, -2 log p, + what the others gain without the row. It is nearly all own misfit: a large one "
     "says that the row was badly predicted, not that it moves the fit, of which the rms change of f tells. pi is the "
     "held-out probability of what was observed.",
-    "Binary responses do not expose single outliers where P(event) is moderate: there either outcome was to be "
+    "Labels do not expose single outliers where their probabilities are moderate: there either outcome was to be "
     "expected, and only many such rows together would show.",
 )
 ENVELOPE_NOTE = (
