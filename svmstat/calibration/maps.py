@@ -65,10 +65,7 @@ class Maps:
 
 
 def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None = None, kind: str = "insample") -> Maps:
-    """Platt's map of each pair, fitted to its own rows; of held-out values one that does not rise with −f.
-
-    A held-out value leans away from the class of its row, which was missing from the fit. Where f tells nothing that
-    lean alone is left, and a map with A > 0 would turn it into knowledge of the class: A = 0 takes its place.
+    """Platt's map of each pair, fitted to its own rows; of held-out values A ≤ 0, see `fit_falling_map`.
 
     Parameters
     ----------
@@ -83,8 +80,6 @@ def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None =
         y = pair.signs(machine.codes)
         rows = (y != 0.0) & ~np.isnan(values[:, p])
         platt = fit_platt(values[rows, p], y[rows], machine.weights[rows], kind)
-        if f is not None and platt.slope > 0.0:
-            platt = fit_platt(np.zeros(np.count_nonzero(rows)), y[rows], machine.weights[rows], kind)
         found.append(platt)
     slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
     numbers = np.array(slope), np.array(intercept), np.array(converged)
@@ -117,14 +112,6 @@ def maps_without(machine: Machine, maps: Maps, f: Floats, rows: Codes, copies: F
             f[there, p], y[there], machine.weights[there], place[rows[mine]], copies[mine], maps.slope[p],
             maps.intercept[p], found, good,
         )  # fmt: skip
-        rising = np.flatnonzero(found[0] > 0.0)
-        if len(rising):
-            level, well = np.empty((2, len(rising))), np.empty(len(rising), bool)
-            fit_maps_without(
-                np.zeros(len(there)), y[there], machine.weights[there], place[rows[mine[rising]]], copies[mine[rising]],
-                0.0, maps.intercept[p], level, well,
-            )  # fmt: skip
-            found[:, rising], good[rising] = level, well
         slope[mine, p], intercept[mine, p], converged[mine, p] = found[0], found[1], good
     return replace(maps, slope=slope, intercept=intercept, converged=converged, totals=totals)
 
