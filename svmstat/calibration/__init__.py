@@ -4,9 +4,9 @@ from svmstat.calibration.corp import ConsistencyBand, Corp, Decomposition, consi
 from svmstat.calibration.coupling import METHODS as COUPLINGS
 from svmstat.calibration.coupling import couple, pairwise
 from svmstat.calibration.interval import POINTWISE, pointwise, probability_interval, tightest, touch
-from svmstat.calibration.maps import Maps, coupled, fit_maps, log_of_own, maps_without
+from svmstat.calibration.maps import Maps, coupled, fit_maps, fit_maps_of, log_of_own, maps_without
 from svmstat.calibration.platt import Platt, deviance, fit_map, fit_platt
-from svmstat.calibration.protocol import Calibration
+from svmstat.calibration.protocol import Calibration, Labelled
 from svmstat.calibration.venn_abers import KIND as VENN_ABERS
 from svmstat.calibration.venn_abers import Bounds, VennAbers, fit_venn_abers
 from svmstat.calibration.venn_abers_maps import (
@@ -27,6 +27,7 @@ __all__ = [
     "Corp",
     "Decomposition",
     "HeldOut",
+    "Labelled",
     "Maps",
     "Platt",
     "VennAbers",
@@ -38,6 +39,7 @@ __all__ = [
     "fit_calibration",
     "fit_map",
     "fit_maps",
+    "fit_maps_of",
     "fit_platt",
     "fit_venn_abers",
     "fit_venn_abers_maps",

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.coupling import couple, pairwise
 from svmstat.calibration.platt import Platt, fit_maps_without, fit_platt
+from svmstat.calibration.protocol import Labelled
 from svmstat.machine import Machine
 
 LEAST = float(np.finfo(float).tiny)
@@ -64,52 +65,55 @@ class Maps:
         return np.where(codes >= 0, -(np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z)))), np.nan)
 
 
-def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", f: Floats | None = None, kind: str = "insample") -> Maps:
+def fit_maps(machine: Machine, coupling: str = "wu-lin-weng") -> Maps:
+    """Platt's map of each pair, fitted to the decision values of its own rows."""
+    return fit_maps_of(machine, machine.decision_values, coupling)
+
+
+def fit_maps_of(rows: Labelled, f: Floats, coupling: str, kind: str = "insample") -> Maps:
     """Platt's map of each pair, fitted to its own rows; of held-out values A ≤ 0, see `fit_falling_map`.
 
     Parameters
     ----------
-    machine : the machines
-    coupling : how their probabilities are to be coupled
-    f : (n, P) other decision values than those of the fit, NaN where there are none
-    kind : where they come from
+    rows : classes and weights
+    f : (n, P) decision values, NaN where there are none
+    coupling : how the probabilities of the pairs are to be coupled
+    kind : where f comes from
     """
-    values = machine.decision_values if f is None else f
     found = []
-    for p, pair in enumerate(machine.pairs):
-        y = pair.signs(machine.codes)
-        rows = (y != 0.0) & ~np.isnan(values[:, p])
-        platt = fit_platt(values[rows, p], y[rows], machine.weights[rows], kind)
-        found.append(platt)
+    for p, pair in enumerate(rows.pairs):
+        y = pair.signs(rows.codes)
+        known = (y != 0.0) & ~np.isnan(f[:, p])
+        found.append(fit_platt(f[known, p], y[known], rows.weights[known], kind))
     slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
     numbers = np.array(slope), np.array(intercept), np.array(converged)
-    return Maps(*numbers, machine.classes, machine.totals, coupling, kind)
+    return Maps(*numbers, rows.classes, rows.totals, coupling, kind)
 
 
-def maps_without(machine: Machine, maps: Maps, f: Floats, rows: Codes, copies: Floats) -> Maps:
+def maps_without(rows: Labelled, maps: Maps, f: Floats, which: Codes, copies: Floats) -> Maps:
     """The maps of the fit, fitted again without the own value of each of D rows: slope, intercept, converged (D, P).
 
     Parameters
     ----------
-    machine : the machines
-    maps : what `fit_maps` made of f
+    rows : classes and weights
+    maps : what `fit_maps_of` made of f
     f : (n, P) decision values, NaN where there are none
-    rows : (D,) which row each deletion is of
+    which : (D,) which row each deletion is of
     copies : (D,) how much of its weight is taken away
     """
-    shape = len(rows), len(machine.pairs)
+    shape = len(which), len(rows.pairs)
     slope, intercept = np.tile(maps.slope, (shape[0], 1)), np.tile(maps.intercept, (shape[0], 1))
     converged, totals = np.tile(maps.converged, (shape[0], 1)), np.tile(maps.totals, (shape[0], 1))
-    totals[np.arange(shape[0]), machine.codes[rows]] -= copies
-    for p, pair in enumerate(machine.pairs):
-        y = pair.signs(machine.codes)
-        there = np.flatnonzero((y != 0.0) & ~np.isnan(f[:, p]) & (machine.weights > 0.0))
+    totals[np.arange(shape[0]), rows.codes[which]] -= copies
+    for p, pair in enumerate(rows.pairs):
+        y = pair.signs(rows.codes)
+        there = np.flatnonzero((y != 0.0) & ~np.isnan(f[:, p]) & (rows.weights > 0.0))
         place = np.full(len(y), -1)
         place[there] = np.arange(len(there))
-        mine = np.flatnonzero(place[rows] >= 0)
+        mine = np.flatnonzero(place[which] >= 0)
         found, good = np.empty((2, len(mine))), np.empty(len(mine), bool)
         fit_maps_without(
-            f[there, p], y[there], machine.weights[there], place[rows[mine]], copies[mine], maps.slope[p],
+            f[there, p], y[there], rows.weights[there], place[which[mine]], copies[mine], maps.slope[p],
             maps.intercept[p], found, good,
         )  # fmt: skip
         slope[mine, p], intercept[mine, p], converged[mine, p] = found[0], found[1], good

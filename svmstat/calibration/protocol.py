@@ -1,5 +1,6 @@
 """What every calibration can do: class probabilities from the decision values of all pairs."""
 
+from collections.abc import Sequence
 from typing import Protocol, Self
 
 import numpy as np
@@ -8,6 +9,31 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.platt import Platt
 from svmstat.calibration.venn_abers import VennAbers
+from svmstat.machine import Contrast
+
+
+class Labelled(Protocol):
+    """Rows with their classes and weights, and the pairs of classes: a `Machine`, or groups that folds are made of."""
+
+    @property
+    def codes(self) -> Codes:
+        """(n,) classes 0 … K − 1; −1 in rows of weight zero without a class."""
+
+    @property
+    def weights(self) -> Floats:
+        """(n,) case weights."""
+
+    @property
+    def pairs(self) -> Sequence[Contrast]:
+        """The P pairs of classes."""
+
+    @property
+    def classes(self) -> Codes:
+        """(P, 2) their classes."""
+
+    @property
+    def totals(self) -> Floats:
+        """(K,) sums of the case weights of the classes."""
 
 
 class Calibration(Protocol):

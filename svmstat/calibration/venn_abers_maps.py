@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration.maps import Maps, fit_maps
-from svmstat.calibration.protocol import Calibration
+from svmstat.calibration.maps import Maps, fit_maps_of
+from svmstat.calibration.protocol import Calibration, Labelled
 from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out
-from svmstat.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,45 +87,45 @@ class HeldOut:
     bounds: Bounds
 
 
-def fit_venn_abers_maps(machine: Machine, f: Floats, coupling: str = "wu-lin-weng") -> VennAbersMaps:
+def fit_venn_abers_maps(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> VennAbersMaps:
     """The Venn–Abers map of each pair, by its own rows.
 
     Parameters
     ----------
-    machine : the machines
+    rows : classes and weights
     f : (n, P) leave-one-out decision values, NaN where there are none
     coupling : how their probabilities are to be coupled
     """
     each = []
-    for p, pair in enumerate(machine.pairs):
-        y = pair.signs(machine.codes)
-        each.append(fit_venn_abers(f[y != 0.0, p], y[y != 0.0], machine.weights[y != 0.0]))
-    return VennAbersMaps(tuple(each), machine.classes, machine.totals, coupling)
+    for p, pair in enumerate(rows.pairs):
+        y = pair.signs(rows.codes)
+        each.append(fit_venn_abers(f[y != 0.0, p], y[y != 0.0], rows.weights[y != 0.0]))
+    return VennAbersMaps(tuple(each), rows.classes, rows.totals, coupling)
 
 
-def fit_calibration(machine: Machine, f: Floats, coupling: str, kind: str) -> Calibration:
+def fit_calibration(rows: Labelled, f: Floats, coupling: str, kind: str) -> Calibration:
     """The maps of a kind, of the held-out decision values f (n, P)."""
     if kind == KIND:
-        return fit_venn_abers_maps(machine, f, coupling)
-    return fit_maps(machine, coupling, f, kind)
+        return fit_venn_abers_maps(rows, f, coupling)
+    return fit_maps_of(rows, f, coupling, kind)
 
 
-def held_out_venn_abers(machine: Machine, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:
+def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:
     """The Venn–Abers probabilities of each row by the other rows; arguments as in `fit_venn_abers_maps`.
 
     A row of weight w loses min(w, 1), that is one copy. The pairs that do not hold its class lose nothing.
     """
-    odds = fit_venn_abers_maps(machine, f, coupling).odds(f)
-    for p, pair in enumerate(machine.pairs):
-        y = pair.signs(machine.codes)
+    odds = fit_venn_abers_maps(rows, f, coupling).odds(f)
+    for p, pair in enumerate(rows.pairs):
+        y = pair.signs(rows.codes)
         own = y != 0.0
-        odds.other[own, p], odds.event[own, p] = held_out(f[own, p], y[own], machine.weights[own])
-    totals = np.tile(machine.totals, (len(f), 1))
-    known = np.flatnonzero(machine.codes >= 0)
-    totals[known, machine.codes[known]] -= np.minimum(machine.weights[known], 1.0)
-    coupler = _coupler(machine.classes, totals, coupling)
+        odds.other[own, p], odds.event[own, p] = held_out(f[own, p], y[own], rows.weights[own])
+    totals = np.tile(rows.totals, (len(f), 1))
+    known = np.flatnonzero(rows.codes >= 0)
+    totals[known, rows.codes[known]] -= np.minimum(rows.weights[known], 1.0)
+    coupler = _coupler(rows.classes, totals, coupling)
     logit = odds.logit
-    return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, machine.codes), odds.bounds)
+    return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes), odds.bounds)
 
 
 def _coupler(pairs: Codes, totals: Floats, coupling: str) -> Maps:

@@ -1,17 +1,26 @@
 """What is said of each row by fits, and by maps from decision values to probabilities, that have not seen it."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import Calibration, Maps, held_out_venn_abers, maps_without
+from svmstat.calibration import (
+    VENN_ABERS,
+    Calibration,
+    Labelled,
+    Maps,
+    fit_calibration,
+    fit_maps_of,
+    held_out_venn_abers,
+    maps_without,
+)
 from svmstat.machine import Machine, vote
 from svmstat.resampling.deletions import different_deletions
 from svmstat.resampling.folds import HeldOut, assign_folds, hold_out
-from svmstat.resampling.leave_one_out import LeaveOneOut
+from svmstat.resampling.leave_one_out import LeaveOneOut, leave_one_out
 from svmstat.resampling.loops import run_pieces
 
 _SEED = 0
@@ -38,6 +47,13 @@ class Unseen:
     winner: Codes
     failed: NDArray[np.bool_]
     folds: int | None = None
+
+
+class Fitted(NamedTuple):
+    """Maps, and the held-out decision values (n, P) that they were fitted to; None for those of the fit."""
+
+    maps: Calibration
+    by: Floats | None
 
 
 def unseen(machine: Machine, left: LeaveOneOut, maps: Calibration, by: Floats | None) -> Unseen:
@@ -82,6 +98,29 @@ def unseen_by_folds(
             failed[rows] |= ~part.calibrated[0]
     found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, folds)
     return found if by is None else mapped_by_others(machine, found, maps, by)
+
+
+def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) -> Floats:
+    """(n,) log π_k[y_k] for held-out values f (n, P), each by the map of the others; NaN where that did not converge.
+
+    Rows have positive weight, and none is a copy of another.
+    """
+    if kind == VENN_ABERS:
+        return held_out_venn_abers(rows, f, coupling).log_likelihood
+    maps = fit_maps_of(rows, f, coupling, kind)
+    own = maps_without(rows, maps, f, np.arange(len(f)), np.minimum(rows.weights, 1.0))
+    return np.where(own.converged.all(axis=1), own.log_likelihoods(f, rows.codes), np.nan)
+
+
+def held_out_maps(machine: Machine, insample: Maps, kind: str, folds: int) -> Fitted:
+    """The maps of a kind for a machine; ``folds`` are those of "kfold"."""
+    if kind == "insample":
+        return Fitted(insample, None)
+    if kind == "kfold":
+        by = fold_values(machine, insample.coupling, folds)
+    else:
+        by = leave_one_out(machine, insample, influence=False).decision_values
+    return Fitted(fit_calibration(machine, by, insample.coupling, kind), by)
 
 
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:

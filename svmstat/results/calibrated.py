@@ -29,6 +29,13 @@ FOLDS = 5
 """Those of calibration="kfold"."""
 
 
+def kind_of(asked: str, n: int) -> str:
+    """Which calibration "auto" stands for with n rows of positive weight."""
+    if asked == "auto":
+        return "loo" if n <= MOST_LEFT_OUT else "kfold"
+    return asked
+
+
 class Fitted(NamedTuple):
     """Maps, and what they were fitted to.
 
@@ -89,9 +96,7 @@ class Calibrated(Settings):
         return self.fitted_maps().maps
 
     def _fit_maps(self, n_jobs: int | None, progress: bool) -> Fitted:
-        kind = self.asked
-        if kind == "auto":
-            kind = "loo" if self.n_used <= MOST_LEFT_OUT else "kfold"
+        kind = kind_of(self.asked, self.n_used)
         if kind == "insample":
             return Fitted(self.insample_maps, None, np.zeros(len(self.machine.pairs), bool))
         if kind in ("loo", VENN_ABERS):

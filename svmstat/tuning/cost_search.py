@@ -14,6 +14,7 @@ from svmstat.kernels import Kernel
 from svmstat.machine import Machine
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.resampling.unseen import mapped_log_likelihoods
 from svmstat.tuning.sample import Effort, Sample, middle
 from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
 
@@ -67,8 +68,9 @@ def search_folds(
 ) -> list[list[Point]]:
     """k-fold at each kernel and each of the rising costs."""
     k, keep = int(sample.folded.of_group.max()) + 1, parts_fit(sample, len(kernels) * len(costs))
-    pieces = _FoldPieces(sample, kernels[::-1], costs, k, measure == "deviance")
-    one = _FoldPieces(sample, [middle(kernels)], [middle(costs)], k, measure == "deviance")
+    with_maps = measure == "deviance" and sample.calibration == "insample"
+    pieces = _FoldPieces(sample, kernels[::-1], costs, k, with_maps)
+    one = _FoldPieces(sample, [middle(kernels)], [middle(costs)], k, with_maps)
     parts = run_pieces(
         hold_out, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
         outlook=Outlook([(lambda: hold_out(*next(iter(one))), float(len(pieces) * len(costs)))]),
@@ -106,25 +108,31 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
 def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> Point:
     """The point of one kernel and the j-th cost from its folds."""
     n_support = float(np.mean([part.n_support[j] for part in parts]))
-    troubles = [(which + 1, _trouble(part, j, measure)) for which, part in enumerate(parts)]
+    with_maps = measure == "deviance" and sample.calibration == "insample"
+    troubles = [(which + 1, _trouble(part, j, with_maps)) for which, part in enumerate(parts)]
     reasons = [f"fold {which}: {trouble}" for which, trouble in troubles if trouble]
     if reasons:
         return failed("; ".join(reasons), n_support)
     fold, weights, codes = sample.folded.of_group, sample.folded.groups.weights, sample.group_codes
-    f, log_likelihood, winner = np.empty(len(fold)), np.empty(len(fold)), np.empty(len(fold), np.intp)
+    f, winner = np.empty((len(fold), len(sample.contrasts))), np.empty(len(fold), np.intp)
+    log_likelihood = np.empty(len(fold))
     for which, part in enumerate(parts):
         out = fold == which
-        f[out], winner[out] = part.decision_values[j, :, 0], part.winner[j]
+        f[out], winner[out] = part.decision_values[j], part.winner[j]
         log_likelihood[out] = part.log_likelihood[j]
+    if measure == "deviance" and sample.calibration != "insample":
+        log_likelihood = mapped_log_likelihoods(sample.labelled_groups, f, sample.coupling, sample.calibration)
+        if np.isnan(log_likelihood).any():
+            return failed("no converged Platt map", n_support)
     if measure == "loss":
-        return rate_loss(f, sample.group_signs, weights, sample.contrasts[0].loss, n_support)
+        return rate_loss(f[:, 0], sample.group_signs, weights, sample.contrasts[0].loss, n_support)
     return rate(Predicted(codes, weights, sample.class_weight[codes], winner, log_likelihood), measure, n_support)
 
 
-def _trouble(part: HeldOut, j: int, measure: str) -> str:
+def _trouble(part: HeldOut, j: int, with_maps: bool) -> str:
     """What keeps a fold from being scored; empty if nothing does."""
     if np.isnan(part.n_support[j]):
         return "left without a class"
     if not part.certified[j]:
         return "not certified"
-    return "no converged Platt map" if measure == "deviance" and not part.calibrated[j] else ""
+    return "no converged Platt map" if with_maps and not part.calibrated[j] else ""

@@ -49,6 +49,7 @@ class Sample:
     class_weight : (K,) L of each class
     levels : (K,) what the classes are called
     coupling : how the probabilities of pairs are coupled
+    calibration : which decision values the maps are fitted to: "loo", "kfold", "insample" or "venn-abers"
     folds : what is held out together; None where nothing is held out by folds
     truth : (n,) P(event | x) where it is known
     """
@@ -60,6 +61,7 @@ class Sample:
     class_weight: Floats
     levels: tuple[Any, ...]
     coupling: str
+    calibration: str
     folds: Folds | None = None
     truth: Floats | None = None
 
@@ -109,6 +111,11 @@ class Sample:
         return self.codes[self.folded.groups.first]
 
     @property
+    def labelled_groups(self) -> "LabelledGroups":
+        """The classes and weights of these groups, with the pairs of classes."""
+        return LabelledGroups(self.group_codes, self.folded.groups.weights, self.contrasts)
+
+    @property
     def group_signs(self) -> Floats:
         """(G,) +1 for groups of the event and −1 for the others, of two classes."""
         return self.contrasts[0].signs(self.group_codes)
@@ -118,6 +125,32 @@ class Sample:
         groups = self.folded.groups
         X = self.X[groups.first] if of_rows else np.ascontiguousarray(self.X[np.ix_(groups.first, groups.first)])
         return Distinct(X, self.group_signs, groups.weights, self.folded.of_group)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledGroups:
+    """What maps from decision values to probabilities are fitted to, besides these values.
+
+    Attributes
+    ----------
+    codes : (G,) classes 0 … K − 1
+    weights : (G,) sums of the case weights
+    pairs : the P pairs of classes
+    """
+
+    codes: Codes
+    weights: Floats
+    pairs: tuple[Contrast, ...]
+
+    @property
+    def classes(self) -> Codes:
+        """(P, 2) the classes of the pairs."""
+        return np.array([(pair.first, pair.second) for pair in self.pairs])
+
+    @property
+    def totals(self) -> Floats:
+        """(K,) sums of the weights of the classes."""
+        return np.bincount(self.codes, self.weights).astype(float)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
 from svmstat.kernels import Kernel
 from svmstat.model import Prepared, fit, prepare
+from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
 from svmstat.tuning.error_control import Minimax, NeymanPearson
@@ -132,7 +133,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         they are, ``kernel=["linear", RBF(gamma=0.1), Linear() + RBF()]``, each with every C; what else varies is
         written into the list.
     loss, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration, coupling
-        As in `svm`; ``calibration`` is that of the best fit, while the scores use the in-sample map of each fit.
+        As in `svm`; the scores judge the probabilities that a fit with this ``calibration`` would report.
 
     Returns
     -------
@@ -224,7 +225,7 @@ def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
     frame = prepared.frame
     return Sample(
         prepared.X, frame.codes, frame.weights, prepared.contrasts(), prepared.level_weights, frame.response.levels,
-        prepared.coupling, truth=truth,
+        prepared.coupling, kind_of(prepared.calibration, int(np.count_nonzero(frame.weights > 0))), truth=truth,
     )  # fmt: skip
 
 
