@@ -190,7 +190,7 @@ class Tested(Resampled):
         Examples
         --------
         >>> from svmstat import datasets, svm
-        >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel").head(150))
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth", datasets.load("mackerel").iloc[::4])
         >>> fit.permutation_test(B=19, rng=1).pvalue
         0.05
         """

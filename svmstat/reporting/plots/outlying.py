@@ -48,7 +48,7 @@ def outlying_plot(
     >>> import matplotlib.pyplot as plt
     >>> ax = outlying_plot([0.1, 0.2, 0.9], [1.0, 9.0, 2.0], ["a", "b", "c"], (0.5, 6.0), level=0.95)
     >>> [text.get_text() for text in ax.texts]
-    ['95 % envelope', '95 % envelope', 'b', 'c']
+    ['95 % envelope', '95 % envelope', 'c', 'b']
     >>> plt.close(ax.figure)
     """
     x, y = np.asarray(influence, dtype=float), np.asarray(outlyingness, dtype=float)
