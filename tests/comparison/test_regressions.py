@@ -36,7 +36,9 @@ def test_logit(data, n_jobs):
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-14)
 
 
-@pytest.mark.parametrize("link", [links.Logit(), links.Probit(), links.CLogLog(), links.Cauchy()], ids=str)
+@pytest.mark.parametrize(
+    "link", [links.Logit(), links.Probit(), links.CLogLog(), links.Cauchy()], ids=lambda link: type(link).__name__
+)
 def test_glm_with_weights_and_offset(data, link):
     y, X = arrays(data)
     w, offset = data["w"].to_numpy(float), 0.2 * np.arange(80) / 80

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from machines import KERNELS, TOL_FIT, assert_same, fit
 from problems import seeds
 
-from svmstat.calibration import fit_maps, fit_platt
+from svmstat.calibration import fit_maps, fit_maps_of, fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, gram
 from svmstat.machine import group_rows, reweighted
 from svmstat.resampling import leave_one_out
@@ -244,7 +244,7 @@ def test_maps_are_those_of_the_rows_of_each_pair(clouds, pairs, K):
     given_f = machine.decision_values + np.random.default_rng(23).normal(size=machine.decision_values.shape)
     given_f[4:7, 0] = np.nan
     for f, kind in ((None, "insample"), (given_f, "loo")):
-        maps = fit_maps(machine, "hastie-tibshirani", f, kind)
+        maps = fit_maps_of(machine, machine.decision_values if f is None else f, "hastie-tibshirani", kind)
         values = machine.decision_values if f is None else f
         for p, (i, j) in enumerate(pairs(K)):
             rows = ((codes == i) | (codes == j)) & np.isfinite(values[:, p])
@@ -263,7 +263,7 @@ def test_leave_one_out_maps_with_classes_of_one_row(clouds, lonely):
     rows = np.flatnonzero(~np.isin(codes, lonely) | np.isin(np.arange(40), lonely))
     machine = fit(RBF(0.5), X[rows], codes[rows])
     f = leave_one_out(machine, fit_maps(machine, "wu-lin-weng")).decision_values
-    by_loo = fit_maps(machine, "wu-lin-weng", f)
+    by_loo = fit_maps_of(machine, f, "wu-lin-weng", "loo")
     for p, pair in enumerate(machine.pairs):
         own = np.isin(codes[rows], [pair.first, pair.second]) & np.isfinite(f[:, p])
         if pair.first not in lonely and pair.second not in lonely:

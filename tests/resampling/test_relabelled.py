@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from levels import laplace
 
-from svmstat.calibration import fit_maps
+from svmstat.calibration import fit_maps, fit_maps_of
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
 from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
 from svmstat.resampling.leave_one_out import held_out_values, leave_one_out
@@ -34,7 +34,7 @@ def by_hand(machine, coupling, kind):
     left = leave_one_out(machine, insample, influence=False)
     if kind == "insample":
         return unseen(machine, left, insample, None)
-    return unseen(machine, left, fit_maps(machine, coupling, left.decision_values, kind), left.decision_values)
+    return unseen(machine, left, fit_maps_of(machine, left.decision_values, coupling, kind), left.decision_values)
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear(), CustomKernel(laplace)], ids=["rbf", "linear", "function"])

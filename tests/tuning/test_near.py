@@ -7,7 +7,7 @@ import pytest
 from levels import quiet, repeated, sample
 
 from svmstat import svm, tune
-from svmstat.calibration import fit_maps
+from svmstat.calibration import fit_maps_of
 from svmstat.diagnostics.span import machine_span
 from svmstat.errors import DataError
 from svmstat.machine import vote
@@ -120,7 +120,7 @@ def test_scores_by_the_span(data, options):
         row = found["deviance"].table.iloc[k]
         machine = svm("y ~ x + z", data, C=row["C"], gamma=row["gamma"], **options).machine
         f = machine_span(machine)
-        own = fit_maps(machine, f=f).log_likelihoods(f, machine.codes)
+        own = fit_maps_of(machine, f, "wu-lin-weng", "loo").log_likelihoods(f, machine.codes)
         assert row["score"] == pytest.approx(-2 * w @ own, rel=TOL)
         error = w @ (vote(f, machine.classes) != machine.codes) / w.sum()
         assert found["error"].table.iloc[k]["score"] == row["error"] == pytest.approx(error)
