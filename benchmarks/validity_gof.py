@@ -190,11 +190,11 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     return [*table, *rates("no association", "smooth", 100, each)]
 
 
-_MOST = 200
+_MOST, _FEWER = 60, 30
 
 
 def _samples(quick: bool, design: Design) -> int:
-    return 20 if quick else 100 if design.n > 200 or design.tuned else _MOST
+    return 20 if quick else _FEWER if design.n > 200 or design.tuned else _MOST
 
 
 def _quietly(sample: Callable[..., dict[str, float]], *arguments: Any) -> dict[str, float]:
