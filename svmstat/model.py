@@ -182,7 +182,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     resolved_kernel = prepared.resolve(chosen)
     untuned = (
         *(("C",) if C is _C and nu is None else ()),
-        *(("gamma",) if gamma is _GAMMA and isinstance(kernel, str) and "gamma" in resolved_kernel.parameters else ()),
+        *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) else ()),
     )
     return fit(prepared, resolved_kernel, float(C), resolved, untuned)
 

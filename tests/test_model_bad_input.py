@@ -155,7 +155,7 @@ def about_levels(n_levels):
         ({"priors": {**equal, "eel": -0.2}}, "priors['eel']=-0.2 is not allowed"),
         ({"priors": "equal"}, f"priors='equal' is not allowed: it must be a mapping of the levels {named} to their sh"),
         ({"loss": "logistic"}, "loss='logistic' is not allowed"),
-        ({"calibration": "kfold"}, "calibration='kfold' is not allowed: it must be one of 'insample', 'loo'."),
+        ({"calibration": "fold"}, "calibration='fold' is not allowed: it must be one of 'auto', 'loo', 'kfold', "),
     ]  # fmt: skip
     if n_levels == 2:
         return [*cases, ({"event": "shark"}, f"event='shark' is not allowed: it must be a level of the response 'y': "
@@ -403,7 +403,7 @@ def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, K):
 
     monkeypatch.setattr(svmstat.model, "fit_maps", fit_maps)
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
-        fit = svm("y ~ depth", fishes(K))
+        fit = svm("y ~ depth", fishes(K), calibration="insample")
     assert len(caught) == 1 and caught[0].filename == __file__
     assert "the Platt calibration did not converge" in " ".join(str(fit.summary()).split())
     assert re.search(r"Platt converged: +no", str(fit.summary()))

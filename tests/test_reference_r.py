@@ -59,7 +59,7 @@ def fit(case, weighted):
     costly = (case.w_event, case.w_other) != (1, 1)
     return svm(
         formula, data, kernel=case.kernel, C=case.C, gamma=case.gamma, degree=3, coef0=1.0, event=event,
-        class_weight={event: case.w_event, other: case.w_other} if costly else None,
+        calibration="insample", class_weight={event: case.w_event, other: case.w_other} if costly else None,
         weights=case_weights(len(data)) if weighted else None,
     )  # fmt: skip
 

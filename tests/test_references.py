@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 REFERENCES = ROOT / "docs" / "references.md"
 CITING = sorted((ROOT / "svmstat").rglob("*.py")) + sorted(set((ROOT / "docs").glob("*.md")) - {REFERENCES})
 
-NAME = r"[A-Z]\w+(?:-[A-Z]\w+)*"
+NAME = r"(?:(?:le|van)\s+)?[A-Z]\w+(?:-[A-Z]\w+)*"
 AUTHORS = rf"{NAME}(?:,\s+{NAME})*(?:\s+&\s+{NAME})?"
 PLACE = r"(?::[^\]]*)?"
 KEYS = (

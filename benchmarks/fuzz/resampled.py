@@ -115,7 +115,8 @@ def _leave_one_out(fit: Any, counted: Counter[str]) -> list[Finding]:
     if good.all():
         counted["loo, scores"] += 1
         score = float(-2.0 * weights @ each)
-        found += _agree("loo, score", left.score, score, abs(score), fit)
+        mapped = float(-2.0 * weights @ left.arrays.log_likelihood)
+        found += _agree("loo, score", mapped, score, abs(score), fit)
     return found
 
 
@@ -124,7 +125,12 @@ def _folds(case: Case, fit: Any, counted: Counter[str]) -> list[Finding]:
     different = [np.unique(fit.machine.X[(weights > 0) & (codes == code)], axis=0) for code in range(len(fit.classes))]
     if min(map(len, different)) < _FOLDS:
         return []
-    tuned = _tuned(case, fit, counted, {"C": fit.C, "criterion": "kfold", "folds": _FOLDS, "rng": case.seed})
+    tuned = _tuned(
+        case,
+        fit,
+        counted,
+        {"C": fit.C, "criterion": "kfold", "folds": _FOLDS, "rng": case.seed, "calibration": "insample"},
+    )
     if tuned is None:
         return []
     row = tuned.table.iloc[0]

@@ -21,7 +21,7 @@ _HELD = "held at those of the fit; if they were chosen by this response, use tun
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class PermutationResult:
-    """The CV score of the fit against those of fits to the permuted response (Ojala & Garriga 2010).
+    """The CV score of the fit against those of fits to the permuted response [Ojala & Garriga 2010].
 
     Attributes
     ----------

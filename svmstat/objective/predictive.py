@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from svmstat._tools.arrays import Codes, Floats
 
@@ -122,7 +123,7 @@ def calibration_line(probability: Floats, event: NDArray[np.bool_], weights: Flo
     design = np.column_stack([np.ones(len(x)), x])
     line = np.array([0.0, 1.0])
     for _ in range(_MOST_STEPS):
-        mean = 1.0 / (1.0 + np.exp(-design @ line))
+        mean = expit(design @ line)
         information = design.T @ (design * (weights * mean * (1.0 - mean))[:, None])
         if np.linalg.cond(information) > 1e14:
             return nothing

@@ -15,7 +15,7 @@ from svmstat.calibration import (
     Maps,
     fit_calibration,
 )
-from svmstat.errors import CalibrationWarning, UnavailableError
+from svmstat.errors import CalibrationWarning
 from svmstat.resampling import LeaveOneOut, leave_one_out
 from svmstat.resampling.unseen import fold_values
 from svmstat.results.settings import Settings
@@ -105,9 +105,10 @@ class Calibrated(Settings):
             by = fold_values(self.machine, self.insample_maps.coupling, FOLDS)
         own = self._one_sided(by)
         if own.all() and self.asked != "auto":
-            raise UnavailableError(
-                f"calibration={self.asked!r} is not possible: no row of a class can be held out; use "
-                "calibration='insample', more rows, or a smaller nu where nu was given."
+            warn(
+                f"calibration={self.asked!r} is not possible, since no row of a class can be held out: probabilities "
+                "are by the map of the fit's own decision values; more rows, or a smaller nu where nu was given, help",
+                CalibrationWarning,
             )
         by = np.where(own, self.machine.decision_values, by)
         coupling = self.insample_maps.coupling

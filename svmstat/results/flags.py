@@ -74,7 +74,7 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
     if held_out is None or fit.event is None:
         return ""
     p = held_out.prob[fit.frame.weights > 0]
-    return f" (the held-out probabilities span {p.min():.2f} to {p.max():.2f})"
+    return "" if p.isna().any() else f" (the held-out probabilities span {p.min():.2f} to {p.max():.2f})"
 
 
 def _cause(fit: Resampled) -> str:

@@ -159,7 +159,7 @@ class Tested(Resampled):
     ) -> PermutationResult:
         """Is there any association at all between the response and the predictors?
 
-        The CV score against those of fits to the permuted response (Ojala & Garriga 2010); a row of weight w is w rows.
+        The CV score against those of fits to the permuted response [Ojala & Garriga 2010]; a row of weight w is w rows.
         It says nothing about how good the fit is.
 
         Parameters

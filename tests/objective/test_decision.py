@@ -250,7 +250,8 @@ def test_a_tuned_point_is_the_leave_one_out_of_the_fit(case):
 @pytest.mark.parametrize("score", ["loss", "weighted_error", "deviance"])
 def test_folds_are_a_loop_of_fits(case, score):
     """Every fold with L as in the full fit."""
-    found = tune(FORMULA, DATA, criterion="kfold", score=score, rng=2, folds=4, **OPTIONS, **case)
+    how = {"criterion": "kfold", "folds": 4, "rng": 2, "calibration": "insample"}
+    found = tune(FORMULA, DATA, score=score, **how, **OPTIONS, **case)
     fit, f, log_likelihood = found.best, np.empty(N), np.empty(N)
     w, y, fold = fit.frame.weights, fit.frame.y, found.fold.to_numpy()
     assert ((fold == -1) == (w == 0)).all()

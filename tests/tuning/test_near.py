@@ -92,7 +92,7 @@ def ringed(found):
 
 @pytest.mark.parametrize("K", [2, 3], ids=["two", "three"])
 def test_what_is_printed_and_drawn(data):
-    found = quiet("y ~ x + z", data, **GRID)
+    found = quiet("y ~ x + z", data, calibration="insample", **GRID)
     near = found.table[found.table["within_se"]]
     text = " ".join(str(found).split())
     assert f"Points within one paired se: {len(near)}" in text
@@ -100,7 +100,7 @@ def test_what_is_printed_and_drawn(data):
     assert "The least of many scores is too low" in text and "nested=True estimates by how much" in text
     others = near.drop(index=found.chosen).sort_values(["gamma", "C"])
     np.testing.assert_allclose(ringed(found), np.log2(others[["C", "gamma"]]))
-    line = quiet("y ~ x + z", data, C=GRID["C"], gamma=0.1)
+    line = quiet("y ~ x + z", data, C=GRID["C"], gamma=0.1, calibration="insample")
     others = line.table[line.table["within_se"]].drop(index=line.chosen)
     np.testing.assert_allclose(ringed(line), np.column_stack([np.log2(others["C"]), others["score"]]))
     alone = quiet("y ~ x + z", data, C=1.0, gamma=0.5)

@@ -10,12 +10,17 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from levels import COUPLINGS, quiet, repeated, sample, standardised
+from levels import COUPLINGS, matrix, quiet, repeated, sample, standardised
 
 from svmstat import datasets, svm
+from svmstat.calibration import fit_platt
 from svmstat.diagnostics.gacv import gckl
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning, UnavailableError
+from svmstat.machine import Contrast
+from svmstat.objective.losses import hinge
+from svmstat.resampling.unseen import mapped_log_likelihoods
 from svmstat.tuning import minimax, tune
+from svmstat.tuning.sample import LabelledGroups
 
 matplotlib.use("Agg")
 
@@ -40,7 +45,8 @@ def frame(K):
 
 
 def test_mackerel_by_leave_one_out():
-    found = tune(FORMULA, datasets.load("mackerel"), C=[16, 32, 64], gamma=[0.125, 0.25, 0.5])
+    grid = {"C": [16, 32, 64], "gamma": [0.125, 0.25, 0.5], "calibration": "insample"}  # as in [003]
+    found = tune(FORMULA, datasets.load("mackerel"), **grid)
     assert found.best_params == {"C": 32.0, "gamma": 0.25}
     assert found.best_row["score"] == pytest.approx(474.4, abs=0.05)
     known = found.table.query("C == 16 and gamma == 0.25").iloc[0]
@@ -140,7 +146,32 @@ def test_the_best_is_the_fit_of_svm_digit_by_digit(data, coupling, K):
     assert found.best.event == ("b" if K == 2 else None)
     assert K == 2 or found.best.coupling == coupling
     plain = quiet("y ~ a + b", data, **GRID, **options | {"calibration": "insample"})
-    pd.testing.assert_frame_equal(found.table, plain.table, check_exact=True)  # scores use the in-sample maps
+    assert (found.table["score"] != plain.table["score"]).all()
+    pd.testing.assert_series_equal(found.table["error"], plain.table["error"], check_exact=True)
+    assert found.best_row["score"] == pytest.approx(found.best.loo().score, rel=1e-6)
+
+
+@pytest.mark.parametrize("calibration", ["auto", "venn-abers"])
+def test_k_fold_deviance_by_the_map_of_the_other_rows(data, calibration, K):
+    """Each row by the map of the held-out values of the others; of two levels one by one."""
+    found = quiet("y ~ a + b", data, criterion="kfold", folds=4, rng=4, C=[1.0], gamma=[0.5], calibration=calibration)
+    fold, scaled = found.fold, standardised(data, ("a", "b"))
+    fits = [svm("y ~ a + b", scaled[fold != which], C=1.0, gamma=0.5, scale=False) for which in range(4)]
+    f = np.concatenate([matrix(fit.decision_function(scaled[fold == which])) for which, fit in enumerate(fits)])
+    rows = np.concatenate([np.flatnonzero(fold == which) for which in range(4)])
+    codes, pairs = pd.factorize(data["y"], sort=True)[0][rows], fits[0].machine.classes
+    contrasts = tuple(Contrast(i, j, hinge()) for i, j in pairs)
+    labelled = LabelledGroups(codes, np.ones(len(rows)), contrasts)
+    kind = "loo" if calibration == "auto" else calibration
+    each = mapped_log_likelihoods(labelled, f, "wu-lin-weng", kind)
+    assert found.best_row["score"] == pytest.approx(-2 * each.sum(), rel=1e-5)
+    if K > 2 or kind == "venn-abers":
+        return
+    y = np.where(codes == pairs[0, 0], 1.0, -1.0)
+    for k in range(0, len(y), 9):
+        other = np.arange(len(y)) != k
+        platt = fit_platt(f[other, 0], y[other], np.ones(len(y) - 1), "loo")
+        assert each[k] == pytest.approx(platt.log_likelihoods(f[k], y[k])[0], rel=1e-7)
 
 
 # -- k-fold ------------------------------------------------------------------------------------------------------------
@@ -149,6 +180,7 @@ def test_the_best_is_the_fit_of_svm_digit_by_digit(data, coupling, K):
 @pytest.mark.parametrize("coupling", COUPLINGS)
 def test_k_fold_by_hand(data, coupling):
     stakes, grid = {"class_weight": {"b": 3.0}, "coupling": coupling}, {"C": [0.5, 2.0], "gamma": [0.1, 2.0]}
+    stakes["calibration"] = "insample"
     scores = ("deviance", "error", "weighted_error")
     by_score = {
         score: quiet("y ~ a + b", data, criterion="kfold", folds=4, rng=4, score=score, **stakes, **grid)

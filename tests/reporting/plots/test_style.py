@@ -13,7 +13,7 @@ from svmstat.reporting.plots.style import drawing
 SHARES = np.meshgrid([0.25, 0.5, 0.75, 1.0], [0.5, 0.75, 1.0])
 DATA = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2 % 5, "y": np.arange(9) % 3})
 DRAW = {
-    "index": lambda ax: plots.index_plot([0.1, 5.0, 0.3], "abc", 3.84, level=0.95, ax=ax),
+    "index": lambda ax: plots.index_plot([0.1, 5.0, 0.3], "abc", 3.84, label="line", ax=ax),
     "histogram": lambda ax: plots.replicates_plot([1.0, 2.0, 3.0], 2.5, 2.9, level=0.95, ax=ax),
     "criteria": lambda ax: plots.criteria_plot([1.0, 2.0], {"a": [1.0, 2.0]}, name="C", ax=ax),
     "path": lambda ax: plots.path_plot([1.0, 2.0], [[1.0], [2.0]], 1.0, name="C", what="alpha", ax=ax),
