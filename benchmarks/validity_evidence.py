@@ -32,7 +32,7 @@ BIRTHWT = "low ~ age + lwt + C(race) + smoke + ptl + ht + ui + ftv"
 
 def rows(quick=False):
     """Coverage, and the evidence of shuffled responses."""
-    return [*coverage(20 if quick else 400), *noise(20 if quick else 200)]
+    return [*coverage(20 if quick else 100), *noise(20 if quick else 200)]
 
 
 def coverage(samples):

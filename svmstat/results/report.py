@@ -14,11 +14,12 @@ import pandas as pd
 from svmstat.diagnostics import GofResult, InfluenceResult, LooResult
 from svmstat.diagnostics.influence import ENVELOPE_NOTE, LEAST
 from svmstat.diagnostics.influence import NOTES as INFLUENCE_NOTES
+from svmstat.diagnostics.reliability import SAMPLES
 from svmstat.kernels import arguments_of
-from svmstat.reporting.plots import svg
+from svmstat.reporting.plots import panels_size, svg
 from svmstat.reporting.plots.style import Axes, percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
-from svmstat.reporting.rendering.values import one_line, show
+from svmstat.reporting.rendering.values import one_line
 from svmstat.reporting.summary import Summary
 from svmstat.results.fit import SVMResults
 
@@ -26,6 +27,7 @@ MOST_ROWS = 40
 """The longest table of influential rows."""
 
 _WIDE, _SQUARE = (5.2, 3.3), (4.3, 4.7)
+_SEED = 0  # of the bands of the reliability diagram
 _PIXELS = 115  # per inch, for letters as large as those of the page
 
 _METHODS = {
@@ -123,7 +125,7 @@ def report(
     >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"))
     >>> page = report(fit, B=19, rng=1)
     >>> page.count("<img"), "http" in page
-    (4, False)
+    (5, False)
     """
     seed = int(np.random.default_rng().integers(2**32)) if rng is None else rng
     shown_seed = _seed(seed)  # a Generator has moved on afterwards
@@ -137,7 +139,7 @@ def report(
         f"<h1>{escape(title)}</h1>",
         f"<pre>{escape(fit.formula)}</pre>",
         _section("Summary", fit.summary().as_html()),
-        _section("Prediction error by leave-one-out", *_prediction(fit, loo)),
+        _section("Prediction error by leave-one-out", *_prediction(loo)),
         _section("Goodness of fit", *_goodness(gof)),
         _section("Influential rows", *_influence(fit, influence, level)),
         _section("Calibration", *_calibration(fit, loo)),
@@ -162,11 +164,10 @@ def _figure(draw: Callable[[Axes], object], size: tuple[float, float], name: str
     return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def _prediction(fit: SVMResults, loo: LooResult) -> Iterator[str]:
+def _prediction(loo: LooResult) -> Iterator[str]:
     yield _paragraph(
-        "Each row is predicted by the fit, and by its Platt map, without this row. The CV score compares with the "
-        f"deviance of the fit to all rows, {show(fit.deviance)}; the excess error is the leave-one-out error minus the "
-        "apparent error."
+        "Each row is predicted by the fit, and by the map from decision values to probabilities, without this row. The "
+        "excess error is the leave-one-out error minus the apparent error."
     )
     yield loo.summary().as_html()
 
@@ -254,9 +255,18 @@ def _observed(fit: SVMResults) -> Any:
 
 
 def _calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
+    size = _SQUARE if fit.event is not None else panels_size(len(fit.classes))
+    reliability = loo.reliability(B=SAMPLES if _draws_labels(fit) else 0, rng=_SEED)
+    yield reliability.summary().as_html()
+    yield _figure(
+        lambda ax: reliability.plot(ax=ax),
+        size,
+        "Reliability diagram of the leave-one-out probabilities",
+        f"Leave-one-out probabilities of {_predicted(fit)} against their isotonic recalibration.",
+    )
     yield _figure(
         lambda ax: loo.plot_calibration(ax=ax),
-        _SQUARE,
+        size,
         "Calibration plot of the leave-one-out probabilities",
         f"Leave-one-out probabilities of {_predicted(fit)} against how often it was observed. "
         "Calibrated probabilities lie on the diagonal.",
@@ -294,7 +304,7 @@ def _call(fit: SVMResults) -> str:
         "priors": fit.priors,
         "event": fit.event,
         "scale": fit.scaled,
-        "calibration": fit.calibration.kind,
+        "calibration": fit.asked,
         "coupling": getattr(fit, "coupling", None),
     }
     if fit.weights_given:

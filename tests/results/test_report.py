@@ -105,7 +105,7 @@ def test_all_parts(both):
     page = both[1]
     reader = read(page)
     assert reader.headings == SECTIONS
-    assert len(reader.images) == 4
+    assert len(reader.images) == 5
     assert page.startswith("<!DOCTYPE html>")
 
 
@@ -163,8 +163,8 @@ def test_what_is_told_of_more_than_two_levels(liver):
     shown = text(page)
     assert "the held-out probability of what was observed" in shown
     assert "probabilities of every level of disease against how often" in shown
-    assert "coupling='hastie-tibshirani'" in shown and "event" not in shown
-    calibration = base64.b64decode(read(page).images[3]["src"].partition(",")[2]).decode()
+    assert "coupling='hastie-tibshirani'" in shown and "event:" not in shown
+    calibration = base64.b64decode(read(page).images[4]["src"].partition(",")[2]).decode()
     assert all(f"<!-- {level} -->" in calibration for level in liver.classes)
     call = re.search(r"svm\('disease.*?\)(?= How| Bootstrap)", shown)[0]
     same = eval(call, {"svm": svm, "data": LIVER, "np": np})
