@@ -190,7 +190,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     return [*table, *rates("no association", "smooth", 100, each)]
 
 
-_MOST, _FEWER = 60, 30
+_MOST, _FEWER = 40, 12
 
 
 def _samples(quick: bool, design: Design) -> int:

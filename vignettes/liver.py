@@ -174,7 +174,7 @@ for scale in ("logs", "raw"):
 # What agrees with the paper, and what does not:
 #
 # - The machine has the smaller CV score and the smaller apparent error, on either scale. The paper prints a CV score of
-#   187.93 for its training part, with four enzymes; ours with three is lower on logs, and a little higher on raw values.
+#   187.93 for its training part, with four enzymes; ours with three is lower on logs, a little higher on raw values.
 # - The paper's machine has the smallest test error and a larger leave-one-out error than the multinomial model. Over 20
 #   splits neither difference is there on logs: the machine's leave-one-out error is lower, and the test errors of the
 #   two are the same to within their standard error. A single split of 218 patients cannot tell the two apart.

@@ -25,9 +25,13 @@ _OF_HELD_OUT = ("calibration_slope", "calibration_intercept")
 """In-sample the map makes these what they should be."""
 
 HELD_OUT_NOTES = (
-    "Standard errors take rows for independent; that of -2 log-likelihood is of its expectation over samples of this "
-    "size, not of this fit.",
-    "AUC of pooled held-out values is biased slightly downwards; calibrated probabilities have slope 1, intercept 0.",
+    "Standard errors take rows for independent; they are of what fits to samples of this size are worth, not of this "
+    "fit. In simulations (python -m benchmarks validity evidence) +-1.96 of that of -2 log-likelihood covers this in "
+    "0.76 to 0.98 of samples of 100 to 634 rows, in 0.74 to 0.88 of 50: least for flexible kernels and columns of "
+    "noise.",
+    "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200. Calibrated probabilities "
+    "have slope 1 and intercept 0; where the map was fitted to held-out values they are near that by construction, and "
+    ".reliability() tells more.",
 )
 
 
