@@ -128,7 +128,9 @@ def calibration_line(probability: Floats, event: NDArray[np.bool_], weights: Flo
         if np.linalg.cond(information) > 1e14:
             return nothing
         step = np.linalg.solve(information, design.T @ (weights * (y - mean)))
-        step *= min(1.0, 4.0 / np.abs(design @ step).max())  # far from the line Newton's step may go too far
+        size = np.abs(design @ step).max()
+        if size > 4.0:  # far from the line Newton's step may go too far
+            step *= 4.0 / size
         line += step
         if np.abs(step).max() <= 1e-12 * max(1.0, np.abs(line).max()):
             se = np.sqrt(np.diag(np.linalg.inv(information)))
