@@ -20,8 +20,8 @@ _H0 = {
     3: "H0: P(level | x) are the probabilities that this fit reports",
 }
 RATES = (
-    "Simulated at level 0.05 (python -m benchmarks validity gof --quick, n = 189 and 200, 20 samples each): rejected 0.00 "
-    "to 0.15 of samples drawn from a fit's own probabilities, se up to 0.08, and 1.00 where a linear kernel misses an "
+    "Simulated at level 0.05 (python -m benchmarks validity gof --quick, n = 189 and 200, 20 samples each): rejected "
+    "0.00 to 0.15 of samples drawn from a fit's own probabilities, se up to 0.08, and 1.00 where a linear kernel misses an "
     "interaction. A rejection under a smooth truth is no false alarm if the probabilities of the fit are smoother than "
     "that."
 )
