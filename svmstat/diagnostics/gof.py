@@ -21,9 +21,9 @@ _H0 = {
 }
 RATES = (
     "Simulated at level 0.05 (python -m benchmarks validity gof --quick, n = 189 and 200, 20 samples each): rejected "
-    "0.00 to 0.15 of samples drawn from a fit's own probabilities, se up to 0.08, and 1.00 where a linear kernel misses "
-    "an interaction. A rejection under a smooth truth is no false alarm if the probabilities of the fit are smoother "
-    "than that."
+    "0.00 to 0.15 of samples drawn from a fit's own probabilities, se up to 0.08, and 1.00 where a linear kernel "
+    "misses an interaction. A rejection under a smooth truth is no false alarm if the probabilities of the fit are "
+    "smoother than that."
 )
 
 
