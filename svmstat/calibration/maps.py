@@ -44,7 +44,11 @@ class Maps:
     @property
     def alone(self) -> Platt:
         """The map of two classes."""
-        return Platt(float(self.slope[0]), float(self.intercept[0]), bool(self.converged[0]), self.kind)
+        return self.of_pair(0)
+
+    def of_pair(self, p: int) -> Platt:
+        """The map of one of the pairs."""
+        return Platt(float(self.slope[p]), float(self.intercept[p]), bool(self.converged[p]), self.kind)
 
     def probabilities(self, f: Floats) -> Floats:
         """(..., K) class probabilities for decision values (..., P); NaN where one of these is."""
@@ -65,12 +69,14 @@ class Maps:
         return np.where(codes >= 0, -(np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z)))), np.nan)
 
 
-def fit_maps(machine: Machine, coupling: str = "wu-lin-weng") -> Maps:
-    """Platt's map of each pair, fitted to the decision values of its own rows."""
-    return fit_maps_of(machine, machine.decision_values, coupling)
+def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", near: Maps | None = None) -> Maps:
+    """Platt's map of each pair, fitted to the decision values of its own rows; ``near`` as in `fit_maps_of`."""
+    return fit_maps_of(machine, machine.decision_values, coupling, near=near)
 
 
-def fit_maps_of(rows: Labelled, f: Floats, coupling: str, kind: str = "insample") -> Maps:
+def fit_maps_of(
+    rows: Labelled, f: Floats, coupling: str, kind: str = "insample", near: Maps | None = None
+) -> Maps:
     """Platt's map of each pair, fitted to its own rows; of held-out values A ≤ 0, see `fit_falling_map`.
 
     Parameters
@@ -79,12 +85,13 @@ def fit_maps_of(rows: Labelled, f: Floats, coupling: str, kind: str = "insample"
     f : (n, P) decision values, NaN where there are none
     coupling : how the probabilities of the pairs are to be coupled
     kind : where f comes from
+    near : the maps of similar values, where the search for these sets off
     """
     found = []
     for p, pair in enumerate(rows.pairs):
         y = pair.signs(rows.codes)
         known = (y != 0.0) & ~np.isnan(f[:, p])
-        found.append(fit_platt(f[known, p], y[known], rows.weights[known], kind))
+        found.append(fit_platt(f[known, p], y[known], rows.weights[known], kind, None if near is None else near.of_pair(p)))
     slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
     numbers = np.array(slope), np.array(intercept), np.array(converged)
     return Maps(*numbers, rows.classes, rows.totals, coupling, kind)

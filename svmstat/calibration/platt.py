@@ -48,7 +48,7 @@ class Platt:
         return -np.logaddexp(0.0, y * (self.slope * f + self.intercept))
 
 
-def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample") -> Platt:
+def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample", near: Platt | None = None) -> Platt:
     """Fit A and B by weighted cross-entropy with targets (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2).
 
     Parameters
@@ -57,6 +57,7 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample") -> 
     y : (n,) labels, −1 or +1
     weights : (n,) case weights; N₊ and N₋ are their sums
     kind : where the decision values come from; of held-out ones A ≤ 0, see `fit_falling_map`
+    near : the map of similar values, where Newton's method is to set off
 
     Returns
     -------
@@ -70,7 +71,8 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample") -> 
     (True, True)
     """
     fitted = fit_map if kind == "insample" else fit_falling_map
-    slope, intercept, converged = fitted(f, y, weights, np.nan, np.nan)
+    start = (np.nan, np.nan) if near is None else (near.slope, near.intercept)
+    slope, intercept, converged = fitted(f, y, weights, *start)
     return Platt(float(slope), float(intercept), bool(converged), kind)
 
 

@@ -53,7 +53,7 @@ class Posed:
     @property
     def n_classes(self) -> int:
         """K."""
-        return int(self.classes.max()) + 1
+        return 1 + max(max(pair.first, pair.second) for pair in self.pairs)
 
     @property
     def totals(self) -> Floats:
@@ -131,7 +131,7 @@ class Machine(Posed):
         of_group = np.zeros((len(self.group_codes), len(self.pairs)))
         for p, (pair, each) in enumerate(zip(self.pairs, values, strict=True)):
             of_group[pair.rows, p] = each
-        return self.groups.shared(of_group, self.weights)
+        return self.groups.shared(of_group)
 
 
 def fit_machine(
@@ -223,7 +223,7 @@ def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> M
     X = rows_of(machine, rows)
     every = np.arange(len(rows))
     new = np.concatenate([[True], rows[1:] != rows[:-1]])
-    groups = Groups(every, every, weights, np.maximum.accumulate(np.where(new, every, 0)))
+    groups = Groups(every, every, weights, np.ones(len(rows)), np.maximum.accumulate(np.where(new, every, 0)))
     gram = machine.gram if np.array_equal(rows, np.arange(machine.gram.n)) else machine.gram.part(rows)
     posed = _pose(machine.kernel, X, codes, weights, machine.pairs, machine.C, groups, gram)
     return _machine(posed, tuple(solved(pair, None) for pair in posed.pairs))

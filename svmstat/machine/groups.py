@@ -31,22 +31,23 @@ class Groups:
     first : (G,) a row of each group; the groups are in the order of their values
     of_row : (n,) the group of each row, −1 for a row of weight zero
     weights : (G,) sums of the case weights
+    share : (n,) the part of its group's weight that a row has
     point : (G,) the first group with the same predictors
     """
 
     first: Indices
     of_row: Indices
     weights: Floats
+    share: Floats
     point: Indices
 
     def to_rows(self, values: Indices) -> Indices:
         """What the groups (G,) have, for the rows (n,); −1 for a row of weight zero."""
         return np.where(self.of_row >= 0, values[self.of_row], -1)
 
-    def shared(self, values: Floats, weights: Floats) -> Floats:
-        """What the groups (G, …) have, given out to the rows (n, …) in proportion to their weights (n,)."""
-        shares = np.divide(weights, self.weights[self.of_row], out=np.zeros(len(weights)), where=self.of_row >= 0)
-        return values[self.of_row] * shares.reshape(-1, *(1,) * (values.ndim - 1))
+    def shared(self, values: Floats) -> Floats:
+        """What the groups (G, …) have, given out to the rows (n, …) in proportion to their weights."""
+        return values[self.of_row] * self.share.reshape(-1, *(1,) * (values.ndim - 1))
 
 
 def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
@@ -66,7 +67,9 @@ def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     new = np.ones(len(first), bool)
     new[1:] = (X[first[1:]] != X[first[:-1]]).any(axis=1)  # the groups are in the order of their predictors
     point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
-    return Groups(first, of_row, found.weights, point)
+    share = np.zeros(len(labels))
+    share[used] = weights[used] / found.weights[found.of_row]
+    return Groups(first, of_row, found.weights, share, point)
 
 
 def point_by_point(X: Floats, known: Floats, values: Floats, compute: Callable[[Floats], Floats]) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import Maps, fit_platt
+from svmstat.calibration import Maps, Platt, fit_platt
 from svmstat.machine import Posed, carried, decided_elsewhere, others_of, vote
 from svmstat.solver import Solution, Status, solve
 
@@ -85,6 +85,7 @@ def hold_out(
     place = np.cumsum(out) - 1
     for p, pair in enumerate(posed.pairs):
         solution: Solution | None = None
+        platt: Platt | None = None
         left = out[pair.rows]
         others = others_of(pair.rows, len(out))
         others = others[out[others]]
@@ -102,7 +103,7 @@ def hold_out(
             is_support[j, pair.rows] |= solution.alpha > 0
             certified[j] &= solution.status is Status.CERTIFIED
             if with_maps:
-                platt = fit_platt(decision[~left], y[~left], weights[~left])
+                platt = fit_platt(decision[~left], y[~left], weights[~left], near=platt)
                 slope[j, 0, p], intercept[j, 0, p] = platt.slope, platt.intercept
                 calibrated[j] &= platt.converged
     kept = np.where(out, 0.0, posed.groups.weights)

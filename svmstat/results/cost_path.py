@@ -10,7 +10,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import one_of, positive, refuse
-from svmstat.calibration import fit_maps
+from svmstat.calibration import Maps, fit_maps
 from svmstat.diagnostics.gacv import gacv, gckl, observed_loss
 from svmstat.machine import Machine, along_costs
 from svmstat.objective import measures
@@ -113,9 +113,11 @@ def follow_costs(
     alpha, values = np.empty((len(costs), n)), np.empty((len(costs), n))
     rows: list[dict[str, float]] = [{}] * len(costs)
     y = machine.signs[:, 0]
+    maps: Maps | None = None
     for place, each in zip(order.tolist(), along_costs(machine, costs[order]), strict=True):
         alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
-        rows[place] = _numbers(each, y, alpha[place], truth, loo, n_jobs)
+        maps = fit_maps(each, near=maps)
+        rows[place] = _numbers(each, maps, y, alpha[place], truth, loo, n_jobs)
     table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
     return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, alpha, values)
 
@@ -133,12 +135,11 @@ def check_costs_along(C: object, middle: float) -> Floats:
 
 
 def _numbers(
-    machine: Machine, y: Floats, alpha: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
+    machine: Machine, maps: Maps, y: Floats, alpha: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
 ) -> dict[str, float]:
-    """The row of the table for one of the machines, which all have the labels y (n,); alpha (n,) are its own."""
+    """The row of the table for one of the machines, with its maps; all have the labels y (n,), alpha (n,) are its own."""
     solution, loss, groups = machine.pairs[0].solution, machine.pairs[0].loss, machine.groups
     f, w = machine.decision_values[:, 0], machine.weights
-    maps = fit_maps(machine)
     found: dict[str, Any] = {
         "intercept": solution.intercept,
         "norm": np.sqrt(max(solution.norm_squared, 0.0)),
