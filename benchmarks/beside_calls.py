@@ -32,10 +32,14 @@ TWO, TEN = classes(2000, 2), classes(1000, 10)
 NU = [k / 10 for k in range(1, 11)]
 
 
+INSAMPLE = {"calibration": "insample"}
+"""The maps of every version, of which later ones have another default."""
+
+
 def fresh(name, formula, data, *arguments, **options):
     """A method of a fit that keeps nothing from a call before."""
     how = {option: options.pop(option) for option in ("B", "rng", "n_jobs", "method") if option in options}
-    fit = svm(formula, data, **options)
+    fit = svm(formula, data, **INSAMPLE, **options)
     return lambda: getattr(fit, name)(*arguments, **how)
 
 
@@ -48,7 +52,7 @@ def timed(prepare):
 
 
 def at_once(function, *arguments, **options):
-    return lambda: partial(function, *arguments, **options)
+    return lambda: partial(function, *arguments, **INSAMPLE, **options)
 
 
 def later(name, *arguments, **options):
@@ -57,7 +61,7 @@ def later(name, *arguments, **options):
 
 def influence(formula, data, **options):
     """All columns of the influence, of which a version may compute some only when they are asked for."""
-    fit = svm(formula, data, **options)
+    fit = svm(formula, data, **INSAMPLE, **options)
     return lambda: fit.get_influence().summary_frame()
 
 

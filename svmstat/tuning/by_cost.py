@@ -240,20 +240,20 @@ def _table(
     grid: Grid, points: list[Point], delta_se: list[float] | None, least: float, further: tuple[str, ...]
 ) -> pd.DataFrame:
     """The table of all points; with ``delta_se`` those whose score is within it of the ``least`` are marked."""
-    rows = [(cost, *parameters.values()) for cost in grid.costs for parameters in grid.parameters]
-    table = pd.DataFrame(rows, columns=grid.names)
-    table["score"] = [point.score for point in points]
-    table["score_se"] = [point.score_se for point in points]
+    searched = zip(*((cost, *each.values()) for cost in grid.costs for each in grid.parameters), strict=True)
+    columns: dict[str, Any] = dict(zip(grid.names, map(list, searched), strict=True))
+    columns["score"] = np.array([point.score for point in points])
+    columns["score_se"] = [point.score_se for point in points]
     if delta_se is not None:
-        table["delta_se"] = delta_se
-        table["within_se"] = table["score"] - least <= (1.0 + _TIED) * table["delta_se"]  # equal where one row errs
-    table["error"] = [point.error for point in points]
-    table["n_support"] = [point.n_support for point in points]
+        columns["delta_se"] = np.array(delta_se)
+        columns["within_se"] = columns["score"] - least <= (1.0 + _TIED) * columns["delta_se"]  # equal if one row errs
+    columns["error"] = [point.error for point in points]
+    columns["n_support"] = [point.n_support for point in points]
     for name in further:
-        table[name] = [point.further.get(name, np.nan) for point in points]
-    table["status"] = ["failed" if point.reason else "ok" for point in points]
-    table["reason"] = [point.reason for point in points]
-    return table
+        columns[name] = [point.further.get(name, np.nan) for point in points]
+    columns["status"] = ["failed" if point.reason else "ok" for point in points]
+    columns["reason"] = [point.reason for point in points]
+    return pd.DataFrame(columns)
 
 
 def _warn_of(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
