@@ -74,9 +74,7 @@ def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", near: Maps | None 
     return fit_maps_of(machine, machine.decision_values, coupling, near=near)
 
 
-def fit_maps_of(
-    rows: Labelled, f: Floats, coupling: str, kind: str = "insample", near: Maps | None = None
-) -> Maps:
+def fit_maps_of(rows: Labelled, f: Floats, coupling: str, kind: str = "insample", near: Maps | None = None) -> Maps:
     """Platt's map of each pair, fitted to its own rows; of held-out values A ≤ 0, see `fit_falling_map`.
 
     Parameters
@@ -91,7 +89,9 @@ def fit_maps_of(
     for p, pair in enumerate(rows.pairs):
         y = pair.signs(rows.codes)
         known = (y != 0.0) & ~np.isnan(f[:, p])
-        found.append(fit_platt(f[known, p], y[known], rows.weights[known], kind, None if near is None else near.of_pair(p)))
+        found.append(
+            fit_platt(f[known, p], y[known], rows.weights[known], kind, None if near is None else near.of_pair(p))
+        )
     slope, intercept, converged = zip(*((each.slope, each.intercept, each.converged) for each in found), strict=True)
     numbers = np.array(slope), np.array(intercept), np.array(converged)
     return Maps(*numbers, rows.classes, rows.totals, coupling, kind)

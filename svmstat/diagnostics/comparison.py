@@ -12,7 +12,7 @@ from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate, score
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.parts import Table
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 
 FEW = 100
 """With fewer rows a standard error is itself too uncertain [Sivula, Magnusson, Matamoros & Vehtari 2020]."""
@@ -37,7 +37,7 @@ _PREDICTIONS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Printed):
     """M models of the same n rows.
 
     Attributes
@@ -173,12 +173,6 @@ class Comparison:
             f"<Comparison: n = {len(self.evidence[0].index)}, {self.how}; {self.names[0]}: score "
             f"{self.evidence[0].score:.6g}; {differences}>"
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 COVERAGE = (

@@ -7,7 +7,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.objective.replicated import failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 
 METHODS = ("residual", "pairs", "parametric")
 
@@ -28,7 +28,7 @@ RATES = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class GofResult:
+class GofResult(Printed):
     """A statistic of the fit against its distribution in B replicates, with the deviance of [003] beside it.
 
     Attributes
@@ -150,9 +150,3 @@ class GofResult:
             f"<GofResult: {statistic} {self.statistic:.6g}, {self.method} bootstrap of {self.B} replicates{failed}, "
             f"critical value {self.critical_value:.6g} at level {self.level:g}, p-value {self.pvalue:.4g}>"
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

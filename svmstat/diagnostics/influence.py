@@ -17,7 +17,7 @@ from svmstat.objective.replicated import failures, upper_point
 from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.influences import MEASURES, Influences
 
 _CALLED = {
@@ -85,7 +85,7 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class InfluenceResult:
+class InfluenceResult(Printed):
     """How the fit changes when a row is left out, and how the row is predicted then.
 
     Attributes
@@ -307,12 +307,6 @@ class InfluenceResult:
             styles=("share", "share", "count"),
             title=f"Beside the largest of all rows in {self._known.B} replicates{failed}",
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _correlation(first: Floats, second: Floats) -> float:

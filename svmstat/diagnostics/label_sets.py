@@ -11,7 +11,7 @@ from svmstat.calibration.conformal import sets
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Table
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 
 _NOTES = (
     "Of new rows of each level, exchangeable with those of the fit, about {level} have it in their set: exactly so "
@@ -25,7 +25,7 @@ _NOTES = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LabelSets:
+class LabelSets(Printed):
     """Conformal sets of labels for m rows, from n rows that were held out.
 
     Attributes
@@ -134,12 +134,6 @@ class LabelSets:
             f"<LabelSets: {len(self.index)} rows at {percent(self.level)} in each of {len(self.shape.levels)} levels, "
             f"mean size {self.size.mean():.3g}>"
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _sizes(p: Floats, level: float) -> Floats:

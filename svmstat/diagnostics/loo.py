@@ -14,12 +14,12 @@ from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
 from svmstat.reporting.rendering.parts import Block, Entry
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling import LeaveOneOut
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class LooResult(Evidence):
+class LooResult(Printed, Evidence):
     """The leave-one-out of a fit; n rows on the index of the data.
 
     Attributes
@@ -143,9 +143,3 @@ class LooResult(Evidence):
             f"<{type(self).__name__}: n = {len(self.index)}, CV score {self.score:.6g}, leave-one-out error "
             f"{self.error_rate:.4g}, apparent error {self.apparent_error:.4g}{failed}>"
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

@@ -7,7 +7,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.objective.replicated import failures, pvalue
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 
 _NOTES = (
     "H0: the response has nothing to do with the predictors. The p-value counts the permutations of the response with "
@@ -20,7 +20,7 @@ _HELD = "held at those of the fit; if they were chosen by this response, use tun
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class PermutationResult:
+class PermutationResult(Printed):
     """The CV score of the fit against those of fits to the permuted response [Ojala & Garriga 2010].
 
     Attributes
@@ -87,9 +87,3 @@ class PermutationResult:
             f"<PermutationResult: CV score {self.statistic:.6g}, {self.B} permutations{failed}, "
             f"p-value {self.pvalue:.4g}>"
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

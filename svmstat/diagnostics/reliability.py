@@ -15,7 +15,7 @@ from svmstat.errors import ArgumentError, DataError
 from svmstat.reporting.plots import class_reliability_plot, reliability_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 
 SAMPLES = 199
 """With level 0.9 the band leaves out the 10 least and the 10 largest of 199, which makes 0.9 exact: 180 of 200."""
@@ -24,7 +24,7 @@ _PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Reliability:
+class Reliability(Printed):
     """Probabilities of one or more levels, each against the rest, beside their isotonic recalibration.
 
     Attributes
@@ -149,12 +149,6 @@ class Reliability:
             return f"<Reliability: {numbers}discrimination {brier.discrimination:.4g}>"
         largest = max(curve.brier.miscalibration for curve in self.curves)
         return f"<Reliability: {len(self.levels)} levels, largest miscalibration {largest:.4g}>"
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def reliability(

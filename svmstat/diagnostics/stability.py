@@ -11,7 +11,7 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.summary import Summary
+from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import Spread, least_replicates
 
 WHAT = "stability of the estimate"
@@ -27,7 +27,7 @@ _MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PredictionResult:
+class PredictionResult(Printed):
     """Probabilities of m rows, with the stability of the estimate: no confidence interval of the true probability.
 
     Attributes
@@ -123,9 +123,3 @@ class PredictionResult:
             f"<PredictionResult: probabilities of {len(self.index)} rows with the {WHAT}, {percent(self.level)} of "
             f"{self.B} replicates{failed}>"
         )
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()

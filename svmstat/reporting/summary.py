@@ -1,5 +1,6 @@
 """What every result prints: a titled sequence of blocks and tables, as text, HTML and LaTeX."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from svmstat.reporting.rendering import html, latex, text
@@ -60,3 +61,19 @@ class Summary:
 
     def _repr_latex_(self) -> str:
         return self.as_latex()
+
+
+class Printed(ABC):
+    """A result that prints its summary, and shows it in a notebook."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """What it prints."""
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()

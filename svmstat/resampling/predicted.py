@@ -8,7 +8,7 @@ from svmstat._tools.arrays import Codes
 from svmstat.calibration import VENN_ABERS, Calibration, Maps, fit_calibration, fit_maps
 from svmstat.machine import Machine, vote
 from svmstat.resampling.leave_one_out import LeaveOneOut, held_out_values, leave_one_out
-from svmstat.resampling.unseen import Unseen, fold_values, mapped_by_others, unseen, unseen_by_folds
+from svmstat.resampling.unseen import FOLDS, MAP_FOLDS, Unseen, fold_values, mapped_by_others, unseen, unseen_by_folds
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,11 @@ class How:
     ----------
     coupling : how those of the pairs of classes are coupled
     kind : which decision values the maps are fitted to, "insample", "loo", "kfold", "venn-abers"
-    map_folds : how many folds those of "kfold" are from
     folds : into how many folds rows are held out; None where each is left out on its own, as it is for "loo"
     """
 
     coupling: str
     kind: str
-    map_folds: int
     folds: int | None = None
 
 
@@ -78,7 +76,7 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
     elif how.folds is None:
         found = _values(machine)
     if how.kind == "kfold" or found is None:
-        by = None if how.kind == "insample" else fold_values(machine, how.coupling, how.map_folds)
+        by = None if how.kind == "insample" else fold_values(machine, how.coupling, MAP_FOLDS)
     elif how.kind in ("loo", VENN_ABERS):
         by = found.decision_values
     if by is not None:
@@ -86,7 +84,7 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
             return None
         maps = fit_calibration(machine, by, how.coupling, how.kind)
     if found is None:
-        found = unseen_by_folds(machine, maps, by, how.folds or how.map_folds, n_jobs=1)
+        found = unseen_by_folds(machine, maps, by, how.folds or FOLDS, n_jobs=1)
     elif by is not None:
         found = mapped_by_others(machine, found, maps, by)
     bad = found.failed.any() or not maps.converged.all()

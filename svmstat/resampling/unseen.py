@@ -1,5 +1,6 @@
 """What is said of each row by fits, and by maps from decision values to probabilities, that have not seen it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,8 +21,17 @@ from svmstat.calibration import (
 from svmstat.machine import Machine, vote
 from svmstat.resampling.deletions import different_deletions
 from svmstat.resampling.folds import HeldOut, assign_folds, hold_out
-from svmstat.resampling.leave_one_out import LeaveOneOut, leave_one_out
+from svmstat.resampling.leave_one_out import LeaveOneOut
 from svmstat.resampling.loops import run_pieces
+
+MOST_LEFT_OUT = 5000
+"""Of more rows none is left out on its own unless that is asked for."""
+
+FOLDS = 10
+"""In which rows are held out where they are not left out one by one."""
+
+MAP_FOLDS = 5
+"""Those of calibration="kfold"."""
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -50,10 +60,18 @@ class Unseen:
 
 
 class Fitted(NamedTuple):
-    """Maps, and the held-out decision values (n, P) that they were fitted to; None for those of the fit."""
+    """Maps, and what they were fitted to.
+
+    Attributes
+    ----------
+    maps : Calibration
+    by : (n, P) held-out decision values; None for those of the fit
+    own : (P,) pairs of which a class has no such values, so that those of the fit take their place
+    """
 
     maps: Calibration
     by: Floats | None
+    own: NDArray[np.bool_]
 
 
 def unseen(machine: Machine, left: LeaveOneOut, maps: Calibration, by: Floats | None) -> Unseen:
@@ -112,15 +130,21 @@ def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) 
     return np.where(own.converged.all(axis=1), own.log_likelihoods(f, rows.codes), np.nan)
 
 
-def held_out_maps(machine: Machine, insample: Maps, kind: str, folds: int) -> Fitted:
-    """The maps of a kind for a machine; ``folds`` are those of "kfold"."""
+def held_out_maps(machine: Machine, insample: Maps, kind: str, left: Callable[[], LeaveOneOut]) -> Fitted:
+    """The maps of a kind for a machine, which need its leave-one-out for "loo" and "venn-abers"."""
     if kind == "insample":
-        return Fitted(insample, None)
-    if kind == "kfold":
-        by = fold_values(machine, insample.coupling, folds)
-    else:
-        by = leave_one_out(machine, insample, influence=False).decision_values
-    return Fitted(fit_calibration(machine, by, insample.coupling, kind), by)
+        return Fitted(insample, None, np.zeros(len(machine.pairs), bool))
+    by = fold_values(machine, insample.coupling, MAP_FOLDS) if kind == "kfold" else left().decision_values
+    own = _one_sided(machine, by)
+    by = np.where(own, machine.decision_values, by)
+    return Fitted(fit_calibration(machine, by, insample.coupling, kind), by, own)
+
+
+def _one_sided(machine: Machine, f: Floats) -> NDArray[np.bool_]:
+    """(P,) whether a class of a pair has no values among f (n, P)."""
+    there = ~np.isnan(f) & (machine.weights > 0)[:, None]
+    signs = np.where(there, machine.signs, 0.0)
+    return np.asarray(~((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
 
 
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:

@@ -1,32 +1,20 @@
 """From decision values to probabilities: the map, made of held-out values when a probability is first asked for."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from svmstat._tools.arrays import Floats
 from svmstat._tools.once import Once
 from svmstat._tools.warn import warn
-from svmstat.calibration import (
-    VENN_ABERS,
-    Calibration,
-    Maps,
-    fit_calibration,
-)
+from svmstat.calibration import VENN_ABERS, Calibration, Maps
 from svmstat.errors import CalibrationWarning
 from svmstat.resampling import LeaveOneOut, leave_one_out
-from svmstat.resampling.unseen import fold_values
+from svmstat.resampling.unseen import MOST_LEFT_OUT, Fitted, held_out_maps
 from svmstat.results.settings import Settings
 
 CALIBRATIONS = ("auto", "loo", "kfold", "insample", VENN_ABERS)
-
-MOST_LEFT_OUT = 5000
-"""With more rows "auto" is by folds."""
-
-FOLDS = 5
-"""Those of calibration="kfold"."""
 
 
 def kind_of(asked: str, n: int) -> str:
@@ -34,21 +22,6 @@ def kind_of(asked: str, n: int) -> str:
     if asked == "auto":
         return "loo" if n <= MOST_LEFT_OUT else "kfold"
     return asked
-
-
-class Fitted(NamedTuple):
-    """Maps, and what they were fitted to.
-
-    Attributes
-    ----------
-    maps : Calibration
-    by : (n, P) held-out decision values; None for those of the fit
-    own : (P,) pairs of which a class has no such values, so that those of the fit take their place
-    """
-
-    maps: Calibration
-    by: Floats | None
-    own: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,32 +69,17 @@ class Calibrated(Settings):
         return self.fitted_maps().maps
 
     def _fit_maps(self, n_jobs: int | None, progress: bool) -> Fitted:
-        kind = kind_of(self.asked, self.n_used)
-        if kind == "insample":
-            return Fitted(self.insample_maps, None, np.zeros(len(self.machine.pairs), bool))
-        if kind in ("loo", VENN_ABERS):
-            by = self.left_out(self.shape.two, n_jobs, progress).decision_values
-        else:
-            by = fold_values(self.machine, self.insample_maps.coupling, FOLDS)
-        own = self._one_sided(by)
-        if own.all() and self.asked != "auto":
+        left = partial(self.left_out, self.shape.two, n_jobs, progress)
+        found = held_out_maps(self.machine, self.insample_maps, kind_of(self.asked, self.n_used), left)
+        if found.own.all() and self.asked != "auto":
             warn(
                 f"calibration={self.asked!r} is not possible, since no row of a class can be held out: probabilities "
                 "are by the map of the fit's own decision values; more rows, or a smaller nu where nu was given, help",
                 CalibrationWarning,
             )
-        by = np.where(own, self.machine.decision_values, by)
-        coupling = self.insample_maps.coupling
-        maps = fit_calibration(self.machine, by, coupling, kind)
-        if not maps.converged.all():
+        if found.by is not None and not found.maps.converged.all():
             warn("the Platt calibration did not converge", CalibrationWarning)
-        return Fitted(maps, by, own)
-
-    def _one_sided(self, f: Floats) -> NDArray[np.bool_]:
-        """(P,) whether a class of a pair has no values among f (n, P)."""
-        there = ~np.isnan(f) & (self.frame.weights > 0)[:, None]
-        signs = np.where(there, self.machine.signs, 0.0)
-        return np.asarray(~((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
+        return found
 
     @property
     def calibration(self) -> Any:

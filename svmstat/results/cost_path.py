@@ -137,7 +137,7 @@ def check_costs_along(C: object, middle: float) -> Floats:
 def _numbers(
     machine: Machine, maps: Maps, y: Floats, alpha: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
 ) -> dict[str, float]:
-    """The row of the table for one of the machines, with its maps; all have the labels y (n,), alpha (n,) are its own."""
+    """The row of the table for a machine with its maps and alpha (n,); all machines have the labels y (n,)."""
     solution, loss, groups = machine.pairs[0].solution, machine.pairs[0].loss, machine.groups
     f, w = machine.decision_values[:, 0], machine.weights
     found: dict[str, Any] = {

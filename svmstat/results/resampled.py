@@ -9,8 +9,7 @@ from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.once import Once
 from svmstat.diagnostics import Evidence, LooResult
 from svmstat.resampling import LeaveOneOut
-from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
-from svmstat.results.calibrated import MOST_LEFT_OUT
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 
 _CHEAP, _MAPPED = 6e6, 0.15
@@ -62,7 +61,7 @@ class Resampled(Predicting):
             losses=losses,
         )  # fmt: skip
 
-    def kfold(self, folds: int = 10, n_jobs: int | None = None, progress: bool = False) -> Evidence:
+    def kfold(self, folds: int = FOLDS, n_jobs: int | None = None, progress: bool = False) -> Evidence:
         """Leave out each of some stratified folds in turn, the same ones whenever they are asked for.
 
         Parameters

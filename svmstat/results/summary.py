@@ -12,7 +12,7 @@ from svmstat.diagnostics.worth import HELD_OUT_NOTES, evidence_tables
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
-from svmstat.results.calibrated import MOST_LEFT_OUT
+from svmstat.resampling.unseen import MOST_LEFT_OUT
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled
 

@@ -15,17 +15,13 @@ from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.influences import MEASURES, influences, largest_influences
 from svmstat.resampling.predicted import How, held_out_score
 from svmstat.resampling.relabelled import Refit, first_of_points, points_of, refits
+from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, residuals, statistics
-from svmstat.results.calibrated import FOLDS, MOST_LEFT_OUT
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
 from svmstat.results.resampled import Resampled
-
-_MOST_COPIES = 2.0**53
-"""Larger whole numbers are no longer all doubles."""
 
 _MOST_PERMUTED = 10**7
 """Copies of rows whose labels are permuted one by one."""
-
-_HELD_OUT_FOLDS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -118,12 +114,7 @@ class Tested(Resampled):
         refit = self._refit(flag("retune", retune))
         if method != "pairs":
             self._refuse_fractions(f"method={method!r} draws a label for every copy of a row")
-        weights = self.frame.weights
-        if weights.sum() > _MOST_COPIES:
-            raise DataError(
-                f"the weights add up to {weights.sum():.3g}, and a replicate draws that many copies of the rows: it "
-                f"can count {_MOST_COPIES:.3g} of them. Divide the weights, which count as repeats of rows."
-            )
+        check_copies(self.frame.weights)
         seed = seed_sequence("rng", rng)
         if method != "residual":
             if refit is not None:
@@ -261,7 +252,7 @@ class Tested(Resampled):
         """How its probabilities are made and its rows held out, for replicates to be treated alike."""
         kind = self.maps.kind
         whole = kind == "loo" or self.n_used <= MOST_LEFT_OUT
-        return How(self.maps.coupling, kind, FOLDS, None if whole else _HELD_OUT_FOLDS)
+        return How(self.maps.coupling, kind, None if whole else FOLDS)
 
     def _all_held_out(self, n_jobs: int | None, progress: bool) -> Evidence:
         """The held-out predictions, of every row."""

@@ -18,12 +18,9 @@ from svmstat.resampling.replicates import (
     pairs_replicates,
     spread,
 )
-from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
-from svmstat.results.calibrated import MOST_LEFT_OUT
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.resampled import Resampled
-
-_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -278,7 +275,7 @@ class Uncertain(Resampled):
         """
         if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None:
             return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
-        return unseen_by_folds(self.machine, self.insample_maps, None, _FOLDS)
+        return unseen_by_folds(self.machine, self.insample_maps, None, FOLDS)
 
     def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:
         """The labels that a row may well have: sets that hold the right one at ``level``, level by level.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import fit_calibration, fit_maps, fit_maps_of
+from svmstat.calibration import fit_maps, fit_maps_of
 from svmstat.diagnostics.gacv import gckl, machine_gacv
 from svmstat.diagnostics.span import machine_span
 from svmstat.kernels import Kernel
@@ -21,8 +21,7 @@ from svmstat.machine import Machine, vote
 from svmstat.objective.measures import share
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.leave_one_out import LeaveOneOut as Left
-from svmstat.resampling.unseen import fold_values, unseen
-from svmstat.results.calibrated import FOLDS
+from svmstat.resampling.unseen import held_out_maps, unseen
 from svmstat.solver import TOLERANCE, Status
 from svmstat.tuning.cost_search import search_fits, search_folds
 from svmstat.tuning.sample import Effort, Sample
@@ -100,13 +99,16 @@ class LeaveOneOut(OfFits):
 
     def score(self, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:
         used = machine.weights > 0
-        left = leave_one_out(machine, fit_maps(machine, sample.coupling), influence=False, n_jobs=n_jobs)
+        insample = fit_maps(machine, sample.coupling)
+        left = leave_one_out(machine, insample, influence=False, n_jobs=n_jobs)
         reason = self._trouble(left, used)
         if reason:
             return failed(reason, machine.n_support)
         log_likelihood = left.log_likelihood
         if self.measure == "deviance" and sample.calibration != "insample":
-            log_likelihood = _by_held_out_maps(machine, left, sample)
+            maps, by, _ = held_out_maps(machine, insample, sample.calibration, lambda: left)
+            found = unseen(machine, left, maps, by)
+            log_likelihood = np.where(found.failed, np.nan, found.log_likelihood)
             if np.isnan(log_likelihood[used]).any():
                 return failed("no converged Platt map", machine.n_support)
         return rated(sample, left.decision_values, left.winner, log_likelihood, self.measure, machine.n_support)
@@ -203,15 +205,6 @@ class GCKL(OfFits):
         assert sample.truth is not None
         f, loss = machine.decision_values[:, 0], machine.pairs[0].loss
         return _of_full_fit(machine, gckl(f, sample.truth, machine.weights, loss))
-
-
-def _by_held_out_maps(machine: Machine, left: Left, sample: Sample) -> Floats:
-    """(n,) log π_k[y_k], each by the map of the held-out values of the other rows."""
-    by = left.decision_values
-    if sample.calibration == "kfold":
-        by = fold_values(machine, sample.coupling, FOLDS)
-    found = unseen(machine, left, fit_calibration(machine, by, sample.coupling, sample.calibration), by)
-    return np.where(found.failed, np.nan, found.log_likelihood)
 
 
 def rated(sample: Sample, f: Floats, winner: Codes, log_likelihood: Floats, measure: str, n_support: float) -> Point:

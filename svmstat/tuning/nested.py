@@ -7,6 +7,7 @@ values that "scale" and "median" stand for, are those of all rows: they do not l
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import fit_maps
 from svmstat.errors import DataError
 from svmstat.machine import vote
+from svmstat.resampling import leave_one_out
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.unseen import held_out_maps
-from svmstat.results.calibrated import FOLDS
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import LeftOut, Plan
 from svmstat.tuning.sample import Effort, Sample
@@ -93,7 +94,9 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
     kernel = grid.kernels[found.kernel]
     machine = sample.fit(kernel, found.C) if found.nu is None else sample.fit_nu(kernel, found.nu)
     f = machine.decision_values[out] + plan.shift(found)
-    maps = held_out_maps(machine, fit_maps(machine, sample.coupling), sample.calibration, FOLDS).maps
+    insample = fit_maps(machine, sample.coupling)
+    left = partial(leave_one_out, machine, insample, influence=False)
+    maps = held_out_maps(machine, insample, sample.calibration, left).maps
     log_likelihood = maps.log_likelihoods(f, sample.codes[out])
     choice = {"C": found.C} if found.nu is None else {"nu_event": found.nu.event, "nu_other": found.nu.other}
     return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **grid.parameters[found.kernel]})

@@ -68,16 +68,16 @@ def test_permuted_labels_are_those_of_the_copies(clouds, fit, K):
 @pytest.mark.parametrize("kind", KINDS)
 def test_held_out_predictions_are_those_of_the_leave_one_out(clouds, fit, kind, K):
     machine, _ = fit(RBF(0.5), *clouds(60, K, seed=3), whole(60), C=3.0)
-    found = predicted(machine, How("wu-lin-weng", kind, 5))
+    found = predicted(machine, How("wu-lin-weng", kind))
     if kind != "kfold":
         expected = by_hand(machine, "wu-lin-weng", kind)
         np.testing.assert_allclose(found.unseen.probability, expected.probability, rtol=0, atol=TOL)
         score = -2.0 * machine.weights @ expected.log_likelihood
-        assert held_out_score(How("wu-lin-weng", kind, 5), machine, np.arange(60)) == pytest.approx(score, rel=TOL)
+        assert held_out_score(How("wu-lin-weng", kind), machine, np.arange(60)) == pytest.approx(score, rel=TOL)
     assert found.deviance == pytest.approx(
         -2.0 * machine.weights @ found.insample.log_likelihoods(machine.decision_values, machine.codes)
     )
-    folded = predicted(machine, How("wu-lin-weng", "kfold", 5, 4)).unseen
+    folded = predicted(machine, How("wu-lin-weng", "kfold", 4)).unseen
     assert folded.folds == 4 and np.isfinite(folded.log_likelihood).all()
 
 
@@ -132,7 +132,7 @@ def test_a_lost_class_is_none(clouds, fit, K):
     rows = np.flatnonzero((codes != K - 1) | (np.cumsum(codes == K - 1) == 1))
     machine, _ = fit(RBF(0.5), X[rows], codes[rows])
     chances = np.where(np.arange(K) == K - 1, 0.01, 1.0) * np.ones((len(machine.group_codes), 1))
-    look = partial(look_at_residuals, How("wu-lin-weng", "loo", 5), len(first_of_points(machine)))
+    look = partial(look_at_residuals, How("wu-lin-weng", "loo"), len(first_of_points(machine)))
     chances /= chances.sum(axis=1, keepdims=True)
     found = refits(machine, look, chances=chances, B=12, seed=SEED, what="")
     draws = [drawn_labels(machine, chances, replicate_generator(SEED, r)) for r in range(12)]
