@@ -5,6 +5,7 @@ There is a theorem for held-out rows (Tong, Feng & Li 2018) and none for leave-o
 
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy.special import expit
@@ -53,9 +54,10 @@ def designs(quick):
 
 def rows(quick: bool = False) -> list[dict]:
     """One for each truth, n and holdout."""
-    found = []
+    found, parallel = [], joblib.Parallel(n_jobs=-1)
     for name, n, holdout in designs(quick):
         fresh = draw(TRUTHS[name], FRESH, np.random.default_rng(0))
         samples = range(30 if quick else 100)
-        found.append(summarised(name, n, holdout, [rates(name, n, holdout, seed, fresh) for seed in samples]))
+        each = (joblib.delayed(rates)(name, n, holdout, seed, fresh) for seed in samples)
+        found.append(summarised(name, n, holdout, parallel(each)))
     return found

@@ -6,6 +6,7 @@ from that of GCKL, by how much GCKL there exceeds its least, and by how much the
 
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 
@@ -66,9 +67,10 @@ def summarised(name, n, tables):
 
 def rows(quick: bool = False) -> list[dict]:
     """One for each example, n and criterion: medians over samples, and the mean inflation with its standard error."""
-    found = []
+    found, parallel = [], joblib.Parallel(n_jobs=-1)
     for name, (region, sigma) in EXAMPLES.items():
         for n in (200,) if quick else (200, 400):
-            tables = [criteria_along(region, sigma, n, repeat) for repeat in range(10 if quick else 6000 // n)]
+            repeats = range(10 if quick else 6000 // n)
+            tables = parallel(joblib.delayed(criteria_along)(region, sigma, n, repeat) for repeat in repeats)
             found += summarised(name, n, tables)
     return found

@@ -1,4 +1,4 @@
-"""The least score of a grid against what the chosen fit is worth, and how well nested=True estimates that.
+"""The least score of a grid against what the chosen fit is worth, and how well two corrections estimate that.
 
 Samples from a known P(y | x). What a fit is worth is its expected deviance a row on new data, −2 E log π, by 4000 new x
 and their true P.
@@ -6,6 +6,7 @@ and their true P.
 
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy.special import expit
@@ -23,7 +24,7 @@ TRUTHS = {
 
 
 def one_sample(name, n, seed, criterion="loo"):
-    """The least score, the nested score and its standard error, and what the chosen fit is worth, all for a row."""
+    """The least, the corrected and the nested score, the latter's standard error, and what the fit is worth, a row."""
     rng, new = np.random.default_rng([n, seed]), np.random.default_rng(0).normal(size=(FRESH, 2))
     x = rng.normal(size=(n, 2))
     data = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": rng.random(n) < TRUTHS[name](x)})
@@ -32,15 +33,16 @@ def one_sample(name, n, seed, criterion="loo"):
         found = tune("y ~ x + z", data, **GRID, scale=False, criterion=criterion, nested=True, rng=seed)
     p, fitted = TRUTHS[name](new), found.best.predict_proba(pd.DataFrame({"x": new[:, 0], "z": new[:, 1]}))[True]
     worth = -2.0 * np.mean(p * np.log(fitted) + (1.0 - p) * np.log1p(-fitted))
-    return found.best_row["score"] / n, found.nested_score / n, found.nested_score_se / n, worth
+    numbers = found.best_row["score"], found.corrected_score, found.nested_score, found.nested_score_se
+    return *(number / n for number in numbers), worth
 
 
 def summarised(name, n, found):
-    """One row of the table from samples (S, 4)."""
-    least, nested, se, worth = np.asarray(found).T
+    """One row of the table from samples (S, 5)."""
+    least, corrected, nested, se, worth = np.asarray(found).T
     samples, mean = len(least), worth.mean()
     row = {"truth": name, "n": n, "samples": samples, "worth": mean}
-    for label, estimate in (("least", least), ("nested", nested)):
+    for label, estimate in (("least", least), ("corrected", corrected), ("nested", nested)):
         difference = worth - estimate
         row[f"worth - {label}"] = difference.mean()
         row[f"se {label}"] = difference.std(ddof=1) / np.sqrt(samples)
@@ -50,12 +52,14 @@ def summarised(name, n, found):
 
 
 def rows(quick: bool = False) -> list[dict]:
-    """One for each truth and n: by how much the least score, and the nested score, are below what the fit is worth.
+    """One for each truth and n: by how much the least, corrected and nested scores are below what the fit is worth.
 
     The coverages are those of nested ± 1.96 se, of what the fit of the sample is worth and of its mean over samples.
     """
     designs = [(name, n) for name in TRUTHS for n in ((100,) if quick else (100, 200))]
-    return [
-        summarised(name, n, [one_sample(name, n, seed) for seed in range(10 if quick else 5000 // n)])
-        for name, n in designs
-    ]
+    return [summarised(name, n, samples(name, n, 10 if quick else 10_000 // n)) for name, n in designs]
+
+
+def samples(name, n, count):
+    with joblib.parallel_config("loky", inner_max_num_threads=1):
+        return joblib.Parallel(n_jobs=-1)(joblib.delayed(one_sample)(name, n, seed) for seed in range(count))

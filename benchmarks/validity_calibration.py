@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import entr, expit
 
+from benchmarks.known import TRUTHS, row
 from svmstat import svm
 from svmstat.calibration import fit_platt, fit_venn_abers
 from svmstat.calibration.venn_abers import held_out
@@ -23,12 +24,6 @@ SHAPES = {
     "near one half": lambda rng, n: rng.beta(8, 8, n),
     "1:10": lambda rng, n: rng.beta(0.5, 5, n),
     "ten values": lambda rng, n: (rng.integers(0, 10, n) + 0.5) / 10,
-}
-
-TRUTHS = {
-    "linear": (lambda X: 1.5 * X[:, 0] - X[:, 1], {"kernel": "linear", "C": 1.0}),
-    "smooth": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2, {"C": 1.0, "gamma": 0.25}),
-    "flexible": (lambda X: 3.0 * np.sin(3.0 * X[:, 0]) * np.sin(2.0 * X[:, 1]), {"C": 10.0, "gamma": 1.0}),
 }
 
 
@@ -50,8 +45,8 @@ def bands(samples):
                 inside.append(1.0 - outside)
                 somewhere.append(outside > 0.0)
             design = f"calibrated, {shape}"
-            found.append(row("band", design, n, "rows inside the 90 % band", LEVEL, inside))
-            found.append(row("band", design, n, "curves outside it somewhere", None, somewhere))
+            found.append(row("calibration: band", design, n, "rows inside the 90 % band", LEVEL, inside))
+            found.append(row("calibration: band", design, n, "curves outside it somewhere", None, somewhere))
     return found
 
 
@@ -65,7 +60,7 @@ def maps(samples):
                 design = f"{truth}, {balance}"
                 found += [
                     row(
-                        "maps",
+                        "calibration: maps",
                         design,
                         n,
                         quantity,
@@ -122,13 +117,3 @@ def share_outside(p, event, seed):
     prob, codes = np.column_stack([1.0 - p, p]), event.astype(np.intp)
     found = reliability(prob, codes, np.ones(len(p)), (False, True), 1, level=LEVEL, rng=seed)
     return found.table["share_outside"].iloc[0]
-
-
-def row(part, design, n, quantity, nominal, values):
-    """A row of the table: mean of the samples' values and its standard error."""
-    values = np.asarray(values, float)
-    se = values.std(ddof=1) / np.sqrt(len(values))
-    return {
-        "part": f"calibration: {part}", "design": design, "n": n, "quantity": quantity, "nominal": nominal,
-        "value": float(values.mean()), "se": float(se), "samples": len(values),
-    }  # fmt: skip

@@ -8,26 +8,23 @@ that a linear kernel cannot see.
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
-import statsmodels.genmod
 from scipy.special import expit, softmax
 
+from benchmarks.known import FLEXIBLE, LBW, low_birth_weight
 from svmstat import svm, tune
 from svmstat.errors import SvmstatWarning
 from svmstat.resampling.influences import MEASURES
 
 B, B_TUNED, LEVEL = 99, 19, 0.05
 SHOWN = ("delta_deviance", "outlyingness", "rms_change")
-LINEAR, DEFAULT = {"kernel": "linear"}, {}
-SMOOTH, FLEXIBLE = {"C": 1.0, "gamma": 0.2}, {"C": 10.0, "gamma": 1.0}
+LINEAR, SMOOTH, DEFAULT = {"kernel": "linear"}, {"C": 1.0, "gamma": 0.2}, {}
 GRID = {"C": [0.25, 2.0, 16.0], "gamma": [0.1, 0.6]}
-LBW = "low ~ age + lwt + C(race) + smoke + ptl + ht + ui + ftv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +85,7 @@ def three_crossed(n: int) -> tuple[pd.DataFrame, Any]:
 
 def births(n: int) -> tuple[pd.DataFrame, Any]:
     """Low birth weight: the predictors, and the logistic model that the data suggest."""
-    folder = Path(statsmodels.genmod.__file__).parent
-    data = pd.read_csv(folder / "tests/results/stata_lbw_glm.csv").iloc[:n].copy()
+    data = low_birth_weight().iloc[:n].copy()
     data["race"] = data["race"].astype(str)
     data["smoke"] = data["smoke"].astype(str)
     eta = 0.48 - 0.03 * data.age - 0.015 * data.lwt + 1.27 * (data.race == "black") + 0.88 * (data.race == "other")
@@ -141,8 +137,11 @@ def _labels(p: Any, rng: np.random.Generator) -> Any:
     return (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
 
 
-def one_sample(design: Design, seed: int) -> dict[str, float]:
-    """What the tests say of one sample, and whether a row is above an envelope; by name."""
+def one_sample(design: Design, others: int, seed: int) -> dict[str, float]:
+    """What the tests say of one sample, and whether a row is above an envelope; by name.
+
+    The first samples, as many as ``others``, have other tests than that of the residuals too.
+    """
     machine = {name: values[1] for name, values in design.options.items()} if design.tuned else design.options
     data, p = _population(design.frame, design.n, design.truth == "own", design.formula, tuple(machine.items()))
     drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
@@ -153,6 +152,8 @@ def one_sample(design: Design, seed: int) -> dict[str, float]:
     fit = svm(formula, drawn, **design.options)
     gof = fit.gof(B=B, rng=seed)
     found = {"residual": gof.pvalue <= LEVEL}
+    if seed >= others:
+        return found
     for method in ("pairs", "parametric"):
         found[method] = fit.gof(B=B, method=method, rng=seed).reject
     if design.truth == "own":
@@ -172,33 +173,41 @@ def permuted_sample(n: int, seed: int) -> dict[str, float]:
 def rates(truth: str, name: str, n: int, found: list[dict[str, float]]) -> Iterator[dict[str, Any]]:
     """A row for each test: the share of samples and its Monte Carlo standard error."""
     for test in found[0]:
-        rate = float(np.mean([each[test] for each in found]))
-        se = float(np.sqrt(max(rate * (1.0 - rate), 1.0 / len(found) ** 2) / len(found)))
-        yield {"test": test, "truth": truth, "fit": name, "n": n, "samples": len(found), "rate": rate, "se": se}
+        each = [sample[test] for sample in found if test in sample]
+        rate, samples = float(np.mean(each)), len(each)
+        se = float(np.sqrt(max(rate * (1.0 - rate), 1.0 / samples**2) / samples))
+        yield {"test": test, "truth": truth, "fit": name, "n": n, "samples": samples, "rate": rate, "se": se}
 
 
 def rows(quick: bool) -> list[dict[str, Any]]:
     """Rejection rates at level 0.05 of the tests of the fit; ``quick`` has fewer samples and no n = 634."""
     table: list[dict[str, Any]] = []
     for design in designs(quick):
-        samples = _samples(quick, design)
-        with joblib.parallel_config("loky", inner_max_num_threads=1):
-            found = joblib.Parallel(n_jobs=2)(joblib.delayed(_quietly)(one_sample, design, s) for s in range(samples))
-        table += rates(design.truth, design.name, design.n, found)
+        samples, others = _samples(quick, design)
+        table += rates(design.truth, design.name, design.n, _all(partial(one_sample, design, others), samples))
+    return [*table, *rates("no association", "smooth", 100, _all(partial(permuted_sample, 100), 40 if quick else 200))]
+
+
+def _all(sample: Callable[[int], dict[str, float]], samples: int) -> list[dict[str, float]]:
+    """The samples, on all cores."""
     with joblib.parallel_config("loky", inner_max_num_threads=1):
-        each = joblib.Parallel(n_jobs=2)(joblib.delayed(_quietly)(permuted_sample, 100, s) for s in range(_MOST))
-    return [*table, *rates("no association", "smooth", 100, each)]
+        found = joblib.Parallel(n_jobs=-1)(joblib.delayed(_quietly)(sample, seed) for seed in range(samples))
+    return list(found)
 
 
-_MOST, _FEWER = 40, 12
+def _samples(quick: bool, design: Design) -> tuple[int, int]:
+    """How many samples have the residual test, and how many of them the others."""
+    if quick:
+        return 20, 20
+    if design.tuned:
+        return 100, 0
+    if design.n > 200:
+        return 100, 10
+    return (200, 60) if design.truth == "own" else (100, 20)
 
 
-def _samples(quick: bool, design: Design) -> int:
-    return 20 if quick else _FEWER if design.n > 200 or design.tuned else _MOST
-
-
-def _quietly(sample: Callable[..., dict[str, float]], *arguments: Any) -> dict[str, float]:
+def _quietly(sample: Callable[[int], dict[str, float]], seed: int) -> dict[str, float]:
     """A sample; what it warns of is not of interest here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SvmstatWarning)
-        return sample(*arguments)
+        return sample(seed)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
+from benchmarks.known import TRUTHS, row
 from svmstat import svm, tune
 from svmstat.errors import SvmstatWarning
 
@@ -24,11 +25,6 @@ SHARES = {
     ("two", "1:10"): [10 / 11, 1 / 11],
     ("three", "balanced"): [1 / 3, 1 / 3, 1 / 3],
     ("three", "1:10"): [5 / 11, 5 / 11, 1 / 11],
-}
-TRUTHS = {
-    "linear": (lambda X: 1.5 * X[:, 0] - X[:, 1], {"kernel": "linear", "C": 1.0}),
-    "smooth": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2, {"C": 1.0, "gamma": 0.25}),
-    "flexible": (lambda X: 3.0 * np.sin(3.0 * X[:, 0]) * np.sin(2.0 * X[:, 1]), {"C": 10.0, "gamma": 1.0}),
 }
 COSTS, WIDTHS = [0.25, 1.0, 4.0, 16.0], [0.1, 0.3, 1.0]
 
@@ -159,13 +155,3 @@ def sample(rng, n, probability):
         y = (rng.random((n, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
         if np.bincount(y, minlength=p.shape[1]).min() >= FOLDS:
             return pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "y": y}), p
-
-
-def row(part, design, n, quantity, nominal, values):
-    """A row of the table: mean of the samples' values and its standard error."""
-    values = np.asarray(values, float)
-    se = values.std(ddof=1) / np.sqrt(len(values))
-    return {
-        "part": part, "design": design, "n": n, "quantity": quantity, "nominal": nominal,
-        "value": float(values.mean()), "se": float(se), "samples": len(values),
-    }  # fmt: skip

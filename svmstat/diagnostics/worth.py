@@ -35,11 +35,24 @@ HELD_OUT_NOTES = (
 )
 
 
-def evidence_tables(apparent: Evidence, held_out: Evidence | None) -> list[Part]:
-    """The numbers of the fit's own rows and those of held-out rows, with standard errors of the latter."""
+CORRECTED_NOTE = (
+    "The held-out numbers are those of the best of many fits, and too good for that: R-squared corrected for tuning is "
+    "of rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis 2018]. The other numbers are not "
+    "corrected: tune(..., nested=True) does that."
+)
+
+
+def evidence_tables(apparent: Evidence, held_out: Evidence | None, corrected: float | None = None) -> list[Part]:
+    """The numbers of the fit's own rows and those of held-out rows, with standard errors of the latter.
+
+    With R² of the latter as it would be if cost and kernel had not been chosen by them, where that is known.
+    """
     both = [apparent] if held_out is None else [apparent, held_out]
     found = [each.estimates() for each in both]
     rows = [_row([each[name] for each in found], label, style) for name, (label, style) in _OF_ALL.items()]
+    if corrected is not None and held_out is not None:
+        place = 1 + list(_OF_ALL).index("rsquared")
+        rows.insert(place, ("  corrected for tuning", "share", (None, corrected, None)))
     title = "Evidence" if held_out is None else f"Evidence (held out: {held_out.how})"
     if apparent.shape.two:
         of_event = [next(each.by_level())[1] for each in both]

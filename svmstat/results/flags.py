@@ -25,16 +25,8 @@ _SAMPLE = 200
 
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
-    if held_out is not None and held_out.rsquared <= 0.0:
-        yield (
-            f"held out, the probabilities are no better than the class frequencies (R-squared "
-            f"{held_out.rsquared:.3f} +- {held_out.rsquared_se:.3f}): nothing here tells the levels apart."
-        )
-    elif held_out is not None and held_out.rsquared <= 2.0 * held_out.rsquared_se:
-        yield (
-            f"held out, the probabilities are hardly better than the class frequencies (R-squared "
-            f"{held_out.rsquared:.3f} +- {held_out.rsquared_se:.3f}, less than two standard errors)."
-        )
+    if held_out is not None:
+        yield from _no_better(fit, held_out)
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit)}."
@@ -42,6 +34,23 @@ def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
         yield (
             f"held out it errs in {held_out.error_rate:.4f} of the rows, and who always says the commonest level in "
             f"{held_out.base_error:.4f}."
+        )
+
+
+def _no_better(fit: Resampled, held_out: Evidence) -> Iterator[str]:
+    """Where the class frequencies predict as well, as far as can be told."""
+    found, se = fit.corrected_rsquared(held_out), held_out.rsquared_se
+    corrected = "" if fit.optimism is None else " corrected for tuning"
+    numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
+    if found <= 0.0:
+        yield (
+            f"held out, the probabilities are no better than the class frequencies {numbers}): nothing here tells the "
+            "levels apart."
+        )
+    elif found <= 2.0 * se:
+        yield (
+            f"held out, the probabilities are hardly better than the class frequencies {numbers}, less than two "
+            "standard errors)."
         )
 
 

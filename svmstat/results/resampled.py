@@ -18,8 +18,15 @@ _CHEAP, _MAPPED = 6e6, 0.15
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Resampled(Predicting):
-    """Fits to altered data."""
+    """Fits to altered data.
 
+    Attributes
+    ----------
+    optimism : float or None
+        Of the best fit of `tune`: by how much the held-out deviance by which it was chosen is too low for that.
+    """
+
+    optimism: float | None = field(default=None, kw_only=True)
     _loo: Once = field(default_factory=Once, init=False)
 
     def loo(self, n_jobs: int | None = None, progress: bool = False) -> LooResult:
@@ -103,6 +110,10 @@ class Resampled(Predicting):
         if loo is False or not (loo or self.is_cheap_to_leave_out):
             return None
         return self.loo() if self.n_used <= MOST_LEFT_OUT else self.kfold()
+
+    def corrected_rsquared(self, held_out: Evidence) -> float:
+        """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where there was none."""
+        return held_out.rsquared - (self.optimism or 0.0) / held_out.null_score
 
     @property
     def is_cheap_to_leave_out(self) -> bool:

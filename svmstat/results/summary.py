@@ -8,7 +8,7 @@ import pandas as pd
 
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.worth import HELD_OUT_NOTES, evidence_tables
+from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, evidence_tables
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
@@ -42,7 +42,9 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
         )
     judged = fit.apparent if held_out is None else held_out
-    parts += evidence_tables(fit.apparent, held_out)
+    tuned = held_out is not None and fit.optimism is not None
+    corrected = fit.corrected_rsquared(held_out) if tuned and held_out is not None else None
+    parts += evidence_tables(fit.apparent, held_out, corrected)
     probabilities = _probabilities(fit, two)
     parts += [] if probabilities is None else [probabilities, *([] if two else [_functions(fit)])]
     parts.append(_confusion(judged, fit.weights_given))
@@ -312,7 +314,7 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
         "In-sample numbers are of the rows that the fit was made to suit, by the map of their own decision values [003]"
     )
     if held_out is not None:
-        return (f"{own}.", *HELD_OUT_NOTES)
+        return (f"{own}.", *HELD_OUT_NOTES, *([] if fit.optimism is None else [CORRECTED_NOTE]))
     how = "loo()" if fit.n_used <= MOST_LEFT_OUT else "kfold()"
     return (
         f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",

@@ -60,7 +60,7 @@ def _points_along(
 
 
 def _kept(point: Point, keep: bool) -> Point:
-    return point if keep else replace(point, deviations=None)
+    return point if keep else replace(point, parts=None)
 
 
 def search_folds(

@@ -50,6 +50,7 @@ class Found:
     kernel : which kernel of the grid it has
     params : its parameters as arguments of `svm`
     C, nu : its cost, or its ν in the place of one
+    corrected : its score as it would be without the choice; None if that is not known
     """
 
     table: pd.DataFrame
@@ -58,6 +59,7 @@ class Found:
     params: dict[str, Any]
     C: float = 1.0
     nu: Nu | None = None
+    corrected: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,11 @@ class Plan(ABC):
     @abstractmethod
     def score_name(self) -> str:
         """What tables and figures call the score, the number that is made as small as possible."""
+
+    @property
+    def is_of_probabilities(self) -> bool:
+        """Whether the score is −2 log likelihood of rows that were held out."""
+        return False
 
     @abstractmethod
     def refuse_levels(self, response: Response) -> None:
@@ -207,6 +214,11 @@ class TuneResult:
         Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero.
     rule : ShiftedRule or None
         The rule f + shift > 0 that replaces f > 0: with search="bias", and with a guarantee on P_F.
+    corrected_score : float or None
+        What the best score is on rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis 2018]: rows
+        are drawn with replacement, the point that is best on these is rated on the others. On noise it promises
+        nothing; where there is signal it is a little too pessimistic. None where the score is no mean over held-out
+        rows, or for one point.
     nested : Nested or None
         With ``nested=True`` the score of rows that were left out of the whole search, with its standard error, error
         rates and what was chosen without each fold.
@@ -220,6 +232,7 @@ class TuneResult:
     chosen: int
     plan: Plan
     fold: pd.Series | None
+    corrected_score: float | None = None
     nested: Nested | None = None
     rule: ShiftedRule | None = None
     n_threshold: int | None = None

@@ -13,6 +13,46 @@ MEASURES = ("deviance", "error", "weighted_error", "loss")
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """The score ``size`` · Σ w L each / Σ w L and its parts.
+
+    Attributes
+    ----------
+    each : (r,) how badly each row is predicted
+    weights : (r,) case weights, which are repeats
+    L : (r,) weights that are none
+    size : what the mean is multiplied by
+    """
+
+    each: Floats
+    weights: Floats
+    L: Floats
+    size: float
+
+    @property
+    def mean(self) -> float:
+        """Σ w L each / Σ w L."""
+        return float(self.weights @ (self.L * self.each) / (self.weights @ self.L))
+
+    @property
+    def score(self) -> float:
+        """The score."""
+        return float(self.size * self.mean)
+
+    @property
+    def deviations(self) -> Floats:
+        """(r,) how far the part of each row is from the mean part.
+
+        On such a scale that their norm is the standard error, and the norm of their difference from those of another
+        point that of the difference of the two scores.
+        """
+        total = self.weights.sum()
+        correction = total / (total - 1.0) if total > 1.0 else np.nan
+        scale = self.size * np.sqrt(correction * self.weights) * self.L / (self.weights @ self.L)
+        return np.asarray(scale * (self.each - self.mean))
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """How one grid point did: its score and error rate, or why it could not be scored.
 
@@ -24,9 +64,7 @@ class Point:
     n_support : sum of the weights of the support vectors, a mean over the folds
     reason : why the score is NaN, else empty
     further : criteria beside the score, by name
-    deviations : (r,) how far the part of each predicted row is from the mean part, on such a scale that their norm is
-        the standard error, and the norm of their difference from those of another point that of the difference of the
-        two scores; None if they were not kept, or there are none
+    parts : what the score is made of; None if that was not kept, or is no mean over rows
     """
 
     score: float
@@ -35,7 +73,7 @@ class Point:
     n_support: float
     reason: str = ""
     further: dict[str, float] = field(default_factory=dict)
-    deviations: Floats | None = None
+    parts: Parts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +120,9 @@ def rate(seen: Predicted, measure: str, n_support: float) -> Point:
     wrong, w = seen.winner != seen.codes, seen.weights
     error = share(wrong, w)
     if measure == "deviance":
-        return _point(-2.0 * seen.log_likelihood, w, np.ones(len(w)), w.sum(), error, n_support)
+        return _point(Parts(-2.0 * seen.log_likelihood, w, np.ones(len(w)), w.sum()), error, n_support)
     L = np.ones(len(w)) if measure == "error" else seen.class_weight
-    return _point(wrong.astype(float), w, L, 1.0, error, n_support)
+    return _point(Parts(wrong.astype(float), w, L, 1.0), error, n_support)
 
 
 def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: float) -> Point:
@@ -97,17 +135,11 @@ def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: floa
     0.65
     """
     error = share((f > 0) != (y > 0), weights)
-    return _point(loss.values(f, y), weights, np.ones(len(y)), 1.0, error, n_support)
+    return _point(Parts(loss.values(f, y), weights, np.ones(len(y)), 1.0), error, n_support)
 
 
-def _point(each: Floats, weights: Floats, L: Floats, size: float, error: float, n_support: float) -> Point:
-    """``size`` times Σ w L each / Σ w L, with its standard error for weights that are repeats."""
-    total, mass = weights.sum(), weights @ L
-    mean = weights @ (L * each) / mass
-    correction = total / (total - 1.0) if total > 1.0 else np.nan
-    deviations = size * np.sqrt(correction * weights) * L * (each - mean) / mass
-    score, se = float(size * mean), float(np.sqrt(deviations @ deviations))
-    return Point(score, se, error, n_support, deviations=deviations)
+def _point(parts: Parts, error: float, n_support: float) -> Point:
+    return Point(parts.score, float(np.linalg.norm(parts.deviations)), error, n_support, parts=parts)
 
 
 def paired_se(point: Point, other: Point) -> float:
@@ -123,9 +155,9 @@ def paired_se(point: Point, other: Point) -> float:
     >>> round(same.score - one.score, 4), round(one.score_se, 2), paired_se(one, same) < 1e-12  # every row loses log 2
     (4.1589, 1.39, True)
     """
-    if point.deviations is None or other.deviations is None:
+    if point.parts is None or other.parts is None:
         return np.nan
-    return float(np.linalg.norm(point.deviations - other.deviations))
+    return float(np.linalg.norm(point.parts.deviations - other.parts.deviations))
 
 
 def failed(reason: str, n_support: float = np.nan) -> Point:

@@ -196,9 +196,12 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     found = plan.search(sample, grid, effort)
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
+    if plan.is_of_probabilities and found.corrected is not None:
+        best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     if held is None and known is None:  # neither held-out rows nor the truth are those of other labels
         best = replace(best, retuned=Retuned(plan, grid, sample, seed))
-    return plan.finished(TuneResult(best, found.params, found.table, found.chosen, plan, fold, judged), held)
+    result = TuneResult(best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged)
+    return plan.finished(result, held)
 
 
 def _plan(criterion: object, asked: Asked) -> Plan:

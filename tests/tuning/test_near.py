@@ -97,7 +97,7 @@ def test_what_is_printed_and_drawn(data):
     text = " ".join(str(found).split())
     assert f"Points within one paired se: {len(near)}" in text
     assert f"Simplest C: {near['C'].iloc[0]:g}" in text and near["C"].iloc[0] == near["C"].min()
-    assert "The least of many scores is too low" in text and "nested=True estimates by how much" in text
+    assert "The least of many scores is too low" in text and "nested=True tunes anew" in text
     others = near.drop(index=found.chosen).sort_values(["gamma", "C"])
     np.testing.assert_allclose(ringed(found), np.log2(others[["C", "gamma"]]))
     line = quiet("y ~ x + z", data, C=GRID["C"], gamma=0.1, calibration="insample")

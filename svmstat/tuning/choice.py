@@ -1,0 +1,39 @@
+"""What the best of many points is worth, which its own score overstates for having been chosen by it.
+
+Tsamardinos, Greasidou & Borboudakis (2018), Bootstrapping the out-of-sample predictions for efficient and accurate
+cross-validation: rows are drawn with replacement, the point that is best on these is rated on the rows not drawn. No
+machine is fitted again.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from svmstat.tuning.scores import Parts
+
+_B = 200
+"""Draws: they leave a Monte Carlo error of some hundredth of the score's standard error."""
+
+
+def corrected_score(parts: Sequence[Parts]) -> float:
+    """What the score of the least of m points is on rows that had no part in the choice; always by the same draws.
+
+    Parameters
+    ----------
+    parts : of the same r rows, for each of the points
+
+    Examples
+    --------
+    >>> each = np.random.default_rng(1).normal(size=(50, 30))  # no point is better than another
+    >>> parts = [Parts(row, np.ones(30), np.ones(30), 1.0) for row in each]
+    >>> least = min(part.score for part in parts)
+    >>> round(least, 3), round(corrected_score(parts), 3)
+    (-0.401, -0.014)
+    """
+    each, weights = np.array([part.each for part in parts]), parts[0].weights * parts[0].L
+    n = each.shape[1]
+    drawn = np.random.default_rng(0).integers(n, size=(_B, n)) + n * np.arange(_B)[:, None]
+    copies = np.bincount(drawn.ravel(), minlength=_B * n).reshape(_B, n)
+    chosen = ((copies * weights) @ each.T).argmin(axis=1)
+    rest = np.where(copies == 0, weights, 0.0)
+    return float(parts[0].size * np.vdot(rest, each[chosen]) / rest.sum())

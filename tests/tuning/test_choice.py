@@ -1,0 +1,78 @@
+"""The score of the best point, corrected for the choice: against loops, and on noise."""
+
+import numpy as np
+import pytest
+from levels import quiet, sample
+
+from svmstat.tuning.choice import _B, corrected_score
+from svmstat.tuning.scores import Parts
+
+GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.05, 0.5, 5.0]}
+
+
+def parts_of(each, weights, L, size=7.0):
+    return [Parts(row, weights, L, size) for row in each]
+
+
+def by_loops(each, weights, L, size):
+    """The same definition, row by row."""
+    n, generator = len(weights), np.random.default_rng(0)
+    above, below = 0.0, 0.0
+    for rows in generator.integers(n, size=(_B, n)):
+        totals = [sum(weights[k] * L[k] * row[k] for k in rows) for row in each]
+        best = each[totals.index(min(totals))]
+        for k in sorted(set(range(n)) - set(rows.tolist())):
+            above += weights[k] * L[k] * best[k]
+            below += weights[k] * L[k]
+    return size * above / below
+
+
+def test_it_is_the_definition():
+    rng = np.random.default_rng(3)
+    each, weights, L = rng.normal(size=(6, 20)), rng.integers(1, 4, 20) * 1.0, rng.uniform(1.0, 2.0, 20)
+    assert corrected_score(parts_of(each, weights, L)) == pytest.approx(by_loops(each, weights, L, 7.0), rel=1e-12)
+
+
+def test_where_all_points_are_alike_nothing_is_corrected_but_the_draws():
+    rng = np.random.default_rng(4)
+    row = rng.normal(size=400)
+    found = corrected_score(parts_of(np.tile(row, (5, 1)), np.ones(400), np.ones(400), 1.0))
+    assert abs(found - row.mean()) < 0.01 * row.std()  # 200 draws leave out some 29 000 rows
+
+
+def test_on_noise_the_least_promises_what_the_corrected_score_takes_back():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(60):
+        parts = parts_of(rng.normal(size=(30, 50)), np.ones(50), np.ones(50), 1.0)
+        found.append((min(part.score for part in parts), corrected_score(parts)))
+    least, corrected = np.array(found).T
+    se = corrected.std(ddof=1) / np.sqrt(60)
+    assert least.mean() < -0.2 and abs(corrected.mean()) < 4 * se
+
+
+@pytest.mark.parametrize("criterion", ["loo", "kfold"])
+def test_the_fit_carries_it_to_its_summary(K, criterion):
+    data = sample(K, 90, seed=8)
+    found = quiet("y ~ x + z", data, criterion=criterion, rng=1, **GRID)
+    least = found.best_row["score"]
+    assert found.best.optimism == pytest.approx(found.corrected_score - least, rel=1e-12)
+    loo = found.best.loo()
+    corrected = 1.0 - (loo.score + found.corrected_score - least) / loo.null_score
+    assert found.best.corrected_rsquared(loo) == pytest.approx(corrected, abs=1e-12)
+    assert f"corrected for tuning - {corrected:.4f}" in " ".join(str(found.best.summary()).split())
+    assert f"corrected: {found.corrected_score:.5g}" in " ".join(str(found).split())
+
+
+def test_where_it_is_not_known():
+    data = sample(2, 60, seed=9)
+    one = quiet("y ~ x + z", data, C=1.0, gamma=0.5)
+    assert one.corrected_score is None and one.best.optimism is None
+    of_fit = quiet("y ~ x + z", data, criterion="gacv", **GRID)
+    assert of_fit.corrected_score is None
+    error = quiet("y ~ x + z", data, score="error", **GRID)
+    assert error.corrected_score is not None and error.best.optimism is None
+    text = str(error.best.summary())
+    assert "corrected for tuning" not in text and error.best.corrected_rsquared(error.best.loo()) == (
+        error.best.loo().rsquared
+    )
