@@ -6,7 +6,6 @@ from svmstat.machine.pairs import (
     Contrast,
     Pair,
     PosedPair,
-    carried,
     contrasts,
     decided_elsewhere,
     elsewhere,

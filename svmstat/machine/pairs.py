@@ -113,25 +113,12 @@ def nu_contrast(first: int, second: int, nu: Nu) -> Contrast:
 
 def solved(posed: PosedPair, near: Pair | None) -> Pair:
     """A pair with its solution, which sets off from that of a ``near`` one on the same rows."""
-    start: Solution | None = None
-    if near is not None and posed.nu is None:
-        start = carried(near.solution, posed.problem.upper)
-    elif near is not None and near.nu is not None:
-        start = near.solution
-    solution = solve(posed.problem, start=start)
+    known = near is not None and (posed.nu is None or near.nu is not None)
+    solution = solve(posed.problem, start=near.solution if near is not None and known else None)
     C = posed.C if posed.nu is None else posed.nu.cost(solution.rho)
     return Pair(
         posed.first, posed.second, posed.loss, posed.nu, C=C, rows=posed.rows, problem=posed.problem, solution=solution
     )
-
-
-def carried(solution: Solution, upper: Floats) -> Solution:
-    """Where to set off for other upper bounds (n,): every α is the same share of its bound.
-
-    That is nearer than the same α where all bounds move together, as they do with the cost.
-    """
-    share = np.divide(upper, solution.upper, out=np.zeros(len(upper)), where=solution.upper > 0)
-    return replace(solution, alpha=solution.alpha * share, upper=solution.upper * share)
 
 
 def pair_along(pair: Pair, costs: Floats) -> Iterator[Pair]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
-from svmstat.machine import Posed, carried, decided_elsewhere, others_of, vote
+from svmstat.machine import Posed, decided_elsewhere, others_of, vote
 from svmstat.solver import Solution, Status, solve
 
 
@@ -92,8 +92,7 @@ def hold_out(
         y, weights = pair.problem.signs, posed.groups.weights[pair.rows]
         for j, cost in enumerate(costs):
             upper = np.where(left, 0.0, cost / pair.C * pair.problem.upper)
-            start = None if solution is None else carried(solution, upper)
-            solution = solve(replace(pair.problem, upper=upper), start=start)
+            solution = solve(replace(pair.problem, upper=upper), start=solution)
             if solution.status is Status.ONE_CLASS:
                 certified[:], calibrated[:], n_support[:] = False, False, np.nan
                 break

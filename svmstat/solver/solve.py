@@ -13,7 +13,7 @@ from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweig
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.roads.chain import chain, moved_on
+from svmstat.solver.roads.chain import carried_over, chain, moved_on, unmoved
 from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
@@ -86,8 +86,9 @@ def solve(
             return solve_single(problem, problem.upper, None, Road.COLD)
         if problem.total is not None:
             return moved_on(problem, problem.upper, origin)
-        beta = feasible(problem.signs * origin.alpha, origin.upper, *problem.box(problem.upper))
-        return solve_single(problem, problem.upper, beta, Road.WARM)
+        same = unmoved(problem, problem.upper, origin)
+        beta = carried_over(problem, problem.upper, origin) if same is None else None
+        return solve_single(problem, problem.upper, beta, Road.WARM) if same is None else same
     uppers = np.ascontiguousarray(uppers, dtype=float)
     origin = solve(problem) if origin is None else origin
     if in_turn:

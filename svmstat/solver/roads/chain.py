@@ -39,7 +39,7 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
     if arrived(last) and problem.gram.fits and outweighed(problem, upper) is None:
-        same = _unmoved(problem, upper, last)
+        same = unmoved(problem, upper, last)
         solution = _moved(problem, upper, last) if same is None else same
         if solution is not None:
             return solution
@@ -92,8 +92,28 @@ def walk_to(problem: BoxQP, case: Case, last: Solution, patience: int) -> Walked
     return Walked(point.beta, point.b, basis_in(free, case.lead), int(events))
 
 
-def _unmoved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
-    """The last solution where sums are given and smaller bounds of rows that are zero are all that changes.
+def unmoved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
+    """The last solution where it is still the one, since only bounds change that no α touches; else None."""
+    if not arrived(last):
+        return None
+    return _unmoved_alpha(problem, upper, last) if problem.total is None else _unmoved_hulls(problem, upper, last)
+
+
+def _unmoved_alpha(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
+    """Where rows that are free stay so, and no row at zero may leave it for the first time.
+
+    So it is for every larger cost once no row is at its bound.
+    """
+    stays = np.where(last.alpha == 0.0, (last.upper > 0.0) | (upper == 0.0), last.free & (last.alpha < upper))
+    if last.nearest is not None or last.flat or not last.free.any() or not stays[upper != last.upper].all():
+        return None
+    beta, h = problem.signs * last.alpha, problem.linear - last.field
+    found = certified(problem, case_of(problem, upper), upper, beta, h, last.basis, Road.PATH, 0, 0)
+    return found if found.status is Status.CERTIFIED else None
+
+
+def _unmoved_hulls(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
+    """Where smaller bounds of rows that are zero are all that changes.
 
     Each class must have a free row: a class without one could take another multiplier.
     """
@@ -111,11 +131,15 @@ def _unmoved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
 
 
 def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None:
-    """A feasible β (n,) for upper bounds (n,) from another solution; None if there is none."""
+    """A feasible β (n,) for upper bounds (n,) from another solution; None if there is none.
+
+    Without a total every α is the same share of its bound: nearer than the same α where all bounds move together, as
+    they do with the cost.
+    """
     lo, hi = problem.box(upper)
-    if last.nearest is None:
+    if problem.total is None or last.nearest is None:
         share = np.divide(upper, last.upper, out=np.zeros(len(upper)), where=last.upper > 0)
-        return feasible(problem.signs * last.alpha * share, upper, lo, hi)
+        return feasible(problem.signs * last.alpha * share, last.upper * share, lo, hi)
     if not np.isfinite(last.rho) or not may_reach(problem, lo, hi):
         return None
     return feasible(last.nearest.beta, last.nearest.caps, lo, hi, 1.0)

@@ -183,3 +183,35 @@ def test_one_after_another():
     assert isinstance(next(found), Solution)
     assert len(list(found)) == 1
     assert in_turn(qp, np.empty((0, 41))) == []
+
+
+@given(seed=seeds, steps=st.integers(1, 5))
+def test_one_by_one_from_the_last(draw_problem, seed, steps):
+    """solve(…, start=…): costs that rise until no row is at its bound, and bounds that open and close."""
+    drawn = draw_problem(seed, design="normal", kernel="rbf", upper="1")
+    rng, last, found, uppers = drawn.rng, None, [], []
+    for cost in np.sort(10 ** drawn.rng.uniform(-1, 4, steps)):
+        uppers.append(cost * drawn.qp.upper * np.where(rng.random(drawn.qp.n) < 0.1, 0.0, 1.0))
+        uppers[-1][[np.argmax(drawn.qp.signs), np.argmin(drawn.qp.signs)]] = cost
+        last = solve(with_upper(drawn.qp, uppers[-1]), start=last)
+        found.append(last)
+    check(drawn.qp, uppers, found)
+
+
+def test_a_solution_without_rows_at_their_bound_stays():
+    X, y = clouds(60, seed=2, apart=3.0)
+    last = solve(problem(X, y, 1e4, RBF(0.5)))
+    assert not last.bounded.any() and last.steps > 0
+    more = np.full(60, 1e5)
+    found = solve(with_upper(problem(X, y, 1e4, RBF(0.5)), more), start=last)
+    np.testing.assert_array_equal(found.alpha, last.alpha)
+    assert found.steps == found.events == 0
+    np.testing.assert_allclose(found.intercept_interval, last.intercept_interval, rtol=1e-12)
+    check(problem(X, y, 1e4, RBF(0.5)), [more], [found])
+    closed = np.where(np.arange(60) == np.flatnonzero(last.alpha)[0], 0.0, more)
+    opened = solve(with_upper(problem(X, y, 1.0, RBF(0.5)), closed), start=found)
+    assert opened.steps + opened.events > 0  # a support vector had to go
+    check(problem(X, y, 1.0, RBF(0.5)), [closed], [opened])
+    again = solve(with_upper(problem(X, y, 1.0, RBF(0.5)), more), start=opened)
+    check(problem(X, y, 1.0, RBF(0.5)), [more], [again])
+    assert again.alpha[closed == 0.0] > 0.0
