@@ -199,11 +199,9 @@ def _samples(quick: bool, design: Design) -> tuple[int, int]:
     """How many samples have the residual test, and how many of them the others."""
     if quick:
         return 20, 20
-    if design.tuned:
-        return 100, 0
-    if design.n > 200:
-        return 100, 10
-    return (200, 60) if design.truth == "own" else (100, 20)
+    if design.tuned or design.n > 200:
+        return 40, 0 if design.tuned else 10
+    return (120, 40) if design.truth == "own" else (60, 20)
 
 
 def _quietly(sample: Callable[[int], dict[str, float]], seed: int) -> dict[str, float]:
