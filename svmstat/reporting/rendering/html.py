@@ -69,9 +69,13 @@ def _value(text: str, numeric: bool) -> str:
 
 
 def _row(entry: Entry) -> str:
-    indent = _INDENT if entry.label.startswith(" ") else ""
     value = _value(str(entry), entry.numeric or entry.interval)
-    return f'<tr><th scope="row">{indent}{escape(entry.label.strip())}</th><td>{value}</td></tr>'
+    return f"<tr>{_label(entry.label)}<td>{value}</td></tr>"
+
+
+def _label(text: str) -> str:
+    """The head of a row, which spaces at its start put under the one above."""
+    return f'<th scope="row">{_INDENT if text.startswith(" ") else ""}{escape(text.strip())}</th>'
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -82,7 +86,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     head = "<th></th>"
-    body = [f'<th scope="row">{escape(label)}</th>' for label in table.index]
+    body = [_label(label) for label in table.index]
     for column in table.columns():
         kind = ' class="number"' if column.numeric else ""
         head += f'<th scope="col"{kind}>{escape(column.header)}</th>'

@@ -59,8 +59,9 @@ def _number(text: str) -> str:
     return f"${mantissa}{power}$"
 
 
-def _label(entry: Entry) -> str:
-    return (r"\quad " if entry.label.startswith(" ") else "") + escape(entry.label.strip())
+def _label(text: str) -> str:
+    """The head of a row, which spaces at its start put under the one above."""
+    return (r"\quad " if text.startswith(" ") else "") + escape(text.strip())
 
 
 def _entry(entry: Entry) -> str:
@@ -80,21 +81,21 @@ def _block(block: Block) -> Iterator[str]:
     if block.wide:
         yield r"\begin{tabular}{@{}lp{0.78\linewidth}@{}}"
         for entry in block.wide:
-            yield rf"{_label(entry)} & \raggedright {_entry(entry)} \tabularnewline"
+            yield rf"{_label(entry.label)} & \raggedright {_entry(entry)} \tabularnewline"
         yield r"\end{tabular}"
     if block.wide and (block.left or block.right):
         yield r"\par\smallskip"
     if block.left or block.right:
         yield r"\begin{tabular}{@{}lr@{\hspace{2em}}lr@{}}"
         for pair in itertools.zip_longest(block.left, block.right):
-            cells = [f"{_label(entry)} & {_entry(entry)}" if entry else " & " for entry in pair]
+            cells = [f"{_label(entry.label)} & {_entry(entry)}" if entry else " & " for entry in pair]
             yield rf"{' & '.join(cells)} \\"
         yield r"\end{tabular}"
 
 
 def _table(table: Table) -> Iterator[str]:
     head = ""
-    body = [escape(label) for label in table.index]
+    body = [_label(label) for label in table.index]
     alignment = "l"
     for column in table.columns():
         head += f" & {escape(column.header)}"

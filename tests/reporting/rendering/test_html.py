@@ -48,6 +48,7 @@ def test_points_agree_by_blanks_as_wide_as_digits():
 
 def test_indented_labels():
     assert texts(tree(Block(right=(Entry("  gamma", 1, "count"),))), "th") == ["\u2003gamma"]
+    assert texts(tree(Table(("x",), ("all", "  some"), ((2,), (1,)), ("count",))), "th")[2:] == ["all", "\u2003some"]
 
 
 def test_a_warning_is_an_alert():

@@ -70,3 +70,9 @@ def test_a_long_table_breaks_across_pages(rows, environment):
     text = render("T", [table], [], [])
     assert re.findall(r"\\(?:begin|end)\{(\w+)\}", text) == [environment] * 2
     assert (r"\endhead" in text) == (environment == "longtable")
+
+
+def test_indented_rows_of_a_table():
+    table = Table(("x",), ("all", "  some"), ((2,), (1,)), ("count",))
+    text = render("t", (table,), (), ())
+    assert "\nall & " in text and r"\quad some & " in text
