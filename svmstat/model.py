@@ -1,9 +1,10 @@
 """``svm()``: a formula and a data frame in, a fitted model out."""
 
+import inspect
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, one_of, positive
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
-from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
+from svmstat.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import Kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
@@ -161,16 +162,21 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     >>> fit.predict(mackerel.head(2)).tolist()
     [False, False]
     """
-    positive("C", C)
-    chosen_nu = None if nu is None else _nu_alone(nu, C is not _C, loss, class_weight, costs, priors)
-    defaults = {"gamma": (gamma, _GAMMA), "degree": (degree, _DEGREE), "coef0": (coef0, _COEF0)}
-    chosen = make_kernel(kernel, {name: value for name, (value, left) in defaults.items() if value is not left})
+    asked = dict(locals())
     caller = sys._getframe(1)
-    prepared = prepare(
-        formula, data, loss=loss, of_rows=chosen.of_rows, weights=weights, class_weight=class_weight, costs=costs,
-        priors=priors, event=event, subset=subset, na_action=na_action, scale=scale, calibration=calibration,
-        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals),
-    )  # fmt: skip
+    return _fit_as(asked, ChainMap(caller.f_locals, caller.f_globals))
+
+
+def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
+    """The fit for all arguments of `svm`; ``env`` are the caller's names."""
+    C, nu = asked["C"], asked["nu"]
+    positive("C", C)
+    weighing = (asked[name] for name in ("loss", "class_weight", "costs", "priors"))
+    chosen_nu = None if nu is None else _nu_alone(nu, C is not _C, *weighing)
+    defaults = {"gamma": _GAMMA, "degree": _DEGREE, "coef0": _COEF0}
+    chosen = make_kernel(asked["kernel"], {name: asked[name] for name in defaults if asked[name] is not defaults[name]})
+    of_data = {name: asked[name] for name in _OF_DATA}
+    prepared = prepare(asked["formula"], asked["data"], of_rows=chosen.of_rows, env=env, **of_data)
     frame = prepared.frame
     if chosen_nu is not None and prepared.many:
         raise ArgumentError(
@@ -184,7 +190,57 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         *(("C",) if C is _C and nu is None else ()),
         *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) else ()),
     )
-    return fit(prepared, resolved_kernel, float(C), resolved, untuned)
+    return replace(fit(prepared, resolved_kernel, float(C), resolved, untuned), call=call_of(asked))
+
+
+_OF_DATA = (
+    "loss", "weights", "class_weight", "costs", "priors", "event", "subset", "na_action", "scale", "calibration",
+    "coupling",
+)  # fmt: skip
+"""The arguments of `svm` that `prepare` takes too."""
+
+_DEFAULTS = {name: each.default for name, each in inspect.signature(svm).parameters.items()}
+
+_OF_KERNEL = ("gamma", "degree", "coef0")
+_OF_COST = ("C", "class_weight", "costs", "priors")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A call of `svm` that can be repeated with changes.
+
+    Attributes
+    ----------
+    given : dict
+        The arguments that are not the defaults.
+    """
+
+    given: Mapping[str, Any]
+
+    def __call__(
+        self, formula: str | None, data: pd.DataFrame | None, changes: Mapping[str, Any], env: Mapping[str, Any]
+    ) -> SVMResults:
+        """The fit with another formula or other data where they are given, and with these changes."""
+        unknown = [name for name in changes if name not in _DEFAULTS]
+        if unknown:
+            raise ArgumentTypeError(f"update() has no argument {unknown[0]!r}: there are {', '.join(_DEFAULTS)}.")
+        replaced = self._replaced_by(changes)
+        kept = {name: value for name, value in self.given.items() if name not in replaced}
+        new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
+        return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
+
+    @staticmethod
+    def _replaced_by(changes: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the changes take the place of."""
+        kernel = _OF_KERNEL if "kernel" in changes else ()
+        cost = _OF_COST if changes.get("nu") is not None else ()
+        nu = ("nu",) if any(changes.get(name) is not None for name in _OF_COST) else ()
+        return (*kernel, *cost, *nu)
+
+
+def call_of(asked: Mapping[str, Any]) -> Call:
+    """The call with these arguments of `svm`."""
+    return Call({name: value for name, value in asked.items() if value is not _DEFAULTS[name]})
 
 
 def _nu_alone(

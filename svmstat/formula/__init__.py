@@ -5,6 +5,7 @@ from svmstat.formula.design import Design, NewRows
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, true_probabilities
 from svmstat.formula.source import Untrusted
+from svmstat.formula.update import update_formula
 
 __all__ = [
     "Design",
@@ -16,4 +17,5 @@ __all__ = [
     "case_weights",
     "named_column",
     "true_probabilities",
+    "update_formula",
 ]

@@ -68,6 +68,11 @@ class ModelFrame:
     _outcome_columns: dict[Hashable, Column] = field(repr=False)
 
     @property
+    def own_names(self) -> dict[str, Any]:
+        """What the names that are no columns stood for where the formula was read."""
+        return {**self.design.own_names, **self._outcome.own}
+
+    @property
     def y(self) -> np.ndarray:
         """(n,) +1 for the event, −1 otherwise; for a response of two levels."""
         return np.where(self.codes == self.response.event_code, 1.0, -1.0)

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,11 @@ class Design:
     def scaled(self) -> bool:
         """Whether any column was standardised."""
         return bool((self.center != 0).any() or (self.scale_ != 1).any())
+
+    @property
+    def own_names(self) -> dict[str, Any]:
+        """What the names that are no columns stood for where the formula was read."""
+        return {name: value for term in self._terms for f in term.factors for name, value in f.expression.own.items()}
 
     @property
     def term_slices(self) -> dict[str, slice]:

@@ -16,9 +16,8 @@ from patsy.parse_formula import parse_formula
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.names import NO_NAME, column_named, read_names
 from svmstat.formula.source import Source, marked, one_line
-from svmstat.formula.terms import TermReader, nodes
+from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 
-_POWER = "'^' is no power here: write (a + b)**2 for interactions, I(x**2) for a square"
 _NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
 
 
@@ -77,9 +76,10 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
             raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
         response = _response(TermReader().eval(tree.args[0]), text)
         used = frozenset(_names(response).values)
-        right = _right_side(tree.args[1], [name for name in columns if name not in used])
+        others = [name for name in columns if name not in used]
+        right = DotReader(lambda dot: _all_columns(others, dot)).eval(tree.args[1])
     except PatsyError as error:
-        raise _syntax_error(error, text) from error
+        raise syntax_error(error, text) from error
     terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)
     if not terms:
         raise _all_of(text).error("The formula has no predictors.")
@@ -88,37 +88,14 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
     return Parsed(text, response, terms)
 
 
-def _right_side(tree: Any, columns: Sequence[Hashable]) -> IntermediateExpr:
-    """Evaluate the right side, a lone ``.`` standing for these columns."""
-
-    def python_expression(_: TermReader, node: Any) -> IntermediateExpr:
-        codes = _all_columns(columns, node) if node.token.extra == "." else [node.token.extra]
-        if _is_xor(node.token.extra):
-            raise PatsyError(_POWER, node)
-        return IntermediateExpr(False, None, False, [Term([EvalFactor(code, node.origin)]) for code in codes])
-
-    reader = TermReader()
-    reader.add_op("PYTHON_EXPR", 0, python_expression)
-    return reader.eval(tree)
-
-
-def _all_columns(columns: Sequence[Hashable], dot: Any) -> list[str]:
-    """The code of each column that ``.`` stands for."""
+def _all_columns(columns: Sequence[Hashable], dot: Any) -> list[Term]:
+    """The term of each column that ``.`` stands for."""
     codes = [quoted(name) for name in columns]
     for name, code in zip(columns, codes, strict=True):
         if code is None:
             named = f"'.' stands for the column {name!r}, whose name (of type {type(name).__name__})"
             raise PatsyError(f"{named} no formula can write: rename it, as data.rename(columns=str) does", dot)
-    return [code for code in codes if code is not None]
-
-
-def _is_xor(code: str) -> bool:
-    """Whether the code is ``a ^ b``, which R reads as a power and Python does not."""
-    try:
-        body = ast.parse(code.strip(), mode="eval").body
-    except (SyntaxError, RecursionError, MemoryError):  # told where the names are read
-        return False
-    return isinstance(body, ast.BinOp) and isinstance(body.op, ast.BitXor)
+    return [Term([EvalFactor(code, dot.origin)]) for code in codes if code is not None]
 
 
 def quoted(name: Hashable) -> str | None:
@@ -186,8 +163,9 @@ def _all_of(text: str) -> Source:
     return Source(text, text, 0, max(len(text), 1))
 
 
-def _syntax_error(error: PatsyError, text: str) -> FormulaError:
+def syntax_error(error: PatsyError, text: str) -> FormulaError:
+    """What patsy found wrong, at its place in the text."""
     place = error.origin
     shown = marked(place.code, place.start, place.end) if place is not None else f"    {text}"
-    message = _POWER if "'^" in error.message else error.message
+    message = NO_POWER if "'^" in error.message else error.message
     return FormulaError(f"The formula cannot be read: {message}.\n{shown}")

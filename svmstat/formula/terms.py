@@ -3,15 +3,18 @@
 Recursion would go as deep as a sum has terms, and Python refuses beyond a few hundred.
 """
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
 from math import comb
 
 from patsy import PatsyError
-from patsy.desc import Evaluator, IntermediateExpr, Term
+from patsy.desc import EvalFactor, Evaluator, IntermediateExpr, Term
 from patsy.infix_parser import ParseNode
 
 # (a + b + …)**k and a*b*c*… multiply: beyond this many terms no design could be made of them.
 MOST_TERMS = 100_000
+
+NO_POWER = "'^' is no power here: write (a + b)**2 for interactions, I(x**2) for a square"
 
 
 class TermReader(Evaluator):
@@ -48,6 +51,31 @@ class TermReader(Evaluator):
                 return
         if count > MOST_TERMS:
             raise PatsyError(f"it has more than {MOST_TERMS} terms", node)
+
+
+class DotReader(TermReader):
+    """In which a lone ``.`` stands for some terms, made from its node."""
+
+    def __init__(self, dot: Callable[[ParseNode], list[Term]]) -> None:
+        super().__init__()
+
+        def python_expression(_: TermReader, node: ParseNode) -> IntermediateExpr:
+            code = node.token.extra
+            if _is_xor(code):
+                raise PatsyError(NO_POWER, node)
+            terms = dot(node) if code == "." else [Term([EvalFactor(code, node.origin)])]
+            return IntermediateExpr(False, None, False, terms)
+
+        self.add_op("PYTHON_EXPR", 0, python_expression)
+
+
+def _is_xor(code: str) -> bool:
+    """Whether the code is ``a ^ b``, which R reads as a power and Python does not."""
+    try:
+        body = ast.parse(code.strip(), mode="eval").body
+    except (SyntaxError, RecursionError, MemoryError):  # told where the names are read
+        return False
+    return isinstance(body, ast.BinOp) and isinstance(body.op, ast.BitXor)
 
 
 def nodes(tree: ParseNode) -> Iterator[ParseNode]:

@@ -18,7 +18,7 @@ from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
 from svmstat.kernels import Kernel
-from svmstat.model import Prepared, fit, prepare
+from svmstat.model import Prepared, call_of, fit, prepare
 from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
@@ -167,11 +167,14 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
     seed = seed_sequence("rng", rng)
+    of_data: dict[str, Any] = {
+        "loss": loss, "weights": weights, "class_weight": class_weight, "costs": costs, "priors": priors,
+        "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
+    }  # fmt: skip
     caller = sys._getframe(1)
     prepare_on = partial(
-        prepare, formula, data, loss=loss, of_rows=wanted.of_rows, weights=weights, class_weight=class_weight,
-        costs=costs, priors=priors, event=event, na_action=na_action, scale=scale, calibration=calibration,
-        coupling=coupling, env=ChainMap(caller.f_locals, caller.f_globals), ignored=_column_of(truth, data),
+        prepare, formula, data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
+        ignored=_column_of(truth, data), **of_data,
     )  # fmt: skip
     prepared = prepare_on(subset=subset)
     prepared.check_bounds(wanted.costs)
@@ -196,6 +199,9 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     found = plan.search(sample, grid, effort)
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
+    rows = {"subset": subset if apart is None else apart[1]}
+    call = call_of({"formula": formula, "data": data, "kernel": kernel, **of_data, **rows, **found.params})
+    best = replace(best, call=call)
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     if held is None and known is None:  # neither held-out rows nor the truth are those of other labels

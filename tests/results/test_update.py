@@ -1,0 +1,121 @@
+"""update() is the fit from scratch, digit by digit."""
+
+import pickle
+
+import numpy as np
+import pytest
+from levels import quiet, sample
+
+from svmstat import svm
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
+
+START = {"C": 2.0, "gamma": 0.4, "weights": "w"}
+
+
+def assert_same_fit(found, expected):
+    assert str(found.summary()) == str(expected.summary())
+    np.testing.assert_array_equal(found.decision_values, expected.decision_values)
+    np.testing.assert_array_equal(found.predict_proba(), expected.predict_proba())
+
+
+@pytest.fixture
+def data(K):
+    return sample(K, 72, seed=4)
+
+
+CHANGES = {
+    "nothing": ({}, {}),
+    "C": ({"C": 5.0}, {"C": 5.0}),
+    "gamma": ({"gamma": "scale"}, {"gamma": "scale"}),
+    "kernel": ({"kernel": "linear"}, {"kernel": "linear", "gamma": None}),
+    "loss and calibration": ({"loss": "p0", "calibration": "insample"}, {"loss": "p0", "calibration": "insample"}),
+    "no weights": ({"weights": None}, {"weights": None}),
+    "subset": ({"subset": "x > -1"}, {"subset": "x > -1"}),
+    "scale": ({"scale": False}, {"scale": False}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_settings(data, K, name):
+    changes, options = CHANGES[name]
+    if K > 2 and "loss" in changes:
+        changes, options = {"coupling": "hastie-tibshirani"}, {"coupling": "hastie-tibshirani"}
+    wanted = {key: value for key, value in {**START, **options}.items() if value is not None}
+    assert_same_fit(svm("y ~ x + z", data, **START).update(**changes), svm("y ~ x + z", data, **wanted))
+
+
+@pytest.mark.parametrize(
+    ("change", "formula"), [(". ~ . - z", "y ~ x"), ("~ . + site", "y ~ x + z + site"), ("~ .**2", "y ~ x + z + x:z")]
+)
+def test_formulas(data, change, formula):
+    assert_same_fit(svm("y ~ x + z", data, **START).update(change), svm(formula, data, **START))
+
+
+def test_data(data):
+    fit, other = svm("y ~ x + site", data, **START), data.iloc[::-1].iloc[:60]
+    assert_same_fit(fit.refit(other), svm("y ~ x + site", other, **START))
+    assert_same_fit(fit.update("~ . - site", other, C=3.0), svm("y ~ x", other, **{**START, "C": 3.0}))
+
+
+def test_one_after_the_other(data):
+    fit = svm("y ~ x + z", data, **START)
+    assert_same_fit(fit.update(C=7.0).update("~ . - z").update(C=2.0).update("~ . + z"), fit)
+
+
+def test_nu_and_costs_take_each_others_place():
+    data = sample(2, 60, seed=5)
+    fit = svm("y ~ x + z", data, C=2.0, gamma=0.4, costs={"fp": 2.0, "fn": 1.0})
+    nu = fit.update(nu=0.3)
+    assert_same_fit(nu, svm("y ~ x + z", data, nu=0.3, gamma=0.4))
+    assert_same_fit(nu.update(C=2.0), svm("y ~ x + z", data, C=2.0, gamma=0.4))
+    with pytest.raises(ArgumentError, match="not allowed together"):
+        fit.update(nu=0.3, C=2.0)
+
+
+def test_the_best_fit_of_a_search(data):
+    found = quiet("y ~ x + z", data, C=[0.5, 2.0, 8.0], gamma=[0.1, 0.4, 1.6], weights="w")
+    again = found.best.update()
+    np.testing.assert_array_equal(again.decision_values, found.best.decision_values)
+    assert again.C == found.best.C and again.kernel_parameters == found.best.kernel_parameters
+    assert_same_fit(found.best.update(C=3.0), svm("y ~ x + z", data, **{**START, **found.best_params, "C": 3.0}))
+
+
+def test_names_of_the_formula_stay_and_new_ones_are_looked_up_here(data):
+    def halved(x):
+        return x / 2.0
+
+    def fitted():
+        def power(x):
+            return x**3
+
+        return svm("y ~ power(x) + z", data, **START)
+
+    def power(x):
+        return x**5
+
+    found = fitted().update("~ . + halved(z)")
+
+    def cube(x):
+        return x**3
+
+    expected = svm("y ~ cube(x) + z + halved(z)", data, **START)
+    np.testing.assert_array_equal(found.decision_values, expected.decision_values)
+    assert power(2.0) == 32.0
+
+
+def test_it_goes_through_a_pickle(data):
+    fit = svm("y ~ x + z", data, **START)
+    assert_same_fit(pickle.loads(pickle.dumps(fit)).update(C=5.0), fit.update(C=5.0))
+
+
+def test_what_is_refused(data):
+    fit = svm("y ~ x + z", data, **START)
+    with pytest.raises(ArgumentTypeError, match=r"update\(\) has no argument 'cost': there are formula, data, loss"):
+        fit.update(cost=3.0)
+    with pytest.raises(ArgumentError, match="C=-1"):
+        fit.update(C=-1)
+    with pytest.raises(DataError):
+        fit.refit(data.drop(columns="z").iloc[:0])
+    fit.__dict__["call"] = None
+    with pytest.raises(UnavailableError, match="this fit has none"):
+        fit.update(C=1.0)
