@@ -9,10 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.checks import one_of
+from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
+from svmstat.objective.residuals import KINDS, residuals
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -90,6 +93,39 @@ class Evidence:
         """Whether a row is predicted wrongly (n,), 1 or 0; NaN without a prediction or level."""
         known = (self.winner >= 0) & (self.codes >= 0)
         return self._by_row(np.where(known, self.winner != self.codes, np.nan), "error")
+
+    def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:
+        """How far what was observed is from its probability π.
+
+        Single binary responses do not show misfit by themselves: they fall on two curves over π. Where they are
+        averaged over rows with similar predictors they should be near zero.
+
+        Parameters
+        ----------
+        kind : {"deviance", "pearson", "response", "quantile"}
+            ± √(−2 log π[observed]); (1{event} − π)/√(π(1 − π)); 1{event} − π; or quantiles of the normal distribution
+            drawn within the step of the observed outcome, standard normal where π is right [Dunn & Smyth 1996].
+        rng : int or Generator, optional
+            For "quantile", on which alone the draws depend.
+
+        Returns
+        -------
+        Series or DataFrame
+            (n,) of the event; (n, K) of every level against the rest if there are more than two. A row of weight w has
+            the residual of each of its copies. NaN where a row has no level, or could not be held out.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> loo = svm("egg_count > 0 ~ lon + lat + b_depth", datasets.load("mackerel")).loo()
+        >>> bool(abs((loo.residuals("deviance") ** 2).sum() - loo.score) < 1e-9)
+        True
+        """
+        one_of("kind", kind, KINDS)
+        generator = np.random.default_rng(seed_sequence("rng", rng))
+        observed = self.codes[:, None] == np.arange(self.probability.shape[1])
+        p = np.where((self.codes < 0)[:, None], np.nan, self.probability)
+        return self.shape.of_classes(residuals(kind, observed, p, generator), self.index, f"{kind}_residual")
 
     @property
     def _used(self) -> NDArray[np.bool_]:

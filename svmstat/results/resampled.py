@@ -95,6 +95,24 @@ class Resampled(Predicting):
         found = unseen_by_folds(self.machine, maps, by, folds, n_jobs, progress)
         return Evidence(**self._evidence(f"{folds} folds", found))
 
+    def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:
+        """Residuals from the held-out probabilities, of many rows by ten folds; see `Evidence.residuals`.
+
+        Parameters
+        ----------
+        kind : {"deviance", "pearson", "response", "quantile"}
+        rng : int or Generator, optional
+            For "quantile".
+
+        Returns
+        -------
+        Series or DataFrame
+            (n,), or (n, K) of every level against the rest if there are more than two.
+        """
+        held_out = self.held_out(loo=True)
+        assert held_out is not None
+        return held_out.residuals(kind, rng)
+
     @property
     def apparent(self) -> Evidence:
         """How well the fit does on its own rows, which says little of a flexible one."""

@@ -7,6 +7,7 @@ from levels import matrix, repeated, sample
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, log_loss, recall_score, roc_auc_score
 
 from svmstat import svm
+from svmstat.errors import ArgumentError
 from svmstat.objective.predictive import calibration_line
 
 TOL = 1e-10
@@ -89,3 +90,22 @@ def test_a_level_that_is_never_predicted():
     assert loo.predicts_one_level is False and loo.error_rate == pytest.approx(loo.base_error)
     assert (loo.sensitivity, loo.specificity) == (0.0, 1.0)
     assert loo.confusion.loc[True].tolist() == [6.0, 0.0]
+
+
+def test_residuals_are_of_the_held_out_probabilities(K):
+    data = sample(K, 60, seed=12)
+    fit = svm("y ~ x + z", data, weights="w")
+    loo, used = fit.loo(), data["w"].to_numpy() > 0
+    found = fit.residuals("response")
+    if K == 2:
+        expected = (loo.codes == fit.frame.response.event_code) - loo.prob
+        assert found.name == "response_residual"
+    else:
+        expected = (data["y"].to_numpy()[:, None] == np.array(fit.classes)) - loo.prob
+        np.testing.assert_allclose(found[used].sum(axis=1), 0.0, atol=1e-12)
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+    first, again, other = (fit.residuals("quantile", rng=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (np.asarray(first) != np.asarray(other)).any()
+    with pytest.raises(ArgumentError, match=r"kind='working' is not allowed"):
+        fit.residuals("working")

@@ -1,0 +1,41 @@
+"""Residuals of what was observed from its probability [Dunn & Smyth 1996]."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from svmstat._tools.arrays import Floats
+
+KINDS = ("response", "pearson", "deviance", "quantile")
+
+
+def residuals(kind: str, observed: NDArray[np.bool_], p: Floats, rng: np.random.Generator) -> Floats:
+    """Residuals of outcomes that have probability p, both of any one shape; NaN where p is.
+
+    response   1{observed} − p
+    pearson    that over √(p (1 − p))
+    deviance   ± √(−2 log of the probability of what was seen)
+    quantile   Φ⁻¹(u), u uniform on (1 − p, 1) if observed, else on (0, 1 − p): standard normal where p is the
+               probability indeed
+
+    Examples
+    --------
+    >>> p, observed = np.array([0.8, 0.8]), np.array([True, False])
+    >>> for kind in KINDS[:3]:
+    ...     print(kind, residuals(kind, observed, p, np.random.default_rng(0)).round(4))
+    response [ 0.2 -0.8]
+    pearson [ 0.5 -2. ]
+    deviance [ 0.668  -1.7941]
+    """
+    seen = np.where(observed, p, 1.0 - p)
+    sign = np.where(observed, 1.0, -1.0)
+    if kind == "response":
+        return np.asarray(sign * (1.0 - seen))
+    if kind == "pearson":
+        with np.errstate(divide="ignore"):  # what was impossible and happened is infinitely far
+            return np.asarray(sign * np.sqrt((1.0 - seen) / seen))
+    if kind == "deviance":
+        with np.errstate(divide="ignore"):
+            return np.asarray(sign * np.sqrt(-2.0 * np.log(seen)))
+    tail = seen * (1.0 - rng.random(p.shape))  # in (0, seen]
+    return np.asarray(-sign * ndtri(tail))
