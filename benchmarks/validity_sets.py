@@ -26,6 +26,7 @@ SHARES = {
     ("three", "balanced"): [1 / 3, 1 / 3, 1 / 3],
     ("three", "1:10"): [5 / 11, 5 / 11, 1 / 11],
 }
+_OF_LEVEL = ("exact", "covered", "known")
 COSTS, WIDTHS = [0.25, 1.0, 4.0, 16.0], [0.1, 0.3, 1.0]
 
 
@@ -51,9 +52,7 @@ def sets(quick):
                 results = joblib.Parallel()(joblib.delayed(covered)(truth, shares, n, seed, tuned) for seed in tasks)
                 where = f"{design}, {'tuned' if tuned else 'untuned'}", n
                 for k in range(len(shares)):
-                    exact, values, known = zip(
-                        *((r["exact"][k], r["covered"][k], r["known"][k]) for r in results), strict=True
-                    )
+                    exact, values, known = (np.array([r[name][k] for r in results]) for name in _OF_LEVEL)
                     label = f"90 % sets, level {k}"
                     found.append(row("sets", *where, label, float(exact.mean()), values))
                     if not known.all():  # samples in which every set holds the level say nothing of the others
