@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.loops import copy_into
 from svmstat.calibration.exponential import exp_of_negative
 
 _MOST_STEPS = 100
@@ -123,7 +124,13 @@ def fit_falling_map(f, y, weights, slope, intercept):
     A map that turns that round would predict noise.
     """
     a, b, converged = fit_map(f, y, weights, slope, intercept)
-    a, b = _falling(a, b, weights[y > 0.0].sum(), weights[y <= 0.0].sum())
+    n_event, n_other = 0.0, 0.0
+    for i in range(f.shape[0]):
+        if y[i] > 0.0:
+            n_event += weights[i]
+        else:
+            n_other += weights[i]
+    a, b = _falling(a, b, n_event, n_other)
     return a, b, converged
 
 
@@ -143,30 +150,40 @@ def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, conve
     the sums of all rows less those of the deleted one, so that mostly a single look at all rows is left.
     """
     n, left = f.shape[0], weights.copy()
-    center = (weights * f).sum() / weights.sum()
-    scale = np.sqrt((weights * (f - center) ** 2).sum() / weights.sum())
-    x, doubts, sums, own = np.zeros(n), np.zeros(n), np.zeros((2, 8)), np.empty((2, 8))
-    if scale > 0.0:
-        x[:] = (f - center) / scale
+    total, center, squares = 0.0, 0.0, 0.0
+    for i in range(n):
+        total += weights[i]
+        center += weights[i] * f[i]
+    center /= total
+    for i in range(n):
+        squares += weights[i] * (f[i] - center) ** 2
+    scale = np.sqrt(squares / total)
+    x, doubts, ones = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        x[i], doubts[i], ones[i] = (f[i] - center) / scale if scale > 0.0 else 0.0, 0.0, 1.0
     a, b = slope * scale, intercept + slope * center
     slopes, curvatures = np.empty(n), np.empty(n)
-    _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
+    _derivatives(x, y, doubts, ones, a, b, slopes, curvatures)
+    sums, own, both = np.zeros((2, 8)), np.empty((2, 8)), np.empty(8)
     for i in range(n):
         _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
-    doubt, before = np.empty(2), np.full(2, -1.0)
+    doubt_0, doubt_1 = -1.0, -1.0
     for d in range(which.shape[0]):
         k = which[d]
         left[k] = weights[k] - copies[d]
-        own[:] = sums
+        for c in range(2):
+            copy_into(own[c], sums[c])
         _add(own[1 if y[k] > 0.0 else 0], -copies[d], x[k], slopes[k], curvatures[k])
-        doubt[:] = 1.0 / (own[:, 0] + 2.0)
-        if doubt[0] != before[0] or doubt[1] != before[1]:
-            before[:] = doubt
+        before_0, before_1 = doubt_0, doubt_1
+        doubt_0, doubt_1 = 1.0 / (own[0, 0] + 2.0), 1.0 / (own[1, 0] + 2.0)
+        if doubt_0 != before_0 or doubt_1 != before_1:
             for i in range(n):
-                doubts[i] = doubt[1] if y[i] > 0.0 else doubt[0]
-        both, converged[d] = own[0] + own[1], False
-        g_a = both[3] + doubt[0] * own[0, 1] - doubt[1] * own[1, 1]
-        g_b = both[4] + doubt[0] * own[0, 0] - doubt[1] * own[1, 0]
+                doubts[i] = doubt_1 if y[i] > 0.0 else doubt_0
+        for c in range(8):
+            both[c] = own[0, c] + own[1, c]
+        converged[d] = False
+        g_a = both[3] + doubt_0 * own[0, 1] - doubt_1 * own[1, 1]
+        g_b = both[4] + doubt_0 * own[0, 0] - doubt_1 * own[1, 0]
         step_a, step_b, decrement = _step(g_a, g_b, both[5], both[6], both[7])
         if decrement <= _NEAR * both[7] and both[2] > _NEAR * (own[0, 0] + own[1, 0]):  # else f may be constant now
             a_1, b_1, converged[d] = _newton(x, y, doubts, left, a + step_a, b + step_b, decrement)

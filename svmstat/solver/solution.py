@@ -80,7 +80,9 @@ def settled(beta, lo, hi, margin):
 @njit(cache=True, nogil=True)
 def settle(beta, lo, hi):
     """Take rounding from β (n,), in place: rows at a bound to 1e-12 of their box, and to 1e-9 of the largest |β|."""
-    largest = np.abs(beta).max() if beta.shape[0] > 0 else 0.0
+    largest = 0.0
+    for i in range(beta.shape[0]):
+        largest = max(largest, abs(beta[i]))
     for i in range(beta.shape[0]):
         beta[i] = settled(beta[i], lo[i], hi[i], min(1e-12 * (hi[i] - lo[i]), 1e-9 * largest))
 
@@ -102,10 +104,14 @@ def doubtful(beta, lo, hi, noise):
 @njit(cache=True, nogil=True)
 def partition(beta, lo, hi):
     """(n,) int8 partition codes."""
-    status = np.full(len(beta), FREE, np.int8)
-    status[beta >= hi] = AT_UPPER
-    status[beta <= lo] = AT_LOWER
-    status[hi <= lo] = FIXED
+    status = np.empty(beta.shape[0], np.int8)
+    for i in range(beta.shape[0]):
+        if hi[i] <= lo[i]:
+            status[i] = FIXED
+        elif beta[i] <= lo[i]:
+            status[i] = AT_LOWER
+        else:
+            status[i] = AT_UPPER if beta[i] >= hi[i] else FREE
     return status
 
 

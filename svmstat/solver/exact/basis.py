@@ -94,6 +94,8 @@ def apply(inverse, size, vector, out):
 def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
+    if m == 0:
+        inverse[:lead, :lead] = 0.0
     border[:lead] = 0.0
     border[sums.group[j]] = 1.0
     row = K[j]
@@ -111,7 +113,8 @@ def _schur_refined(K, sums, free, j, border, z):
     """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     residual, step = np.empty(m + lead), np.empty(m + lead)
-    residual[:lead] = border[:lead]
+    for g in range(lead):
+        residual[g] = border[g]
     for a in range(m):
         residual[sums.group[members[a]]] -= z[a + lead]
     for a in range(m):
@@ -179,21 +182,13 @@ def exclude(sums, free, position):
                         row[c] -= scaled * source[c]
         last = size - 1
         if p != last:
-            inverse[:size, p] = inverse[:size, last]
-            inverse[p, :size] = inverse[last, :size]
+            for a in range(size):
+                inverse[a, p] = inverse[a, last]
+            for a in range(size):
+                inverse[p, a] = inverse[last, a]
             inverse[p, p] = inverse[last, last]
     members[position] = members[m - 1]
     free.size[0] = m - 1
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _first_free(sums, free, status, j, z, sigma):
-    """Row j is free where no other is."""
-    lead = sums.target.shape[0]
-    z[:lead] = 0.0
-    free.inverse[:lead, :lead] = 0.0
-    status[j] = FREE
-    _include(sums, free, j, z, sigma)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
@@ -234,38 +229,30 @@ def enter(K, sums, point, free, j, inward, border, z):
     it until a row meets a bound, and that row gives its place to j. Returns the row that went to a bound (−1 if none;
     j itself if it slid to its other bound).
     """
-    m, lead = free.size[0], sums.target.shape[0]
-    if m == 0:
-        _first_free(sums, free, point.status, j, z, K[j, j])
-        return -1
+    m, lead, leaver = free.size[0], sums.target.shape[0], -1
     sigma = _schur(K, sums, free, j, border, z)
-    alone = free_in(sums, free, sums.group[j]) == 0
-    scale = abs(K[j, j])
-    for a in range(m + lead):
-        scale += abs(border[a] * z[a])
-    if not alone and sigma <= 1e-5 * scale:
-        sigma = _schur_refined(K, sums, free, j, border, z)
-    if alone or sigma > DEPENDENT * scale:
-        point.status[j] = FREE
-        _include(sums, free, j, z, sigma)
-        return -1
-
-    rates = -inward * z[: m + lead]
-    room, blocking = slide(point, j, inward, free.members[:m], rates[lead:])
-    point.b[:] += room * rates[:lead]
-    if blocking < 0:
-        to_bound(point, j, inward > 0)
-        return j
-    point.beta[j] += inward * room
-    leaver = free.members[blocking]
-    to_bound(point, leaver, rates[blocking + lead] > 0)
-    exclude(sums, free, blocking)
-    if free.size[0] > 0:
-        sigma = _schur(K, sums, free, j, border, z)
-        point.status[j] = FREE
-        _include(sums, free, j, z, sigma)
-    else:
-        _first_free(sums, free, point.status, j, z, K[j, j])
+    if m > 0 and free_in(sums, free, sums.group[j]) > 0:
+        scale = abs(K[j, j])
+        for a in range(m + lead):
+            scale += abs(border[a] * z[a])
+        if sigma <= 1e-5 * scale:
+            sigma = _schur_refined(K, sums, free, j, border, z)
+        if sigma <= DEPENDENT * scale:
+            for a in range(m + lead):
+                z[a] *= -inward
+            room, blocking = slide(point, j, inward, free.members[:m], z[lead:])
+            for g in range(lead):
+                point.b[g] += room * z[g]
+            if blocking < 0:
+                to_bound(point, j, inward > 0)
+                return j
+            point.beta[j] += inward * room
+            leaver = free.members[blocking]
+            to_bound(point, leaver, z[blocking + lead] > 0)
+            exclude(sums, free, blocking)
+            sigma = _schur(K, sums, free, j, border, z)
+    point.status[j] = FREE
+    _include(sums, free, j, z, sigma)
     return leaver
 
 
@@ -344,4 +331,6 @@ def correct_free(K, sums, lo, hi, beta, h, b, free, least, rounds):
     for _ in range(rounds):
         if newton_correction(sums, lo, hi, beta, h, b, rows, free.inverse, least, x) != MOVED:
             return
-        combine(K, rows, -x[lead:], h)
+        for a in range(m):
+            x[a + lead] *= -1.0
+        combine(K, rows, x[lead:], h)

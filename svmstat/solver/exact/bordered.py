@@ -67,8 +67,17 @@ def bordered_block(K, group, rows, least, R, lead):
         for j in range(m):
             M[a, j] = row[rows[j]] + (c if group[rows[j]] == g else 0.0)
     chosen = _sweep(M, least * (c + largest))
-    places, r = np.concatenate((np.flatnonzero(chosen), np.flatnonzero(~chosen))), np.count_nonzero(chosen)
-    rows[:] = rows[places]
+    before, places, r, last = rows.copy(), np.empty(m, np.int64), 0, m
+    for a in range(m):
+        if chosen[a]:
+            places[r] = a
+            r += 1
+    for a in range(m - 1, -1, -1):
+        if not chosen[a]:
+            last -= 1
+            places[last] = a
+    for a in range(m):
+        rows[a] = before[places[a]]
     for a in range(r):
         for j in range(r):
             M[a, j] = M[places[a], places[j]]
@@ -129,15 +138,18 @@ def _sweep(M, least):
         if pivot <= least:
             break
         done[k] = True
-        column[:k] = M[k, :k]
-        column[k:] = M[k:, k]
+        for i in range(m):
+            column[i] = M[k, i] if i < k else M[i, k]
         for i in range(m):
             factor = column[i] / pivot
             target = M[i, : i + 1]
             for j in range(i + 1):
                 target[j] -= factor * column[j]
-        M[k, :k] = column[:k] / pivot
-        M[k:, k] = column[k:] / pivot
+        for i in range(m):
+            if i < k:
+                M[k, i] = column[i] / pivot
+            else:
+                M[i, k] = column[i] / pivot
         M[k, k] = -1.0 / pivot
     for i in range(m):
         for j in range(i + 1):

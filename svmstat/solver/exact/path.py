@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from svmstat._tools.loops import copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
@@ -49,9 +50,14 @@ def right_signs(g, status, violation):
 
     The others get a g of the size of the violation, so that they cross zero one after the other.
     """
-    target = np.where(status == FREE, 0.0, g)
-    target[(status == AT_LOWER) & (g < 0.0)] = violation
-    target[(status == AT_UPPER) & (g > 0.0)] = -violation
+    target = g.copy()
+    for i in range(g.shape[0]):
+        if status[i] == FREE:
+            target[i] = 0.0
+        elif status[i] == AT_LOWER and g[i] < 0.0:
+            target[i] = violation
+        elif status[i] == AT_UPPER and g[i] > 0.0:
+            target[i] = -violation
     return target
 
 
@@ -71,7 +77,8 @@ def _direction(K, sums, free, drive, dsum, x, slope):
     members, inverse, m = free.members, free.inverse, free.size[0]
     n, lead, group = drive.shape[0], dsum.shape[0], sums.group
     rhs, total = np.empty(m + lead), np.empty(lead)
-    rhs[:lead] = -dsum
+    for g in range(lead):
+        rhs[g] = -dsum[g]
     for a in range(m):
         rhs[a + lead] = -drive[members[a]]
     apply(inverse, m + lead, rhs, x)
@@ -85,7 +92,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
         scale += abs(x[a + lead]) * K[members[a], members[a]]
     correction = np.empty(0)
     for attempt in range(_CORRECTIONS + 1):
-        total[:] = dsum
+        copy_into(total, dsum)
         worst = 0.0
         for a in range(m):
             total[group[members[a]]] += x[a + lead]
@@ -96,13 +103,15 @@ def _direction(K, sums, free, drive, dsum, x, slope):
             worst = max(worst, abs(total[g]))
         if worst <= _EXACT * scale or attempt == _CORRECTIONS:
             break
-        rhs[:lead] = -total
+        for g in range(lead):
+            rhs[g] = -total[g]
         for a in range(m):
             rhs[a + lead] = -slope[members[a]]
         if correction.shape[0] == 0:
             correction = np.empty(m + lead)
         apply(inverse, m + lead, rhs, correction)
-        x[: m + lead] += correction
+        for a in range(m + lead):
+            x[a] += correction[a]
         for i in range(n):
             slope[i] += correction[group[i]]
         combine(K, members[:m], correction[lead:], slope)
@@ -192,8 +201,10 @@ def move(K, sums, point, free, change, max_events):
     n_moving = 0
     dsum = np.zeros(lead)
     activity = 0.0
+    lo_end, hi_end = np.empty(n), np.empty(n)
     for i in range(n):
         drive[i] = -change.s[i]
+        lo_end[i], hi_end[i] = point.lo[i] + change.lo[i], point.hi[i] + change.hi[i]
         if change.lo[i] != 0.0 or change.hi[i] != 0.0:
             moving[n_moving] = i
             rates[n_moving] = bound_rate(i, status, change)
@@ -202,12 +213,11 @@ def move(K, sums, point, free, change, max_events):
             n_moving += 1
     moving = moving[:n_moving]
     combine(K, moving, rates, drive)
-    lo_end, hi_end = point.lo + change.lo, point.hi + change.hi
 
     remaining = 1.0
     events = 0
     while True:
-        stuck = -1
+        stuck = np.int64(-1)
         for g in range(lead):
             if abs(dsum[g]) > 1e-13 * activity and free_in(sums, free, g) == 0:
                 stuck = g
@@ -230,7 +240,7 @@ def move(K, sums, point, free, change, max_events):
         m = free.size[0]
         if m == 0:
             x[:lead] = 0.0
-            slope[:] = drive
+            copy_into(slope, drive)
         elif not _direction(K, sums, free, drive, dsum, x, slope):
             return UNSTABLE, events
 
@@ -247,7 +257,8 @@ def move(K, sums, point, free, change, max_events):
             gradient[i] += when * slope[i]
         for a in range(m):
             beta[free.members[a]] += when * x[a + lead]
-        point.b[:] += when * x[:lead]
+        for g in range(lead):
+            point.b[g] += when * x[g]
         remaining -= when
         advance(point, change, moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:

@@ -198,8 +198,10 @@ def _change_side(i, T, side, changed, e, where, block):
         where[i] = e
         return e + 1
     a, last = where[i], e - 1
-    block[a, :e] = block[last, :e]
-    block[:e, a] = block[:e, last]
+    for c in range(e):
+        block[a, c] = block[last, c]
+    for c in range(e):
+        block[c, a] = block[c, last]
     changed[a] = changed[last]
     where[changed[a]] = a
     where[i] = -1
@@ -253,10 +255,12 @@ def walk(tableau, point, change, max_events):
     small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
     block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
     rate, answer, outward = np.empty(w), np.empty(w), np.zeros(w)
+    lo_end, hi_end = np.empty(w), np.empty(w)
     free, speed = np.empty(w, np.int64), np.empty(w)
-    e, n_free, n_moving = 0, 0, 0
+    e, n_free, n_moving = np.int64(0), np.int64(0), np.int64(0)
     moving = np.empty(w, np.int64)
     for i in range(w):
+        lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
         if dlo[i] != 0.0 or dhi[i] != 0.0:
             moving[n_moving] = i
             n_moving += 1
@@ -269,7 +273,6 @@ def walk(tableau, point, change, max_events):
             e = _change_side(i, T, side, changed, e, where, block)
         if hi[i] > lo[i] or dhi[i] > dlo[i]:
             outward[i] = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
-    lo_end, hi_end = lo + dlo, hi + dhi
     rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
     coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
     v = np.empty(_MOST_CHANGES + 2)
@@ -295,12 +298,14 @@ def walk(tableau, point, change, max_events):
             e = _change_side(row, T, side, changed, e, where, block)
             events += 1
             continue
-        small[:e, :e] = block[:e, :e]
+        for a in range(e):
+            for c in range(e):
+                small[a, c] = block[a, c]
         if not _factor(small, e, pivots):
             return UNSTABLE, events
 
         v[:e] = 0.0
-        size = 0
+        size = np.int64(0)
         for c in range(n_moving):
             i = moving[c]
             pace = bound_rate(i, status, change)
@@ -360,7 +365,7 @@ def walk(tableau, point, change, max_events):
             return UNSTABLE, events
         g[row] = 0.0
         inward = outward[row]
-        size, scale = 0, diagonal[row]
+        size, scale = np.int64(0), diagonal[row]
         if where[row] >= 0:
             v[:e] = 0.0
             v[where[row]] = 1.0
@@ -375,7 +380,7 @@ def walk(tableau, point, change, max_events):
                 sigma += T[row, changed[a]] * v[a]
                 scale += abs(T[row, changed[a]] * v[a])
             rows[0], coefficients[0] = row, 1.0
-            size = 1
+            size += 1
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
             b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, answer)
@@ -411,13 +416,22 @@ def correct(stored, tableau, lo, hi, beta, h):
     w = near.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
     block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
-    free = (lo[near] < beta[near]) & (beta[near] < hi[near])
-    moved = near[free]
-    if moved.shape[0] == 0:
-        return False
-    rows, v, size, e = np.empty(w, np.int64), np.empty(w), 0, 0
-    d = np.where(free, h[near] - h[moved].sum() / moved.shape[0], 0.0)
+    free, moved, m, total = np.empty(w, np.bool_), np.empty(w, np.int64), 0, 0.0
     for a in range(w):
+        i = near[a]
+        free[a] = lo[i] < beta[i] < hi[i]
+        if free[a]:
+            moved[m] = i
+            m += 1
+            total += h[i]
+    if m == 0:
+        return False
+    moved = moved[:m]
+    rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
+    size, e = np.int64(0), np.int64(0)
+    for a in range(w):
+        if free[a]:
+            d[a] = h[near[a]] - total / m
         if free[a] != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
@@ -435,9 +449,14 @@ def correct(stored, tableau, lo, hi, beta, h):
     _solve(block, e, pivots, x)
     answer = np.empty(w)
     _rates(T, tableau.T_b, side, changed[:e], x, rows, v, size, answer)
-    step = answer[free]
-    if not ((lo[moved] < beta[moved] + step) & (beta[moved] + step < hi[moved])).all():
-        return False
-    beta[moved] += step
-    combine(stored, moved, -step, h)
+    step, m = np.empty(m), 0
+    for a in range(w):
+        if free[a]:
+            i, step[m] = near[a], -answer[a]
+            if not lo[i] < beta[i] - step[m] < hi[i]:
+                return False
+            m += 1
+    for a in range(m):
+        beta[moved[a]] -= step[a]
+    combine(stored, moved, step, h)
     return True

@@ -46,8 +46,8 @@ def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
     step, i, j, steps = 0.0, 0, 0, 0
     while True:
         row_i, row_j = gram[i], gram[j]
-        first, stop = 0, p
-        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, 0, p)
+        first, stop = np.int64(0), p
+        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop)
         if p < n:
             other_top, other_bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, p, n)
             if other_top - other_bottom > top - bottom:
