@@ -7,10 +7,9 @@ probabilistic outputs for support vector machines, Machine Learning 68.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.loops import copy_into
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.calibration.exponential import exp_of_negative
 
 _MOST_STEPS = 100
@@ -77,7 +76,7 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample", nea
     return Platt(float(slope), float(intercept), bool(converged), kind)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fit_map(f, y, weights, slope, intercept):
     """A, B and whether Newton's method reached the minimum; f, y, weights (n,).
 
@@ -116,7 +115,7 @@ def fit_map(f, y, weights, slope, intercept):
     return a / scale, b - a / scale * center, converged
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fit_falling_map(f, y, weights, slope, intercept):
     """`fit_map` with A ≤ 0, so that p never falls where f rises: where it would, p is the frequency of events.
 
@@ -134,7 +133,7 @@ def fit_falling_map(f, y, weights, slope, intercept):
     return a, b, converged
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _falling(a, b, n_event, n_other):
     """A and B, or those of the frequency of events where A would be positive and both classes have rows."""
     if a <= 0.0 or not n_event * n_other > 0.0:
@@ -142,28 +141,18 @@ def _falling(a, b, n_event, n_other):
     return 0.0, np.log(n_other / n_event)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, converged):
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` of each of the rows ``which`` (D,).
 
     f, y, weights (n,); slope, intercept: the map of all rows. Newton's method sets off there, and its first step is by
     the sums of all rows less those of the deleted one, so that mostly a single look at all rows is left.
     """
-    n, left = f.shape[0], weights.copy()
-    total, center, squares = 0.0, 0.0, 0.0
-    for i in range(n):
-        total += weights[i]
-        center += weights[i] * f[i]
-    center /= total
-    for i in range(n):
-        squares += weights[i] * (f[i] - center) ** 2
-    scale = np.sqrt(squares / total)
-    x, doubts, ones = np.empty(n), np.empty(n), np.empty(n)
-    for i in range(n):
-        x[i], doubts[i], ones[i] = (f[i] - center) / scale if scale > 0.0 else 0.0, 0.0, 1.0
+    n, left, x, doubts = f.shape[0], weights.copy(), np.empty(f.shape[0]), np.zeros(f.shape[0])
+    center, scale = _standardise(f, weights, x)
     a, b = slope * scale, intercept + slope * center
     slopes, curvatures = np.empty(n), np.empty(n)
-    _derivatives(x, y, doubts, ones, a, b, slopes, curvatures)
+    _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
     sums, own, both = np.zeros((2, 8)), np.empty((2, 8)), np.empty(8)
     for i in range(n):
         _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
@@ -194,7 +183,23 @@ def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, conve
         left[k] = weights[k]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled()
+def _standardise(f, weights, x):
+    """Write (f − mean) / standard deviation into x (n,), zero where that is zero; the mean and standard deviation."""
+    total, mean, squares = 0.0, 0.0, 0.0
+    for i in range(f.shape[0]):
+        total += weights[i]
+        mean += weights[i] * f[i]
+    mean /= total
+    for i in range(f.shape[0]):
+        squares += weights[i] * (f[i] - mean) ** 2
+    deviation = np.sqrt(squares / total)
+    for i in range(f.shape[0]):
+        x[i] = (f[i] - mean) / deviation if deviation > 0.0 else 0.0
+    return mean, deviation
+
+
+@compiled(inline="always")
 def _add(sums, w, x, slope, curvature):
     """Add what a row of weight w has to the sums of w, x, x², of the gradient and of the curvatures, (8,)."""
     sums[0] += w
@@ -207,7 +212,7 @@ def _add(sums, w, x, slope, curvature):
     sums[7] += w * curvature
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def deviance(f, y, weights, slope, intercept):
     """−2 Σ w log p of the labels y under the map, without loss of digits near p = 1; f, y, weights (n,).
 
@@ -231,7 +236,7 @@ def deviance(f, y, weights, slope, intercept):
     return 2.0 * (total + np.log1p(q))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _cross_entropy(x, y, doubts, weights, a, b):
     """−Σ w [(1 − q) log p_y + q log(1 − p_y)], p_y = 1/(1 + exp(y (a x + b))) being the probability of the own label.
 
@@ -244,7 +249,7 @@ def _cross_entropy(x, y, doubts, weights, a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _newton(x, y, doubts, weights, a, b, previous):
     """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged).
 
@@ -280,7 +285,7 @@ def _newton(x, y, doubts, weights, a, b, previous):
     return a, b, False
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _step(g_a, g_b, h_aa, h_ab, h_bb):
     """Newton's step in a and b, and its decrement; infinite where there is no curvature."""
     ridge = 1e-14 * (h_aa + h_bb) + 1e-300
@@ -294,7 +299,7 @@ def _step(g_a, g_b, h_aa, h_ab, h_bb):
     return step_a, step_b, -(g_a * step_a + g_b * step_b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
     """First and second derivatives of each row's cross-entropy by a x + b; all (n,)."""
     for i in range(x.shape[0]):
@@ -306,7 +311,7 @@ def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
         curvatures[i] = weights[i] * small * large * large
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement):
     """The first of 1, ½, ¼, … by which the step lowers the cross-entropy enough, 0 if none does."""
     value = _cross_entropy(x, y, doubts, weights, a, b)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.twofold import products_twofold
 
@@ -67,7 +67,7 @@ class Road(IntEnum):
     WARM = 5
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settled(beta, lo, hi, margin):
     """β, or the bound that is at most ``margin`` away from it."""
     if beta - lo <= margin:
@@ -77,7 +77,7 @@ def settled(beta, lo, hi, margin):
     return beta
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settle(beta, lo, hi):
     """Take rounding from β (n,), in place: rows at a bound to 1e-12 of their box, and to 1e-9 of the largest |β|."""
     largest = 0.0
@@ -87,7 +87,7 @@ def settle(beta, lo, hi):
         beta[i] = settled(beta[i], lo[i], hi[i], min(1e-12 * (hi[i] - lo[i]), 1e-9 * largest))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def doubtful(beta, lo, hi, noise):
     """The rows (m,) that are free by less than 1e-10 of their box or by ``noise``, and how far (m,) above the bound."""
     rows, distance = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0])
@@ -101,7 +101,7 @@ def doubtful(beta, lo, hi, noise):
     return rows[:m], distance[:m]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def partition(beta, lo, hi):
     """(n,) int8 partition codes."""
     status = np.empty(beta.shape[0], np.int8)
@@ -115,7 +115,7 @@ def partition(beta, lo, hi):
     return status
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@compiled(fastmath={"nnan", "nsz", "reassoc"})
 def _ends(h, beta, lo, hi):
     """max{h_i: β_i < hi_i} and min{h_i: β_i > lo_i}, infinite where there is no such row."""
     b_low, b_high = -_FAR, _FAR
@@ -125,7 +125,7 @@ def _ends(h, beta, lo, hi):
     return -np.inf if b_low == -_FAR else b_low, np.inf if b_high == _FAR else b_high
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def certify(h, beta, lo, hi):
     """The interval of b, the KKT violation and the duality gap.
 
@@ -148,7 +148,7 @@ def certify(h, beta, lo, hi):
     return b_low, b_high, max(b_low - b_high, unbalanced), gap
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def middle(b_low, b_high):
     """The midpoint of the intercept's interval, its finite end where it has only one."""
     if np.isinf(b_low):

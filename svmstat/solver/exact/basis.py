@@ -8,9 +8,9 @@ and its column, are zero in R: its multiplier does not move.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis
 
@@ -68,7 +68,7 @@ def basis_in(free: Free, lead: int) -> Basis:
     return Basis(free.members[:m].copy(), free.inverse[: m + lead, : m + lead].copy())
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def free_in(sums, free, g):
     """How many of the free rows are in border row g."""
     if sums.target.shape[0] == 1:
@@ -80,7 +80,7 @@ def free_in(sums, free, g):
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def apply(inverse, size, vector, out):
     """out = R · vector over the leading ``size`` entries."""
     out[:size] = 0.0
@@ -90,7 +90,7 @@ def apply(inverse, size, vector, out):
             out[a] += factor * row[a]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -108,7 +108,7 @@ def _schur(K, sums, free, j, border, z):
     return sigma
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _schur_refined(K, sums, free, j, border, z):
     """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -131,7 +131,7 @@ def _schur_refined(K, sums, free, j, border, z):
     return sigma
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _include(sums, free, j, z, sigma):
     """Border R by row j (its z and Schur complement given).
 
@@ -161,7 +161,7 @@ def _include(sums, free, j, z, sigma):
     free.size[0] = m + 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def exclude(sums, free, position):
     """Take the free row at ``position`` out of R."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -191,14 +191,14 @@ def exclude(sums, free, position):
     free.size[0] = m - 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def to_bound(point, i, up):
     """Put row i on its upper or lower bound."""
     point.status[i] = AT_UPPER if up else AT_LOWER
     point.beta[i] = point.hi[i] if up else point.lo[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def slide(point, j, inward, members, rates):
     """Let free rows (m,) slide at these rates, at which no gradient changes, until j or one of them meets a bound.
 
@@ -221,7 +221,7 @@ def slide(point, j, inward, members, rates):
     return room, blocking
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def enter(K, sums, point, free, j, inward, border, z):
     """Make row j free, ``inward`` (+1 or −1) being the way its β may go.
 
@@ -256,7 +256,7 @@ def enter(K, sums, point, free, j, inward, border, z):
     return leaver
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def complete_basis(K, sums, point, free):
     """Border R by the free rows that are not among its members; dependent ones slide to a bound."""
     border, z = np.empty(free.inverse.shape[0]), np.empty(free.inverse.shape[0])
@@ -269,7 +269,7 @@ def complete_basis(K, sums, point, free):
             enter(K, sums, point, free, j, inward, border, z)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def exclude_where(sums, free, bound):
     """Take the rows that are ``bound`` (n,), and so free no more, out of R."""
     for position in range(free.size[0] - 1, -1, -1):
@@ -281,7 +281,7 @@ SETTLED, BLOCKED, MOVED = 0, 1, 2
 """How a Newton correction ended: there was nothing to correct; a free row would meet a bound; it was made."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
     """Correct the free rows (m,) and b in place, by x = −R·(sums − target, b − h_M), so that their g becomes zero.
 
@@ -323,7 +323,7 @@ def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
     return MOVED
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def correct_free(K, sums, lo, hi, beta, h, b, free, least, rounds):
     """Newton corrections of the free rows, h = s − Kβ brought up to date with them."""
     m, lead = free.size[0], sums.target.shape[0]

@@ -5,10 +5,10 @@ blocks of R are c·I − P, VP and A − VPV'. For the one sum Σβ, E is a colu
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.problem import Sums
 from svmstat.solver.solution import Basis
@@ -48,7 +48,7 @@ def bordered_inverse(K: Floats, group: Rows, lead: int) -> tuple[Rows, Floats]:
     return rows, R
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def bordered_block(K, group, rows, least, R, lead):
     """Write R for the independent ones of ``rows`` (m,) of K into R[: r + lead, : r + lead]; their number r.
 
@@ -85,7 +85,7 @@ def bordered_block(K, group, rows, least, R, lead):
     return r
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _border(A, group, rows, c, R, lead):
     """Write R for the rows (r,), where the leading block of A is the inverse of K + c·EE' over them.
 
@@ -119,7 +119,7 @@ def _border(A, group, rows, c, R, lead):
                 R[a + lead, j + lead] -= R[a + lead, g] * V[j, g]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _sweep(M, least):
     """Invert a symmetric M (m, m) in place by sweeps on the largest diagonal entry left; which rows it was.
 

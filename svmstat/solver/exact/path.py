@@ -15,9 +15,8 @@ References: Cauwenberghs & Poggio (2000); Hastie, Rosset, Tibshirani & Zhu (2004
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from svmstat._tools.loops import copy_into
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
@@ -44,7 +43,7 @@ class Change(NamedTuple):
     s: Floats
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def right_signs(g, status, violation):
     """The g for which a rough β is exact: 0 for free rows, that of bound rows where its sign is right.
 
@@ -61,7 +60,7 @@ def right_signs(g, status, violation):
     return target
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def bound_rate(i, status, change):
     """How fast the β of a row at a bound moves with it."""
     if status[i] == AT_LOWER:
@@ -71,7 +70,7 @@ def bound_rate(i, status, change):
     return 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _direction(K, sums, free, drive, dsum, x, slope):
     """Solve (1) for (ḃ, β̇_M) = x and form the slope ġ of every gradient; returns whether it can be trusted."""
     members, inverse, m = free.members, free.inverse, free.size[0]
@@ -118,7 +117,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
     return worst <= _TRUSTED * scale
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _next_event(point, change, free, rates, slope, noise, remaining):
     """The first event within ``remaining``: its time, its row (−1 if none) and the row's place in M (−1 if bound)."""
     beta, gradient, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
@@ -145,7 +144,7 @@ def _next_event(point, change, free, rates, slope, noise, remaining):
     return when, row, place
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def compensator(group, g, gradient, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
@@ -162,7 +161,7 @@ def compensator(group, g, gradient, lo, hi, status, dsum):
     return chosen
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _drives(K, group, drive, dsum, i, rate):
     """The bound of row i takes its β along with it at a rate that is other by so much."""
     if rate != 0.0:
@@ -172,7 +171,7 @@ def _drives(K, group, drive, dsum, i, rate):
             drive[k] += rate * row[k]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def advance(point, change, moving, lo_end, hi_end, remaining):
     """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
     lo, hi = point.lo, point.hi
@@ -185,7 +184,7 @@ def advance(point, change, moving, lo_end, hi_end, remaining):
             point.beta[i] = hi[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def move(K, sums, point, free, change, max_events):
     """Follow the optimal solution while the data change; ``point`` and ``free`` are changed in place.
 

@@ -14,9 +14,9 @@ costs |E| rows of T instead of a row of K for each free row.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import (
@@ -120,7 +120,7 @@ def _fresh_inverse(K: Floats, known: Floats) -> Floats:
     return inverse[np.ix_(order, order)]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _factor(matrix, e, pivots):
     """LU factors with partial pivoting of the leading (e, e) block, in place; returns whether it is regular."""
     for c in range(e):
@@ -142,7 +142,7 @@ def _factor(matrix, e, pivots):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _solve(matrix, e, pivots, x):
     """Solve with the factors of `_factor`, in place."""
     for c in range(e):
@@ -157,7 +157,7 @@ def _solve(matrix, e, pivots, x):
             x[a] -= matrix[a, c] * x[c]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _answer(T, side, rows, coefficients, out):
     """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
     out[:] = 0.0
@@ -170,7 +170,7 @@ def _answer(T, side, rows, coefficients, out):
         out[i] *= side[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
     """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
     for a in range(changed.shape[0]):
@@ -185,7 +185,7 @@ def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
     return b_rate
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _change_side(i, T, side, changed, e, where, block):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
@@ -208,7 +208,7 @@ def _change_side(i, T, side, changed, e, where, block):
     return last
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _first_bound_event(g, slope, outward, noise, when):
     """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
 
@@ -231,7 +231,7 @@ def _first_bound_event(g, slope, outward, noise, when):
     return first, row
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _drop(i, free, n_free):
     """Take row i from the list of free rows; returns their new number."""
     for a in range(n_free):
@@ -241,7 +241,7 @@ def _drop(i, free, n_free):
     return n_free - 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def walk(tableau, point, change, max_events):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
@@ -406,7 +406,7 @@ def walk(tableau, point, change, max_events):
         e = _change_side(row, T, side, changed, e, where, block)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def correct(stored, tableau, lo, hi, beta, h):
     """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 

@@ -9,10 +9,9 @@ problem is handed back as well once the path from the full fit would have been t
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from svmstat._tools.loops import copy_into
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.exact.basis import Free, Point, complete_basis, correct_free, exclude_where
 from svmstat.solver.exact.bordered import INDEPENDENT, bordered_block
 from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move, right_signs
@@ -51,7 +50,7 @@ _ROOM = 64
 _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _start(beta0, upper0, upper, lo, hi, rows, beta):
     """β (m,) of the open rows, that of a neighbouring solution scaled with the bounds, Σβ = 0 restored by shrinking."""
     positive, negative = 0.0, 0.0
@@ -69,7 +68,7 @@ def _start(beta0, upper0, upper, lo, hi, rows, beta):
         beta[a] *= shrunk_positive if beta[a] > 0.0 else shrunk_negative
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _exact(K, s, lo, hi, beta, h, max_events):
     """One round of the polish on every row of K (m, m); (β, h) in place. Returns (code, events)."""
     m = beta.shape[0]
@@ -107,7 +106,7 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     return code, events
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fresh(K, s, beta, h):
     """h = s − Kβ."""
     copy_into(h, s)
@@ -119,7 +118,7 @@ def _fresh(K, s, beta, h):
     combine(K, support[:m], coefficients[:m], h)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _expected_events(h, beta, lo, hi):
     """Bound rows whose |g| is smaller than the violation, times free rows: the price of the path in descent steps."""
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
@@ -132,7 +131,7 @@ def _expected_events(h, beta, lo, hi):
     return near * free
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, steps):
     """Solve for the bounds that are ``chosen`` (B,) among those ``wanted``; results as in `certify_all`.
 

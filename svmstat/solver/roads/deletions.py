@@ -1,10 +1,9 @@
 """Many short paths from one solution, as leave-one-out needs them: by its tableau."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from svmstat._tools.loops import copy_into
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.case import case_of
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
@@ -30,7 +29,7 @@ _MOST_EVENTS = 5000
 """Events after which a path from the start of a batch is given up."""
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def stay_all(origin, h0, wanted, paths):
     """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
     n = h0.shape[0]
@@ -44,7 +43,7 @@ def stay_all(origin, h0, wanted, paths):
             put_certificate(lo1, hi1, q, paths)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     """Move β⁰, the solution at the origin, to the ``chosen`` (B,) bounds by its tableau.
 
@@ -79,7 +78,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
             settle(paths.beta[q], lo1, hi1)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def correct_all(stored, tableau, wanted, paths):
     """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
     lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from svmstat._tools.loops import copy_into
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.case import Case, judge
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
@@ -86,7 +85,7 @@ def blank(w: int, lead: int) -> tuple[Point, Change]:
     return point, Change(np.empty(w), np.empty(w), np.zeros(w))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
     """Whether a change of a row's bounds changes its β, at first sight."""
     if status == FIXED:
@@ -98,7 +97,7 @@ def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
     return beta > hi1 or beta < lo1 or hi1 <= lo1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def open_box(signs, upper, lo, hi):
     """Write the bounds of β for upper bounds (n,) of α into lo, hi (n,)."""
     for i in range(signs.shape[0]):
@@ -106,7 +105,7 @@ def open_box(signs, upper, lo, hi):
         hi[i] = upper[i] if signs[i] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def set_off(rows, origin, lo1, hi1, point, change):
     """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,).
 
@@ -141,7 +140,7 @@ def set_off(rows, origin, lo1, hi1, point, change):
     copy_into(point.b, origin.b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def moved_rows(origin, lo1, hi1, rows):
     """Write the rows whose β has to move into ``rows`` (n,); returns their number."""
     m = 0
@@ -155,7 +154,7 @@ def moved_rows(origin, lo1, hi1, rows):
     return m
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def put_certificate(lo, hi, q, paths):
     """The certificate of result q, and whether the tolerance is met."""
     low, high, violation, gap = certify(paths.h[q], paths.beta[q], lo, hi)
@@ -163,7 +162,7 @@ def put_certificate(lo, hi, q, paths):
     paths.code[q] = OVERRUN if violation > TOLERANCE else ARRIVED
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _combine_four(stored, rows, delta, h):
     """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time."""
     n, m = h.shape[1], rows.shape[0]
@@ -191,7 +190,7 @@ def _combine_four(stored, rows, delta, h):
                 h3[i] -= c3 * r[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def certify_all(stored, origin, h0, wanted, paths):
     """Bring h = s − Kβ up to date for every arrived β and check each certificate.
 
@@ -236,7 +235,7 @@ def certify_all(stored, origin, h0, wanted, paths):
         waiting = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settle_all(stored, wanted, paths):
     """Put doubtful rows at their bound, where the certificate then still holds.
 

@@ -13,9 +13,9 @@ rule that does not depend on the way through the grid.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.exact.basis import Free, Point, correct_free, exclude, to_bound
 from svmstat.solver.exact.bordered import REGULAR, bordered_block
 from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move
@@ -133,7 +133,7 @@ def bounded_sums(ground: Ground, place: Place) -> None:
         combine(ground.K, rows, ground.weights[rows], place.sums[c])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _set_caps(ground, caps, lo, hi):
     """The bounds for caps (2,)."""
     for i in range(lo.shape[0]):
@@ -143,7 +143,7 @@ def _set_caps(ground, caps, lo, hi):
             lo[i] = -caps[1] * ground.weights[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _stays(ground, caps, place):
     """Whether the last solution, all of whose rows are free or zero where a bound moves, is that for the new caps."""
     beta, lo, hi, status = place.point.beta, place.point.lo, place.point.hi, place.point.status
@@ -162,7 +162,7 @@ def _stays(ground, caps, place):
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _bound_sum(K, group, weights, sums, i, sign):
     """Row i joins (+1) or leaves (−1) the rows at their bound."""
     w, row, target = sign * weights[i], K[i], sums[group[i]]
@@ -170,7 +170,7 @@ def _bound_sum(K, group, weights, sums, i, sign):
         target[k] += w * row[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def step(ground, caps, place):
     """Move a place to other caps (2,), the bounds per unit of weight; returns how it ended."""
     K, group, weights = ground.K, ground.sums.group, ground.weights
@@ -244,7 +244,7 @@ def step(ground, caps, place):
     return SOLVED if numbers[1] <= TOLERANCE else UNRESOLVED
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def sweep_row(ground, place, cells, start, stop):
     """Steps to inner_caps[start : stop] in turn, until one does not end SOLVED; where it stopped.
 
