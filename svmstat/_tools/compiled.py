@@ -16,7 +16,8 @@ def compiled(**options: Any) -> Any:
     They are called from Python and from each other, never from C: the wrapper for that takes a tenth of the time.
     Further options are those of `numba.njit`.
     """
-    return njit(cache=True, nogil=True, no_cfunc_wrapper=True, **options)
+    how: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, **options}
+    return njit(**how)
 
 
 @compiled()
@@ -30,7 +31,7 @@ def copy_into(target, values):
         target[i] = values[i]
 
 
-class _Notice(event.Listener):  # type: ignore[misc]
+class _Notice(event.Listener):
     """Tells whoever waits at a terminal or a notebook, once, that the solver is being compiled."""
 
     def __init__(self) -> None:

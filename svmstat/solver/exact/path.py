@@ -219,7 +219,7 @@ def move(K, sums, point, free, change, max_events):
         stuck = np.int64(-1)
         for g in range(lead):
             if abs(dsum[g]) > 1e-13 * activity and free_in(sums, free, g) == 0:
-                stuck = g
+                stuck = np.int64(g)
         if free.size[0] + lead + 1 > width:
             return BASIS_FULL, events
         if stuck >= 0:

@@ -294,7 +294,8 @@ def walk(tableau, point, change, max_events):
             for i in range(w):
                 g[i] -= shift
             status[row], outward[row] = FREE, 0.0
-            free[0], n_free = row, 1
+            free[n_free] = row
+            n_free += 1
             e = _change_side(row, T, side, changed, e, where, block)
             events += 1
             continue
