@@ -329,6 +329,20 @@ def test_importing_the_command_does_not_import_matplotlib():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_the_help_waits_for_no_library(argument):
+    code = f"""
+import sys
+from svmstat import cli
+try:
+    cli.main([{argument!r}])
+except SystemExit as end:
+    sys.exit(end.code or sorted({{"numpy", "pandas", "numba", "scipy"}} & set(sys.modules)) or 0)
+"""
+    result = run("-c", code)
+    assert (result.returncode, result.stderr) == (0, "") and "svmstat" in result.stdout
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes are closed in another way")
 def test_a_reader_that_stops():
     reader, writer = os.pipe()
