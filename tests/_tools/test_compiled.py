@@ -2,23 +2,18 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from svmstat._tools.compiled import _Notice, copy_into
 from svmstat.calibration.platt import deviance
 from svmstat.solver.rough.smo import smo
 
 
-@pytest.fixture
-def terminal(monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-
-
 def compiling(function):
     return SimpleNamespace(data={"dispatcher": function})
 
 
-def test_the_notice_is_given_once(terminal, capsys):
+def test_the_notice_is_given_once(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     notice = _Notice()
     notice.on_start(compiling(deviance))  # not the solver: something rare, of a fraction of a second
     assert capsys.readouterr().err == ""
