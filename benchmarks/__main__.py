@@ -30,11 +30,16 @@ BENCHMARKS = {
     "multiclass": multiclass.main,
     "nu-grid": nu_grid.main,
     "simulation": simulation.main,
-    "first-call": first_call.main,
     "large": large.main,
 }
 
-WITH_OPTIONS = {"beside": beside.main, "davenport": davenport.main, "fuzz": fuzz.main, "validity": validity.main}
+WITH_OPTIONS = {
+    "beside": beside.main,
+    "davenport": davenport.main,
+    "first-call": first_call.main,
+    "fuzz": fuzz.main,
+    "validity": validity.main,
+}
 
 known = {**BENCHMARKS, **WITH_OPTIONS}
 if len(sys.argv) < 2 or sys.argv[1] not in known or (len(sys.argv) > 2 and sys.argv[1] not in WITH_OPTIONS):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from svmstat import cli, datasets, svm
+from svmstat import cli, commands, datasets, svm
 from svmstat.errors import ArgumentError, CertificateWarning
 from svmstat.kernels import Laplace
 from svmstat.reporting.summary import Summary
@@ -31,7 +31,7 @@ def calls(monkeypatch):
         left_out = SimpleNamespace(summary=lambda: Summary("Left out", ()))
         return SimpleNamespace(summary=lambda: Summary("A fit of π²", ()), loo=lambda: left_out)
 
-    monkeypatch.setattr(cli, "svm", svm)
+    monkeypatch.setattr(commands, "svm", svm)
     return calls
 
 
@@ -48,7 +48,7 @@ def replace(monkeypatch, levels, **attributes):
         result = Summary(f"event: {event!r}, class weights: {class_weight!r}", ())
         return SimpleNamespace(summary=lambda: result)
 
-    monkeypatch.setattr(cli, "svm", svm)
+    monkeypatch.setattr(commands, "svm", svm)
 
 
 # What is passed on
@@ -124,7 +124,7 @@ def test_another_error_is_not_taken_for_a_wrong_level(monkeypatch, capsys):
         tried.append(options)
         raise ArgumentError("C=-1.0 is not allowed.")
 
-    monkeypatch.setattr(cli, "svm", svm)
+    monkeypatch.setattr(commands, "svm", svm)
     assert cli.main(["fit", "y ~ x", "liver", "--event", "1", "--C", "-1"]) == 2
     assert capsys.readouterr().err == "svmstat: error: C=-1.0 is not allowed.\n"
     assert len(tried) == 1
@@ -248,7 +248,7 @@ def test_warnings_of_the_fit_on_stderr(monkeypatch, capsys):
             warnings.warn("the gap is wide", CertificateWarning, stacklevel=2)
         return SimpleNamespace(summary=lambda: Summary("A fit", ()))
 
-    monkeypatch.setattr(cli, "svm", svm)
+    monkeypatch.setattr(commands, "svm", svm)
     assert cli.main(["fit", "y ~ x", "liver", "--event", "1"]) == 0
     assert capsys.readouterr().err == "svmstat: warning: the gap is wide\n"
 
@@ -329,6 +329,20 @@ def test_importing_the_command_does_not_import_matplotlib():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_the_help_waits_for_no_library(argument):
+    code = f"""
+import sys
+from svmstat import cli
+try:
+    cli.main([{argument!r}])
+except SystemExit as end:
+    sys.exit(end.code or sorted({{"numpy", "pandas", "numba", "scipy"}} & set(sys.modules)) or 0)
+"""
+    result = run("-c", code)
+    assert (result.returncode, result.stderr) == (0, "") and "svmstat" in result.stdout
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes are closed in another way")
 def test_a_reader_that_stops():
     reader, writer = os.pipe()
@@ -341,7 +355,7 @@ def test_a_reader_that_stops():
 
 
 def test_letters_that_the_terminal_lacks():
-    code = "from svmstat import cli; cli._write('π ~ x', None)"
+    code = "from svmstat import commands; commands._write('π ~ x', None)"
     assert run("-c", code, env=os.environ | {"PYTHONIOENCODING": "ascii"}).stdout == r"\u03c0 ~ x"
 
 
@@ -416,7 +430,7 @@ def test_mistakes(capsys, arguments, part):
 
 @pytest.mark.parametrize("argument", ["a", "y ~ x", "it's", "a == 'b'", 'a == "b"', "$x", "`x`", "a\\b", "!", "", "-1"])
 def test_the_shell_reads_the_call_that_is_printed(argument):
-    assert shlex.split(cli._quoted(argument)) == [argument]
+    assert shlex.split(commands._quoted(argument)) == [argument]
 
 
 @pytest.fixture
@@ -428,7 +442,7 @@ def reports(calls, monkeypatch):
         reports.append(settings)
         return "<p>π</p>"
 
-    monkeypatch.setattr(cli, "report", report)
+    monkeypatch.setattr(commands, "report", report)
     return reports
 
 
@@ -488,7 +502,7 @@ def test_warnings_of_a_report_are_lines(calls, tmp_path, monkeypatch, capsys):
         warnings.warn("something", CertificateWarning, stacklevel=2)
         return ""
 
-    monkeypatch.setattr(cli, "report", report)
+    monkeypatch.setattr(commands, "report", report)
     assert cli.main(["report", "y ~ x", "liver", "--out", str(tmp_path / "r.html")]) == 0
     assert capsys.readouterr().err == "svmstat: warning: something\n"
 

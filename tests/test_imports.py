@@ -23,6 +23,7 @@ FLOORS = (
     {"model", "comparison"},
     {"tuning"},
     {""},  # svmstat/__init__.py
+    {"commands"},
     {"cli"},
 )
 FLOOR = {name: height for height, names in enumerate(FLOORS) for name in names}

@@ -4,6 +4,8 @@ import dataclasses
 import importlib.metadata
 import importlib.resources
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -111,3 +113,14 @@ def test_attributes_of_a_fit():
 def test_everything_public_is_described(name):
     fields = [field.name for field in dataclasses.fields(SVMResults)]
     assert name in fields or inspect.getdoc(getattr(SVMResults, name))
+
+
+@pytest.mark.parametrize("name", ["svm", "datasets.names()", "kernels.RBF", "errors.DataError", "results.SVMResults"])
+def test_a_name_is_there_after_the_import_of_the_package_alone(name):
+    subprocess.run([sys.executable, "-c", f"import svmstat; svmstat.{name}"], check=True)
+
+
+def test_names_that_the_package_has_and_has_not():
+    assert {*svmstat.__all__} <= {*dir(svmstat)}
+    with pytest.raises(AttributeError, match="has no attribute 'smv'"):
+        svmstat.smv  # noqa: B018 - the access is what is tested

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from svmstat._tools.compiled import compiled
 
 _LOG2_HIGH, _LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LEAST = -700.0
@@ -34,7 +36,7 @@ def _power_of_two(typingctx, k):
 power_of_two: Any = intrinsic(_power_of_two)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def exp_of_negative(x):
     """exp(max(x, −700)) for x ≤ 0, not NaN."""
     bounded = x if x > _LEAST else _LEAST

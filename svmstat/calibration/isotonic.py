@@ -8,10 +8,10 @@ function for sampling with incomplete information, Annals of Mathematical Statis
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.compiled import compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def points_of(x: Floats, event: NDArray[np.bool_], weights: Floats) -> Points:
     return Points(values, events, others, of_row)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pooled(events, others):
     """Starts of the blocks (k,) into which G ≥ 1 points in their order are pooled, and the blocks' weights, each (k,).
 
@@ -74,7 +74,7 @@ def pooled(events, others):
     return starts[:k], of_events[:k], of_others[:k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def isotonic(events, others):
     """The shares of events (G,) that increase with the points and fit them best; events, others (G,).
 

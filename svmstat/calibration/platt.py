@@ -7,9 +7,9 @@ probabilistic outputs for support vector machines, Machine Learning 68.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.calibration.exponential import exp_of_negative
 
 _MOST_STEPS = 100
@@ -76,7 +76,7 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample", nea
     return Platt(float(slope), float(intercept), bool(converged), kind)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fit_map(f, y, weights, slope, intercept):
     """A, B and whether Newton's method reached the minimum; f, y, weights (n,).
 
@@ -115,7 +115,7 @@ def fit_map(f, y, weights, slope, intercept):
     return a / scale, b - a / scale * center, converged
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fit_falling_map(f, y, weights, slope, intercept):
     """`fit_map` with A ≤ 0, so that p never falls where f rises: where it would, p is the frequency of events.
 
@@ -123,11 +123,17 @@ def fit_falling_map(f, y, weights, slope, intercept):
     A map that turns that round would predict noise.
     """
     a, b, converged = fit_map(f, y, weights, slope, intercept)
-    a, b = _falling(a, b, weights[y > 0.0].sum(), weights[y <= 0.0].sum())
+    n_event, n_other = 0.0, 0.0
+    for i in range(f.shape[0]):
+        if y[i] > 0.0:
+            n_event += weights[i]
+        else:
+            n_other += weights[i]
+    a, b = _falling(a, b, n_event, n_other)
     return a, b, converged
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _falling(a, b, n_event, n_other):
     """A and B, or those of the frequency of events where A would be positive and both classes have rows."""
     if a <= 0.0 or not n_event * n_other > 0.0:
@@ -135,38 +141,38 @@ def _falling(a, b, n_event, n_other):
     return 0.0, np.log(n_other / n_event)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, converged):
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` of each of the rows ``which`` (D,).
 
     f, y, weights (n,); slope, intercept: the map of all rows. Newton's method sets off there, and its first step is by
     the sums of all rows less those of the deleted one, so that mostly a single look at all rows is left.
     """
-    n, left = f.shape[0], weights.copy()
-    center = (weights * f).sum() / weights.sum()
-    scale = np.sqrt((weights * (f - center) ** 2).sum() / weights.sum())
-    x, doubts, sums, own = np.zeros(n), np.zeros(n), np.zeros((2, 8)), np.empty((2, 8))
-    if scale > 0.0:
-        x[:] = (f - center) / scale
+    n, left, x, doubts = f.shape[0], weights.copy(), np.empty(f.shape[0]), np.zeros(f.shape[0])
+    center, scale = _standardise(f, weights, x)
     a, b = slope * scale, intercept + slope * center
     slopes, curvatures = np.empty(n), np.empty(n)
     _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
+    sums, own, both = np.zeros((2, 8)), np.empty((2, 8)), np.empty(8)
     for i in range(n):
         _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
-    doubt, before = np.empty(2), np.full(2, -1.0)
+    doubt_0, doubt_1 = -1.0, -1.0
     for d in range(which.shape[0]):
         k = which[d]
         left[k] = weights[k] - copies[d]
-        own[:] = sums
+        for c in range(2):
+            copy_into(own[c], sums[c])
         _add(own[1 if y[k] > 0.0 else 0], -copies[d], x[k], slopes[k], curvatures[k])
-        doubt[:] = 1.0 / (own[:, 0] + 2.0)
-        if doubt[0] != before[0] or doubt[1] != before[1]:
-            before[:] = doubt
+        before_0, before_1 = doubt_0, doubt_1
+        doubt_0, doubt_1 = 1.0 / (own[0, 0] + 2.0), 1.0 / (own[1, 0] + 2.0)
+        if doubt_0 != before_0 or doubt_1 != before_1:
             for i in range(n):
-                doubts[i] = doubt[1] if y[i] > 0.0 else doubt[0]
-        both, converged[d] = own[0] + own[1], False
-        g_a = both[3] + doubt[0] * own[0, 1] - doubt[1] * own[1, 1]
-        g_b = both[4] + doubt[0] * own[0, 0] - doubt[1] * own[1, 0]
+                doubts[i] = doubt_1 if y[i] > 0.0 else doubt_0
+        for c in range(8):
+            both[c] = own[0, c] + own[1, c]
+        converged[d] = False
+        g_a = both[3] + doubt_0 * own[0, 1] - doubt_1 * own[1, 1]
+        g_b = both[4] + doubt_0 * own[0, 0] - doubt_1 * own[1, 0]
         step_a, step_b, decrement = _step(g_a, g_b, both[5], both[6], both[7])
         if decrement <= _NEAR * both[7] and both[2] > _NEAR * (own[0, 0] + own[1, 0]):  # else f may be constant now
             a_1, b_1, converged[d] = _newton(x, y, doubts, left, a + step_a, b + step_b, decrement)
@@ -177,7 +183,23 @@ def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, conve
         left[k] = weights[k]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled()
+def _standardise(f, weights, x):
+    """Write (f − mean) / standard deviation into x (n,), zero where that is zero; the mean and standard deviation."""
+    total, mean, squares = 0.0, 0.0, 0.0
+    for i in range(f.shape[0]):
+        total += weights[i]
+        mean += weights[i] * f[i]
+    mean /= total
+    for i in range(f.shape[0]):
+        squares += weights[i] * (f[i] - mean) ** 2
+    deviation = np.sqrt(squares / total)
+    for i in range(f.shape[0]):
+        x[i] = (f[i] - mean) / deviation if deviation > 0.0 else 0.0
+    return mean, deviation
+
+
+@compiled(inline="always")
 def _add(sums, w, x, slope, curvature):
     """Add what a row of weight w has to the sums of w, x, x², of the gradient and of the curvatures, (8,)."""
     sums[0] += w
@@ -190,7 +212,7 @@ def _add(sums, w, x, slope, curvature):
     sums[7] += w * curvature
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def deviance(f, y, weights, slope, intercept):
     """−2 Σ w log p of the labels y under the map, without loss of digits near p = 1; f, y, weights (n,).
 
@@ -214,7 +236,7 @@ def deviance(f, y, weights, slope, intercept):
     return 2.0 * (total + np.log1p(q))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _cross_entropy(x, y, doubts, weights, a, b):
     """−Σ w [(1 − q) log p_y + q log(1 − p_y)], p_y = 1/(1 + exp(y (a x + b))) being the probability of the own label.
 
@@ -227,7 +249,7 @@ def _cross_entropy(x, y, doubts, weights, a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _newton(x, y, doubts, weights, a, b, previous):
     """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged).
 
@@ -263,7 +285,7 @@ def _newton(x, y, doubts, weights, a, b, previous):
     return a, b, False
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _step(g_a, g_b, h_aa, h_ab, h_bb):
     """Newton's step in a and b, and its decrement; infinite where there is no curvature."""
     ridge = 1e-14 * (h_aa + h_bb) + 1e-300
@@ -277,7 +299,7 @@ def _step(g_a, g_b, h_aa, h_ab, h_bb):
     return step_a, step_b, -(g_a * step_a + g_b * step_b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
     """First and second derivatives of each row's cross-entropy by a x + b; all (n,)."""
     for i in range(x.shape[0]):
@@ -289,7 +311,7 @@ def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
         curvatures[i] = weights[i] * small * large * large
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement):
     """The first of 1, ½, ¼, … by which the step lowers the cross-entropy enough, 0 if none does."""
     value = _cross_entropy(x, y, doubts, weights, a, b)

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.compiled import compiled
 from svmstat.calibration.isotonic import points_of
 
 KIND = "venn-abers"
@@ -179,7 +179,7 @@ class _Blocks(NamedTuple):
     after: Floats
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _pooled(events, others):
     """The `_Blocks` of points with these weights (G,)."""
     G = events.shape[0]
@@ -198,7 +198,7 @@ def _pooled(events, others):
     return _Blocks(first, before, last, after)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fitted(events, others, blocks, at, more_events, more_others):
     """The shares of events and of others (m,) fitted at points (m,) whose weights change by so much, each on its own.
 

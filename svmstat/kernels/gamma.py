@@ -2,11 +2,11 @@
 
 import math
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.checks import number
+from svmstat._tools.compiled import compiled
 from svmstat._tools.repeats import distinct_rows
 from svmstat._tools.threads import in_threads
 from svmstat.errors import ArgumentError, DataError
@@ -151,7 +151,7 @@ def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
     return prefix.view(np.float64)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def _count(points, columns, w, first, last, power, prefix, shift, counts):  # type: ignore[no-untyped-def]
     """Add w_i w_j to counts[t, digit] for pairs j < i, first ≤ i < last, whose bits begin with prefix[t]."""
     buffer = np.empty(CHUNK)

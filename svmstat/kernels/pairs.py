@@ -4,9 +4,10 @@ Every sum runs over the columns in their order, without fused or reassociated op
 a pair is the same, bit for bit, in a gram matrix, in a kernel row and alone, and for (i, j) and (j, i).
 """
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from svmstat._tools.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 
@@ -18,7 +19,7 @@ def plain(array: FloatArray) -> FloatArray:
     return np.require(array, dtype=float, requirements=["C", "W"])
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def distances_from(x, columns, start, power, out):  # type: ignore[no-untyped-def]
     """Write Σ_k |x_k − z_jk|^power for j = start, start + 1, … into out (w,), power 1 or 2.
 
@@ -49,7 +50,7 @@ def distances_from(x, columns, start, power, out):  # type: ignore[no-untyped-de
             out[j] += d * d
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def distances(points, columns, power, factor, out):  # type: ignore[no-untyped-def]
     """Write factor · Σ_k |x_ik − z_jk|^power into out (m, n), power 1 or 2; points (m, p), columns (p, n)."""
     for start in range(0, columns.shape[1], CHUNK):
@@ -60,7 +61,7 @@ def distances(points, columns, power, factor, out):  # type: ignore[no-untyped-d
                 chunk[j] *= factor
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def products(points, columns, out):  # type: ignore[no-untyped-def]
     """Write x_i'z_j into out (m, n); points (m, p), columns (p, n)."""
     for start in range(0, columns.shape[1], CHUNK):
@@ -73,7 +74,7 @@ def products(points, columns, out):  # type: ignore[no-untyped-def]
                     chunk[j] += x * c[j]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def powers(values, factor, constant, degree):  # type: ignore[no-untyped-def]
     """Replace the values v (m, n) by (factor · v + constant)^degree, degree ≥ 1, by repeated squaring."""
     square = np.empty(CHUNK)
@@ -94,7 +95,7 @@ def powers(values, factor, constant, degree):  # type: ignore[no-untyped-def]
                         square[j] *= square[j]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def spline_sums(points, columns, out):  # type: ignore[no-untyped-def]
     """Write Σ_k 1 + k1(s)k1(t) + k2(s)k2(t) − k4(|s − t|) into out (m, n) for s, t in [0, 1]."""
     for start in range(0, columns.shape[1], CHUNK):
@@ -114,7 +115,7 @@ def spline_sums(points, columns, out):  # type: ignore[no-untyped-def]
                     chunk[j] += (1 + k1s * k1t + k2s * k2t) - k4
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def weighted_sums(values, weights, out):  # type: ignore[no-untyped-def]
     """Write Σ_j weights[j] · values[i, j] into out (m,), added in the order of j; values (m, n)."""
     for i in range(values.shape[0]):

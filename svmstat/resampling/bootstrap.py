@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, coupled, deviance, fit_map
 from svmstat.calibration.maps import LEAST
 from svmstat.machine import Machine, elsewhere, others_of, source
@@ -178,7 +178,7 @@ def drawn_labels(machine: Machine, chances: Floats, rng: np.random.Generator) ->
     return copies
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fit_maps(f, y, copies, slope, intercept, good, numbers):
     """Fill ``numbers`` (3, R): A, B and the deviance of a pair over its own rows; and ``good`` (R,), if A and B are.
 

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
 from svmstat.machine import Machine, elsewhere, others_of, vote
@@ -293,7 +293,7 @@ def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
     return (full.alpha[place] > 0) | (not determined)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _diagnose(f, y, weights, full, place, copies, slope, intercept, numbers, calibrated):
     """Fill ``numbers`` (3, B) or (6, B): own f, A, B, deviance, largest and rms change; ``calibrated`` (B,).
 

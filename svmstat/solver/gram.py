@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat._tools.threads import in_threads
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ class RowSource(Protocol):
         """The full (n, n) matrix."""
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def gather(stored, rows, columns, places, out):
     """out[a] = stored[rows[a], columns] for each a of ``places``."""
     unsigned = columns.astype(np.uint64)  # no index from the end: the loop is a third faster
@@ -46,7 +46,7 @@ def gather(stored, rows, columns, places, out):
             target[c] = source[unsigned[c]]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def combine(stored, rows, coefficients, out):
     """out += Σ_a coefficients[a] · stored[rows[a], :n], four rows at a time; rows, coefficients (m,), out (n,).
 

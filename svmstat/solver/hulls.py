@@ -18,8 +18,8 @@ there, so that the distance decides.
 """
 
 import numpy as np
-from numba import njit
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Gram
 from svmstat.solver.problem import BoxQP
 
@@ -44,7 +44,7 @@ def digits(gram: Gram) -> tuple[float, float]:
     return max(MEET * spread, _ROUNDING * largest), float(np.finfo(float).eps) * largest
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def class_ends(h, beta, lo, hi, group, low, high):
     """Write the ends of both intervals into low, high (2,); by how much a sum of a class is not ±1.
 
@@ -67,7 +67,7 @@ def class_ends(h, beta, lo, hi, group, low, high):
     return max(abs(total[0] - 1.0), abs(total[1] + 1.0))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def hulls_gap(h, beta, lo, hi, group, b):
     """The duality gap on the scale of h: terms ≥ 0 that lose no digits, and what the sums are amiss."""
     gap = 0.0

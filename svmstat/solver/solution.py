@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.twofold import products_twofold
 
@@ -67,7 +67,7 @@ class Road(IntEnum):
     WARM = 5
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settled(beta, lo, hi, margin):
     """β, or the bound that is at most ``margin`` away from it."""
     if beta - lo <= margin:
@@ -77,15 +77,17 @@ def settled(beta, lo, hi, margin):
     return beta
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settle(beta, lo, hi):
     """Take rounding from β (n,), in place: rows at a bound to 1e-12 of their box, and to 1e-9 of the largest |β|."""
-    largest = np.abs(beta).max() if beta.shape[0] > 0 else 0.0
+    largest = 0.0
+    for i in range(beta.shape[0]):
+        largest = max(largest, abs(beta[i]))
     for i in range(beta.shape[0]):
         beta[i] = settled(beta[i], lo[i], hi[i], min(1e-12 * (hi[i] - lo[i]), 1e-9 * largest))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def doubtful(beta, lo, hi, noise):
     """The rows (m,) that are free by less than 1e-10 of their box or by ``noise``, and how far (m,) above the bound."""
     rows, distance = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0])
@@ -99,17 +101,21 @@ def doubtful(beta, lo, hi, noise):
     return rows[:m], distance[:m]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def partition(beta, lo, hi):
     """(n,) int8 partition codes."""
-    status = np.full(len(beta), FREE, np.int8)
-    status[beta >= hi] = AT_UPPER
-    status[beta <= lo] = AT_LOWER
-    status[hi <= lo] = FIXED
+    status = np.empty(beta.shape[0], np.int8)
+    for i in range(beta.shape[0]):
+        if hi[i] <= lo[i]:
+            status[i] = FIXED
+        elif beta[i] <= lo[i]:
+            status[i] = AT_LOWER
+        else:
+            status[i] = AT_UPPER if beta[i] >= hi[i] else FREE
     return status
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@compiled(fastmath={"nnan", "nsz", "reassoc"})
 def _ends(h, beta, lo, hi):
     """max{h_i: β_i < hi_i} and min{h_i: β_i > lo_i}, infinite where there is no such row."""
     b_low, b_high = -_FAR, _FAR
@@ -119,7 +125,7 @@ def _ends(h, beta, lo, hi):
     return -np.inf if b_low == -_FAR else b_low, np.inf if b_high == _FAR else b_high
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def certify(h, beta, lo, hi):
     """The interval of b, the KKT violation and the duality gap.
 
@@ -142,7 +148,7 @@ def certify(h, beta, lo, hi):
     return b_low, b_high, max(b_low - b_high, unbalanced), gap
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def middle(b_low, b_high):
     """The midpoint of the intercept's interval, its finite end where it has only one."""
     if np.isinf(b_low):

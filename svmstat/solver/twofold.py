@@ -4,8 +4,8 @@ Reference: Ogita, Rump & Oishi (2005), Accurate sum and dot product, SIAM Journa
 """
 
 import numpy as np
-from numba import njit
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Gram
 
 _SPLIT = 134217729.0
@@ -32,7 +32,7 @@ def products_twofold(K: Floats, beta: Floats) -> Floats:
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _subtract(K, beta, linear, out):
     """out[i] = linear[i] − Σ_j K[i, j] β[j]; K (r, m), β (m,), linear and out (r,)."""
     high, low = np.empty(beta.shape[0]), np.empty(beta.shape[0])

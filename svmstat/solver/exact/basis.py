@@ -8,9 +8,9 @@ and its column, are zero in R: its multiplier does not move.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis
 
@@ -68,7 +68,7 @@ def basis_in(free: Free, lead: int) -> Basis:
     return Basis(free.members[:m].copy(), free.inverse[: m + lead, : m + lead].copy())
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def free_in(sums, free, g):
     """How many of the free rows are in border row g."""
     if sums.target.shape[0] == 1:
@@ -80,7 +80,7 @@ def free_in(sums, free, g):
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def apply(inverse, size, vector, out):
     """out = R · vector over the leading ``size`` entries."""
     out[:size] = 0.0
@@ -90,10 +90,12 @@ def apply(inverse, size, vector, out):
             out[a] += factor * row[a]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
+    if m == 0:
+        inverse[:lead, :lead] = 0.0
     border[:lead] = 0.0
     border[sums.group[j]] = 1.0
     row = K[j]
@@ -106,12 +108,13 @@ def _schur(K, sums, free, j, border, z):
     return sigma
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _schur_refined(K, sums, free, j, border, z):
     """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     residual, step = np.empty(m + lead), np.empty(m + lead)
-    residual[:lead] = border[:lead]
+    for g in range(lead):
+        residual[g] = border[g]
     for a in range(m):
         residual[sums.group[members[a]]] -= z[a + lead]
     for a in range(m):
@@ -128,7 +131,7 @@ def _schur_refined(K, sums, free, j, border, z):
     return sigma
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _include(sums, free, j, z, sigma):
     """Border R by row j (its z and Schur complement given).
 
@@ -158,7 +161,7 @@ def _include(sums, free, j, z, sigma):
     free.size[0] = m + 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def exclude(sums, free, position):
     """Take the free row at ``position`` out of R."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -179,31 +182,23 @@ def exclude(sums, free, position):
                         row[c] -= scaled * source[c]
         last = size - 1
         if p != last:
-            inverse[:size, p] = inverse[:size, last]
-            inverse[p, :size] = inverse[last, :size]
+            for a in range(size):
+                inverse[a, p] = inverse[a, last]
+            for a in range(size):
+                inverse[p, a] = inverse[last, a]
             inverse[p, p] = inverse[last, last]
     members[position] = members[m - 1]
     free.size[0] = m - 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-def _first_free(sums, free, status, j, z, sigma):
-    """Row j is free where no other is."""
-    lead = sums.target.shape[0]
-    z[:lead] = 0.0
-    free.inverse[:lead, :lead] = 0.0
-    status[j] = FREE
-    _include(sums, free, j, z, sigma)
-
-
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def to_bound(point, i, up):
     """Put row i on its upper or lower bound."""
     point.status[i] = AT_UPPER if up else AT_LOWER
     point.beta[i] = point.hi[i] if up else point.lo[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def slide(point, j, inward, members, rates):
     """Let free rows (m,) slide at these rates, at which no gradient changes, until j or one of them meets a bound.
 
@@ -226,7 +221,7 @@ def slide(point, j, inward, members, rates):
     return room, blocking
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def enter(K, sums, point, free, j, inward, border, z):
     """Make row j free, ``inward`` (+1 or −1) being the way its β may go.
 
@@ -234,42 +229,34 @@ def enter(K, sums, point, free, j, inward, border, z):
     it until a row meets a bound, and that row gives its place to j. Returns the row that went to a bound (−1 if none;
     j itself if it slid to its other bound).
     """
-    m, lead = free.size[0], sums.target.shape[0]
-    if m == 0:
-        _first_free(sums, free, point.status, j, z, K[j, j])
-        return -1
+    m, lead, leaver = free.size[0], sums.target.shape[0], -1
     sigma = _schur(K, sums, free, j, border, z)
-    alone = free_in(sums, free, sums.group[j]) == 0
-    scale = abs(K[j, j])
-    for a in range(m + lead):
-        scale += abs(border[a] * z[a])
-    if not alone and sigma <= 1e-5 * scale:
-        sigma = _schur_refined(K, sums, free, j, border, z)
-    if alone or sigma > DEPENDENT * scale:
-        point.status[j] = FREE
-        _include(sums, free, j, z, sigma)
-        return -1
-
-    rates = -inward * z[: m + lead]
-    room, blocking = slide(point, j, inward, free.members[:m], rates[lead:])
-    point.b[:] += room * rates[:lead]
-    if blocking < 0:
-        to_bound(point, j, inward > 0)
-        return j
-    point.beta[j] += inward * room
-    leaver = free.members[blocking]
-    to_bound(point, leaver, rates[blocking + lead] > 0)
-    exclude(sums, free, blocking)
-    if free.size[0] > 0:
-        sigma = _schur(K, sums, free, j, border, z)
-        point.status[j] = FREE
-        _include(sums, free, j, z, sigma)
-    else:
-        _first_free(sums, free, point.status, j, z, K[j, j])
+    if m > 0 and free_in(sums, free, sums.group[j]) > 0:
+        scale = abs(K[j, j])
+        for a in range(m + lead):
+            scale += abs(border[a] * z[a])
+        if sigma <= 1e-5 * scale:
+            sigma = _schur_refined(K, sums, free, j, border, z)
+        if sigma <= DEPENDENT * scale:
+            for a in range(m + lead):
+                z[a] *= -inward
+            room, blocking = slide(point, j, inward, free.members[:m], z[lead:])
+            for g in range(lead):
+                point.b[g] += room * z[g]
+            if blocking < 0:
+                to_bound(point, j, inward > 0)
+                return j
+            point.beta[j] += inward * room
+            leaver = free.members[blocking]
+            to_bound(point, leaver, z[blocking + lead] > 0)
+            exclude(sums, free, blocking)
+            sigma = _schur(K, sums, free, j, border, z)
+    point.status[j] = FREE
+    _include(sums, free, j, z, sigma)
     return leaver
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def complete_basis(K, sums, point, free):
     """Border R by the free rows that are not among its members; dependent ones slide to a bound."""
     border, z = np.empty(free.inverse.shape[0]), np.empty(free.inverse.shape[0])
@@ -282,7 +269,7 @@ def complete_basis(K, sums, point, free):
             enter(K, sums, point, free, j, inward, border, z)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def exclude_where(sums, free, bound):
     """Take the rows that are ``bound`` (n,), and so free no more, out of R."""
     for position in range(free.size[0] - 1, -1, -1):
@@ -294,7 +281,7 @@ SETTLED, BLOCKED, MOVED = 0, 1, 2
 """How a Newton correction ended: there was nothing to correct; a free row would meet a bound; it was made."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
     """Correct the free rows (m,) and b in place, by x = −R·(sums − target, b − h_M), so that their g becomes zero.
 
@@ -336,7 +323,7 @@ def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
     return MOVED
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def correct_free(K, sums, lo, hi, beta, h, b, free, least, rounds):
     """Newton corrections of the free rows, h = s − Kβ brought up to date with them."""
     m, lead = free.size[0], sums.target.shape[0]
@@ -344,4 +331,6 @@ def correct_free(K, sums, lo, hi, beta, h, b, free, least, rounds):
     for _ in range(rounds):
         if newton_correction(sums, lo, hi, beta, h, b, rows, free.inverse, least, x) != MOVED:
             return
-        combine(K, rows, -x[lead:], h)
+        for a in range(m):
+            x[a + lead] *= -1.0
+        combine(K, rows, x[lead:], h)

@@ -5,10 +5,10 @@ blocks of R are c·I − P, VP and A − VPV'. For the one sum Σβ, E is a colu
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.problem import Sums
 from svmstat.solver.solution import Basis
@@ -48,7 +48,7 @@ def bordered_inverse(K: Floats, group: Rows, lead: int) -> tuple[Rows, Floats]:
     return rows, R
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def bordered_block(K, group, rows, least, R, lead):
     """Write R for the independent ones of ``rows`` (m,) of K into R[: r + lead, : r + lead]; their number r.
 
@@ -67,8 +67,17 @@ def bordered_block(K, group, rows, least, R, lead):
         for j in range(m):
             M[a, j] = row[rows[j]] + (c if group[rows[j]] == g else 0.0)
     chosen = _sweep(M, least * (c + largest))
-    places, r = np.concatenate((np.flatnonzero(chosen), np.flatnonzero(~chosen))), np.count_nonzero(chosen)
-    rows[:] = rows[places]
+    before, places, r, last = rows.copy(), np.empty(m, np.int64), 0, m
+    for a in range(m):
+        if chosen[a]:
+            places[r] = a
+            r += 1
+    for a in range(m - 1, -1, -1):
+        if not chosen[a]:
+            last -= 1
+            places[last] = a
+    for a in range(m):
+        rows[a] = before[places[a]]
     for a in range(r):
         for j in range(r):
             M[a, j] = M[places[a], places[j]]
@@ -76,7 +85,7 @@ def bordered_block(K, group, rows, least, R, lead):
     return r
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _border(A, group, rows, c, R, lead):
     """Write R for the rows (r,), where the leading block of A is the inverse of K + c·EE' over them.
 
@@ -110,7 +119,7 @@ def _border(A, group, rows, c, R, lead):
                 R[a + lead, j + lead] -= R[a + lead, g] * V[j, g]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _sweep(M, least):
     """Invert a symmetric M (m, m) in place by sweeps on the largest diagonal entry left; which rows it was.
 
@@ -129,15 +138,18 @@ def _sweep(M, least):
         if pivot <= least:
             break
         done[k] = True
-        column[:k] = M[k, :k]
-        column[k:] = M[k:, k]
+        for i in range(m):
+            column[i] = M[k, i] if i < k else M[i, k]
         for i in range(m):
             factor = column[i] / pivot
             target = M[i, : i + 1]
             for j in range(i + 1):
                 target[j] -= factor * column[j]
-        M[k, :k] = column[:k] / pivot
-        M[k:, k] = column[k:] / pivot
+        for i in range(m):
+            if i < k:
+                M[k, i] = column[i] / pivot
+            else:
+                M[i, k] = column[i] / pivot
         M[k, k] = -1.0 / pivot
     for i in range(m):
         for j in range(i + 1):

@@ -15,8 +15,8 @@ References: Cauwenberghs & Poggio (2000); Hastie, Rosset, Tibshirani & Zhu (2004
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
@@ -43,19 +43,24 @@ class Change(NamedTuple):
     s: Floats
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def right_signs(g, status, violation):
     """The g for which a rough β is exact: 0 for free rows, that of bound rows where its sign is right.
 
     The others get a g of the size of the violation, so that they cross zero one after the other.
     """
-    target = np.where(status == FREE, 0.0, g)
-    target[(status == AT_LOWER) & (g < 0.0)] = violation
-    target[(status == AT_UPPER) & (g > 0.0)] = -violation
+    target = g.copy()
+    for i in range(g.shape[0]):
+        if status[i] == FREE:
+            target[i] = 0.0
+        elif status[i] == AT_LOWER and g[i] < 0.0:
+            target[i] = violation
+        elif status[i] == AT_UPPER and g[i] > 0.0:
+            target[i] = -violation
     return target
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def bound_rate(i, status, change):
     """How fast the β of a row at a bound moves with it."""
     if status[i] == AT_LOWER:
@@ -65,13 +70,14 @@ def bound_rate(i, status, change):
     return 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _direction(K, sums, free, drive, dsum, x, slope):
     """Solve (1) for (ḃ, β̇_M) = x and form the slope ġ of every gradient; returns whether it can be trusted."""
     members, inverse, m = free.members, free.inverse, free.size[0]
     n, lead, group = drive.shape[0], dsum.shape[0], sums.group
     rhs, total = np.empty(m + lead), np.empty(lead)
-    rhs[:lead] = -dsum
+    for g in range(lead):
+        rhs[g] = -dsum[g]
     for a in range(m):
         rhs[a + lead] = -drive[members[a]]
     apply(inverse, m + lead, rhs, x)
@@ -85,7 +91,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
         scale += abs(x[a + lead]) * K[members[a], members[a]]
     correction = np.empty(0)
     for attempt in range(_CORRECTIONS + 1):
-        total[:] = dsum
+        copy_into(total, dsum)
         worst = 0.0
         for a in range(m):
             total[group[members[a]]] += x[a + lead]
@@ -96,20 +102,22 @@ def _direction(K, sums, free, drive, dsum, x, slope):
             worst = max(worst, abs(total[g]))
         if worst <= _EXACT * scale or attempt == _CORRECTIONS:
             break
-        rhs[:lead] = -total
+        for g in range(lead):
+            rhs[g] = -total[g]
         for a in range(m):
             rhs[a + lead] = -slope[members[a]]
         if correction.shape[0] == 0:
             correction = np.empty(m + lead)
         apply(inverse, m + lead, rhs, correction)
-        x[: m + lead] += correction
+        for a in range(m + lead):
+            x[a] += correction[a]
         for i in range(n):
             slope[i] += correction[group[i]]
         combine(K, members[:m], correction[lead:], slope)
     return worst <= _TRUSTED * scale
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _next_event(point, change, free, rates, slope, noise, remaining):
     """The first event within ``remaining``: its time, its row (−1 if none) and the row's place in M (−1 if bound)."""
     beta, gradient, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
@@ -136,7 +144,7 @@ def _next_event(point, change, free, rates, slope, noise, remaining):
     return when, row, place
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def compensator(group, g, gradient, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
@@ -153,7 +161,7 @@ def compensator(group, g, gradient, lo, hi, status, dsum):
     return chosen
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _drives(K, group, drive, dsum, i, rate):
     """The bound of row i takes its β along with it at a rate that is other by so much."""
     if rate != 0.0:
@@ -163,7 +171,7 @@ def _drives(K, group, drive, dsum, i, rate):
             drive[k] += rate * row[k]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def advance(point, change, moving, lo_end, hi_end, remaining):
     """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
     lo, hi = point.lo, point.hi
@@ -176,7 +184,7 @@ def advance(point, change, moving, lo_end, hi_end, remaining):
             point.beta[i] = hi[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def move(K, sums, point, free, change, max_events):
     """Follow the optimal solution while the data change; ``point`` and ``free`` are changed in place.
 
@@ -192,8 +200,10 @@ def move(K, sums, point, free, change, max_events):
     n_moving = 0
     dsum = np.zeros(lead)
     activity = 0.0
+    lo_end, hi_end = np.empty(n), np.empty(n)
     for i in range(n):
         drive[i] = -change.s[i]
+        lo_end[i], hi_end[i] = point.lo[i] + change.lo[i], point.hi[i] + change.hi[i]
         if change.lo[i] != 0.0 or change.hi[i] != 0.0:
             moving[n_moving] = i
             rates[n_moving] = bound_rate(i, status, change)
@@ -202,15 +212,14 @@ def move(K, sums, point, free, change, max_events):
             n_moving += 1
     moving = moving[:n_moving]
     combine(K, moving, rates, drive)
-    lo_end, hi_end = point.lo + change.lo, point.hi + change.hi
 
     remaining = 1.0
     events = 0
     while True:
-        stuck = -1
+        stuck = np.int64(-1)
         for g in range(lead):
             if abs(dsum[g]) > 1e-13 * activity and free_in(sums, free, g) == 0:
-                stuck = g
+                stuck = np.int64(g)
         if free.size[0] + lead + 1 > width:
             return BASIS_FULL, events
         if stuck >= 0:
@@ -230,7 +239,7 @@ def move(K, sums, point, free, change, max_events):
         m = free.size[0]
         if m == 0:
             x[:lead] = 0.0
-            slope[:] = drive
+            copy_into(slope, drive)
         elif not _direction(K, sums, free, drive, dsum, x, slope):
             return UNSTABLE, events
 
@@ -247,7 +256,8 @@ def move(K, sums, point, free, change, max_events):
             gradient[i] += when * slope[i]
         for a in range(m):
             beta[free.members[a]] += when * x[a + lead]
-        point.b[:] += when * x[:lead]
+        for g in range(lead):
+            point.b[g] += when * x[g]
         remaining -= when
         advance(point, change, moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:

@@ -14,9 +14,9 @@ costs |E| rows of T instead of a row of K for each free row.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import (
@@ -120,7 +120,7 @@ def _fresh_inverse(K: Floats, known: Floats) -> Floats:
     return inverse[np.ix_(order, order)]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _factor(matrix, e, pivots):
     """LU factors with partial pivoting of the leading (e, e) block, in place; returns whether it is regular."""
     for c in range(e):
@@ -142,7 +142,7 @@ def _factor(matrix, e, pivots):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _solve(matrix, e, pivots, x):
     """Solve with the factors of `_factor`, in place."""
     for c in range(e):
@@ -157,7 +157,7 @@ def _solve(matrix, e, pivots, x):
             x[a] -= matrix[a, c] * x[c]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _answer(T, side, rows, coefficients, out):
     """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
     out[:] = 0.0
@@ -170,7 +170,7 @@ def _answer(T, side, rows, coefficients, out):
         out[i] *= side[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
     """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
     for a in range(changed.shape[0]):
@@ -185,7 +185,7 @@ def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
     return b_rate
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _change_side(i, T, side, changed, e, where, block):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
@@ -198,15 +198,17 @@ def _change_side(i, T, side, changed, e, where, block):
         where[i] = e
         return e + 1
     a, last = where[i], e - 1
-    block[a, :e] = block[last, :e]
-    block[:e, a] = block[:e, last]
+    for c in range(e):
+        block[a, c] = block[last, c]
+    for c in range(e):
+        block[c, a] = block[c, last]
     changed[a] = changed[last]
     where[changed[a]] = a
     where[i] = -1
     return last
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _first_bound_event(g, slope, outward, noise, when):
     """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
 
@@ -229,7 +231,7 @@ def _first_bound_event(g, slope, outward, noise, when):
     return first, row
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _drop(i, free, n_free):
     """Take row i from the list of free rows; returns their new number."""
     for a in range(n_free):
@@ -239,7 +241,7 @@ def _drop(i, free, n_free):
     return n_free - 1
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def walk(tableau, point, change, max_events):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
@@ -253,10 +255,12 @@ def walk(tableau, point, change, max_events):
     small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
     block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
     rate, answer, outward = np.empty(w), np.empty(w), np.zeros(w)
+    lo_end, hi_end = np.empty(w), np.empty(w)
     free, speed = np.empty(w, np.int64), np.empty(w)
-    e, n_free, n_moving = 0, 0, 0
+    e, n_free, n_moving = np.int64(0), np.int64(0), np.int64(0)
     moving = np.empty(w, np.int64)
     for i in range(w):
+        lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
         if dlo[i] != 0.0 or dhi[i] != 0.0:
             moving[n_moving] = i
             n_moving += 1
@@ -269,7 +273,6 @@ def walk(tableau, point, change, max_events):
             e = _change_side(i, T, side, changed, e, where, block)
         if hi[i] > lo[i] or dhi[i] > dlo[i]:
             outward[i] = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
-    lo_end, hi_end = lo + dlo, hi + dhi
     rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
     coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
     v = np.empty(_MOST_CHANGES + 2)
@@ -291,16 +294,19 @@ def walk(tableau, point, change, max_events):
             for i in range(w):
                 g[i] -= shift
             status[row], outward[row] = FREE, 0.0
-            free[0], n_free = row, 1
+            free[n_free] = row
+            n_free += 1
             e = _change_side(row, T, side, changed, e, where, block)
             events += 1
             continue
-        small[:e, :e] = block[:e, :e]
+        for a in range(e):
+            for c in range(e):
+                small[a, c] = block[a, c]
         if not _factor(small, e, pivots):
             return UNSTABLE, events
 
         v[:e] = 0.0
-        size = 0
+        size = np.int64(0)
         for c in range(n_moving):
             i = moving[c]
             pace = bound_rate(i, status, change)
@@ -360,7 +366,7 @@ def walk(tableau, point, change, max_events):
             return UNSTABLE, events
         g[row] = 0.0
         inward = outward[row]
-        size, scale = 0, diagonal[row]
+        size, scale = np.int64(0), diagonal[row]
         if where[row] >= 0:
             v[:e] = 0.0
             v[where[row]] = 1.0
@@ -375,7 +381,7 @@ def walk(tableau, point, change, max_events):
                 sigma += T[row, changed[a]] * v[a]
                 scale += abs(T[row, changed[a]] * v[a])
             rows[0], coefficients[0] = row, 1.0
-            size = 1
+            size += 1
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
             b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, answer)
@@ -401,7 +407,7 @@ def walk(tableau, point, change, max_events):
         e = _change_side(row, T, side, changed, e, where, block)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def correct(stored, tableau, lo, hi, beta, h):
     """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 
@@ -411,13 +417,22 @@ def correct(stored, tableau, lo, hi, beta, h):
     w = near.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
     block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
-    free = (lo[near] < beta[near]) & (beta[near] < hi[near])
-    moved = near[free]
-    if moved.shape[0] == 0:
-        return False
-    rows, v, size, e = np.empty(w, np.int64), np.empty(w), 0, 0
-    d = np.where(free, h[near] - h[moved].sum() / moved.shape[0], 0.0)
+    free, moved, m, total = np.empty(w, np.bool_), np.empty(w, np.int64), 0, 0.0
     for a in range(w):
+        i = near[a]
+        free[a] = lo[i] < beta[i] < hi[i]
+        if free[a]:
+            moved[m] = i
+            m += 1
+            total += h[i]
+    if m == 0:
+        return False
+    moved = moved[:m]
+    rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
+    size, e = np.int64(0), np.int64(0)
+    for a in range(w):
+        if free[a]:
+            d[a] = h[near[a]] - total / m
         if free[a] != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
@@ -435,9 +450,14 @@ def correct(stored, tableau, lo, hi, beta, h):
     _solve(block, e, pivots, x)
     answer = np.empty(w)
     _rates(T, tableau.T_b, side, changed[:e], x, rows, v, size, answer)
-    step = answer[free]
-    if not ((lo[moved] < beta[moved] + step) & (beta[moved] + step < hi[moved])).all():
-        return False
-    beta[moved] += step
-    combine(stored, moved, -step, h)
+    step, m = np.empty(m), 0
+    for a in range(w):
+        if free[a]:
+            i, step[m] = near[a], -answer[a]
+            if not lo[i] < beta[i] - step[m] < hi[i]:
+                return False
+            m += 1
+    for a in range(m):
+        beta[moved[a]] -= step[a]
+    combine(stored, moved, step, h)
     return True

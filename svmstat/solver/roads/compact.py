@@ -9,9 +9,9 @@ problem is handed back as well once the path from the full fit would have been t
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.exact.basis import Free, Point, complete_basis, correct_free, exclude_where
 from svmstat.solver.exact.bordered import INDEPENDENT, bordered_block
 from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move, right_signs
@@ -50,64 +50,88 @@ _ROOM = 64
 _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _start(beta0, upper0, upper, lo, hi, rows, beta):
     """β (m,) of the open rows, that of a neighbouring solution scaled with the bounds, Σβ = 0 restored by shrinking."""
-    share = np.where(upper0[rows] > 0.0, upper[rows] / upper0[rows], 0.0)
-    beta[:] = np.minimum(np.maximum(beta0[rows] * share, lo), hi)
-    positive, negative = np.maximum(beta, 0.0).sum(), -np.minimum(beta, 0.0).sum()
+    positive, negative = 0.0, 0.0
+    for a in range(rows.shape[0]):
+        i = rows[a]
+        share = upper[i] / upper0[i] if upper0[i] > 0.0 else 0.0
+        beta[a] = min(max(beta0[i] * share, lo[a]), hi[a])
+        positive += max(beta[a], 0.0)
+        negative -= min(beta[a], 0.0)
     if positive == 0.0 or negative == 0.0:
         beta[:] = 0.0
         return
-    beta *= np.where(beta > 0.0, min(1.0, negative / positive), min(1.0, positive / negative))
+    shrunk_positive, shrunk_negative = min(1.0, negative / positive), min(1.0, positive / negative)
+    for a in range(rows.shape[0]):
+        beta[a] *= shrunk_positive if beta[a] > 0.0 else shrunk_negative
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _exact(K, s, lo, hi, beta, h, max_events):
     """One round of the polish on every row of K (m, m); (β, h) in place. Returns (code, events)."""
     m = beta.shape[0]
     settle(beta, lo, hi)
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
     b = np.array([middle(b_low, b_high)])
-    status, g = partition(beta, lo, hi), b[0] - h
-    rows = np.flatnonzero(status == FREE)
-    n_free = rows.shape[0]
+    status, g, n_free = partition(beta, lo, hi), np.empty(m), 0
+    for i in range(m):
+        g[i] = b[0] - h[i]
+        n_free += status[i] == FREE
     width = n_free + _ROOM
     sums = Sums(np.zeros(m, np.int64), np.zeros(1))
     free = Free(np.empty(width, np.int64), np.empty((width, width)), np.zeros(1, np.int64))
-    free.members[:n_free] = rows
-    free.size[0] = bordered_block(K, sums.group, free.members[:n_free], INDEPENDENT, free.inverse, 1)
+    place = 0
+    for i in range(m):
+        if status[i] == FREE:
+            free.members[place] = i
+            place += 1
+    free.size[0] = bordered_block(K, sums.group, free.members[:n_free], INDEPENDENT, free.inverse, np.int64(1))
     point = Point(beta, g.copy(), lo.copy(), hi.copy(), status, b)
     if free.size[0] < n_free:  # dependent free rows slide to a bound, along which no gradient changes
         complete_basis(K, sums, point, free)
-    point.g[:] = right_signs(g, status, violation)
-    nothing = np.zeros(m)
-    code, events = move(K, sums, point, free, Change(nothing, nothing, point.g - g), max_events)
+    copy_into(point.g, right_signs(g, status, violation))
+    nothing, ds = np.zeros(m), np.empty(m)
+    for i in range(m):
+        ds[i] = point.g[i] - g[i]
+    code, events = move(K, sums, point, free, Change(nothing, nothing, ds), max_events)
     settle(beta, lo, hi)
-    exclude_where(sums, free, ~((lo < beta) & (beta < hi)))
+    bound = np.empty(m, np.bool_)
+    for i in range(m):
+        bound[i] = not lo[i] < beta[i] < hi[i]
+    exclude_where(sums, free, bound)
     _fresh(K, s, beta, h)
-    correct_free(K, sums, lo, hi, beta, h, b, free, 0.0, 1)
+    correct_free(K, sums, lo, hi, beta, h, b, free, 0.0, np.int64(1))
     return code, events
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fresh(K, s, beta, h):
     """h = s − Kβ."""
-    h[:] = s
-    support = np.flatnonzero(beta)
-    combine(K, support, -beta[support], h)
+    copy_into(h, s)
+    support, coefficients, m = np.empty(beta.shape[0], np.int64), np.empty(beta.shape[0]), 0
+    for i in range(beta.shape[0]):
+        if beta[i] != 0.0:
+            support[m], coefficients[m] = i, -beta[i]
+            m += 1
+    combine(K, support[:m], coefficients[:m], h)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _expected_events(h, beta, lo, hi):
     """Bound rows whose |g| is smaller than the violation, times free rows: the price of the path in descent steps."""
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)
-    free = (lo < beta) & (beta < hi)
-    near = ~free & (np.abs(middle(b_low, b_high) - h) < violation)
-    return np.count_nonzero(near) * np.count_nonzero(free)
+    b, near, free = middle(b_low, b_high), 0, 0
+    for i in range(beta.shape[0]):
+        if lo[i] < beta[i] < hi[i]:
+            free += 1
+        elif abs(b - h[i]) < violation:
+            near += 1
+    return near * free
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, steps):
     """Solve for the bounds that are ``chosen`` (B,) among those ``wanted``; results as in `certify_all`.
 
@@ -116,19 +140,24 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
     signs, uppers, code = wanted.signs, wanted.uppers, paths.code
     n = signs.shape[0]
     full_lo, full_hi = np.empty(n), np.empty(n)
-    room = np.empty(0)
+    opened, places, room = np.empty(n, np.int64), np.arange(n), np.empty(0)
     for q in range(uppers.shape[0]):
         if not chosen[q]:
             continue
-        rows = np.flatnonzero(uppers[q] > 0.0)
-        m = rows.shape[0]
+        m = 0
+        for i in range(n):
+            if uppers[q, i] > 0.0:
+                opened[m] = i
+                m += 1
+        rows = opened[:m]
         if room.shape[0] < m * m:
             room = np.empty(m * m)
         K = room[: m * m].reshape(m, m)
-        gather(stored, rows, rows, np.arange(m), K)
+        gather(stored, rows, rows, places[:m], K)
         open_box(signs, uppers[q], full_lo, full_hi)
-        lo, hi, s = full_lo[rows], full_hi[rows], linear[rows]
-        part, part_h = np.empty(m), np.empty(m)
+        lo, hi, s, part, part_h = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+        for a in range(m):
+            lo[a], hi[a], s[a] = full_lo[rows[a]], full_hi[rows[a]], linear[rows[a]]
         _start(beta0, upper0, uppers[q], lo, hi, rows, part)
         _fresh(K, s, part, part_h)
         code[q] = OVERRUN
@@ -152,7 +181,8 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
             continue
         beta = paths.beta[q]
         beta[:] = 0.0
-        beta[rows] = part
+        for a in range(m):
+            beta[rows[a]] = part[a]
         _fresh(stored, linear, beta, paths.h[q])
         put_certificate(full_lo, full_hi, q, paths)
 

@@ -1,9 +1,9 @@
 """Many short paths from one solution, as leave-one-out needs them: by its tableau."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.case import case_of
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
@@ -29,7 +29,7 @@ _MOST_EVENTS = 5000
 """Events after which a path from the start of a batch is given up."""
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def stay_all(origin, h0, wanted, paths):
     """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
     n = h0.shape[0]
@@ -38,11 +38,12 @@ def stay_all(origin, h0, wanted, paths):
     for q in range(wanted.uppers.shape[0]):
         open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
         if moved_rows(origin, lo1, hi1, moved) == 0:
-            paths.beta[q], paths.h[q] = origin.beta, h0
+            copy_into(paths.beta[q], origin.beta)
+            copy_into(paths.h[q], h0)
             put_certificate(lo1, hi1, q, paths)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     """Move β⁰, the solution at the origin, to the ``chosen`` (B,) bounds by its tableau.
 
@@ -52,17 +53,23 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     near = tableau.rows
     n, w = origin.beta.shape[0], near.shape[0]
     inside = np.zeros(n, np.bool_)
-    inside[near] = True
+    for a in range(w):
+        inside[near[a]] = True
     moved = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
     change = Change(np.empty(w), np.empty(w), np.zeros(w))
-    for q in np.flatnonzero(chosen):
+    for q in range(chosen.shape[0]):
+        if not chosen[q]:
+            continue
         open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
-        paths.beta[q] = origin.beta
+        copy_into(paths.beta[q], origin.beta)
         paths.events[q] = 0
         m = moved_rows(origin, lo1, hi1, moved)
-        paths.code[q] = ARRIVED if inside[moved[:m]].all() else NOT_TRIED
+        paths.code[q] = ARRIVED
+        for a in range(m):
+            if not inside[moved[a]]:
+                paths.code[q] = NOT_TRIED
         if m > 0 and paths.code[q] == ARRIVED:
             set_off(near, origin, lo1, hi1, point, change)
             paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
@@ -71,7 +78,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
             settle(paths.beta[q], lo1, hi1)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def correct_all(stored, tableau, wanted, paths):
     """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
     lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.case import Case, judge
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
@@ -85,7 +85,7 @@ def blank(w: int, lead: int) -> tuple[Point, Change]:
     return point, Change(np.empty(w), np.empty(w), np.zeros(w))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
     """Whether a change of a row's bounds changes its β, at first sight."""
     if status == FIXED:
@@ -97,7 +97,7 @@ def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
     return beta > hi1 or beta < lo1 or hi1 <= lo1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def open_box(signs, upper, lo, hi):
     """Write the bounds of β for upper bounds (n,) of α into lo, hi (n,)."""
     for i in range(signs.shape[0]):
@@ -105,7 +105,7 @@ def open_box(signs, upper, lo, hi):
         hi[i] = upper[i] if signs[i] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def set_off(rows, origin, lo1, hi1, point, change):
     """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,).
 
@@ -137,10 +137,10 @@ def set_off(rows, origin, lo1, hi1, point, change):
             point.hi[a], change.hi[a] = beta, hi1[i] - beta
         else:
             point.lo[a], change.lo[a] = beta, lo1[i] - beta
-    point.b[:] = origin.b
+    copy_into(point.b, origin.b)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def moved_rows(origin, lo1, hi1, rows):
     """Write the rows whose β has to move into ``rows`` (n,); returns their number."""
     m = 0
@@ -154,7 +154,7 @@ def moved_rows(origin, lo1, hi1, rows):
     return m
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def put_certificate(lo, hi, q, paths):
     """The certificate of result q, and whether the tolerance is met."""
     low, high, violation, gap = certify(paths.h[q], paths.beta[q], lo, hi)
@@ -162,7 +162,7 @@ def put_certificate(lo, hi, q, paths):
     paths.code[q] = OVERRUN if violation > TOLERANCE else ARRIVED
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _combine_four(stored, rows, delta, h):
     """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time."""
     n, m = h.shape[1], rows.shape[0]
@@ -190,14 +190,14 @@ def _combine_four(stored, rows, delta, h):
                 h3[i] -= c3 * r[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def certify_all(stored, origin, h0, wanted, paths):
     """Bring h = s − Kβ up to date for every arrived β and check each certificate.
 
     Rows of β (B, n) are gathered four at a time, so that every kernel row is read once for four of them.
     """
     n, B, beta = h0.shape[0], paths.beta.shape[0], paths.beta
-    queue = np.empty(_TOGETHER, np.int64)
+    queue, rows, moved = np.empty(_TOGETHER, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
     lo, hi = np.empty(n), np.empty(n)
     waiting = 0
     for q in range(B):
@@ -206,27 +206,36 @@ def certify_all(stored, origin, h0, wanted, paths):
             waiting += 1
         if waiting == 0 or (waiting < _TOGETHER and q + 1 < B):
             continue
-        moved = np.zeros(n, np.bool_)
+        moved[:] = False
         for c in range(waiting):
-            moved |= beta[queue[c]] != origin.beta
-        rows = np.flatnonzero(moved)
-        delta, part = np.zeros((_TOGETHER, rows.shape[0])), np.empty((_TOGETHER, n))
-        part[:] = h0
+            for i in range(n):
+                moved[i] |= beta[queue[c], i] != origin.beta[i]
+        m = 0
+        for i in range(n):
+            if moved[i]:
+                rows[m] = i
+                m += 1
+        delta, part = np.zeros((_TOGETHER, m)), np.empty((_TOGETHER, n))
+        for c in range(_TOGETHER):
+            copy_into(part[c], h0)
         for c in range(waiting):
-            delta[c] = beta[queue[c]][rows] - origin.beta[rows]
+            for a in range(m):
+                delta[c, a] = beta[queue[c], rows[a]] - origin.beta[rows[a]]
         if waiting == 1:
-            combine(stored, rows, -delta[0], part[0])
+            for a in range(m):
+                delta[0, a] *= -1.0
+            combine(stored, rows[:m], delta[0], part[0])
         else:
-            _combine_four(stored, rows, delta, part)
+            _combine_four(stored, rows[:m], delta, part)
         for c in range(waiting):
             k = queue[c]
-            paths.h[k] = part[c]
+            copy_into(paths.h[k], part[c])
             open_box(wanted.signs, wanted.uppers[k], lo, hi)
             put_certificate(lo, hi, k, paths)
         waiting = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def settle_all(stored, wanted, paths):
     """Put doubtful rows at their bound, where the certificate then still holds.
 
@@ -239,8 +248,10 @@ def settle_all(stored, wanted, paths):
             rows, distance = doubtful(paths.beta[q], lo, hi, 0.0)
             if rows.shape[0] > 0:
                 part, part_h = paths.beta[q].copy(), paths.h[q].copy()
-                part[rows] -= distance
+                for a in range(rows.shape[0]):
+                    part[rows[a]] -= distance[a]
                 combine(stored, rows, distance, part_h)
                 if certify(part_h, part, lo, hi)[2] <= TOLERANCE:
-                    paths.beta[q], paths.h[q] = part, part_h
+                    copy_into(paths.beta[q], part)
+                    copy_into(paths.h[q], part_h)
                     put_certificate(lo, hi, q, paths)

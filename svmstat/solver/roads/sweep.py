@@ -13,9 +13,9 @@ rule that does not depend on the way through the grid.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.exact.basis import Free, Point, correct_free, exclude, to_bound
 from svmstat.solver.exact.bordered import REGULAR, bordered_block
 from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move
@@ -30,9 +30,11 @@ SOLVED, MET, UNRESOLVED, FAILED = 0, 1, 2, 3
 _SNAP = 1e-10
 """A free row this near to a bound, as a share of its box, is put there: rounding alone may have kept it free."""
 
-_MOST_EVENTS = 4000
-_REFINEMENTS, _LEAST = 3, 1e-13
+_MOST_EVENTS = np.int64(4000)  # numba takes a whole number of Python for a type of its own and would compile anew
+_REFINEMENTS, _LEAST = np.int64(3), 1e-13
 """Newton corrections at the end of a step, unless every g is a smaller share of 2ρ."""
+
+_SUMS = np.int64(2)
 
 _FACTORISATIONS = 8
 
@@ -131,7 +133,7 @@ def bounded_sums(ground: Ground, place: Place) -> None:
         combine(ground.K, rows, ground.weights[rows], place.sums[c])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _set_caps(ground, caps, lo, hi):
     """The bounds for caps (2,)."""
     for i in range(lo.shape[0]):
@@ -141,7 +143,7 @@ def _set_caps(ground, caps, lo, hi):
             lo[i] = -caps[1] * ground.weights[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _stays(ground, caps, place):
     """Whether the last solution, all of whose rows are free or zero where a bound moves, is that for the new caps."""
     beta, lo, hi, status = place.point.beta, place.point.lo, place.point.hi, place.point.status
@@ -160,7 +162,7 @@ def _stays(ground, caps, place):
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _bound_sum(K, group, weights, sums, i, sign):
     """Row i joins (+1) or leaves (−1) the rows at their bound."""
     w, row, target = sign * weights[i], K[i], sums[group[i]]
@@ -168,7 +170,7 @@ def _bound_sum(K, group, weights, sums, i, sign):
         target[k] += w * row[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def step(ground, caps, place):
     """Move a place to other caps (2,), the bounds per unit of weight; returns how it ended."""
     K, group, weights = ground.K, ground.sums.group, ground.weights
@@ -180,7 +182,7 @@ def step(ground, caps, place):
     code = UNSTABLE
     for attempt in range(_FACTORISATIONS):
         k = free.size[0]
-        if attempt > 0 and bordered_block(K, group, free.members[:k], REGULAR, free.inverse, 2) < k:
+        if attempt > 0 and bordered_block(K, group, free.members[:k], REGULAR, free.inverse, _SUMS) < k:
             break
         for i in range(m):
             cap = caps[group[i]] * weights[i]
@@ -212,9 +214,12 @@ def step(ground, caps, place):
         if (was[i] == outer) != (status[i] == outer):
             _bound_sum(K, group, weights, place.sums, i, 1.0 if status[i] == outer else -1.0)
 
-    h = caps[1] * place.sums[1] - caps[0] * place.sums[0]
-    members = free.members[: free.size[0]]
-    combine(K, members, -beta[members], h)
+    h, coefficients = np.empty(K.shape[1]), np.empty(free.size[0])
+    for i in range(h.shape[0]):
+        h[i] = caps[1] * place.sums[1, i] - caps[0] * place.sums[0, i]
+    for a in range(free.size[0]):
+        coefficients[a] = -beta[free.members[a]]
+    combine(K, free.members[: free.size[0]], coefficients, h)
     correct_free(K, ground.sums, lo, hi, beta, h, b, free, _LEAST * abs(b[1] - b[0]), _REFINEMENTS)
     norm = 0.0
     for i in range(m):
@@ -231,14 +236,15 @@ def step(ground, caps, place):
         return MET if unbalanced <= TOLERANCE else FAILED
     if not (rho > 0.0 and violation <= TOLERANCE * rho and unbalanced <= TOLERANCE):
         return FAILED
-    f[:] = (0.5 * (b[0] + b[1]) - h) / rho
+    for i in range(f.shape[0]):
+        f[i] = (0.5 * (b[0] + b[1]) - h[i]) / rho
     for i in range(m):
         point.g[i] = 0.0 if status[i] == FREE else b[group[i]] - h[i]
     numbers[0], numbers[1] = rho, max(violation, ground.rounding) / rho
     return SOLVED if numbers[1] <= TOLERANCE else UNRESOLVED
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def sweep_row(ground, place, cells, start, stop):
     """Steps to inner_caps[start : stop] in turn, until one does not end SOLVED; where it stopped.
 

@@ -10,8 +10,8 @@ Reference: Fan, Chen & Lin (2005), Working set selection using second order info
 """
 
 import numpy as np
-from numba import njit
 
+from svmstat._tools.compiled import compiled
 from svmstat.solver.rough.extremes import larger, smaller
 
 _FAR = 1e300
@@ -26,7 +26,7 @@ _FAST = {"nnan", "nsz"}
 """For the passes over the rows only: what they find is looked at by code that is not told that it is a number."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
     """Improve (β, h) in place until the KKT violation is ≤ tolerance; returns (steps, violation).
 
@@ -46,8 +46,8 @@ def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
     step, i, j, steps = 0.0, 0, 0, 0
     while True:
         row_i, row_j = gram[i], gram[j]
-        first, stop = 0, p
-        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, 0, p)
+        first, stop = np.int64(0), p
+        top, bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop)
         if p < n:
             other_top, other_bottom = _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, p, n)
             if other_top - other_bottom > top - bottom:
@@ -75,13 +75,13 @@ def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
         steps += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _curvature(both, between):
     """K_ii + K_jj − 2 K_ij, or what is certainly positive: of a pair with the sum K_ii + K_jj and K_ij between them."""
     return larger(both - 2.0 * between, _FLAT * abs(both) + _ZERO)
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, stop):
     """Twice the decrease of the objective with each row of a class as the partner of i, into ``gains``; the largest."""
     most = 0.0
@@ -93,7 +93,7 @@ def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, st
     return most
 
 
-@njit(cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST, error_model="numpy")
 def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop):
     """h of a class after a step, in place, and over the rows that may rise, into ``rising``; its two ends."""
     top, bottom = -_FAR, _FAR
@@ -106,7 +106,7 @@ def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop
     return top, bottom
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _place(values, value, places, first, stop):
     """The first place in a class where ``values`` has the value, −1 if it has not.
 
