@@ -1,5 +1,6 @@
 """One bound vector: rough from zero or from a neighbouring solution, then exact."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import itemgetter
 
@@ -15,6 +16,7 @@ from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.newton import MANY, Outcome, newton
+from svmstat.solver.rough.wide import WideDescent, suits
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -90,6 +92,9 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     """From a feasible β, which is overwritten, to the solution."""
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
+    down: Callable[[Case, Floats, Floats, float, int, Room], int] = descend
+    if suits(case):
+        case, down = replace(case, gram=case.gram.passing()), WideDescent(case.gram)
     h = fresh(case, beta)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
@@ -99,7 +104,7 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     for tolerance in _HANDOVERS:
         if steps >= _FUTILE * most:
             continue
-        spent = descend(case, beta, h, tolerance, most, room)
+        spent = down(case, beta, h, tolerance, most, room)
         steps += spent
         if not np.isfinite(h).all():  # nothing that follows could be certified
             break
@@ -130,7 +135,7 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
             (_, beta, h), basis = nearest, None
     finer = _finer(case, beta, h)
     events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
-    if not polished_exactly:
+    if not (polished_exactly and case.gram.fits):
         h[:] = fresh(case, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(case, beta, h, basis)
