@@ -97,7 +97,7 @@ def fresh(case: Case, beta: Floats) -> Floats:
 def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
     """h = s − Kβ (n,) of a β that ``was`` another, h then: computed anew, or from h where kernel values are not kept.
 
-    The rows that take part move, the many at a bound do not. The h of a solution is computed anew in any case.
+    The free rows move, the many at a bound do not. The h of a solution is computed anew in any case.
     """
     if case.gram.fits:
         return fresh(case, beta)

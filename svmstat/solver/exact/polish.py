@@ -68,6 +68,10 @@ def polish(case: Case, beta: Floats, h: Floats, max_events: int) -> Polished:
         if ridge == 0.0 and hides(case, verdict):
             correct(case, beta, h, basis)
             verdict = judge(case, beta, h)
+        if verdict.certified and ridge == 0.0 and not case.gram.fits:
+            h[:] = fresh(case, beta)
+            refine(case, beta, h, verdict.b, basis)
+            verdict = judge(case, beta, h)
         if verdict.certified and ridge == 0.0:
             return Polished(True, basis, events)
         if events >= max_events:

@@ -135,7 +135,7 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
             (_, beta, h), basis = nearest, None
     finer = _finer(case, beta, h)
     events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
-    if not (polished_exactly and case.gram.fits):
+    if not polished_exactly:
         h[:] = fresh(case, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(case, beta, h, basis)
