@@ -70,19 +70,28 @@ def walk(values, slot_of, used, diagonal, lo, hi, beta, h, ceiling, floor, state
             state[1] = j
             return WANTING, top, bottom
         used[slot_of[j]] = state[3]
-        step = (top - h[j]) / _curvature(diagonal[i] + diagonal[j], row_i[j])
-        room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
-        step = min(np.float64(step), room_i, room_j)
-        if not (step >= 0.0 and np.isfinite(step * (top - h[j]))):
+        step = _take(i, j, top, row_i[j], diagonal, lo, hi, beta, h, ceiling, floor)
+        if step < 0.0:
             return FAILED, top, bottom
-        beta[i] = hi[i] if step == room_i else beta[i] + step
-        beta[j] = lo[j] if step == room_j else beta[j] - step
-        for k in (i, j):
-            ceiling[k] = _NONE if beta[k] < hi[k] else -FAR
-            floor[k] = _NONE if beta[k] > lo[k] else FAR
         state[2] += 1
         top, bottom, block = _move_h(h, row_i, values[slot_of[j]], np.float32(step), ceiling, floor)
         i, j = -1, -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _take(i, j, top, between, diagonal, lo, hi, beta, h, ceiling, floor):
+    """Raise β_i, whose h is ``top``, and lower β_j by the step that is returned; −1, and nothing, if it is no number."""
+    step = np.float64((top - h[j]) / _curvature(diagonal[i] + diagonal[j], between))
+    room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
+    step = min(step, room_i, room_j)
+    if not (step >= 0.0 and np.isfinite(step * (top - h[j]))):
+        return -1.0
+    beta[i] = hi[i] if step == room_i else beta[i] + step
+    beta[j] = lo[j] if step == room_j else beta[j] - step
+    for k in (i, j):
+        ceiling[k] = _NONE if beta[k] < hi[k] else -FAR
+        floor[k] = _NONE if beta[k] > lo[k] else FAR
+    return step
 
 
 @njit(cache=True, nogil=True)
