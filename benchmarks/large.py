@@ -1,7 +1,7 @@
 """Large rbf fits beside scikit-learn's SVC (tol=1e-3), and its accelerated one where it is installed.
 
-Every fit has a process of its own, so that its peak memory is its own; the programs take turns and the least time counts.
-The KKT violations are computed from α in double precision, the same way for all.
+Every fit has a process of its own, so that its peak memory is its own; the programs take turns and the least time
+counts. The KKT violations are computed from α in double precision, the same way for all.
 """
 
 import importlib

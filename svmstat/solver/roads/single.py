@@ -1,6 +1,5 @@
 """One bound vector: rough from zero or from a neighbouring solution, then exact."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from operator import itemgetter
 
@@ -14,9 +13,8 @@ from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.newton import MANY, Outcome, newton
-from svmstat.solver.rough.wide import WideDescent, suits
+from svmstat.solver.rough.wide import way_down
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -92,9 +90,7 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     """From a feasible β, which is overwritten, to the solution."""
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
-    down: Callable[[Case, Floats, Floats, float, int, Room], int] = descend
-    if suits(case):
-        case, down = replace(case, gram=case.gram.passing()), WideDescent(case.gram)
+    case, down = way_down(case)
     h = fresh(case, beta)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None

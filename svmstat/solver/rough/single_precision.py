@@ -80,7 +80,7 @@ def walk(values, slot_of, used, diagonal, lo, hi, beta, h, ceiling, floor, state
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _take(i, j, top, between, diagonal, lo, hi, beta, h, ceiling, floor):
-    """Raise β_i, whose h is ``top``, and lower β_j by the step that is returned; −1, and nothing, if it is no number."""
+    """Raise β_i, whose h is ``top``, and lower β_j by the step that is returned; −1 if it is not a number."""
     step = np.float64((top - h[j]) / _curvature(diagonal[i] + diagonal[j], between))
     room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
     step = min(step, room_i, room_j)

@@ -13,7 +13,6 @@ from svmstat.solver import BoxQP, Gram, Road, Status, solve
 from svmstat.solver import gram as gram_module
 from svmstat.solver.case import case_of
 from svmstat.solver.gram import Room
-from svmstat.solver.roads import single
 from svmstat.solver.rough import wide
 from svmstat.solver.rough.wide import WideDescent, suits
 from svmstat.solver.solution import certify
@@ -146,7 +145,7 @@ def test_a_round_that_raises_the_objective_is_undone(forced, monkeypatch):
 
 def test_smaller_fits_and_known_matrices_never_take_it(monkeypatch):
     X, y = clouds(3000, seed=8)
-    monkeypatch.setattr(single, "WideDescent", None)
+    monkeypatch.setattr(wide, "WideDescent", None)
     assert solve(problem(X, y, 1.0)).status is Status.CERTIFIED
     monkeypatch.setattr(wide, "FROM", 0)
     qp = problem(X, y, 1.0)
