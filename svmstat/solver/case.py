@@ -92,3 +92,15 @@ def fresh(case: Case, beta: Floats) -> Floats:
     h, support = case.linear.copy(), np.flatnonzero(beta)
     case.gram.add(support, -beta[support], h)
     return h
+
+
+def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
+    """h = s − Kβ (n,) of a β that ``was`` another, h then: computed anew, or from h where kernel values are not kept.
+
+    The free rows move, the many at a bound do not. The h of a solution is computed anew in any case.
+    """
+    if case.gram.fits:
+        return fresh(case, beta)
+    moved, h = np.flatnonzero(beta != was), h.copy()
+    case.gram.add(moved, was[moved] - beta[moved], h)
+    return h

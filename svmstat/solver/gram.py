@@ -21,6 +21,10 @@ AT_ONCE = 2500
 
 _CHUNK_BYTES = 2**25
 
+_TILE = 128, 512
+"""Rows and columns of the kernel values of a sum that are computed at a time and forgotten: they stay in the cache. In
+pieces of 10 MB a value costs 7 to 30 ns, in these 1.6 with 2 columns and 2.5 with 10 (n = 10 000, rbf)."""
+
 
 class RowSource(Protocol):
     """Where kernel values come from: a kernel bound to the rows of a design."""
@@ -29,7 +33,7 @@ class RowSource(Protocol):
     def diagonal(self) -> Floats:
         """(n,) values K_ii."""
 
-    def block(self, rows: Rows, columns: Rows) -> Floats:
+    def block(self, rows: Rows, columns: Rows | slice) -> Floats:
         """K[rows][:, columns]."""
 
     def gram(self) -> Floats:
@@ -112,6 +116,15 @@ class Gram:
         return partial(Gram, budget=self._budget), (self._source,)
 
     @property
+    def budget(self) -> int:
+        """Bytes that kernel values may take."""
+        return self._budget
+
+    def passing(self) -> "Gram":
+        """The same matrix, of which nothing is kept."""
+        return Gram(self._source, budget=0)
+
+    @property
     def is_complete(self) -> bool:
         """Whether every row is known."""
         return bool(self._known.all())
@@ -161,6 +174,12 @@ class Gram:
         self._fill(out, np.arange(len(rows)), rows, np.arange(self.n))
         return out
 
+    def row(self, row: int) -> Floats:
+        """K[row, :], (n,), computed and not kept, unless it is known."""
+        if self._known[row]:
+            return self._stored[row]
+        return self._source.block(np.array([row]), slice(None))[0]
+
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
         """Add Σ_a coefficients[a] · K[rows[a], :] to ``out``, (n,)."""
         if self.fits:
@@ -168,10 +187,17 @@ class Gram:
             combine(self._stored, rows, coefficients, out)
             return
 
-        def accumulate(part: Rows) -> None:
-            out[part] += self._source.block(part, rows) @ coefficients
+        tall, wide = _TILE
+        pieces = [slice(start, start + tall) for start in range(0, len(rows), tall)]
 
-        _in_chunks(accumulate, np.arange(self.n), len(rows))
+        def accumulate(start: int) -> None:
+            across = slice(start, start + wide)
+            total = out[across]
+            for piece in pieces:
+                total += coefficients[piece] @ self._source.block(rows[piece], across)
+
+        for _ in in_threads(accumulate, range(0, self.n, wide)):
+            pass
 
     def _know(self, rows: Rows) -> None:
         """Compute rows and keep them; if they are many, all."""
@@ -208,7 +234,7 @@ class _Part:
     def __reduce__(self) -> tuple[Any, ...]:
         return _Part, (self._whole, self._rows)
 
-    def block(self, rows: Rows, columns: Rows) -> Floats:
+    def block(self, rows: Rows, columns: Rows | slice) -> Floats:
         return self._whole.cross(self._rows[rows], self._rows[columns])
 
     def gram(self) -> Floats:

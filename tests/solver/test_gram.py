@@ -150,3 +150,14 @@ def test_pieces_of_one_row(monkeypatch):
     out = np.zeros(600)
     gram.add(rows, np.ones(200), out)
     np.testing.assert_allclose(out, K[rows].sum(axis=0), rtol=TOL_SUM)
+
+
+def test_a_passing_matrix_has_the_same_rows_and_keeps_none(pair):
+    gram, K = pair
+    passing, tolerance = gram.passing(), TOL_SUM * np.abs(K).max()
+    for each in (gram, passing):
+        np.testing.assert_allclose(each.row(17), K[17], rtol=0, atol=tolerance)
+    out = np.zeros(N)
+    passing.add(ROWS["most"], np.ones(150), out)
+    np.testing.assert_allclose(out, K[ROWS["most"]].sum(axis=0), rtol=0, atol=N * tolerance)
+    assert not passing.fits and not passing.is_complete

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat.solver.case import Case, fresh, judge
+from svmstat.solver.case import Case, followed, fresh, judge
 from svmstat.solver.exact.basis import MOVED, Free, Point, basis_in, complete_basis, exclude_where, with_room
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import Change, move, right_signs
@@ -20,7 +20,8 @@ from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, Basis, part
 _REACH = 0.02
 """Bound rows whose |g| is larger, and larger than a few times the violation, meet no event, as a rule."""
 
-_LARGEST_NEAR_SET = 8000
+_LARGEST_NEAR_SET = {True: 8000, False: 2000}
+"""Rows that are followed, also where kernel values are not kept: there a further round, if others are met, is cheap."""
 
 _ROOM = {1: 64, 2: 500}
 """Rows that may become free on the way. A class at its bounds becomes free as a whole where its rows are alike."""
@@ -67,6 +68,10 @@ def polish(case: Case, beta: Floats, h: Floats, max_events: int) -> Polished:
         if ridge == 0.0 and hides(case, verdict):
             correct(case, beta, h, basis)
             verdict = judge(case, beta, h)
+        if verdict.certified and ridge == 0.0 and not case.gram.fits:
+            h[:] = fresh(case, beta)
+            refine(case, beta, h, verdict.b, basis)
+            verdict = judge(case, beta, h)
         if verdict.certified and ridge == 0.0:
             return Polished(True, basis, events)
         if events >= max_events:
@@ -77,19 +82,21 @@ def polish(case: Case, beta: Floats, h: Floats, max_events: int) -> Polished:
 def _round(
     case: Case, beta: Floats, h: Floats, violation: float, ridge: float, max_events: int, may_slide: bool
 ) -> tuple[Basis, int]:
+    was = beta.copy()
     settle(beta, case.lo, case.hi)
     status = partition(beta, case.lo, case.hi)
     verdict = judge(case, beta, h)
     g = case.shifts(verdict.b) - h
     wrong = (status == FREE) | ((status == AT_LOWER) & (g < 0.0)) | ((status == AT_UPPER) & (g > 0.0))
-    near = _near_rows(status, g, wrong, max(_REACH * verdict.scale, 8.0 * violation))
+    reach, largest = max(_REACH * verdict.scale, 8.0 * violation), _LARGEST_NEAR_SET[case.gram.fits]
+    near = _near_rows(status, g, wrong, reach, largest)
     K = case.gram.block(near)
     K.flat[:: len(near) + 1] += ridge * case.gram.diagonal.mean()
     sums = Sums(case.sums.group[near], case.sums.target)
     part = Point(beta[near], g[near], case.lo[near], case.hi[near], status[near], verdict.b)
     free = make_basis(K, sums, part)
     if free.size[0] < np.count_nonzero(status == FREE) and not may_slide:
-        h[:] = fresh(case, beta)
+        h[:] = followed(case, beta, was, h)
         return no_basis(case.lead), 0
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
     target = right_signs(part.g, part.status, violation)
@@ -102,7 +109,7 @@ def _round(
     settle(part.beta, part.lo, part.hi)
     exclude_where(sums, free, ~((part.lo < part.beta) & (part.beta < part.hi)))
     beta[near] = part.beta
-    h[:] = fresh(case, beta)
+    h[:] = followed(case, beta, was, h)
     members = free.members[: free.size[0]]
     members[:] = near[members]
     basis = basis_in(free, case.lead)
@@ -110,10 +117,10 @@ def _round(
     return basis, int(events)
 
 
-def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float) -> Rows:
+def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float, largest: int) -> Rows:
     near = wrong | ((np.abs(g) <= reach) & (status != FIXED))
-    if np.count_nonzero(near) > _LARGEST_NEAR_SET:
-        keep = max(_LARGEST_NEAR_SET, int(np.count_nonzero(wrong)))
+    if np.count_nonzero(near) > largest:
+        keep = max(largest, int(np.count_nonzero(wrong)))
         distance = np.where(wrong, -1.0, np.where(near, np.abs(g), np.inf))
         return np.sort(np.argpartition(distance, keep)[:keep]) if keep < len(g) else np.flatnonzero(near)
     return np.flatnonzero(near)

@@ -200,8 +200,8 @@ class _Given:
     def diagonal(self) -> Floats:
         return self.K.diagonal().copy()
 
-    def block(self, rows: Rows, columns: Rows) -> Floats:
-        return np.ascontiguousarray(self.K[np.ix_(rows, columns)])
+    def block(self, rows: Rows, columns: Rows | slice) -> Floats:
+        return np.ascontiguousarray(self.K[rows][:, columns])
 
     def gram(self) -> Floats:
         return self.K

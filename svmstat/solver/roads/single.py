@@ -13,8 +13,8 @@ from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.newton import MANY, Outcome, newton
+from svmstat.solver.rough.wide import way_down
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -90,6 +90,7 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     """From a feasible β, which is overwritten, to the solution."""
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
+    case, down = way_down(case)
     h = fresh(case, beta)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
@@ -99,7 +100,7 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     for tolerance in _HANDOVERS:
         if steps >= _FUTILE * most:
             continue
-        spent = descend(case, beta, h, tolerance, most, room)
+        spent = down(case, beta, h, tolerance, most, room)
         steps += spent
         if not np.isfinite(h).all():  # nothing that follows could be certified
             break

@@ -6,29 +6,28 @@ that looks for an extreme value scalar: a third of the speed.
 
 from typing import Any
 
-from numba import types
 from numba.extending import intrinsic
 
 _NO_NAN = ("nnan", "nsz")
 
 
-def _choice(comparison):
+def _choice(number, comparison):
     def codegen(context, builder, signature, args):
         first, second = args
         chosen = builder.fcmp_ordered(comparison, first, second, flags=_NO_NAN)
         return builder.select(chosen, first, second, flags=_NO_NAN)
 
-    return types.float64(types.float64, types.float64), codegen
+    return number(number, number), codegen
 
 
 def _larger(typingctx, first, second):
-    """max(first, second)."""
-    return _choice(">")
+    """max(first, second), of the type of the first."""
+    return _choice(first, ">")
 
 
 def _smaller(typingctx, first, second):
-    """min(first, second)."""
-    return _choice("<")
+    """min(first, second), of the type of the first."""
+    return _choice(first, "<")
 
 
 larger: Any = intrinsic(_larger)
