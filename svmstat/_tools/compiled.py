@@ -6,8 +6,8 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-_FIRST = "svmstat.solver.rough.smo"
-"""Its functions are compiled where nothing has been: every fit needs them."""
+_FIRST = "smo"
+"""A function that every fit needs: it is compiled where nothing has been."""
 
 
 def compiled(**options: Any) -> Any:
@@ -39,7 +39,7 @@ class _Notice(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Numba begins to compile a function that it has not found on disk."""
-        if self._due and event.data["dispatcher"].py_func.__module__ == _FIRST:
+        if self._due and event.data["dispatcher"].py_func.__name__ == _FIRST:
             self._due = False
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
                 print("svmstat: compiling the solver, once", file=sys.stderr)
