@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from svmstat._tools.threads import in_threads
+from svmstat.solver.twofold import subtract_twofold
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -20,6 +21,10 @@ AT_ONCE = 2500
 """Up to so many rows the whole matrix costs less than finding out which rows are needed."""
 
 _CHUNK_BYTES = 2**25
+
+_TWOFOLD_AT_ONCE = 2**20
+
+_EPS = float(np.finfo(float).eps)
 
 
 class RowSource(Protocol):
@@ -173,6 +178,20 @@ class Gram:
 
         _in_chunks(accumulate, np.arange(self.n), len(rows))
 
+    def residual(self, beta: Floats, linear: Floats) -> Floats:
+        """s − Kβ (n,) for s and β (n,), as if in twice the working precision and rounded once."""
+        support = np.flatnonzero(beta)
+        h = np.empty(self.n)
+        step = max(1, _TWOFOLD_AT_ONCE // (len(support) + 1))
+        for start in range(0, self.n, step):
+            rows = np.arange(start, min(start + step, self.n))
+            subtract_twofold(self.cross(rows, support), beta[support], linear[rows], h[start : start + step])
+        return h
+
+    def rounding(self, beta: Floats) -> float:
+        """A bound on the rounding of Kβ at any row, for β (n,)."""
+        return float(rounding_of(beta, self.diagonal))
+
     def _know(self, rows: Rows) -> None:
         """Compute rows and keep them; if they are many, all."""
         missing = rows[~self._known[rows]]
@@ -213,6 +232,18 @@ class _Part:
 
     def gram(self) -> Floats:
         return self._whole.block(self._rows)
+
+
+def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
+    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
+
+    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
+    ever add up to more than √m of these [Higham & Mary 2019].
+    """
+    root = np.sqrt(np.abs(diagonal))
+    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
+    with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
+        return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
 
 def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:

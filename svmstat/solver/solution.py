@@ -57,7 +57,10 @@ class Status(IntEnum):
 
 
 class Road(IntEnum):
-    """How a solution was reached: from zero or another solution, or anew because that did not lead to it."""
+    """How a solution was reached: from zero or another solution, or anew because that did not lead to it.
+
+    ``LOW_RANK`` is the primal of a kernel with a short explicit map, from zero or from another solution.
+    """
 
     COLD = 0
     PATH = 1
@@ -65,6 +68,7 @@ class Road(IntEnum):
     TABLEAU = 3
     COMPACT = 4
     WARM = 5
+    LOW_RANK = 6
 
 
 @njit(cache=True, nogil=True)
@@ -156,18 +160,6 @@ def middles(interval: Floats) -> Floats:
     """`middle` of each of (B, 2) intervals."""
     low, high = interval.T
     return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
-
-
-def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
-    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
-
-    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
-    ever add up to more than √m of these [Higham & Mary 2019].
-    """
-    root = np.sqrt(np.abs(diagonal))
-    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
-    with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
-        return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
 
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:

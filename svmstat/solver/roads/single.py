@@ -10,9 +10,11 @@ from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.polish import Polished, no_basis, polish
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
-from svmstat.solver.gram import Floats, Room
+from svmstat.solver.gram import Floats, Room, rounding_of
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
+from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.roads.low_rank import approach
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.solution import (
@@ -28,7 +30,6 @@ from svmstat.solver.solution import (
     is_rough,
     judgement,
     middle,
-    rounding_of,
     sizes_beside,
 )
 
@@ -91,6 +92,11 @@ def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) 
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
     h = fresh(case, beta)
+    if isinstance(case.gram, LowRank) and case.lead == 1:
+        near = approach(case, case.gram, beta, h)
+        if near.exact:
+            basis = settled_basis(case, beta, h, near.basis)
+            return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, near.events)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
     polished_exactly = False
@@ -158,7 +164,7 @@ def _finer(case: Case, beta: Floats, h: Floats) -> list[Polished]:
     With a total the violation is a share of ρ, which is small where h is.
     """
     done: list[Polished] = []
-    limit = float(rounding_of(beta, case.gram.diagonal))
+    limit = case.gram.rounding(beta)
     while len(done) < _FINER and case.lead == 1:
         violation = certify(h, beta, case.lo, case.hi)[2]
         if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(case.linear - h)):
@@ -214,7 +220,7 @@ def certified(
             case = replace(case, rounding=float(np.finfo(float).eps * np.abs(h).max()))
         return _of_hulls(problem, case, beta, h, basis, road, steps, events)
     linear, lo, hi = case.linear, case.lo, case.hi
-    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left
+    rounding = limit = problem.gram.rounding(beta) + left
     ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
     if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(case, beta, h, basis)

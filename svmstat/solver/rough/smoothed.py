@@ -1,0 +1,163 @@
+"""Rough solutions where K = AA' with a factor A (n, r) of few columns: Newton on the primal, its hinge made smooth.
+
+With f = Aw + b and t = y(s − f), what a row falls short of its margin, the primal is ½‖w‖² + Σ u max(t, 0). In the zone
+0 < t < h the hinge is replaced by t²/2h, beyond it by t − h/2. A minimum has w = A'β with β = y u clip(t/h, 0, 1) and
+Σβ = 0: it is feasible, and optimal as h goes to zero. Only rows in the zone have a second derivative, and only rows near
+it can come into it: h falls step by step, and each step works on these rows alone.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from svmstat.solver.case import Case
+from svmstat.solver.gram import Floats
+
+_WIDEST = 3.0
+"""The first h, in units of the largest margin."""
+
+_NARROWER = 4.0
+_BAND = 4.0
+"""Rows within so many of the last h of the zone take part."""
+
+_ALMOST_ALL = 0.5
+_WRONG = 0.1
+_LEAST = 1e-12
+_STEPS = 30
+_HALVINGS = 40
+_SAMPLE = 10_000
+_SAMPLED_TO = 0.05
+_EXACT = 1e-10
+
+
+@dataclass(slots=True)
+class Normal:
+    """A function f = Aw + b: w (r,) and b."""
+
+    w: Floats
+    b: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of the primal: A (m, r), labels y, linear terms s and bounds u (m,); what rows beyond them add to Σ β(x, 1)."""
+
+    A: Floats
+    y: Floats
+    s: Floats
+    u: Floats
+    fixed: Floats
+    fixed_sum: float
+
+    def some(self, chosen: NDArray[np.bool_], beyond: NDArray[np.bool_]) -> "Rows":
+        """The chosen rows; those beyond the zone are at their bounds."""
+        beta = self.y * self.u * beyond
+        fixed, total = self.fixed + beta @ self.A, self.fixed_sum + float(beta.sum())
+        return Rows(self.A[chosen], self.y[chosen], self.s[chosen], self.u[chosen], fixed, total)
+
+    def short(self, at: Normal) -> Floats:
+        """t (m,)."""
+        return np.asarray(self.y * (self.s - self.A @ at.w - at.b))
+
+
+def smooth(case: Case, factor: Floats, start: Normal | None, enough: int) -> tuple[Normal, float]:
+    """The function at the end, and the last h; ``enough`` rows in the zone end it."""
+    open_ = np.flatnonzero(case.hi > case.lo)
+    every = len(open_) == len(factor)
+    lo, hi = case.lo[open_], case.hi[open_]
+    A, s = (factor, case.linear) if every else (factor[open_], case.linear[open_])
+    rows = Rows(A, np.where(hi > 0.0, 1.0, -1.0), s, hi - lo, np.zeros(factor.shape[1]), 0.0)
+    h = _WIDEST * float(np.abs(s).max())
+    least = _LEAST * h
+    at = Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
+    if start is None:
+        if len(open_) > 3 * _SAMPLE:
+            picked = np.random.default_rng(20061126).choice(len(open_), _SAMPLE, replace=False)
+            share = len(open_) / _SAMPLE
+            sample = Rows(A[picked], rows.y[picked], s[picked], share * rows.u[picked], rows.fixed, 0.0)
+            last = h * _SAMPLED_TO
+            while h > last:
+                minimise(sample, at, h)
+                h /= _NARROWER
+    else:
+        h *= 0.01
+    t, band = rows.short(at), _BAND * h
+    while True:
+        beyond = t >= h + band
+        near = (t > -band) & ~beyond
+        whole = np.count_nonzero(near) > _ALMOST_ALL * len(near)
+        before = replace(at)
+        inside = minimise(rows if whole else rows.some(near, beyond), at, h)
+        t_new = rows.short(at)
+        wrong = 0 if whole else np.count_nonzero(~near & np.where(beyond, t_new < h, t_new > 0.0))
+        if wrong > _WRONG * inside:
+            at, band = before, 4.0 * band
+            continue
+        if inside <= enough or h <= least:
+            return at, h
+        t, h = t_new, h / _NARROWER
+        band = _BAND * h
+
+
+def minimise(rows: Rows, at: Normal, h: float) -> int:
+    """Move ``at`` to the minimum for this h; how many rows are in the zone there."""
+    r = len(at.w)
+    t = rows.short(at)
+    for _ in range(_STEPS):
+        inside = (t > 0.0) & (t < h)
+        beta = rows.y * rows.u * np.clip(t / h, 0.0, 1.0)
+        gradient = np.append(at.w - rows.fixed - beta @ rows.A, -rows.fixed_sum - beta.sum())
+        d = rows.u[inside] / h
+        Z = rows.A[inside]
+        H = np.empty((r + 1, r + 1))
+        H[:r, :r] = (Z.T * d) @ Z
+        H.flat[: r * (r + 2) : r + 2] += 1.0
+        H[r, :r] = H[:r, r] = d @ Z
+        H[r, r] = d.sum()
+        scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
+        try:
+            step = -scale * cho_solve(cho_factor(H * scale * scale[:, None]), scale * gradient)
+        except LinAlgError:
+            break
+        slope = rows.y * (rows.A @ step[:r] + step[r])  # t falls by it
+        eta, t_new = _along(rows, at, step, t, slope, h)
+        at.w = at.w + eta * step[:r]
+        at.b = at.b + eta * step[r]
+        same = eta == 1.0 and np.array_equal((t_new > 0.0) & (t_new < h), inside) and np.array_equal(t_new >= h, t >= h)
+        decrement = -float(gradient @ step)
+        t = t_new
+        if same or decrement <= _EXACT * (1.0 + float(at.w @ at.w)):
+            break
+    return int(np.count_nonzero((t > 0.0) & (t < h)))
+
+
+def _along(rows: Rows, at: Normal, step: Floats, t: Floats, slope: Floats, h: float) -> tuple[float, Floats]:
+    """How far to go along the step: its end if the objective still falls there or hardly rises, else where it is least."""
+    r = len(at.w)
+    ww, wd = float(step[:r] @ step[:r]), float(at.w @ step[:r])
+    weight = rows.u * slope
+    fixed = -float(rows.fixed @ step[:r]) - rows.fixed_sum * float(step[r])
+
+    def derivative(eta: float, t_there: Floats) -> float:
+        return wd + eta * ww + fixed - float(weight @ np.clip(t_there / h, 0.0, 1.0))
+
+    first = derivative(0.0, t)
+    low, high, eta, value = 0.0, 1.0, 1.0, 0.0
+    low_value = first
+    high_value = None
+    for _ in range(_HALVINGS):
+        t_there = t - eta * slope
+        value = derivative(eta, t_there)
+        if abs(value) <= 0.1 * abs(first) or (high_value is None and eta >= 1.0 and value < 0.0 and eta >= 8.0):
+            break
+        if value < 0.0:
+            low, low_value = eta, value
+            if high_value is None:
+                eta *= 2.0
+                continue
+        else:
+            high, high_value = eta, value
+        eta = low + (high - low) * min(max(low_value / (low_value - high_value), 0.1), 0.9)
+    return eta, t - eta * slope
