@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numba import njit
@@ -23,8 +23,6 @@ AT_ONCE = 2500
 _CHUNK_BYTES = 2**25
 
 _TWOFOLD_AT_ONCE = 2**20
-
-_EPS = float(np.finfo(float).eps)
 
 
 class RowSource(Protocol):
@@ -102,6 +100,7 @@ class Gram:
     """
 
     __slots__ = ("_budget", "_known", "_source", "_stored", "diagonal", "fits", "n")
+    _at_once: ClassVar[int] = AT_ONCE
 
     def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET) -> None:
         self._source, self._budget = source, budget
@@ -110,7 +109,7 @@ class Gram:
         self.fits = 8 * self.n**2 <= budget
         self._known = np.zeros(self.n, bool)
         self._stored = np.empty((0, 0))
-        if self.fits and self.n <= AT_ONCE:
+        if self.fits and self.n <= self._at_once:
             self.complete()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -157,6 +156,10 @@ class Gram:
             return out
         return self._source.block(rows, columns)
 
+    def across(self, places: Rows, rows: Rows, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Two arrays whose product is Σ_a coefficients[a] · K[places, rows[a]], (k,) or (k, P)."""
+        return self.cross(places, rows), coefficients
+
     def columns(self, rows: Rows) -> Floats:
         """K[rows, :], (m, n)."""
         if self.fits:
@@ -187,10 +190,6 @@ class Gram:
             rows = np.arange(start, min(start + step, self.n))
             subtract_twofold(self.cross(rows, support), beta[support], linear[rows], h[start : start + step])
         return h
-
-    def rounding(self, beta: Floats) -> float:
-        """A bound on the rounding of Kβ at any row, for β (n,)."""
-        return float(rounding_of(beta, self.diagonal))
 
     def _know(self, rows: Rows) -> None:
         """Compute rows and keep them; if they are many, all."""
@@ -232,18 +231,6 @@ class _Part:
 
     def gram(self) -> Floats:
         return self._whole.block(self._rows)
-
-
-def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
-    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
-
-    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
-    ever add up to more than √m of these [Higham & Mary 2019].
-    """
-    root = np.sqrt(np.abs(diagonal))
-    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
-    with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
-        return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
 
 def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:

@@ -1,6 +1,6 @@
 """A kernel matrix K = AA' of which only the factor A (n, r) is held."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
@@ -40,6 +40,7 @@ class LowRank(Gram):
     """
 
     __slots__ = ("factor",)
+    _at_once: ClassVar[int] = 0
 
     def __init__(self, factor: Floats) -> None:
         super().__init__(Factor(factor))
@@ -56,6 +57,15 @@ class LowRank(Gram):
         """Add Σ_a coefficients[a] · K[rows[a], :] to ``out``, (n,)."""
         project(self.factor, normal_vector(self.factor, rows, coefficients)[0], out)
 
+    def across(self, places: Rows, rows: Rows, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Two arrays whose product is Σ_a coefficients[a] · K[places, rows[a]], (k,) or (k, P)."""
+        return self.factor[places], self.normal(rows, coefficients)
+
+    def normal(self, rows: Rows, coefficients: Floats) -> Floats:
+        """Σ_a coefficients[a] · A[rows[a]], (r,) or (r, P), for coefficients (m,) or (m, P)."""
+        each = [normal_vector(self.factor, rows, np.ascontiguousarray(c))[0] for c in np.atleast_2d(coefficients.T)]
+        return each[0] if coefficients.ndim == 1 else np.column_stack(each)
+
     def residual(self, beta: Floats, linear: Floats) -> Floats:
         """s − Kβ (n,) for s and β (n,), as if in twice the working precision and rounded once."""
         high, low = normal_vector(self.factor, np.flatnonzero(beta), beta[beta != 0.0])
@@ -63,12 +73,6 @@ class LowRank(Gram):
         project(self.factor, -low, start)
         subtract_twofold(self.factor, high, start, h)
         return h
-
-    def rounding(self, beta: Floats) -> float:
-        """A bound on the rounding of Kβ at any row, for β (n,): that of A times the normal vector."""
-        w = normal_vector(self.factor, np.flatnonzero(beta), beta[beta != 0.0])[0]
-        units = 2.0 + 0.5 * np.sqrt(len(w))
-        return float(units * np.finfo(float).eps * np.sqrt((w @ w) * np.abs(self.diagonal).max(initial=0.0)))
 
 
 def normal_vector(factor: Floats, rows: Rows, coefficients: Floats) -> tuple[Floats, Floats]:

@@ -162,6 +162,18 @@ def middles(interval: Floats) -> Floats:
     return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
 
 
+def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
+    """A bound (...,) on the rounding of Kβ at any row, for β (..., n) and the diagonal (n,) of K.
+
+    |K_ij| ≤ √(K_ii K_jj), and the errors of m products and sums, each of at most half a unit in the last place, hardly
+    ever add up to more than √m of these [Higham & Mary 2019].
+    """
+    root = np.sqrt(np.abs(diagonal))
+    units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
+    with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
+        return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
+
+
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
     """Whether the violation hides a millionth of the ``spread`` of h, and a better solution might not."""
     return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from svmstat.solver.exact.path import ARRIVED
 from svmstat.solver.exact.tableau import Tableau, make_tableau
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
-from svmstat.solver.gram import Floats, rounding_of
+from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import carried_over, chain, moved_on, unmoved
@@ -29,6 +29,7 @@ from svmstat.solver.solution import (
     is_rough,
     judgement,
     middles,
+    rounding_of,
     sizes_beside,
 )
 

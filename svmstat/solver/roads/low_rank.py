@@ -90,7 +90,7 @@ def _solve_part(case: Case, gram: LowRank, rows: Rows, beta: Floats, h: Floats) 
     steps = events = 0
     for tolerance in _TOLERANCES:
         steps += descend(part, change, left, tolerance, _MOST_STEPS, room)
-        polished = polish(part, change, left, _MOST_EVENTS)
+        polished = polish(part, change, left, _MOST_EVENTS, dependent=True)
         events += polished.events
         if polished.exact:
             break

@@ -10,7 +10,7 @@ from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.polish import Polished, no_basis, polish
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
-from svmstat.solver.gram import Floats, Room, rounding_of
+from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
@@ -30,6 +30,7 @@ from svmstat.solver.solution import (
     is_rough,
     judgement,
     middle,
+    rounding_of,
     sizes_beside,
 )
 
@@ -164,7 +165,7 @@ def _finer(case: Case, beta: Floats, h: Floats) -> list[Polished]:
     With a total the violation is a share of ρ, which is small where h is.
     """
     done: list[Polished] = []
-    limit = case.gram.rounding(beta)
+    limit = float(rounding_of(beta, case.gram.diagonal))
     while len(done) < _FINER and case.lead == 1:
         violation = certify(h, beta, case.lo, case.hi)[2]
         if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(case.linear - h)):
@@ -220,7 +221,7 @@ def certified(
             case = replace(case, rounding=float(np.finfo(float).eps * np.abs(h).max()))
         return _of_hulls(problem, case, beta, h, basis, road, steps, events)
     linear, lo, hi = case.linear, case.lo, case.hi
-    rounding = limit = problem.gram.rounding(beta) + left
+    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left
     ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
     if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(case, beta, h, basis)

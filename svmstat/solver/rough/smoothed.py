@@ -29,7 +29,8 @@ _STEPS = 30
 _HALVINGS = 40
 _SAMPLE = 10_000
 _SAMPLED_TO = 0.05
-_EXACT = 1e-10
+_SETTLED = 1e-4
+_NOISE = float(np.finfo(float).eps) ** 2
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ def smooth(case: Case, factor: Floats, start: Normal | None, enough: int) -> tup
             sample = Rows(A[picked], rows.y[picked], s[picked], share * rows.u[picked], rows.fixed, 0.0)
             last = h * _SAMPLED_TO
             while h > last:
-                minimise(sample, at, h)
+                minimise(sample, at, h, _SETTLED)
                 h /= _NARROWER
     else:
         h *= 0.01
@@ -89,19 +90,21 @@ def smooth(case: Case, factor: Floats, start: Normal | None, enough: int) -> tup
         near = (t > -band) & ~beyond
         whole = np.count_nonzero(near) > _ALMOST_ALL * len(near)
         before = replace(at)
-        inside = minimise(rows if whole else rows.some(near, beyond), at, h)
+        part = rows if whole else rows.some(near, beyond)
+        inside = minimise(part, at, h, _SETTLED)
         t_new = rows.short(at)
         wrong = 0 if whole else np.count_nonzero(~near & np.where(beyond, t_new < h, t_new > 0.0))
         if wrong > _WRONG * inside:
             at, band = before, 4.0 * band
             continue
         if inside <= enough or h <= least:
+            minimise(part, at, h, 0.0)
             return at, h
         t, h = t_new, h / _NARROWER
         band = _BAND * h
 
 
-def minimise(rows: Rows, at: Normal, h: float) -> int:
+def minimise(rows: Rows, at: Normal, h: float, settled: float) -> int:
     """Move ``at`` to the minimum for this h; how many rows are in the zone there."""
     r = len(at.w)
     t = rows.short(at)
@@ -121,14 +124,16 @@ def minimise(rows: Rows, at: Normal, h: float) -> int:
             step = -scale * cho_solve(cho_factor(H * scale * scale[:, None]), scale * gradient)
         except LinAlgError:
             break
+        decrement = -float(gradient @ step)
+        if decrement <= settled * h * float(rows.u[inside].sum()) + _NOISE * float(at.w @ at.w):
+            break
         slope = rows.y * (rows.A @ step[:r] + step[r])  # t falls by it
         eta, t_new = _along(rows, at, step, t, slope, h)
         at.w = at.w + eta * step[:r]
         at.b = at.b + eta * step[r]
         same = eta == 1.0 and np.array_equal((t_new > 0.0) & (t_new < h), inside) and np.array_equal(t_new >= h, t >= h)
-        decrement = -float(gradient @ step)
         t = t_new
-        if same or decrement <= _EXACT * (1.0 + float(at.w @ at.w)):
+        if same:
             break
     return int(np.count_nonzero((t > 0.0) & (t < h)))
 
@@ -159,5 +164,6 @@ def _along(rows: Rows, at: Normal, step: Floats, t: Floats, slope: Floats, h: fl
                 continue
         else:
             high, high_value = eta, value
-        eta = low + (high - low) * min(max(low_value / (low_value - high_value), 0.1), 0.9)
+        falls = low_value - high_value
+        eta = low + (high - low) * (min(max(low_value / falls, 0.1), 0.9) if falls < 0.0 else 0.5)
     return eta, t - eta * slope
