@@ -72,7 +72,8 @@ def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     of_row[used] = found.of_row
     first = used[found.first]
     new = np.ones(len(first), bool)
-    new[1:] = (X[first[1:]] != X[first[:-1]]).any(axis=1)  # the groups are in the order of their predictors
+    ordered = X[first]
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)  # the groups are in the order of their predictors
     point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
     share = np.zeros(len(labels))
     share[used] = weights[used] / found.weights[found.of_row]

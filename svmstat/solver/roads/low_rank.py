@@ -41,18 +41,10 @@ class Approached:
 
 def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
     """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place; from zero or from a neighbouring solution."""
-    if beta.any():
-        b = float(judge(case, beta, h).b[0])
-        w = normal_vector(gram.factor, np.flatnonzero(beta), beta[beta != 0.0])[0]
-        start: Normal | None = Normal(w, b)
-    else:
-        start = None
     r = gram.factor.shape[1]
-    at, zone = smooth(case, gram.factor, start, 2 * (r + 1) + 32)
-    signs = np.where(case.hi > 0.0, 1.0, -1.0)
+    alpha, _ = smooth(case, gram.factor, _start(case, gram, beta, h), 2 * (r + 1) + 32)
     upper = case.hi - case.lo
-    alpha = upper * np.clip(signs * (case.linear - gram.factor @ at.w - at.b) / zone, 0.0, 1.0)
-    beta[:] = feasible(signs * alpha, upper, case.lo, case.hi)
+    beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
     steps, events, size = 0, 0, max(_LEAST_ROWS, 8 * (r + 1))
     basis: Basis | None = None
@@ -65,6 +57,22 @@ def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
         steps, events, basis = steps + done.steps, events + done.events, done.basis
         h[:] = fresh(case, beta)
     return Approached(judge(case, beta, h).certified, steps, events, basis)
+
+
+def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
+    """The function that suits β best; None from zero.
+
+    β may be a solution whose bounds moved in proportion, and w with it: on the rows that are free κAw + b = s gives back
+    the function before.
+    """
+    if not beta.any():
+        return None
+    w, free = normal_vector(gram.factor, np.flatnonzero(beta), beta[beta != 0.0])[0], case.free(beta)
+    field = case.linear[free] - h[free]
+    if len(field) < 2 or np.ptp(field) == 0.0:
+        return Normal(w, float(judge(case, beta, h).b[0]))
+    scale, b = np.linalg.lstsq(np.column_stack([field, np.ones(len(field))]), case.linear[free], rcond=None)[0]
+    return Normal(float(scale) * w, float(b))
 
 
 def _in_doubt(case: Case, beta: Floats, h: Floats, b: float, size: int) -> Rows:

@@ -19,7 +19,7 @@ _WIDEST = 3.0
 """The first h, in units of the largest margin."""
 
 _NARROWER = 4.0
-_BAND = 4.0
+_BAND, _FIRST_BAND = 4.0, 16.0
 """Rows within so many of the last h of the zone take part."""
 
 _ALMOST_ALL = 0.5
@@ -29,6 +29,9 @@ _STEPS = 30
 _HALVINGS = 40
 _SAMPLE = 10_000
 _SAMPLED_TO = 0.05
+_WARM = 0.02
+_RETURNS = 5
+_CLOSE = 1e-3
 _SETTLED = 1e-4
 _NOISE = float(np.finfo(float).eps) ** 2
 
@@ -63,44 +66,55 @@ class Rows:
         return np.asarray(self.y * (self.s - self.A @ at.w - at.b))
 
 
-def smooth(case: Case, factor: Floats, start: Normal | None, enough: int) -> tuple[Normal, float]:
-    """The function at the end, and the last h; ``enough`` rows in the zone end it."""
-    open_ = np.flatnonzero(case.hi > case.lo)
-    every = len(open_) == len(factor)
-    lo, hi = case.lo[open_], case.hi[open_]
-    A, s = (factor, case.linear) if every else (factor[open_], case.linear[open_])
-    rows = Rows(A, np.where(hi > 0.0, 1.0, -1.0), s, hi - lo, np.zeros(factor.shape[1]), 0.0)
-    h = _WIDEST * float(np.abs(s).max())
-    least = _LEAST * h
-    at = Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
-    if start is None:
-        if len(open_) > 3 * _SAMPLE:
-            picked = np.random.default_rng(20061126).choice(len(open_), _SAMPLE, replace=False)
-            share = len(open_) / _SAMPLE
-            sample = Rows(A[picked], rows.y[picked], s[picked], share * rows.u[picked], rows.fixed, 0.0)
-            last = h * _SAMPLED_TO
-            while h > last:
-                minimise(sample, at, h, _SETTLED)
-                h /= _NARROWER
-    else:
-        h *= 0.01
-    t, band = rows.short(at), _BAND * h
+def smooth(case: Case, factor: Floats, start: Normal | None, enough: int) -> tuple[Floats, Normal]:
+    """α (n,) at the end, which may miss Σβ = 0 by rounding, and the function; ``enough`` rows in the zone end it."""
+    y, u = np.where(case.hi > 0.0, 1.0, -1.0), case.hi - case.lo
+    every = Rows(factor, y, case.linear, u, np.zeros(factor.shape[1]), 0.0)
+    h = _WIDEST * float(np.abs(case.linear).max())
+    least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
+    if start is None and len(y) > 3 * _SAMPLE:
+        h = _on_sample(every, at, h)
+    elif start is not None:
+        h *= _WARM
+    for _ in range(_RETURNS):
+        h = _narrow(every, at, h, least, enough)
+        t = every.short(at)
+        alpha = u * np.clip(t / h, 0.0, 1.0)
+        if np.linalg.norm(at.w - (y * alpha) @ factor) <= _CLOSE * np.linalg.norm(at.w):
+            break
+        h *= _NARROWER**2
+    return alpha, at
+
+
+def _on_sample(every: Rows, at: Normal, h: float) -> float:
+    """The first steps, whose errors are larger than those of a sample, on a sample; the h that comes next."""
+    n = len(every.y)
+    picked = np.random.default_rng(20061126).choice(n, _SAMPLE, replace=False)
+    sample = Rows(every.A[picked], every.y[picked], every.s[picked], n / _SAMPLE * every.u[picked], every.fixed, 0.0)
+    last = _SAMPLED_TO * h
+    while h > last:
+        minimise(sample, at, h, _SETTLED)
+        h /= _NARROWER
+    return h
+
+
+def _narrow(rows: Rows, at: Normal, h: float, least: float, enough: int) -> float:
+    """Move ``at`` to the minimum for smaller and smaller h, each on the rows near the zone of the last; the last h."""
+    t, band = rows.short(at), _FIRST_BAND * h
     while True:
         beyond = t >= h + band
         near = (t > -band) & ~beyond
         whole = np.count_nonzero(near) > _ALMOST_ALL * len(near)
-        before = replace(at)
-        part = rows if whole else rows.some(near, beyond)
+        part, before = rows if whole else rows.some(near, beyond), replace(at)
         inside = minimise(part, at, h, _SETTLED)
         t_new = rows.short(at)
-        wrong = 0 if whole else np.count_nonzero(~near & np.where(beyond, t_new < h, t_new > 0.0))
-        if wrong > _WRONG * inside:
-            at, band = before, 4.0 * band
+        if not whole and np.count_nonzero(~near & np.where(beyond, t_new < h, t_new > 0.0)) > _WRONG * inside:
+            at.w, at.b, band = before.w, before.b, 4.0 * band
             continue
         if inside <= enough or h <= least:
             minimise(part, at, h, 0.0)
-            return at, h
-        t, h = t_new, h / _NARROWER
+            return h
+        rows, t, h = part, t_new[near] if not whole else t_new, h / _NARROWER
         band = _BAND * h
 
 
