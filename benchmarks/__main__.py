@@ -10,6 +10,7 @@ from benchmarks import (
     gof,
     growth,
     large,
+    linear,
     loo_engine,
     multiclass,
     nu_grid,
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "simulation": simulation.main,
     "first-call": first_call.main,
     "large": large.main,
+    "linear": linear.main,
 }
 
 WITH_OPTIONS = {"beside": beside.main, "davenport": davenport.main, "fuzz": fuzz.main, "validity": validity.main}
