@@ -1,7 +1,7 @@
 """Linear machines of many rows: svmstat's certified solution beside LinearSVC of scikit-learn, in turns.
 
-LinearSVC penalises the intercept as well, as the coefficient of a column of ones. How far it came is judged kindly: by our
-primal at its w and the intercept that suits w best, above the certified dual.
+LinearSVC penalises the intercept as well, as the coefficient of a column of ones. How far it came is judged kindly: by
+our primal at its w and the intercept that suits w best, above the certified dual.
 """
 
 import resource
@@ -28,7 +28,7 @@ def overlapping(n, p):
 
 
 def primal(X, y, w, C):
-    """½‖w‖² + C Σ max(0, 1 − y f) at its least over b: each of the kinks b = y − x'w raises the slope, first −C n₊, by C."""
+    """½‖w‖² + C Σ max(0, 1 − y f) at its least over b: each kink b = y − x'w raises the slope, first −C n₊, by C."""
     field = X @ w
     b = np.sort(y - field)[np.count_nonzero(y > 0) - 1]
     return 0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (field + b)).sum()

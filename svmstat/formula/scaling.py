@@ -105,8 +105,9 @@ def _mean_and_sd(column: np.ndarray, weights: np.ndarray, total: float) -> tuple
     """Of one column (n,); its squares neither overflow nor vanish, and neither the order of the rows nor a weight in
     the place of copies changes a digit.
     """
-    if (weights == 1.0).all():
-        numbers, share = np.unique(column, return_counts=True)
+    if (weights == 1.0).all():  # the same numbers and sums, without the places where they stand
+        numbers, copies = np.unique(column, return_counts=True)
+        share = copies.astype(float)
     else:
         found = distinct_rows(column[:, None], weights)
         numbers, share = column[found.first], found.weights

@@ -57,7 +57,7 @@ class Kernel(ABC):
         return self.bind(X).block(indices, slice(None))
 
     def features(self, X: FloatArray) -> FloatArray | None:  # noqa: ARG002  most kernels have no short map
-        """φ(x_i) (n, r) with K(x, z) = φ(x)'φ(z), C-contiguous and not to be written to; None if there is no short φ."""
+        """φ(x_i) (n, r) with K(x, z) = φ(x)'φ(z), C-contiguous, not to be written to; None without a short φ."""
         return None
 
     # What it is

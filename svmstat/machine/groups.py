@@ -20,7 +20,7 @@ from svmstat.solver import Gram, LowRank
 Indices = NDArray[np.intp]
 
 _MANY = 5000
-"""Rows from which on a factor of the gram matrix is used: below, what comes after a fit takes the matrix in any case."""
+"""Rows from which on a factor of the gram matrix is used: below, what comes after a fit needs the matrix anyway."""
 
 _LONGER = 10
 """How many times as many rows as columns the factor has at least."""

@@ -1,7 +1,7 @@
 """One bound vector where K = AA' with a factor A (n, r): nothing here takes more than n·r numbers.
 
-At most r + 1 rows need be free. The smoothed primal finds nearly all others' bounds; the rows that are left in doubt are
-a problem of their own, which is solved exactly, and then all rows are asked again.
+At most r + 1 rows need be free. The smoothed primal finds the bounds of nearly all others; the rows that are left in
+doubt are a problem of their own, which is solved exactly, and then all rows are asked again.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import Factor, LowRank, normal_vector
 from svmstat.solver.problem import Sums
 from svmstat.solver.rough.descent import descend
-from svmstat.solver.rough.smoothed import Normal, smooth
+from svmstat.solver.rough.smoothed import Normal, smoothed
 from svmstat.solver.solution import Basis
 
 _ROUNDS = 30
@@ -24,9 +24,8 @@ _ROUNDS = 30
 _LEAST_ROWS, _MOST_ROWS = 256, 4000
 """Rows of a working set."""
 
-_TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
-_MOST_STEPS = 200_000
-_MOST_EVENTS = 5000
+_TOLERANCES, _MOST_STEPS, _MOST_EVENTS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8), 200_000, 5000
+"""KKT violations of a working set at which the path is tried, the steps down to each, and the events of each path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,9 @@ class Approached:
 
 
 def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
-    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place; from zero or from a neighbouring solution."""
+    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place, from zero or a neighbouring solution."""
     r = gram.factor.shape[1]
-    alpha, _ = smooth(case, gram.factor, _start(case, gram, beta, h), 2 * (r + 1) + 32)
+    alpha = smoothed(case, gram.factor, _start(case, gram, beta, h), 2 * (r + 1) + 32)
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
@@ -51,7 +50,7 @@ def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
     for _ in range(_ROUNDS):
         verdict = judge(case, beta, h)
         if verdict.certified and basis is not None:
-            return Approached(True, steps, events, basis)
+            return Approached(True, steps, events, _complete(case, beta, basis))
         rows = _in_doubt(case, beta, h, float(verdict.b[0]), size)
         done = _solve_part(case, gram, rows, beta, h)
         steps, events, basis = steps + done.steps, events + done.events, done.basis
@@ -59,11 +58,16 @@ def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
     return Approached(judge(case, beta, h).certified, steps, events, basis)
 
 
+def _complete(case: Case, beta: Floats, basis: Basis) -> Basis | None:
+    """The basis, if it knows all free rows."""
+    return basis if np.count_nonzero(case.free(beta)) == len(basis.rows) else None
+
+
 def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
     """The function that suits β best; None from zero.
 
-    β may be a solution whose bounds moved in proportion, and w with it: on the rows that are free κAw + b = s gives back
-    the function before.
+    β may be a solution whose bounds moved in proportion, and w with them: κAw + b = s on the rows that are free gives
+    back the function before.
     """
     if not beta.any():
         return None

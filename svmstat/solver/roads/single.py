@@ -90,14 +90,20 @@ def _may_be_finer(solution: Solution) -> bool:
 
 def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
-    if case.lead > 1 and not beta.any():
-        beta = _towards_each_other(case)
-    h = fresh(case, beta)
     if isinstance(case.gram, LowRank) and case.lead == 1:
+        h = fresh(case, beta)
         near = approach(case, case.gram, beta, h)
         if near.exact:
             basis = settled_basis(case, beta, h, near.basis)
             return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, near.events)
+    return _descended(problem, case, upper, beta, road)
+
+
+def _descended(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
+    """The same by descent and path, whatever the kernel."""
+    if case.lead > 1 and not beta.any():
+        beta = _towards_each_other(case)
+    h = fresh(case, beta)
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
     polished_exactly = False

@@ -1,9 +1,9 @@
 """Rough solutions where K = AA' with a factor A (n, r) of few columns: Newton on the primal, its hinge made smooth.
 
 With f = Aw + b and t = y(s − f), what a row falls short of its margin, the primal is ½‖w‖² + Σ u max(t, 0). In the zone
-0 < t < h the hinge is replaced by t²/2h, beyond it by t − h/2. A minimum has w = A'β with β = y u clip(t/h, 0, 1) and
-Σβ = 0: it is feasible, and optimal as h goes to zero. Only rows in the zone have a second derivative, and only rows near
-it can come into it: h falls step by step, and each step works on these rows alone.
+0 < t < h the hinge is replaced by t²/2h, beyond it by t − h/2. At the minimum w = A'β with β = y u clip(t/h, 0, 1) and
+Σβ = 0: β is feasible, and optimal as h goes to zero. Only rows in the zone have a second derivative, and only rows
+near it can come into it: h falls step by step, and each step works on the rows that the last one left near.
 """
 
 from dataclasses import dataclass, replace
@@ -15,25 +15,35 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from svmstat.solver.case import Case
 from svmstat.solver.gram import Floats
 
-_WIDEST = 3.0
-"""The first h, in units of the largest margin."""
+_WIDEST, _NARROWER, _LEAST = 3.0, 4.0, 1e-12
+"""The first h, its fall from step to step, and the last h, in units of the largest margin."""
 
-_NARROWER = 4.0
+_WARM = 0.02
+"""The first h from a neighbouring solution."""
+
+_SAMPLE, _SAMPLED_TO = 10_000, 0.05
+"""Rows of a sample, and the h down to which its errors do not count; it pays from three times the rows on."""
+
 _BAND, _FIRST_BAND = 4.0, 16.0
-"""Rows within so many of the last h of the zone take part."""
+"""So many h on either side of the zone rows are near it; more where the function has only been guessed."""
 
 _ALMOST_ALL = 0.5
+"""With a larger share of the rows near it all are worked on, in place."""
+
 _WRONG = 0.1
-_LEAST = 1e-12
-_STEPS = 30
-_HALVINGS = 40
-_SAMPLE = 10_000
-_SAMPLED_TO = 0.05
-_WARM = 0.02
-_RETURNS = 5
-_CLOSE = 1e-3
+"""If more rows, as a share of those in the zone, come into it from far away, the band was too narrow."""
+
 _SETTLED = 1e-4
+"""Newton ends when a step gains less than this share of what smoothing takes from the objective."""
+
 _NOISE = float(np.finfo(float).eps) ** 2
+_STEPS = 30
+
+_CLOSE, _RETURNS = 1e-3, 5
+"""How near w must be to A'β, relatively, and how often a wider h is gone back to where it is not."""
+
+_SEARCH, _FLAT, _FARTHEST = 40, 0.1, 8.0
+"""The line search: most trials, the share of the first slope that may be left, and the longest step."""
 
 
 @dataclass(slots=True)
@@ -45,139 +55,143 @@ class Normal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of the primal: A (m, r), labels y, linear terms s and bounds u (m,); what rows beyond them add to Σ β(x, 1)."""
+class Primal:
+    """Rows of the primal, and what those that are left out add to it.
+
+    Attributes
+    ----------
+    A : (m, r) their factor
+    y, s, u : (m,) labels, linear terms, bounds
+    fixed, total : (r,) Σβx and Σβ of the rows that are left out
+    """
 
     A: Floats
     y: Floats
     s: Floats
     u: Floats
     fixed: Floats
-    fixed_sum: float
+    total: float
 
-    def some(self, chosen: NDArray[np.bool_], beyond: NDArray[np.bool_]) -> "Rows":
-        """The chosen rows; those beyond the zone are at their bounds."""
+    def narrowed(self, chosen: NDArray[np.bool_], beyond: NDArray[np.bool_]) -> "Primal":
+        """The chosen rows; of the others those beyond the zone are at their bounds."""
         beta = self.y * self.u * beyond
-        fixed, total = self.fixed + beta @ self.A, self.fixed_sum + float(beta.sum())
-        return Rows(self.A[chosen], self.y[chosen], self.s[chosen], self.u[chosen], fixed, total)
+        fixed, total = self.fixed + beta @ self.A, self.total + float(beta.sum())
+        return Primal(self.A[chosen], self.y[chosen], self.s[chosen], self.u[chosen], fixed, total)
 
     def short(self, at: Normal) -> Floats:
         """t (m,)."""
         return np.asarray(self.y * (self.s - self.A @ at.w - at.b))
 
 
-def smooth(case: Case, factor: Floats, start: Normal | None, enough: int) -> tuple[Floats, Normal]:
-    """α (n,) at the end, which may miss Σβ = 0 by rounding, and the function; ``enough`` rows in the zone end it."""
+def smoothed(case: Case, factor: Floats, start: Normal | None, enough: int) -> Floats:
+    """α (n,) from a start or from zero, of which Σβ = 0 holds to rounding, at an h with ``enough`` rows in the zone."""
     y, u = np.where(case.hi > 0.0, 1.0, -1.0), case.hi - case.lo
-    every = Rows(factor, y, case.linear, u, np.zeros(factor.shape[1]), 0.0)
+    every = Primal(factor, y, case.linear, u, np.zeros(factor.shape[1]), 0.0)
     h = _WIDEST * float(np.abs(case.linear).max())
     least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
-    if start is None and len(y) > 3 * _SAMPLE:
-        h = _on_sample(every, at, h)
-    elif start is not None:
+    if start is not None:
         h *= _WARM
+    elif len(y) > 3 * _SAMPLE:
+        h = _sampled(every, at, h)
     for _ in range(_RETURNS):
         h = _narrow(every, at, h, least, enough)
-        t = every.short(at)
-        alpha = u * np.clip(t / h, 0.0, 1.0)
+        alpha = np.asarray(u * np.clip(every.short(at) / h, 0.0, 1.0))
         if np.linalg.norm(at.w - (y * alpha) @ factor) <= _CLOSE * np.linalg.norm(at.w):
             break
         h *= _NARROWER**2
-    return alpha, at
+    return alpha
 
 
-def _on_sample(every: Rows, at: Normal, h: float) -> float:
-    """The first steps, whose errors are larger than those of a sample, on a sample; the h that comes next."""
-    n = len(every.y)
-    picked = np.random.default_rng(20061126).choice(n, _SAMPLE, replace=False)
-    sample = Rows(every.A[picked], every.y[picked], every.s[picked], n / _SAMPLE * every.u[picked], every.fixed, 0.0)
-    last = _SAMPLED_TO * h
+def _sampled(every: Primal, at: Normal, h: float) -> float:
+    """Move ``at`` to where a sample has its minimum, while h is wide; the h that comes next."""
+    n, last = len(every.y), _SAMPLED_TO * h
+    rows = np.random.default_rng(20061126).choice(n, _SAMPLE, replace=False)
+    sample = replace(every, A=every.A[rows], y=every.y[rows], s=every.s[rows], u=n / _SAMPLE * every.u[rows])
     while h > last:
-        minimise(sample, at, h, _SETTLED)
+        _minimise(sample, at, h, _SETTLED)
         h /= _NARROWER
     return h
 
 
-def _narrow(rows: Rows, at: Normal, h: float, least: float, enough: int) -> float:
-    """Move ``at`` to the minimum for smaller and smaller h, each on the rows near the zone of the last; the last h."""
+def _narrow(rows: Primal, at: Normal, h: float, least: float, enough: int) -> float:
+    """Move ``at`` to the minimum for smaller and smaller h; the last h."""
     t, band = rows.short(at), _FIRST_BAND * h
     while True:
         beyond = t >= h + band
         near = (t > -band) & ~beyond
         whole = np.count_nonzero(near) > _ALMOST_ALL * len(near)
-        part, before = rows if whole else rows.some(near, beyond), replace(at)
-        inside = minimise(part, at, h, _SETTLED)
+        part, before = rows if whole else rows.narrowed(near, beyond), replace(at)
+        inside = _minimise(part, at, h, _SETTLED)
         t_new = rows.short(at)
         if not whole and np.count_nonzero(~near & np.where(beyond, t_new < h, t_new > 0.0)) > _WRONG * inside:
-            at.w, at.b, band = before.w, before.b, 4.0 * band
+            at.w, at.b, band = before.w, before.b, _NARROWER * band
             continue
         if inside <= enough or h <= least:
-            minimise(part, at, h, 0.0)
+            _minimise(part, at, h, 0.0)
             return h
-        rows, t, h = part, t_new[near] if not whole else t_new, h / _NARROWER
+        rows, t, h = part, t_new if whole else t_new[near], h / _NARROWER
         band = _BAND * h
 
 
-def minimise(rows: Rows, at: Normal, h: float, settled: float) -> int:
+def _minimise(rows: Primal, at: Normal, h: float, settled: float) -> int:
     """Move ``at`` to the minimum for this h; how many rows are in the zone there."""
-    r = len(at.w)
-    t = rows.short(at)
+    r, t = len(at.w), rows.short(at)
+    inside = (t > 0.0) & (t < h)
     for _ in range(_STEPS):
-        inside = (t > 0.0) & (t < h)
         beta = rows.y * rows.u * np.clip(t / h, 0.0, 1.0)
-        gradient = np.append(at.w - rows.fixed - beta @ rows.A, -rows.fixed_sum - beta.sum())
-        d = rows.u[inside] / h
-        Z = rows.A[inside]
-        H = np.empty((r + 1, r + 1))
-        H[:r, :r] = (Z.T * d) @ Z
-        H.flat[: r * (r + 2) : r + 2] += 1.0
-        H[r, :r] = H[:r, r] = d @ Z
-        H[r, r] = d.sum()
-        scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
+        gradient = np.append(at.w - rows.fixed - beta @ rows.A, -rows.total - beta.sum())
         try:
-            step = -scale * cho_solve(cho_factor(H * scale * scale[:, None]), scale * gradient)
-        except LinAlgError:
+            step = _newton_step(rows.A[inside], rows.u[inside] / h, gradient)
+        except LinAlgError:  # no row is in the zone: nothing tells where b is best
             break
-        decrement = -float(gradient @ step)
-        if decrement <= settled * h * float(rows.u[inside].sum()) + _NOISE * float(at.w @ at.w):
+        gain = -float(gradient @ step)
+        if gain <= settled * h * float(rows.u[inside].sum()) + _NOISE * float(at.w @ at.w):
             break
         slope = rows.y * (rows.A @ step[:r] + step[r])  # t falls by it
-        eta, t_new = _along(rows, at, step, t, slope, h)
-        at.w = at.w + eta * step[:r]
-        at.b = at.b + eta * step[r]
-        same = eta == 1.0 and np.array_equal((t_new > 0.0) & (t_new < h), inside) and np.array_equal(t_new >= h, t >= h)
-        t = t_new
-        if same:
-            break
-    return int(np.count_nonzero((t > 0.0) & (t < h)))
+        eta = _length(rows, at, step, t, slope, h)
+        at.w, at.b = at.w + eta * step[:r], float(at.b + eta * step[r])
+        beyond, t_before = t >= h, inside
+        t = t - eta * slope
+        inside = (t > 0.0) & (t < h)
+        if eta == 1.0 and np.array_equal(inside, t_before) and np.array_equal(t >= h, beyond):
+            break  # the objective was quadratic all the way
+    return int(np.count_nonzero(inside))
 
 
-def _along(rows: Rows, at: Normal, step: Floats, t: Floats, slope: Floats, h: float) -> tuple[float, Floats]:
-    """How far to go along the step: its end if the objective still falls there or hardly rises, else where it is least."""
-    r = len(at.w)
-    ww, wd = float(step[:r] @ step[:r]), float(at.w @ step[:r])
-    weight = rows.u * slope
-    fixed = -float(rows.fixed @ step[:r]) - rows.fixed_sum * float(step[r])
+def _newton_step(Z: Floats, d: Floats, gradient: Floats) -> Floats:
+    """−H⁻¹ times the gradient (r + 1,); H is the identity over w plus Σ d_i (z_i, 1)(z_i, 1)' over rows Z (m, r)."""
+    r = Z.shape[1]
+    H = np.empty((r + 1, r + 1))
+    H[:r, :r] = (Z.T * d) @ Z + np.eye(r)
+    H[r, :r] = H[:r, r] = d @ Z
+    H[r, r] = d.sum()
+    scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
+    return np.asarray(-scale * cho_solve(cho_factor(H * scale * scale[:, None]), scale * gradient))
 
-    def derivative(eta: float, t_there: Floats) -> float:
-        return wd + eta * ww + fixed - float(weight @ np.clip(t_there / h, 0.0, 1.0))
 
-    first = derivative(0.0, t)
-    low, high, eta, value = 0.0, 1.0, 1.0, 0.0
-    low_value = first
-    high_value = None
-    for _ in range(_HALVINGS):
-        t_there = t - eta * slope
-        value = derivative(eta, t_there)
-        if abs(value) <= 0.1 * abs(first) or (high_value is None and eta >= 1.0 and value < 0.0 and eta >= 8.0):
+def _length(rows: Primal, at: Normal, step: Floats, t: Floats, slope: Floats, h: float) -> float:
+    """How far to go along the step: to where the objective hardly falls or rises, by regula falsi on its derivative."""
+    w, b = step[:-1], float(step[-1])
+    constant = float(at.w @ w) - float(rows.fixed @ w) - rows.total * b
+    squared, weight = float(w @ w), rows.u * slope
+
+    def derivative(eta: float) -> float:
+        return constant + eta * squared - float(weight @ np.clip((t - eta * slope) / h, 0.0, 1.0))
+
+    low, high, eta = 0.0, np.inf, 1.0
+    first = at_low = derivative(0.0)
+    at_high = np.inf
+    for _ in range(_SEARCH):
+        value = derivative(eta)
+        if abs(value) <= _FLAT * abs(first) or (value < 0.0 and np.isinf(high) and eta >= _FARTHEST):
             break
         if value < 0.0:
-            low, low_value = eta, value
-            if high_value is None:
-                eta *= 2.0
-                continue
+            low, at_low = eta, value
         else:
-            high, high_value = eta, value
-        falls = low_value - high_value
-        eta = low + (high - low) * (min(max(low_value / falls, 0.1), 0.9) if falls < 0.0 else 0.5)
-    return eta, t - eta * slope
+            high, at_high = eta, value
+        if np.isinf(high):
+            eta *= 2.0
+        else:
+            share = at_low / (at_low - at_high) if at_low < at_high else 0.5
+            eta = low + (high - low) * min(max(share, 0.1), 0.9)
+    return eta

@@ -49,9 +49,7 @@ def test_weights_margins_and_rows_that_are_absent():
     assert not low.alpha[upper == 0.0].any()
 
 
-@pytest.mark.parametrize(
-    "case", ["separable", "rare", "column of zeros", "columns alike", "few values", "one column"]
-)
+@pytest.mark.parametrize("case", ["separable", "rare", "column of zeros", "columns alike", "few values", "one column"])
 def test_awkward_designs(case):
     X, y = noisy(600, 5, shift=2.5 if case == "rare" else 0.0)
     if case == "separable":
