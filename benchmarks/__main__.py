@@ -10,6 +10,7 @@ from benchmarks import (
     gof,
     growth,
     large,
+    linear,
     loo_engine,
     multiclass,
     nu_grid,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "nu-grid": nu_grid.main,
     "simulation": simulation.main,
     "large": large.main,
+    "linear": linear.main,
 }
 
 WITH_OPTIONS = {

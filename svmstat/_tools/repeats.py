@@ -34,16 +34,35 @@ def distinct_rows(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     >>> found.first, found.of_row, found.weights
     (array([1, 0]), array([1, 0, 1]), array([1. , 1.5]))
     """
-    order = np.lexsort(columns.T[::-1])  # stable, and −0 equals 0
+    order, new = _in_order(columns)
     if len(order) == 0:
         return Distinct(order, order, weights)
-    ordered = columns[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     of_row = np.empty(len(order), np.intp)
     of_row[order] = np.cumsum(new) - 1
     starts = np.flatnonzero(new)
     return Distinct(order[starts], of_row, np.add.reduceat(weights[order], starts))
+
+
+def _in_order(columns: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The order of the rows (n, q) by their values, copies as they were given, and whether each differs from the last.
+
+    Most rows differ in the first column already: the others are looked at where it is tied. −0 equals 0.
+    """
+    n, q = columns.shape
+    order = np.argsort(columns[:, 0], kind="stable") if q > 0 else np.arange(n)
+    first = columns[order, 0] if q > 0 else np.zeros(n)
+    new = np.ones(n, bool)
+    new[1:] = first[1:] > first[:-1]
+    tied = ~new
+    tied[:-1] |= ~new[1:]
+    places = np.flatnonzero(tied)
+    if len(places) > 0:
+        some = order[places]
+        some = some[np.lexsort((*columns[some, 1:].T[::-1], first[places]))]
+        order[places] = some
+        ordered = columns[some]
+        new[places[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return order, new
 
 
 def first_copies(rows: NDArray[np.float64], known: NDArray[np.float64]) -> NDArray[np.intp]:

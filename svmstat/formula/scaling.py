@@ -105,8 +105,12 @@ def _mean_and_sd(column: np.ndarray, weights: np.ndarray, total: float) -> tuple
     """Of one column (n,); its squares neither overflow nor vanish, and neither the order of the rows nor a weight in
     the place of copies changes a digit.
     """
-    found = distinct_rows(column[:, None], weights)
-    numbers, share = column[found.first], found.weights
+    if (weights == 1.0).all():  # the same numbers and sums, without the places where they stand
+        numbers, copies = np.unique(column, return_counts=True)
+        share = copies.astype(float)
+    else:
+        found = distinct_rows(column[:, None], weights)
+        numbers, share = column[found.first], found.weights
     mean = (numbers * (share / total)).sum()
     deviations = numbers - mean
     largest = abs(deviations).max()

@@ -56,6 +56,10 @@ class Kernel(ABC):
         """The rows K[indices, :] (len(indices), n) of the gram matrix of ``X``."""
         return self.bind(X).block(indices, slice(None))
 
+    def features(self, X: FloatArray) -> FloatArray | None:  # noqa: ARG002  most kernels have no short map
+        """φ(x_i) (n, r) with K(x, z) = φ(x)'φ(z), C-contiguous, not to be written to; None without a short φ."""
+        return None
+
     # What it is
 
     @property
@@ -255,6 +259,12 @@ class Sum(Combined):
         bound = tuple(each.bind(X) for each in self.kernels)
         return SumRows(bound, reduce(np.add, (each.diagonal for each in bound)))
 
+    def features(self, X: FloatArray) -> FloatArray | None:
+        """The maps of the kernels side by side."""
+        maps = [each.features(X) for each in self.kernels]
+        known = [each for each in maps if each is not None]
+        return np.hstack(known) if len(known) == len(maps) else None
+
 
 @dataclass(frozen=True, slots=True)
 class SumRows(Rows):
@@ -320,6 +330,11 @@ class Scaled(Wrapped):
         """The kernel on the rows of X."""
         bound = self.kernel.bind(X)
         return ScaledRows(self.factor, bound, self.factor * bound.diagonal)
+
+    def features(self, X: FloatArray) -> FloatArray | None:
+        """√θ times the map of the kernel."""
+        inner = self.kernel.features(X)
+        return None if inner is None else np.sqrt(self.factor) * inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,6 +440,10 @@ class On(Wrapped):
     def bind(self, X: FloatArray) -> Rows:
         """The kernel on the columns of the rows of X."""
         return self.kernel.bind(self._part_of(X))
+
+    def features(self, X: FloatArray) -> FloatArray | None:
+        """The map of the kernel on the columns."""
+        return self.kernel.features(self._part_of(X))
 
 
 def gram(kernel: Kernel, X: FloatArray) -> FloatArray:

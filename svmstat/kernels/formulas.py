@@ -46,6 +46,10 @@ class Linear(PointKernel):
         """Write x_i'z_j into ``out`` (m, n)."""
         products(points, columns, out)
 
+    def features(self, X: FloatArray) -> FloatArray:
+        """The rows (n, p) themselves."""
+        return np.ascontiguousarray(X, dtype=float)
+
 
 class Radial(PointKernel):
     """K(x, z) = exp(−γ d(x, z)), γ > 0, d a measure of distance; K(x, x) = 1."""

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Kernel, Precomputed
-from svmstat.machine.groups import Groups, expansion, group_rows, point_by_point, source
+from svmstat.machine.groups import Groups, expansion, gram_of, group_rows, point_by_point
 from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
 from svmstat.objective.bounds import counts
-from svmstat.solver import Gram, Solution
+from svmstat.solver import Gram, LowRank, Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Machine(Posed):
 
     def decision_function(self, X: Floats) -> Floats:
         """(m, P) f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
-        at = partial(_decision_at, self.kernel, self.X, self.groups, self.pairs)
+        at = partial(_decision_at, self.kernel, self.X, self.groups, self.gram, self.pairs)
         return point_by_point(X, self.X, self.decision_values, at)
 
     def _by_row(self, values: Sequence[Floats]) -> Floats:
@@ -253,7 +253,7 @@ def pose(
         groups = near.groups
     elif groups is None:  # of two classes the event comes last: what is drawn must not depend on the order of levels
         groups = group_rows(X, contrasts[0].signs(codes) if len(contrasts) == 1 else codes, weights)
-    gram = Gram(source(kernel, X, groups.first)) if near is None else near.gram
+    gram = gram_of(kernel, X, groups.first) if near is None else near.gram
     return _pose(kernel, X, codes, weights, contrasts, C, groups, gram, near)
 
 
@@ -288,19 +288,25 @@ def _machine(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
     used = groups.of_row >= 0
     values = group_values[groups.of_row]
     if not used.all():
-        at = partial(_decision_at, kernel, X, groups, pairs)
+        at = partial(_decision_at, kernel, X, groups, gram, pairs)
         values[~used] = point_by_point(X[~used], X[used], values[used], at)
     return Machine(kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values)
 
 
-def _decision_at(kernel: Kernel, points: Floats, groups: Groups, pairs: tuple[Pair, ...], X: Floats) -> Floats:
+def _decision_at(
+    kernel: Kernel, points: Floats, groups: Groups, gram: Gram, pairs: tuple[Pair, ...], X: Floats
+) -> Floats:
     """f(x) (m, P) for rows X (m, p); the groups are those of the ``points`` (n, p)."""
     coefficients = np.zeros((len(groups.first), len(pairs)))
     for p, pair in enumerate(pairs):
         coefficients[pair.rows, p] = pair.coefficients
     support = np.flatnonzero(coefficients.any(axis=1))
     products = partial(_products, [pair.solution for pair in pairs])
-    h = expansion(kernel, X, points, groups.first[support], coefficients[support], products)
+    features = kernel.features(X) if isinstance(gram, LowRank) else None
+    if features is not None and isinstance(gram, LowRank):
+        h = products(features, gram.normal(support, coefficients[support]))
+    else:
+        h = expansion(kernel, X, points, groups.first[support], coefficients[support], products)
     return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])
 
 

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.repeats import distinct_rows, first_copies
 from svmstat.kernels import Kernel, Precomputed, Rows
+from svmstat.solver import Gram, LowRank
 
 Indices = NDArray[np.intp]
+
+_MANY = 5000
+"""Rows from which on a factor of the gram matrix is used: below, what comes after a fit needs the matrix anyway."""
+
+_LONGER = 10
+"""How many times as many rows as columns the factor has at least."""
 
 _CHUNK = 2**22
 """Kernel values that are computed at a time for a prediction."""
@@ -65,7 +72,8 @@ def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     of_row[used] = found.of_row
     first = used[found.first]
     new = np.ones(len(first), bool)
-    new[1:] = (X[first[1:]] != X[first[:-1]]).any(axis=1)  # the groups are in the order of their predictors
+    ordered = X[first]
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)  # the groups are in the order of their predictors
     point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
     share = np.zeros(len(labels))
     share[used] = weights[used] / found.weights[found.of_row]
@@ -90,6 +98,14 @@ def source(kernel: Kernel, X: Floats, first: Indices) -> Rows:
     if isinstance(kernel, Precomputed):
         return kernel.bind(X[np.ix_(first, first)])
     return kernel.bind(X[first])
+
+
+def gram_of(kernel: Kernel, X: Floats, first: Indices) -> Gram:
+    """The gram matrix of the rows ``first`` of X: by its factor where that is short and the rows are many."""
+    factor = kernel.features(X[first]) if len(first) >= _MANY else None
+    if factor is not None and _LONGER * factor.shape[1] <= len(first):
+        return LowRank(factor)
+    return Gram(source(kernel, X, first))
 
 
 def expansion(

@@ -16,7 +16,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.objective.bounds import weighted
 from svmstat.objective.losses import Loss, hinge, make_loss
 from svmstat.objective.nu import Nu
-from svmstat.solver import TOLERANCE, BoxQP, Gram, Solution, solve
+from svmstat.solver import TOLERANCE, BoxQP, Gram, LowRank, Solution, solve
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def decided_elsewhere(gram: Gram, rows: Codes, others: Codes, solution: Solution
         return np.empty(0)
     support = np.flatnonzero(solution.coefficients)
     beta = (signs * solution.coefficients)[support]
-    return solution.decided(solution.products(gram.cross(others, rows[support]), beta))
+    return solution.decided(solution.products(*gram.across(others, rows[support], beta)))
 
 
 def elsewhere(gram: Gram, rows: Codes, others: Codes, beta: Floats) -> Floats:
@@ -155,6 +155,8 @@ def elsewhere(gram: Gram, rows: Codes, others: Codes, beta: Floats) -> Floats:
     if len(others) == 0:
         return np.empty((len(beta), 0))
     support = np.flatnonzero(beta.any(axis=0))
+    if isinstance(gram, LowRank):
+        return np.asarray(gram.normal(rows[support], beta[:, support].T).T @ gram.factor[others].T)
     return np.asarray(beta[:, support] @ gram.cross(rows[support], others))
 
 

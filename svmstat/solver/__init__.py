@@ -1,6 +1,7 @@
 """The quadratic problem and its solver: arrays only, nothing about losses, labels or resampling."""
 
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
+from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
 from svmstat.solver.roads.single import basis_of

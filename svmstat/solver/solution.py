@@ -57,7 +57,10 @@ class Status(IntEnum):
 
 
 class Road(IntEnum):
-    """How a solution was reached: from zero or another solution, or anew because that did not lead to it."""
+    """How a solution was reached: from zero or another solution, or anew because that did not lead to it.
+
+    ``LOW_RANK`` is the primal of a kernel with a short explicit map, from zero or from another solution.
+    """
 
     COLD = 0
     PATH = 1
@@ -65,6 +68,7 @@ class Road(IntEnum):
     TABLEAU = 3
     COMPACT = 4
     WARM = 5
+    LOW_RANK = 6
 
 
 @compiled()

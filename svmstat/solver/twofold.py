@@ -5,39 +5,26 @@ Reference: Ogita, Rump & Oishi (2005), Accurate sum and dot product, SIAM Journa
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
-from svmstat.solver.gram import Floats, Gram
 
-_SPLIT = 134217729.0
+SPLIT = 134217729.0
 """2²⁷ + 1: what splits the 53 digits of a double into two halves, whose products are exact [Dekker 1971]."""
-
-_CHUNK = 2**20
-
-
-def residual_twofold(gram: Gram, beta: Floats, linear: Floats) -> Floats:
-    """h = s − Kβ (n,) for β and s (n,), each value rounded once."""
-    support = np.flatnonzero(beta)
-    h = np.empty(len(beta))
-    step = max(1, _CHUNK // (len(support) + 1))
-    for start in range(0, len(beta), step):
-        rows = np.arange(start, min(start + step, len(beta)))
-        _subtract(gram.cross(rows, support), beta[support], linear[rows], h[start : start + step])
-    return h
 
 
 def products_twofold(K: Floats, beta: Floats) -> Floats:
     """Kβ for K (r, m) and β (m,), each value rounded once."""
     sums = np.empty(len(K))
-    _subtract(np.ascontiguousarray(K), -beta, np.zeros(len(K)), sums)
+    subtract_twofold(np.ascontiguousarray(K), -beta, np.zeros(len(K)), sums)
     return sums
 
 
 @compiled()
-def _subtract(K, beta, linear, out):
+def subtract_twofold(K, beta, linear, out):
     """out[i] = linear[i] − Σ_j K[i, j] β[j]; K (r, m), β (m,), linear and out (r,)."""
     high, low = np.empty(beta.shape[0]), np.empty(beta.shape[0])
     for j in range(beta.shape[0]):
-        c = _SPLIT * beta[j]
+        c = SPLIT * beta[j]
         high[j] = c - (c - beta[j])
         low[j] = beta[j] - high[j]
     for i in range(K.shape[0]):
@@ -45,7 +32,7 @@ def _subtract(K, beta, linear, out):
         for j in range(beta.shape[0]):
             k = K[i, j]
             product = -k * beta[j]
-            c = _SPLIT * k
+            c = SPLIT * k
             k_high = c - (c - k)
             k_low = k - k_high
             lost = -((k_high * high[j] + product) + k_high * low[j] + k_low * high[j] + k_low * low[j])

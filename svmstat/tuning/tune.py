@@ -17,7 +17,7 @@ from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
-from svmstat.kernels import Kernel
+from svmstat.kernels import Kernel, arguments_of
 from svmstat.model import Prepared, call_of, fit, prepare
 from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
@@ -200,8 +200,9 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
     rows = {"subset": subset if apart is None else apart[1]}
-    call = call_of({"formula": formula, "data": data, "kernel": kernel, **of_data, **rows, **found.params})
-    best = replace(best, call=call)
+    cost: dict[str, Any] = {name: found.params[name] for name in ("C", "nu") if name in found.params}
+    kernel_of = arguments_of(grid.kernels[found.kernel])
+    best = replace(best, call=call_of({"formula": formula, "data": data, **of_data, **rows, **cost, **kernel_of}))
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     if held is None and known is None:  # neither held-out rows nor the truth are those of other labels

@@ -9,7 +9,8 @@ import svmstat.solver
 
 ROOT = Path(svmstat.solver.__file__).parent
 FLOORS = (
-    {"gram", "twofold"},
+    {"twofold"},
+    {"gram", "low_rank"},
     {"solution"},
     {"problem"},
     {"hulls", "flat", "case"},

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from svmstat.kernels import Precomputed
 from svmstat.solver import Gram
-from svmstat.solver.twofold import residual_twofold
 
 
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1.0, 1e8, 1e15]))
@@ -23,5 +22,5 @@ def test_residuals_are_rounded_once(seed, size):
         float(Fraction(s) - sum((Fraction(k) * Fraction(b) for k, b in zip(row, beta, strict=True)), Fraction(0)))
         for s, row in zip(linear, K, strict=True)
     ]
-    found = residual_twofold(Gram(Precomputed().bind(K)), beta, linear)
+    found = Gram(Precomputed().bind(K)).residual(beta, linear)
     np.testing.assert_allclose(found, exact, rtol=4e-16, atol=1e-28 * size)

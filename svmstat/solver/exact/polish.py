@@ -53,16 +53,17 @@ class Polished:
     events: int
 
 
-def polish(case: Case, beta: Floats, h: Floats, max_events: int) -> Polished:
+def polish(case: Case, beta: Floats, h: Floats, max_events: int, *, dependent: bool = False) -> Polished:
     """Make (β, h), both (n,), exact in place, as far as the path leads within ``max_events`` events.
 
     Every round ends with h = s − Kβ computed afresh and a Newton correction of the free rows. A further round follows
-    if rows outside the near set were overrun or the path broke off on its way: what it did is not lost.
+    if rows outside the near set were overrun or the path broke off on its way: what it did is not lost. Free rows that
+    depend on others, if they are expected, slide to a bound at once.
     """
     events = 0
     verdict = judge(case, beta, h)
     for attempt, ridge in enumerate(_RIDGES):
-        basis, spent = _round(case, beta, h, verdict.violation, ridge, max_events - events, attempt > 0)
+        basis, spent = _round(case, beta, h, verdict.violation, ridge, max_events - events, attempt > 0 or dependent)
         events += spent
         verdict = judge(case, beta, h)
         if ridge == 0.0 and hides(case, verdict):

@@ -12,7 +12,6 @@ from svmstat.solver.exact.basis import MOVED, newton_correction
 from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.gram import Floats
 from svmstat.solver.solution import PRECISION, TOLERANCE, Basis
-from svmstat.solver.twofold import residual_twofold
 
 _CORRECTIONS = 8
 
@@ -30,7 +29,7 @@ def sharpen(case: Case, beta: Floats, h: Floats, limit: float, basis: Basis | No
 
     There h gets its value in twice the precision, and the free β follow; ``limit`` is the rounding of plain sums.
     """
-    exact = residual_twofold(case.gram, beta, case.linear)
+    exact = case.gram.residual(beta, case.linear)
     rounding = float(np.abs(exact - h).max() + np.finfo(float).eps * np.abs(h).max())
     if rounding <= PRECISION * np.ptp(exact - case.linear):
         return rounding
@@ -44,14 +43,14 @@ def correct(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> None:
     Newton's corrections go on while the violation falls, and beyond while the tolerance is not met: near the end the
     last digits of β decide, which are as good as drawn at random. The best is kept. No bound may be met.
     """
-    h[:] = residual_twofold(case.gram, beta, case.linear)
+    h[:] = case.gram.residual(beta, case.linear)
     basis = fresh_basis(case.gram, case.free(beta), case.sums) if basis is None else basis
     best = verdict = judge(case, beta, h)
     trial, trial_h, x = beta.copy(), h, np.empty(len(basis.inverse))
     for _ in range(_CORRECTIONS):
         if corrected(case, trial, trial_h, verdict.b.copy(), basis, 0.0, x) != MOVED:
             return
-        trial_h = residual_twofold(case.gram, trial, case.linear)
+        trial_h = case.gram.residual(trial, case.linear)
         verdict = judge(case, trial, trial_h)
         if verdict.violation < best.violation:
             beta[:], h[:], best = trial, trial_h, verdict

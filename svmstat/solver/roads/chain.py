@@ -13,6 +13,7 @@ from svmstat.solver.exact.polish import refine
 from svmstat.solver.flat import outweighed
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible, may_reach
+from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
 from svmstat.solver.roads.single import arrived, basis_of, certified, settled_basis, solve_single
@@ -38,9 +39,11 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
-    if arrived(last) and problem.gram.fits and outweighed(problem, upper) is None:
-        same = unmoved(problem, upper, last)
-        solution = _moved(problem, upper, last) if same is None else same
+    low_rank = isinstance(problem.gram, LowRank) and problem.total is None
+    if arrived(last) and (problem.gram.fits or low_rank) and outweighed(problem, upper) is None:
+        solution = unmoved(problem, upper, last)
+        if solution is None and not low_rank:
+            solution = _moved(problem, upper, last)
         if solution is not None:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):

@@ -12,7 +12,9 @@ from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
+from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.roads.low_rank import approach
 from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.rough.wide import way_down
 from svmstat.solver.solution import (
@@ -88,6 +90,17 @@ def _may_be_finer(solution: Solution) -> bool:
 
 def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
+    if isinstance(case.gram, LowRank) and case.lead == 1:
+        h = fresh(case, beta)
+        near = approach(case, case.gram, beta, h)
+        if near.exact:
+            basis = settled_basis(case, beta, h, near.basis)
+            return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, near.events)
+    return _descended(problem, case, upper, beta, road)
+
+
+def _descended(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
+    """The same by descent and path, whatever the kernel."""
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
     case, down = way_down(case)

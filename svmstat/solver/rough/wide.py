@@ -13,6 +13,7 @@ import numpy as np
 
 from svmstat.solver.case import Case, judge
 from svmstat.solver.gram import Floats, Gram, Room
+from svmstat.solver.low_rank import LowRank
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.single_precision import FAR, WANTING, walk
 from svmstat.solver.rough.slots import Singles, Slots
@@ -53,9 +54,12 @@ _STEPS_PER_ROW = 20
 
 
 def suits(case: Case) -> bool:
-    """Whether a case is large enough, its kernel values not known yet, and their size one for single precision."""
+    """Whether a case is large enough, its kernel values not known yet, and their size one for single precision.
+
+    Where K has a factor, sums over rows cost less than rows do.
+    """
     gram = case.gram
-    if case.lead > 1 or gram.n < FROM or gram.is_complete:
+    if case.lead > 1 or gram.n < FROM or gram.is_complete or isinstance(gram, LowRank):
         return False
     sizes = np.array([np.abs(gram.diagonal).max(), np.abs(case.linear).max()])
     return bool(((sizes <= _RANGE) & (sizes >= 1.0 / _RANGE)).all())

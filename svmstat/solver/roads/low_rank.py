@@ -1,0 +1,111 @@
+"""One bound vector where K = AA' with a factor A (n, r): nothing here takes more than n·r numbers.
+
+At most r + 1 rows need be free. The smoothed primal finds the bounds of nearly all others; the rows that are left in
+doubt are a problem of their own, which is solved exactly, and then all rows are asked again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmstat.solver.case import Case, fresh, judge
+from svmstat.solver.exact.polish import polish
+from svmstat.solver.gram import Floats, Gram, Room, Rows
+from svmstat.solver.hulls import feasible
+from svmstat.solver.low_rank import Factor, LowRank, normal_vector
+from svmstat.solver.problem import Sums
+from svmstat.solver.rough.descent import descend
+from svmstat.solver.rough.smoothed import Normal, smoothed
+from svmstat.solver.solution import Basis
+
+_ROUNDS = 30
+"""Working sets after which the descent on all rows takes over."""
+
+_LEAST_ROWS, _MOST_ROWS = 256, 4000
+"""Rows of a working set."""
+
+_TOLERANCES, _MOST_STEPS, _MOST_EVENTS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8), 200_000, 5000
+"""KKT violations of a working set at which the path is tried, the steps down to each, and the events of each path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approached:
+    """How far (β, h) came: whether the tolerance is met, the steps and events it took, and the basis."""
+
+    exact: bool
+    steps: int
+    events: int
+    basis: Basis | None
+
+
+def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
+    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place, from zero or a neighbouring solution."""
+    r = gram.factor.shape[1]
+    alpha = smoothed(case, gram.factor, _start(case, gram, beta, h), 2 * (r + 1) + 32)
+    upper = case.hi - case.lo
+    beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
+    h[:] = fresh(case, beta)
+    steps, events, size = 0, 0, max(_LEAST_ROWS, 8 * (r + 1))
+    basis: Basis | None = None
+    for _ in range(_ROUNDS):
+        verdict = judge(case, beta, h)
+        if verdict.certified and basis is not None:
+            return Approached(True, steps, events, _complete(case, beta, basis))
+        rows = _in_doubt(case, beta, h, float(verdict.b[0]), size)
+        done = _solve_part(case, gram, rows, beta, h)
+        steps, events, basis = steps + done.steps, events + done.events, done.basis
+        h[:] = fresh(case, beta)
+    return Approached(judge(case, beta, h).certified, steps, events, basis)
+
+
+def _complete(case: Case, beta: Floats, basis: Basis) -> Basis | None:
+    """The basis, if it knows all free rows."""
+    return basis if np.count_nonzero(case.free(beta)) == len(basis.rows) else None
+
+
+def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
+    """The function that suits β best; None from zero.
+
+    β may be a solution whose bounds moved in proportion, and w with them: κAw + b = s on the rows that are free gives
+    back the function before.
+    """
+    if not beta.any():
+        return None
+    w, free = normal_vector(gram.factor, np.flatnonzero(beta), beta[beta != 0.0])[0], case.free(beta)
+    field = case.linear[free] - h[free]
+    if len(field) < 2 or np.ptp(field) == 0.0:
+        return Normal(w, float(judge(case, beta, h).b[0]))
+    scale, b = np.linalg.lstsq(np.column_stack([field, np.ones(len(field))]), case.linear[free], rcond=None)[0]
+    return Normal(float(scale) * w, float(b))
+
+
+def _in_doubt(case: Case, beta: Floats, h: Floats, b: float, size: int) -> Rows:
+    """The free rows, the rows on the wrong side of b and then those near it, ``size`` beside the first two; sorted."""
+    g = b - h
+    free = case.free(beta)
+    wrong = ((beta < case.hi) & (g < 0.0)) | ((beta > case.lo) & (g > 0.0))
+    first = np.where(free, np.inf, np.where(wrong, np.abs(g), -np.abs(g)))
+    first[case.hi <= case.lo] = -np.inf
+    size = min(size + int(np.count_nonzero(free | wrong)), _MOST_ROWS)
+    rows = np.arange(len(g)) if size >= len(g) else np.argpartition(-first, size)[:size]
+    return np.sort(rows[first[rows] > -np.inf])
+
+
+def _solve_part(case: Case, gram: LowRank, rows: Rows, beta: Floats, h: Floats) -> Approached:
+    """The best β of some rows (m,) while the others stay, in place: a problem in what is added to it."""
+    old = beta[rows]
+    lo, hi = case.lo[rows] - old, case.hi[rows] - old
+    part = Case(
+        Gram(Factor(gram.factor[rows])), h[rows], lo, hi, Sums(np.zeros(len(rows), np.int64), np.zeros(1)), -1.0, 0.0
+    )
+    change, left, room = np.zeros(len(rows)), h[rows], Room()
+    steps = events = 0
+    for tolerance in _TOLERANCES:
+        steps += descend(part, change, left, tolerance, _MOST_STEPS, room)
+        polished = polish(part, change, left, _MOST_EVENTS, dependent=True)
+        events += polished.events
+        if polished.exact:
+            break
+    moved = np.where(change >= hi, case.hi[rows], np.where(change <= lo, case.lo[rows], old + change))
+    beta[rows] = moved
+    return Approached(polished.exact, steps, events, Basis(rows[polished.basis.rows], polished.basis.inverse))

@@ -1,0 +1,109 @@
+"""The road of a kernel with a short explicit map, against the road by kernel values."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svmstat.kernels import Linear
+from svmstat.solver import BoxQP, Gram, LowRank, Road, Status, solve
+
+
+def posed(X, y, upper=1.0, margin=1.0):
+    """The problem by the factor and by kernel values."""
+    X, y = np.ascontiguousarray(X, float), np.asarray(y, float)
+    given = (y, np.broadcast_to(margin, y.shape).astype(float), np.broadcast_to(upper, y.shape).astype(float))
+    return BoxQP(LowRank(X), *given), BoxQP(Gram(Linear().bind(X)), *given)
+
+
+def noisy(n, p, seed=1, shift=0.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.where(X.sum(axis=1) / np.sqrt(p) + 0.5 * rng.normal(size=n) > shift, 1.0, -1.0)
+
+
+def agree(problems):
+    """Both solutions, whose f, objective and status are the same."""
+    low, full = map(solve, problems)
+    assert low.status is full.status is Status.CERTIFIED and low.road is Road.LOW_RANK
+    assert low.gap <= 1e-9 * abs(low.objective)
+    assert low.objective == pytest.approx(full.objective, rel=1e-10)
+    np.testing.assert_allclose(low.field, full.field, atol=1e-9 * (1.0 + np.abs(full.field).max()))
+    return low, full
+
+
+@pytest.mark.parametrize("p", [2, 20])
+@pytest.mark.parametrize("C", [1e-4, 0.1, 1.0, 1e3])
+def test_is_the_solution_by_kernel_values(p, C):
+    low, full = agree(posed(*noisy(500, p), upper=C))
+    np.testing.assert_allclose(low.intercept_interval, full.intercept_interval, atol=1e-9)
+    np.testing.assert_allclose(low.alpha, full.alpha, atol=1e-8 * C)
+    assert low.free.sum() <= p + 1
+
+
+def test_weights_margins_and_rows_that_are_absent():
+    X, y = noisy(800, 4)
+    rng = np.random.default_rng(2)
+    upper = np.where(rng.random(800) < 0.3, 0.0, rng.uniform(0.1, 3.0, 800) * np.where(y > 0, 4.0, 1.0))
+    low, _ = agree(posed(X, y, upper, margin=np.where(y > 0, 1.7, 0.6)))
+    assert not low.alpha[upper == 0.0].any()
+
+
+@pytest.mark.parametrize("case", ["separable", "rare", "column of zeros", "columns alike", "few values", "one column"])
+def test_awkward_designs(case):
+    X, y = noisy(600, 5, shift=2.5 if case == "rare" else 0.0)
+    if case == "separable":
+        y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    if case == "column of zeros":
+        X[:, 2] = 0.0
+    if case == "columns alike":
+        X[:, 3] = X[:, 1]
+    if case == "few values":
+        X = np.round(X)
+    if case == "one column":
+        X = X[:, :1]
+    agree(posed(X, y, 10.0))
+
+
+def test_far_from_the_origin():
+    """A shift changes nothing but the intercept; kernel values of size 1e8 have lost eight digits of that."""
+    X, y = noisy(600, 5)
+    near, far = (solve(posed(Z, y, 10.0)[0]) for Z in (X, X + 1e4))
+    assert far.status is Status.CERTIFIED and far.road is Road.LOW_RANK
+    assert far.objective == pytest.approx(near.objective, rel=1e-10)
+    np.testing.assert_allclose(far.decision, near.decision, atol=1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_any_problem(draw_problem, seed):
+    drawn = draw_problem(seed, kernel="linear")
+    qp = drawn.qp
+    low = solve(BoxQP(LowRank(np.ascontiguousarray(drawn.X)), qp.signs, qp.margin, qp.upper))
+    full = solve(qp)
+    assert (low.status is Status.ONE_CLASS) == (full.status is Status.ONE_CLASS)
+    if full.status is Status.CERTIFIED:
+        assert low.violation <= 1e-8
+        assert low.objective == pytest.approx(full.objective, rel=1e-8, abs=1e-10 * qp.upper.sum())
+
+
+def test_is_reached_from_a_neighbouring_cost():
+    X, y = noisy(2000, 5)
+    problem, _ = posed(X, y)
+    costs = np.array([1.0, 1.7, 0.6, 20.0])
+    for C, found in zip(costs, solve(problem, np.outer(costs, np.ones(2000)), in_turn=True), strict=True):
+        cold = solve(posed(X, y, C)[0])
+        assert found.status is Status.CERTIFIED
+        np.testing.assert_allclose(found.decision, cold.decision, atol=1e-9)
+
+
+def test_many_rows_take_no_matrix():
+    """A matrix of 40 000 rows would take 13 GB."""
+    X, y = noisy(40_000, 6)
+    problem, _ = posed(X, y)
+    found = solve(problem)
+    assert found.status is Status.CERTIFIED and found.road is Road.LOW_RANK
+    w = X.T @ (found.alpha * y)
+    np.testing.assert_allclose(found.decision, X @ w + found.intercept, atol=1e-9)
+    primal = 0.5 * w @ w + np.maximum(0.0, 1.0 - y * found.decision).sum()
+    assert primal + found.objective <= 1e-9 * primal  # the objective is minus that of the dual
