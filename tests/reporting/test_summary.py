@@ -60,6 +60,8 @@ def fake(classes=(False, True), **changes):
         fitted_maps=lambda: SimpleNamespace(own=np.zeros(1, bool)),
         asked="auto",
         untuned=(),
+        optimism=None,
+        corrected_rsquared=lambda held_out: held_out.rsquared,
         n_used=634,
         decision=SimpleNamespace(priors=None, costs=None),
         calibration=SimpleNamespace(slope=-1.6731, intercept=-0.08817, converged=True, kind="insample"),
