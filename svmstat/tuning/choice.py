@@ -30,12 +30,12 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     >>> round(least, 3), round(corrected_score(parts), 3)
     (-0.401, 0.005)
     """
-    each, weights = np.array([part.each for part in parts]), parts[0].weights * parts[0].L
-    each -= each[(each @ weights).argmin()]  # beside the best of all: draws of hard or easy rows make no difference
+    weights = parts[0].weights * parts[0].L
+    each = weights * np.array([part.each for part in parts])
+    each -= each[each.sum(axis=1).argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]
     drawn = np.random.default_rng(0).integers(n, size=(_B, n)) + n * np.arange(_B)[:, None]
     copies = np.bincount(drawn.ravel(), minlength=_B * n).reshape(_B, n)
-    chosen = ((copies * weights) @ each.T).argmin(axis=1)
-    rest = np.where(copies == 0, weights, 0.0)
-    optimism = parts[0].size * np.vdot(rest, each[chosen]) / rest.sum()
-    return min(part.score for part in parts) + float(optimism)
+    chosen, rest = (copies @ each.T).argmin(axis=1), copies == 0
+    above = sum(float(rest[chosen == k].sum(axis=0) @ each[k]) for k in np.unique(chosen))
+    return min(part.score for part in parts) + float(parts[0].size * above / (rest.sum(axis=0) @ weights))
