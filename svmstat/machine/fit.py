@@ -189,16 +189,13 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
     >>> reweighted(machine, np.array([1.0, 1.0, 0.0])).decision_values.round(6).ravel()
     array([-1.      ,  1.      , -0.333333])
     """
-    used = machine.groups.of_row >= 0
-    totals = np.bincount(machine.groups.of_row[used], weights[used], machine.gram.n).astype(float)
-    pairs = []
+    groups, pairs = machine.groups.reweighted(weights), []
     for pair in machine.pairs:
-        upper = counts(pair.problem.upper, machine.groups.weights[pair.rows], totals[None, pair.rows])[0]
+        upper = counts(pair.problem.upper, machine.groups.weights[pair.rows], groups.weights[None, pair.rows])[0]
         problem = replace(pair.problem, upper=upper)
         pairs.append(PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem))
     posed = Posed(
-        machine.kernel, machine.X, machine.codes, weights, replace(machine.groups, weights=totals), machine.group_codes,
-        machine.gram, tuple(pairs),
+        machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
     )  # fmt: skip
     return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
 

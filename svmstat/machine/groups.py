@@ -7,7 +7,7 @@ at the same point have it too.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,12 @@ class Groups:
         """What the groups (G, …) have, given out to the rows (n, …) in proportion to their weights."""
         return values[self.of_row] * self.share.reshape(-1, *(1,) * (values.ndim - 1))
 
+    def reweighted(self, weights: Floats) -> "Groups":
+        """The same groups for other weights (n,), zero where they were."""
+        used = self.of_row >= 0
+        totals = np.bincount(self.of_row[used], weights[used], len(self.first)).astype(float)
+        return replace(self, weights=totals, share=_shares(self.of_row, weights, totals))
+
 
 def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     """Find the rows of positive weight that agree in X (n, p) and label (n,).
@@ -75,9 +81,14 @@ def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     ordered = X[first]
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)  # the groups are in the order of their predictors
     point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
-    share = np.zeros(len(labels))
-    share[used] = weights[used] / found.weights[found.of_row]
-    return Groups(first, of_row, found.weights, share, point)
+    return Groups(first, of_row, found.weights, _shares(of_row, weights, found.weights), point)
+
+
+def _shares(of_row: Indices, weights: Floats, totals: Floats) -> Floats:
+    """The part (n,) that each row has of the weight of its group, for totals (G,)."""
+    share, used = np.zeros(len(weights)), np.flatnonzero((of_row >= 0) & (weights > 0))
+    share[used] = weights[used] / totals[of_row[used]]
+    return share
 
 
 def point_by_point(X: Floats, known: Floats, values: Floats, compute: Callable[[Floats], Floats]) -> Floats:

@@ -113,8 +113,10 @@ def nu_contrast(first: int, second: int, nu: Nu) -> Contrast:
 
 def solved(posed: PosedPair, near: Pair | None) -> Pair:
     """A pair with its solution, which sets off from that of a ``near`` one on the same rows."""
-    known = near is not None and (posed.nu is None or near.nu is not None)
-    solution = solve(posed.problem, start=near.solution if near is not None and known else None)
+    start = None
+    if near is not None and (posed.nu is None or near.nu is not None):
+        start = near.solution
+    solution = solve(posed.problem, start=start)
     C = posed.C if posed.nu is None else posed.nu.cost(solution.rho)
     return Pair(
         posed.first, posed.second, posed.loss, posed.nu, C=C, rows=posed.rows, problem=posed.problem, solution=solution

@@ -309,3 +309,12 @@ def test_other_weights_on_the_same_gram_matrix(clouds, kernel, K):
     assert all(pair.solution.status is Status.CERTIFIED for pair in found.pairs)
     assert_same(found.decision_values, expected.decision_values)
     np.testing.assert_allclose(found.totals, expected.totals)
+
+
+def test_other_weights_share_the_alpha_of_an_observation_anew():
+    X, codes = np.array([[0.0], [0.0], [1.0], [2.0], [2.0], [3.0]]), np.array([0, 0, 1, 0, 0, 1])
+    old, new = np.ones(6), np.array([1.0, 0.0, 1.0, 2.0, 0.5, 1.0])
+    found, expected = reweighted(fit(RBF(0.5), X, codes, old), new), fit(RBF(0.5), X, codes, new)
+    np.testing.assert_allclose(found.alpha, expected.alpha, rtol=1e-9)
+    np.testing.assert_allclose(found.upper, expected.upper, rtol=1e-12)
+    assert found.alpha[1, 0] == 0.0
