@@ -17,7 +17,7 @@ from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
 from svmstat.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
-from svmstat.kernels import Kernel, check_gram, make_kernel, warn_if_indefinite
+from svmstat.kernels import ARGUMENTS, Kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
 from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
@@ -173,8 +173,8 @@ def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     positive("C", C)
     weighing = (asked[name] for name in ("loss", "class_weight", "costs", "priors"))
     chosen_nu = None if nu is None else _nu_alone(nu, C is not _C, *weighing)
-    defaults = {"gamma": _GAMMA, "degree": _DEGREE, "coef0": _COEF0}
-    chosen = make_kernel(asked["kernel"], {name: asked[name] for name in defaults if asked[name] is not defaults[name]})
+    given = {name: asked[name] for name in ARGUMENTS if asked[name] is not _DEFAULTS[name]}
+    chosen = make_kernel(asked["kernel"], given)
     of_data = {name: asked[name] for name in _OF_DATA}
     prepared = prepare(asked["formula"], asked["data"], of_rows=chosen.of_rows, env=env, **of_data)
     frame = prepared.frame
@@ -201,7 +201,6 @@ _OF_DATA = (
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(svm).parameters.items()}
 
-_OF_KERNEL = ("gamma", "degree", "coef0")
 _OF_COST = ("C", "class_weight", "costs", "priors")
 
 
@@ -232,7 +231,7 @@ class Call:
     @staticmethod
     def _replaced_by(changes: Mapping[str, Any]) -> tuple[str, ...]:
         """What the changes take the place of."""
-        kernel = _OF_KERNEL if "kernel" in changes else ()
+        kernel = ARGUMENTS if "kernel" in changes else ()
         cost = _OF_COST if changes.get("nu") is not None else ()
         nu = ("nu",) if any(changes.get(name) is not None for name in _OF_COST) else ()
         return (*kernel, *cost, *nu)

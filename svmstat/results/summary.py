@@ -42,8 +42,7 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
         )
     judged = fit.apparent if held_out is None else held_out
-    tuned = held_out is not None and fit.optimism is not None
-    corrected = fit.corrected_rsquared(held_out) if tuned and held_out is not None else None
+    corrected = None if held_out is None or fit.optimism is None else fit.corrected_rsquared(held_out)
     parts += evidence_tables(fit.apparent, held_out, corrected)
     probabilities = _probabilities(fit, two)
     parts += [] if probabilities is None else [probabilities, *([] if two else [_functions(fit)])]

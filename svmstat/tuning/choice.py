@@ -32,10 +32,11 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     """
     weights = parts[0].weights * parts[0].L
     each = weights * np.array([part.each for part in parts])
-    each -= each[each.sum(axis=1).argmin()]  # beside the best of all: draws of hard or easy rows make no difference
+    totals = each.sum(axis=1)
+    each -= each[totals.argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]
     drawn = np.random.default_rng(0).integers(n, size=(_B, n)) + n * np.arange(_B)[:, None]
     copies = np.bincount(drawn.ravel(), minlength=_B * n).reshape(_B, n)
     chosen, rest = (copies @ each.T).argmin(axis=1), copies == 0
     above = sum(float(rest[chosen == k].sum(axis=0) @ each[k]) for k in np.unique(chosen))
-    return min(part.score for part in parts) + float(parts[0].size * above / (rest.sum(axis=0) @ weights))
+    return float(parts[0].size * (totals.min() / weights.sum() + above / (rest.sum(axis=0) @ weights)))

@@ -1,7 +1,7 @@
 """How good the predictions for held-out rows are: one number for a grid point, its standard error, the error rate."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,8 +43,7 @@ class Parts:
     def deviations(self) -> Floats:
         """(r,) how far the part of each row is from the mean part.
 
-        On such a scale that their norm is the standard error, and the norm of their difference from those of another
-        point that of the difference of the two scores.
+        On such a scale that their norm is the standard error.
         """
         total = self.weights.sum()
         correction = total / (total - 1.0) if total > 1.0 else np.nan
@@ -157,7 +156,8 @@ def paired_se(point: Point, other: Point) -> float:
     """
     if point.parts is None or other.parts is None:
         return np.nan
-    return float(np.linalg.norm(point.parts.deviations - other.parts.deviations))
+    difference = replace(point.parts, each=point.parts.each - other.parts.each)
+    return float(np.linalg.norm(difference.deviations))
 
 
 def failed(reason: str, n_support: float = np.nan) -> Point:
