@@ -52,6 +52,8 @@ class ModelFrame:
         The number of rows outside the subset.
     weights_given : bool
         Whether there were weights.
+    data : DataFrame
+        What it was made of, not copied.
     """
 
     design: Design
@@ -64,6 +66,7 @@ class ModelFrame:
     n_missing: int
     n_subset_dropped: int
     weights_given: bool
+    data: pd.DataFrame = field(repr=False)
     _outcome: Expression = field(repr=False)
     _outcome_columns: dict[Hashable, Column] = field(repr=False)
 
@@ -76,6 +79,12 @@ class ModelFrame:
     def y(self) -> np.ndarray:
         """(n,) +1 for the event, −1 otherwise; for a response of two levels."""
         return np.where(self.codes == self.response.event_code, 1.0, -1.0)
+
+    @property
+    def read(self) -> pd.DataFrame:
+        """The data columns that the formula reads, those of the response first, of the n rows."""
+        columns = dict.fromkeys([*self._outcome_columns, *self.design.predictors])
+        return self.data.iloc[self.rows][list(columns)]
 
     def rows_of(self, data: pd.DataFrame) -> pd.DataFrame:
         """The n rows of the data of the fit that it used.
@@ -252,6 +261,7 @@ def build_design(
         n_missing=len(chosen) - len(complete.rows),
         n_subset_dropped=len(data) - len(chosen),
         weights_given=weights is not None,
+        data=data,
         _outcome=left,
         _outcome_columns={name: table.kinds[name] for name in left.columns},
     )

@@ -22,6 +22,16 @@ from svmstat.solver import Solution, Status
 class Solved(Calibrated):
     """A fit's solution; what there is of each pair is a number for two levels, and has an entry for each of more."""
 
+    @property
+    def model_frame(self) -> pd.DataFrame:
+        """The columns of the data that the formula reads, those of the response first, of the n rows that are used."""
+        return self.frame.read
+
+    @property
+    def model_matrix(self) -> pd.DataFrame:
+        """The design (n, p) as the kernel sees it, standardised where the fit is; a gram matrix where it has one."""
+        return pd.DataFrame(self.frame.X, index=self.frame.index, columns=list(self.frame.design.column_names))
+
     def _by_pair(self, value: Callable[[Solution], Any]) -> list[Any]:
         return [value(pair.solution) for pair in self.machine.pairs]
 

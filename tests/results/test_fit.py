@@ -426,3 +426,19 @@ def test_summary_in_all_forms(kernel, K):
     assert ("Objective:" in text) == (K == 2)
     assert re.search(r"<table", fit._repr_html_()) and fit._repr_html_() == fit.summary().as_html()
     assert r"\begin{" in fit.summary().as_latex()
+
+
+# What it was made of
+
+
+@pytest.mark.parametrize("K", [2, 3, 6])
+def test_frame_and_matrix_are_those_of_the_rows_that_are_used(K):
+    data = sample(K)
+    data.loc[3, "z"] = np.nan
+    fit = svm("y ~ np.log(z + 60) + site", data, subset="x < 1")
+    used = data[(data["x"] < 1) & data["z"].notna()]
+    pd.testing.assert_frame_equal(fit.model_frame, used[["y", "z", "site"]])
+    assert list(fit.model_matrix) == list(fit.frame.design.column_names)
+    assert fit.model_matrix.index.equals(used.index)
+    close(fit.decision_function(fit.model_frame), fit.decision_values)
+    close(fit.machine.decision_function(fit.model_matrix.to_numpy()), fit.machine.decision_values)
