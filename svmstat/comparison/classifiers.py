@@ -12,11 +12,11 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.warn import warn
-from svmstat.comparison.member import Said, joined, keeps_all, nothing
 from svmstat.comparison.observed import Observed
 from svmstat.errors import DataError, LongRunWarning, RefitWarning
 from svmstat.formula import ModelFrame, build_design
 from svmstat.resampling.loops import Outlook, announcement, run_pieces
+from svmstat.resampling.said import Said, joined, keeps_all, nothing
 
 _METHODS = ("fit", "predict", "predict_proba", "get_params")
 

@@ -3,6 +3,7 @@
 import sys
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.randomness import seed_sequence
 from svmstat.comparison import classifiers, regressions
-from svmstat.comparison.judge import evidence, held_out, log_likelihoods, turned
+from svmstat.comparison.judge import evidence, held_out, turned
 from svmstat.comparison.machines import Machines
 from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed, agreement
@@ -20,7 +21,7 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.response import Response
 from svmstat.resampling.loops import one_blas_thread
-from svmstat.resampling.nested import nested_estimate, splits
+from svmstat.resampling.nested import log_likelihoods, nested_estimate, splits
 from svmstat.results import SVMResults
 
 _NESTED_FOLDS = 10
@@ -119,7 +120,8 @@ def compare(
         said = turned(held_out(member, fold, n_jobs, progress), member.observed, reference, order)
         found.append(evidence(how, shape, reference, said, order))
         if nested:
-            tables.append(log_likelihoods(member, order, inner, reference.codes, n_jobs, progress))
+            without = partial(member.without, n_jobs=n_jobs, progress=progress)
+            tables.append(log_likelihoods(without, order, inner, reference.codes))
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights) for table in tables[1:]]
     return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0)
 

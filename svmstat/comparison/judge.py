@@ -7,11 +7,11 @@ import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
-from svmstat.comparison.member import Member, Said, joined
+from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.shape import Shape
-from svmstat.resampling.nested import lots
+from svmstat.resampling.said import Said, joined
 
 
 def held_out(member: Member, fold: Codes | None, n_jobs: int | None, progress: bool) -> Said:
@@ -52,17 +52,3 @@ def evidence(how: str, shape: Shape, observed: Observed, said: Said, order: Code
 def _log_odds(one: Floats, other: Floats) -> Floats:
     """log p − log q, zero where both are impossible."""
     return np.subtract(one, other, out=np.zeros(len(one)), where=~(np.isneginf(one) & np.isneginf(other)))
-
-
-def log_likelihoods(
-    member: Member, order: Codes, fold: Codes, codes: Codes, n_jobs: int | None, progress: bool
-) -> Floats:
-    """(R, K, n) log π of each row by the fit without its fold and fold k."""
-    table = np.full((len(fold), int(fold.max()) + 1, len(codes)), np.nan)
-    places = [(r, j, k, rows) for r, of_row in enumerate(fold) for j, k, rows in lots(of_row)]
-    said = member.without([rows for *_, rows in places], n_jobs, progress)
-    for (r, j, k, rows), each in zip(places, said, strict=True):
-        own = log_of_own(each.probability[:, order], codes[rows])
-        table[r, j, rows] = np.where(fold[r, rows] == k, own, table[r, j, rows])
-        table[r, k, rows] = np.where(fold[r, rows] == j, own, table[r, k, rows])
-    return table

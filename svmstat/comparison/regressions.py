@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.comparison.member import Said, joined
 from svmstat.comparison.observed import Observed
 from svmstat.errors import ArgumentError, DataError
 from svmstat.resampling.loops import Outlook, run_pieces
@@ -24,6 +23,7 @@ from svmstat.resampling.regressions import (
     refits_per_task,
     well_posed,
 )
+from svmstat.resampling.said import Said, joined
 
 _NEAR = 1e-4
 """The linear predictors of the results are this near to those at the maximum, relative to 1 + the largest."""

@@ -1,6 +1,6 @@
 """The right side of a formula as it was fitted, ready to be applied to new data."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -95,6 +95,45 @@ class Design:
     def named_slices(self) -> dict[str, slice]:
         """Where the columns of each name stand: those of the terms, and each column by its own name."""
         return {name: slice(k, k + 1) for k, name in enumerate(self.column_names)} | self.term_slices
+
+    def without(self, gone: Collection[str]) -> "Design":
+        """The design of the other terms, which have the numbers that they have here; there may be none.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from svmstat.formula import build_design
+        >>> data = pd.DataFrame({"y": [0, 1, 1], "x": [1.0, 2.0, 4.0], "z": [3.0, 2.0, 4.0]})
+        >>> build_design("y ~ x + z + x:z", data).design.without(["x", "x:z"]).formula
+        'y ~ z'
+        """
+        stays = np.array([term.name not in gone for term in self._terms])
+        terms = tuple(term for term, stay in zip(self._terms, stays, strict=True) if stay)
+        of_column = np.repeat(stays, [len(term.column_names) for term in self._terms])
+        kept = of_column[self._scaling.keep]
+        read = {column for term in terms for column in term.data_columns}
+        scaling = self._scaling.of(of_column)
+        return Design(
+            formula=f"{self.formula.partition('~')[0]}~ {' + '.join(term.name for term in terms) or '1'}",
+            column_names=tuple(name for name, stay in zip(self.column_names, kept, strict=True) if stay),
+            dropped=tuple(name for term in terms for name in term.column_names if name in self.dropped),
+            is_indicator=scaling.is_indicator,
+            center=scaling.center,
+            scale_=scaling.scale,
+            predictors=tuple(column for column in self.predictors if column in read),
+            _terms=terms,
+            _columns={column: kind for column, kind in self._columns.items() if column in read},
+            _scaling=scaling,
+        )
+
+    def containing(self, name: str) -> tuple[str, ...]:
+        """A term and those that contain it, as x:g contains x: what is dropped when it is."""
+        own = next(term.codes for term in self._terms if term.name == name)
+        return tuple(term.name for term in self._terms if own <= term.codes)
+
+    def read_by(self, names: Collection[str]) -> set[Hashable]:
+        """The data columns that some terms read."""
+        return {column for term in self._terms if term.name in names for column in term.data_columns}
 
     def transform(self, newdata: pd.DataFrame) -> NewRows:
         """Compute the design matrix of new data.

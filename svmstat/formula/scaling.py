@@ -32,6 +32,11 @@ class Scaling:
     center: np.ndarray
     scale: np.ndarray
 
+    def of(self, chosen: np.ndarray) -> "Scaling":
+        """That of some (q,) of the columns."""
+        kept = chosen[self.keep]
+        return Scaling(self.keep[chosen], self.is_indicator[kept], self.center[kept], self.scale[kept])
+
     def apply(self, columns: np.ndarray) -> np.ndarray:
         """The design matrix (n, p), C-contiguous, of the columns (n, q); infinite where a double cannot hold it."""
         result = np.ascontiguousarray(columns[:, self.keep], dtype=float)

@@ -115,6 +115,15 @@ def _median(X: FloatArray, w: FloatArray, power: int) -> float:
     return 0.5 / m / m if power == 2 else 1.0 / m
 
 
+def typical_distance(X: FloatArray, w: FloatArray) -> float:
+    """The median of ‖x_i − x_j‖² over the pairs of rows X (n, p), w (n,) positive; twice the variance where it is 0."""
+    median = float(middle_distances(X, w, 2).mean())
+    if median > 0.0:
+        return median
+    centred = X - np.average(X, axis=0, weights=w)
+    return 2.0 * float(np.average((centred**2).sum(axis=1), weights=w))
+
+
 def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
     """The two middle values (2,) of Σ_k |x_ik − x_jk|^power over the pairs of rows, equal when one is in the middle.
 

@@ -9,13 +9,15 @@ of e over fold k estimates by rows that no fit has seen, so that
 and the mean of a − b over folds and splits estimates the mean squared error of cross-validation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import log_of_own
 from svmstat.objective.predictive import Estimate
 from svmstat.resampling.folds import assign_folds
+from svmstat.resampling.said import Said
 
 
 def splits(codes: Codes, weights: Floats, folds: int, repeats: int, seed: np.random.SeedSequence) -> Codes:
@@ -32,6 +34,26 @@ def lots(fold: Codes) -> Iterator[tuple[int, int, Codes]]:
     for k in range(fold.max() + 1):
         for j in range(k + 1):
             yield j, k, np.flatnonzero((fold == j) | (fold == k))
+
+
+def log_likelihoods(without: Callable[[list[Codes]], list[Said]], order: Codes, fold: Codes, codes: Codes) -> Floats:
+    """(R, K, n) log π of each row by the fit without its fold and fold k.
+
+    Parameters
+    ----------
+    without : what refits without some lots of rows say of these
+    order : (L,) where the classes stand in what is said
+    fold : (R, n) the folds of R splits
+    codes : (n,) the classes
+    """
+    table = np.full((len(fold), int(fold.max()) + 1, len(codes)), np.nan)
+    places = [(r, j, k, rows) for r, of_row in enumerate(fold) for j, k, rows in lots(of_row)]
+    said = without([rows for *_, rows in places])
+    for (r, j, k, rows), each in zip(places, said, strict=True):
+        own = log_of_own(each.probability[:, order], codes[rows])
+        table[r, j, rows] = np.where(fold[r, rows] == k, own, table[r, j, rows])
+        table[r, k, rows] = np.where(fold[r, rows] == j, own, table[r, k, rows])
+    return table
 
 
 def nested_estimate(losses: Floats, fold: Codes, weights: Floats) -> Estimate:

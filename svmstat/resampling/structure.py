@@ -12,7 +12,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import RBF, Precomputed
-from svmstat.kernels.gamma import middle_distances
+from svmstat.kernels.gamma import typical_distance
 from svmstat.machine import Machine, rows_of
 from svmstat.resampling.predicted import How, Predicted, predicted
 from svmstat.resampling.relabelled import first_of_points
@@ -96,11 +96,7 @@ def nearness(machine: Machine) -> Callable[[Codes], Floats]:
     weights = np.add.reduceat(machine.groups.weights, first)
     X = rows_of(machine, first)
     if not isinstance(machine.kernel, Precomputed):
-        scale = float(middle_distances(X, weights, 2).mean())
-        if scale == 0.0:
-            centred = X - np.average(X, axis=0, weights=weights)
-            scale = 2.0 * float(np.average((centred**2).sum(axis=1), weights=weights))
-        kernel = RBF(1.0 / scale)
+        kernel = RBF(1.0 / typical_distance(X, weights))
         return lambda rows: kernel(X[rows], X)
     diagonal = X.diagonal()
 

@@ -1,14 +1,21 @@
 """What a fit is worth on rows that it has not seen: leave-one-out and folds."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.once import Once
+from svmstat.calibration import fit_maps
 from svmstat.diagnostics import Evidence, LooResult
+from svmstat.machine import reweighted, vote
 from svmstat.resampling import LeaveOneOut
+from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
+from svmstat.resampling.said import Said, keeps_all, nothing
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 
@@ -121,6 +128,16 @@ class Resampled(Predicting):
         own = Unseen(f, maps.probabilities(f), maps.log_likelihoods(f, codes), self._winner, np.zeros(len(f), bool))
         return Evidence(**self._evidence("in-sample", own))
 
+    def said_without(self, lots: Sequence[Codes], n_jobs: int | None = None, progress: bool = False) -> list[Said]:
+        """What fits without some lots of rows say of these: a bound u = 0, and the map that such a fit would have."""
+        gram = self.machine.gram
+        if gram.fits:
+            gram.complete()  # workers may not add rows to the same matrix
+        pieces = [(self, lot) for lot in lots]
+        reason = matrix_reason(gram) or f"the machine, and the map of its probabilities, are fitted {len(lots)} times"
+        outlook = Outlook([(partial(_without, *pieces[0]), len(lots))], matrix_bytes(gram), reason=reason)
+        return run_pieces(_without, pieces, n_jobs=n_jobs, progress=progress, what="refits", outlook=outlook)
+
     def held_out(self, loo: bool | None) -> Evidence | None:
         """Leave-one-out, of many rows folds, if that is asked for or cheap; what is known already in any case."""
         if self._loo.value is not None:
@@ -152,3 +169,16 @@ class Resampled(Predicting):
             "values": found.decision_values, "probability": found.probability,
             "log_likelihoods": found.log_likelihood, "winner": found.winner, "failed": found.failed,
         }  # fmt: skip
+
+
+def _without(fit: Resampled, lot: Codes) -> Said:
+    kept = fit.frame.weights.copy()
+    kept[lot] = 0.0
+    if not keeps_all(fit.frame.codes, fit.frame.weights, kept):
+        return nothing(len(lot), len(fit.classes))
+    machine = reweighted(fit.machine, kept)
+    insample = fit_maps(machine, fit.insample_maps.coupling)
+    other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept), insample_maps=insample)
+    f = machine.decision_values[lot]
+    failed = not other.converged or not other.maps.converged.all()
+    return Said(other.maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f)

@@ -1,0 +1,111 @@
+"""The generalised covariance measure [Shah & Peters 2020]: do residuals of y and of x given all else go together?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.repeats import distinct_rows
+from svmstat.resampling.ridge import left_out_residuals
+
+LEAST_ROWS = 10
+"""Of each degree of freedom, below which χ² is no approximation."""
+
+_RANK = 1e-8
+"""Singular values below, as parts of the largest one, are taken for rounding."""
+
+_EXPLAINED = 1e-6
+"""Residuals of this size, where the columns have the size one, say that they are functions of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """A test that the response does not depend on some columns, given the others.
+
+    Attributes
+    ----------
+    statistic : T, asymptotically χ² with ``df`` degrees of freedom if it does not; NaN where it cannot be tested
+    df : q (L − 1) for L levels
+    pvalue : P(χ² ≥ T)
+    why_not : why it cannot be tested, empty if it was
+    """
+
+    statistic: float
+    df: int
+    pvalue: float
+    why_not: str = ""
+
+
+def untested(df: int, why: str) -> Dependence:
+    """What is known where there is no test."""
+    return Dependence(np.nan, df, np.nan, why)
+
+
+def generalised_covariance(residuals: Floats, columns: Floats, others: Floats, weights: Floats) -> Dependence:
+    """The test for some columns of a design, the residuals of the response being given.
+
+    w_k = vec(r_k e_k'), with e_k the residuals of an orthonormal basis of the columns by kernel ridge regression on the
+    others without row k, so that neither units nor reference levels matter; T = n w̄' Ŝ⁻¹ w̄, where Ŝ is the covariance
+    matrix (divisor n) of the w_k.
+
+    Parameters
+    ----------
+    residuals : (n, L) 1{y = level} − π of all L levels, by a fit without the columns that has not seen the row
+    columns : (n, c) a single one that has more than two values counts with its square
+    others : (n, p)
+    weights : (n,) positive, as repeats
+
+    Returns
+    -------
+    Dependence
+    """
+    rows = distinct_rows(np.hstack([columns, others]), weights)
+    columns, others = columns[rows.first], others[rows.first]
+    basis = orthonormal(np.hstack([columns, columns**2]) if columns.shape[1] == 1 else columns, rows.weights)
+    n, df = float(weights.sum()), basis.shape[1] * (residuals.shape[1] - 1)
+    if df == 0:
+        return untested(df, "its columns are constant in these rows")
+    if n < LEAST_ROWS * df:
+        return untested(df, f"{n:.6g} rows are fewer than {LEAST_ROWS} for each of {df} degrees of freedom")
+    e = left_out_residuals(others, basis, rows.weights)[rows.of_row]
+    if not (np.average(e**2, axis=0, weights=weights) > _EXPLAINED**2).all():
+        return untested(df, "its columns are functions of the other predictors")
+    products = (residuals[:, 1:, None] * e[:, None, :]).reshape(len(e), df)
+    mean = np.average(products, axis=0, weights=weights)
+    centred = products - mean
+    statistic = float(n * mean @ np.linalg.solve((weights * centred.T) @ centred / n, mean))
+    return Dependence(statistic, df, float(chi2.sf(statistic, df)))
+
+
+def orthonormal(columns: Floats, weights: Floats) -> Floats:
+    """(n, r) a basis of the centred columns (n, c), of mean square one and uncorrelated.
+
+    Examples
+    --------
+    >>> orthonormal(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), np.ones(4)).round(6).ravel() ** 2
+    array([1., 1., 1., 1.])
+    """
+    root = np.sqrt(weights / weights.sum())[:, None]
+    centred = columns - np.average(columns, axis=0, weights=weights)
+    size = np.sqrt((root**2 * centred**2).sum(axis=0))
+    centred = centred[:, size > 0] / size[size > 0]
+    if centred.shape[1] == 0:
+        return centred
+    vectors, values, _ = np.linalg.svd(root * centred, full_matrices=False)
+    return np.asarray(vectors[:, values > _RANK * values[0]] / root)
+
+
+def holm(pvalues: Floats) -> Floats:
+    """p-values adjusted for their number by the steps of Holm (1979); NaN do not count.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, np.nan, 0.04, 0.03]))
+    array([0.03,  nan, 0.06, 0.06])
+    """
+    adjusted = np.full(len(pvalues), np.nan)
+    order = np.argsort(pvalues)[: np.count_nonzero(~np.isnan(pvalues))]
+    steps = pvalues[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
