@@ -20,6 +20,7 @@ from benchmarks import (
     validity_evidence,
     validity_gof,
     validity_sets,
+    validity_terms,
 )
 
 PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
@@ -30,6 +31,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "comparison": comparison.rows,
     "tuning": tuning_optimism.rows,
     "span": span.rows,
+    "terms": validity_terms.rows,
     "neyman-pearson": np_loo.rows,
 }
 

@@ -9,6 +9,7 @@ from svmstat.diagnostics.loo import LooResult
 from svmstat.diagnostics.permutation import PermutationResult
 from svmstat.diagnostics.reliability import Reliability, reliability
 from svmstat.diagnostics.stability import PredictionResult
+from svmstat.diagnostics.term_tests import TermTest, TermTests
 
 __all__ = [
     "Comparison",
@@ -20,5 +21,7 @@ __all__ = [
     "PermutationResult",
     "PredictionResult",
     "Reliability",
+    "TermTest",
+    "TermTests",
     "reliability",
 ]

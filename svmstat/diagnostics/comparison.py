@@ -32,7 +32,7 @@ _PREDICTIONS = {
     "brier": ("Brier", "share"),
     "auc": ("AUC", "share"),
     "calibration_slope": ("slope", "share"),
-    "mcnemar": ("McNemar p", "share"),
+    "mcnemar": ("McNemar p", "pvalue"),
 }
 
 

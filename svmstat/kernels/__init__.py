@@ -6,6 +6,7 @@ matrix; `Sum`, `Scaled`, `On` and `Centred` are made of others.
 
 from svmstat.kernels.base import Kernel, On, Scaled, Sum, gram
 from svmstat.kernels.centred import Centred, centred_gram
+from svmstat.kernels.fewer import on_fewer_columns
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import resolve_gamma
 from svmstat.kernels.given import CustomKernel, Precomputed, called
@@ -44,6 +45,7 @@ __all__ = [
     "is_rule",
     "make_kernel",
     "named",
+    "on_fewer_columns",
     "parameter",
     "resolve_gamma",
     "warn_if_indefinite",

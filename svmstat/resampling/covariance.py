@@ -15,8 +15,8 @@ LEAST_ROWS = 10
 _RANK = 1e-8
 """Singular values below, as parts of the largest one, are taken for rounding."""
 
-_EXPLAINED = 1e-6
-"""Residuals of this size, where the columns have the size one, say that they are functions of the others."""
+_UNEXPLAINED = 1e-4
+"""A part of the variance that is taken for what kernel ridge regression misses of a function of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,21 @@ class Dependence:
     statistic : T, asymptotically χ² with ``df`` degrees of freedom if it does not; NaN where it cannot be tested
     df : q (L − 1) for L levels
     pvalue : P(χ² ≥ T)
+    concurvity : the part of the variance of the columns that the others explain, of rows not seen: where it is near one
+        there is little left of them that could be seen to matter
     why_not : why it cannot be tested, empty if it was
     """
 
     statistic: float
     df: int
     pvalue: float
+    concurvity: float
     why_not: str = ""
 
 
-def untested(df: int, why: str) -> Dependence:
+def untested(df: int, why: str, concurvity: float = np.nan) -> Dependence:
     """What is known where there is no test."""
-    return Dependence(np.nan, df, np.nan, why)
+    return Dependence(np.nan, df, np.nan, concurvity, why)
 
 
 def generalised_covariance(residuals: Floats, columns: Floats, others: Floats, weights: Floats) -> Dependence:
@@ -69,13 +72,16 @@ def generalised_covariance(residuals: Floats, columns: Floats, others: Floats, w
     if n < LEAST_ROWS * df:
         return untested(df, f"{n:.6g} rows are fewer than {LEAST_ROWS} for each of {df} degrees of freedom")
     e = left_out_residuals(others, basis, rows.weights)[rows.of_row]
-    if not (np.average(e**2, axis=0, weights=weights) > _EXPLAINED**2).all():
-        return untested(df, "its columns are functions of the other predictors")
+    alone = left_out_residuals(others[:, :0], basis, rows.weights)[rows.of_row]
+    missed = np.average(e**2, axis=0, weights=weights) / np.average(alone**2, axis=0, weights=weights)
+    concurvity = 1.0 - float(missed.mean())
+    if missed.min() < _UNEXPLAINED:
+        return untested(df, "its columns are functions of the other predictors", concurvity)
     products = (residuals[:, 1:, None] * e[:, None, :]).reshape(len(e), df)
     mean = np.average(products, axis=0, weights=weights)
     centred = products - mean
     statistic = float(n * mean @ np.linalg.solve((weights * centred.T) @ centred / n, mean))
-    return Dependence(statistic, df, float(chi2.sf(statistic, df)))
+    return Dependence(statistic, df, float(chi2.sf(statistic, df)), concurvity)
 
 
 def orthonormal(columns: Floats, weights: Floats) -> Floats:

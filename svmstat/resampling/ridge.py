@@ -70,7 +70,7 @@ def left_out_residuals(points: Floats, targets: Floats, weights: Floats) -> Floa
 def _spectrum(points: Floats, w: Floats) -> _Spectrum:
     """The eigenvalues that are no rounding, and their vectors (S, r)."""
     S, p = points.shape
-    if p == 0 or S == 1:
+    if p == 0 or (points == points[0]).all():
         return _Spectrum(np.empty(0), np.empty((S, 0)))
     kernel, root = RBF(1.0 / typical_distance(points, w)), np.sqrt(w)[:, None]
     if S <= MOST_ROWS:

@@ -1,25 +1,21 @@
 """The fit, with its figures and its summary."""
 
-import sys
-from collections import ChainMap
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from svmstat._tools.checks import flag
-from svmstat.errors import UnavailableError
-from svmstat.formula import update_formula
 from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
 from svmstat.results.summary import abridged, summarize
+from svmstat.results.terms import Termed
 from svmstat.results.tested import Tested
 from svmstat.results.uncertainty import Uncertain
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Tested, Uncertain):
+class SVMResults(Tested, Uncertain, Termed):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two
@@ -41,58 +37,7 @@ class SVMResults(Tested, Uncertain):
         The maps fitted to the in-sample decision values, which deviance, influence and goodness of fit use [003].
     asked : str
         What ``calibration`` was in the call of `svm`.
-    call : callable
-        What repeats that call with changes.
     """
-
-    call: Callable[..., "SVMResults"] | None = field(default=None, kw_only=True)
-
-    def update(self, formula: str | None = None, data: pd.DataFrame | None = None, **changes: Any) -> "SVMResults":
-        """The fit of another formula, to other data, or with other settings; what is not named stays as it was.
-
-        It is what `svm` gives for the arguments of this fit's call and these. Names in the formula that are no columns
-        stand for what they stood for then; new ones are looked up where ``update`` is called. With another kernel the
-        parameters of the old one are dropped; a ν takes the place of C, costs, priors and class weights, and C that of
-        a ν. Of the best fit of `tune` C and the parameters of the kernel are those that were found.
-
-        Parameters
-        ----------
-        formula : str, optional
-            As ``". ~ . - x + z"``: ``.`` is what was on the same side before, without a left side the response stays.
-        data : DataFrame, optional
-            By default the DataFrame of this fit, which is not copied: changes in it count.
-        **changes
-            Arguments of `svm`.
-
-        Returns
-        -------
-        SVMResults
-
-        Raises
-        ------
-        ArgumentTypeError
-            For an argument that `svm` does not have.
-        UnavailableError
-            For a fit that no call of `svm` or `tune` made.
-
-        Examples
-        --------
-        >>> from svmstat import datasets, svm
-        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth", datasets.load("mackerel"), C=16)
-        >>> smaller = fit.update(". ~ . - b_depth", gamma=0.5)
-        >>> smaller.formula, smaller.C, smaller.kernel_parameters
-        ('egg_count > 0 ~ lon + lat', 16.0, {'gamma': 0.5})
-        """
-        if self.call is None:
-            raise UnavailableError("update() repeats the call of svm() or tune() that made a fit: this fit has none.")
-        caller = sys._getframe(1)
-        names = ChainMap(self.frame.own_names, caller.f_locals, caller.f_globals)
-        text = None if formula is None else update_formula(self.formula, formula)
-        return self.call(text, data, changes, names)
-
-    def refit(self, data: pd.DataFrame) -> "SVMResults":
-        """The same formula and settings on other data: ``update(data=data)``."""
-        return self.update(data=data)
 
     def __repr__(self) -> str:
         cost = f"C = {self.C:g}" if self.nu is None else "nu = ({:g}, {:g})".format(*self.nu)

@@ -303,3 +303,35 @@ def test_columns_of_terms_of_which_some_are_constant(table):
     slices = {name: (each.start, each.stop) for name, each in design.term_slices.items()}
     assert slices == {"one": (0, 0), "x": (0, 1), "x:a": (1, 3)}
     assert "one" not in design.column_names
+
+
+# Without some terms
+
+
+def test_a_design_without_terms_is_that_of_the_formula_without_them():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"y": np.arange(12) % 2, "x": rng.normal(size=12), "z": rng.normal(size=12), "one": 1.0})
+    data["g"] = np.resize(["u", "v", "w"], 12)
+    with pytest.warns(DesignWarning, match="constant"):
+        whole = build_design("y ~ x + one + g + bs(z, df=4) + x:g", data).design
+    for gone, formula in (
+        (["x", "x:g", "one"], "y ~ g + bs(z, df=4)"),
+        (["one", "g", "x:g", "bs(z, df=4)"], "y ~ x"),
+    ):
+        less, expected = whole.without(gone), build_design(formula, data).design
+        assert less.formula == expected.formula and less.column_names == expected.column_names
+        assert less.predictors == expected.predictors and less.term_slices == expected.term_slices
+        np.testing.assert_array_equal(less.transform(data).X, expected.transform(data).X)
+        np.testing.assert_array_equal(less.is_indicator, expected.is_indicator)
+    assert whole.without(["x"]).dropped == ("one",) and whole.without(["one"]).dropped == ()
+    assert whole.without(list(whole.term_slices)).formula == "y ~ 1"
+
+
+def test_what_contains_a_term_and_what_terms_read():
+    data = pd.DataFrame({"y": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 5.0], "z": [2.0, 1.0, 3.0, 1.0]})
+    design = build_design("y ~ x + z + x:z + np.log(x):z + np.log(x)", data).design
+    assert design.containing("x") == ("x", "x:z") and design.containing("x:z") == ("x:z",)
+    assert design.containing("z") == ("z", "x:z", "np.log(x):z")
+    assert (
+        design.read_by(["np.log(x)"]) == {"x"} and design.read_by(["x:z"]) == {"x", "z"} and design.read_by([]) == set()
+    )

@@ -25,12 +25,17 @@ def _share(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # -0 becomes 0
 
 
+def _pvalue(value: float) -> str:
+    return "<0.0001" if value < 5e-5 else _share(value)
+
+
 STYLES: dict[str, Callable[[float], str]] = {
     "estimate": _estimate,  # five significant digits
     "count": _count,  # an integer, or a sum of fractional weights
     "setting": "{:.6g}".format,  # what somebody typed in
     "residual": "{:.2g}".format,  # a small number of which the size matters
     "share": _share,  # a proportion
+    "pvalue": _pvalue,  # never zero
 }
 
 

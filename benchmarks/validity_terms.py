@@ -1,0 +1,56 @@
+"""The tests of terms: how often they reject where the response does not depend on a term given the others, and where."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.known import TRUTHS, row
+from svmstat import svm
+
+LEVEL = 0.05
+SAMPLES = {200: 400, 634: 100}
+EFFECT = 0.8
+"""Of a standard deviation of x, given the others, on the logit, where there is one."""
+
+DEPENDENCE = {
+    "none": (lambda Z, rng: rng.normal(size=len(Z)), 1.0),
+    "linear, rho = 0.7": (lambda Z, rng: 0.7 * Z[:, 0] + np.sqrt(0.51) * rng.normal(size=len(Z)), 0.51**0.5),
+    "nonlinear": (lambda Z, rng: np.sin(2.0 * Z[:, 0]) + 0.5 * Z[:, 1] ** 2 + 0.5 * rng.normal(size=len(Z)), 0.5),
+    "factor": (lambda Z, rng: np.digitize(Z[:, 0] + rng.normal(size=len(Z)), [-0.7, 0.7]), 0.65),
+}
+"""x given the two predictors on which the response depends, and its standard deviation then; a factor has 3 levels."""
+
+
+def rows(quick):
+    found = []
+    for n, samples in SAMPLES.items():
+        truths = TRUTHS if n == 200 else {"smooth": TRUTHS["smooth"], "flexible": TRUTHS["flexible"]}
+        for K in (2, 3):
+            for effect in (0.0, EFFECT):
+                for truth, (logit, machine) in truths.items():
+                    for name, (of, sd) in DEPENDENCE.items():
+                        number = 4 if quick else samples if effect == 0.0 else samples // 4
+                        every = [pvalue((s, n, K), n, K, logit, of, effect / sd, machine) for s in range(number)]
+                        design = f"{truth}, {K} classes, x on others: {name}"
+                        quantity = "size" if effect == 0.0 else "power"
+                        nominal = LEVEL if effect == 0.0 else np.nan
+                        found.append(row("terms", design, n, quantity, nominal, np.array(every) < LEVEL))
+    return found
+
+
+def pvalue(seed, n, K, logit, dependence, effect, machine):
+    """Of x, in a sample."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, 2))
+    x = dependence(Z, rng)
+    eta = logit(Z) - logit(Z).mean() + effect * (x - x.mean())
+    data = pd.DataFrame({"a": Z[:, 0], "b": Z[:, 1], "x": x if x.dtype.kind == "f" else np.array(list("uvw"))[x]})
+    if K == 2:
+        data["y"] = rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-eta))
+    else:
+        of_level = np.column_stack([np.zeros(n), eta, logit(Z[:, ::-1])])
+        data["y"] = np.array(list("pqr"))[(of_level + rng.gumbel(size=(n, 3))).argmax(axis=1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return svm("y ~ a + b + x", data, **machine).drop1(["x"]).table["pvalue"].iloc[0]

@@ -1,0 +1,311 @@
+"""Terms dropped from a fit and added to it: what they are worth, and whether the response depends on them."""
+
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.checks import at_least, flag, nearest, refuse, workers
+from svmstat._tools.randomness import seed_sequence
+from svmstat.calibration import fit_maps, log_of_own
+from svmstat.diagnostics import Evidence, TermTest, TermTests
+from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
+from svmstat.formula import Design, ModelFrame
+from svmstat.kernels import on_fewer_columns
+from svmstat.machine import fit_machine
+from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
+from svmstat.resampling.frequencies import Frequencies
+from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.nested import log_likelihoods, nested_estimate
+from svmstat.resampling.nested import splits as splits_of
+from svmstat.resampling.said import Said
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
+from svmstat.results.resampled import Resampled
+from svmstat.results.updated import Updated
+
+_NESTED_FOLDS, _LEAST = 10, 3
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Termed(Resampled, Updated):
+    """A fit beside those with one term less, or one more."""
+
+    def drop1(
+        self,
+        terms: Sequence[str] | None = None,
+        *,
+        nested: bool = False,
+        repeats: int = 5,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> TermTests:
+        """Drop each term: the change of the CV score, and a test that the response depends on it given the others.
+
+        A term goes with all that contain it, x with x:z. The other columns, C and the kernel stay as they are, the
+        width of a rule such as ``gamma="scale"`` as the number that it is in this fit.
+
+        Parameters
+        ----------
+        terms : sequence of str, optional
+            Which of the terms; by default all.
+        nested : bool
+            Whether the change is computed by nested cross-validation too [Bates, Hastie & Tibshirani 2023], as in
+            `compare`, for which there are 55 fits for each term and each of the ``repeats``.
+        repeats : int
+            The number of splits into ten folds for ``nested``.
+        rng : int or Generator, optional
+            On which alone the folds of ``nested`` depend.
+        n_jobs, progress
+            As in `loo`.
+
+        Returns
+        -------
+        TermTests
+
+        Raises
+        ------
+        ArgumentError
+            For a term that the formula does not have.
+        UnavailableError
+            For a precomputed kernel, which has no terms.
+
+        Notes
+        -----
+        The test is the generalised covariance measure [Shah & Peters 2020]. With r_k = 1{y_k = level} − π_k for all
+        levels but one, π being held out of the fit without the term, and e_k the residuals of the term's columns by
+        kernel ridge regression on the other columns without row k: T = n w̄'Ŝ⁻¹w̄ of w_k = vec(r_k e_k') is χ² with as
+        many degrees of freedom as w has entries, if the response does not depend on the term given the others. A single
+        column counts with its square, a factor with all its indicators but one. Of a term whose data the others read
+        too, such as x:z beside x and z, there is nothing to test.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth", datasets.load("mackerel"), C=16, gamma=0.25)
+        >>> fit.drop1().table[["delta_score", "df"]].round(1)
+                 delta_score  df
+        term
+        lon  ...
+        """
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        design, how = self._design_of_terms("drop1()"), self._folds
+        names = _known("terms", terms, tuple(design.term_slices))
+        splits = self._splits(flag("nested", nested), at_least("repeats", repeats, 1), rng)
+        gone = [design.containing(name) for name in names]
+        base = self.judged(how, n_jobs, progress)
+        found = run_pieces(
+            _smaller, [(self, each, how, splits) for each in gone], n_jobs=n_jobs, progress=progress, what="terms"
+        )
+        with_it = [tuple(each for each in group if each != name) for name, group in zip(names, gone, strict=True)]
+        return self._tests("drop1", base, names, with_it, found, splits)
+
+    def add1(
+        self,
+        scope: str | Sequence[str],
+        *,
+        nested: bool = False,
+        repeats: int = 5,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> TermTests:
+        """Add each of some terms: the change of the CV score, and a test that the response depends on it.
+
+        Parameters
+        ----------
+        scope : str or sequence of str
+            The terms, each as a formula has it, such as ``["z", "x:z", "np.log(w)"]``. C and the kernel stay.
+        nested, repeats, rng, n_jobs, progress
+            As in `drop1`, which says what the test is.
+
+        Returns
+        -------
+        TermTests
+
+        Raises
+        ------
+        DataError
+            If a value of a new term is missing in a row of the fit: all fits must be of the same rows.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"), C=16, gamma=0.25)
+        >>> fit.add1(["b_depth", "c_dist"]).table["delta_score"].round(1).to_dict()
+        {'b_depth': ..., 'c_dist': ...}
+        """
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        self._design_of_terms("add1()")
+        splits = self._splits(flag("nested", nested), at_least("repeats", repeats, 1), rng)
+        names = (scope,) if isinstance(scope, str) else tuple(scope)
+        if not names or not all(isinstance(each, str) for each in names):
+            raise ArgumentTypeError(f"scope={scope!r} is not allowed: it must be the text of a term, or several.")
+        caller = sys._getframe(1)
+        larger = [self._again(f". ~ . + {each}", None, {"kernel": self.kernel}, caller) for each in names]
+        for name, other in zip(names, larger, strict=True):
+            self._check_addition(name, other)
+        how = self._folds
+        base = self.judged(how, n_jobs, progress)
+        pieces = [(self, other, base, how, splits) for other in larger]
+        found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
+        return self._tests("add1", base, names, [()] * len(names), found, splits)
+
+    def _design_of_terms(self, what: str) -> Design:
+        if not self.kernel.of_rows:
+            raise UnavailableError(f"{what} needs the columns of terms, of which a precomputed kernel knows nothing.")
+        return self.frame.design
+
+    def _check_addition(self, name: str, other: Self) -> None:
+        own, rows = self.frame.design.term_slices, self.frame.rows
+        if not np.array_equal(other.frame.rows, rows):
+            missing = len(rows) - len(np.intersect1d(other.frame.rows, rows))
+            raise DataError(
+                f"scope: {name!r} is missing in {missing} of the {len(rows)} rows of the fit, and all fits must be of "
+                "the same rows: leave these out first, as by update(subset=...)."
+            )
+        if other.frame.design.term_slices.keys() <= own.keys():
+            raise refuse("scope", name, f"a term that is none of {', '.join(map(repr, own))}")
+
+    @property
+    def _folds(self) -> int | None:
+        """How rows are held out: one by one, or in folds."""
+        return None if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None else FOLDS
+
+    def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
+        """Leave-one-out, or by folds."""
+        return self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
+
+    def _splits(self, nested: bool, repeats: int, rng: int | np.random.Generator | None) -> Codes:
+        """(R, n) the folds of nested cross-validation, none unless it is asked for."""
+        seed = seed_sequence("rng", rng)
+        if not nested:
+            return np.empty((0, self.n_rows), np.intp)
+        counts = np.bincount(self.frame.codes[self.frame.weights > 0])
+        if counts.min() < _LEAST:
+            level = self.classes[int(counts.argmin())]
+            raise DataError(
+                f"nested=True: the level {level!r} of the response has {counts.min()} rows, and must have {_LEAST}, "
+                "since two folds may be left out together."
+            )
+        return splits_of(self.frame.codes, self.frame.weights, _NESTED_FOLDS, repeats, seed)
+
+    def without_terms(self, gone: Collection[str]) -> Self | None:
+        """The fit without some terms, everything else as it is; None where no column is left."""
+        frame, columns = self.frame, _columns(self.frame.design, gone)
+        kernel = on_fewer_columns(self.kernel, np.flatnonzero(~columns).tolist())
+        if kernel is None:
+            return None
+        X = np.ascontiguousarray(frame.X[:, ~columns])
+        machine = fit_machine(kernel, X, frame.codes, frame.weights, self.machine.pairs, C=self.machine.C)
+        return replace(
+            self, frame=replace(frame, X=X, design=frame.design.without(gone)), machine=machine,
+            insample_maps=fit_maps(machine, self.insample_maps.coupling), call=None, optimism=None,
+        )  # fmt: skip
+
+    def _tests(
+        self, kind: str, base: Evidence, names: Sequence[str], with_it: Sequence[tuple[str, ...]],
+        found: Sequence["_Found"], splits: Codes,
+    ) -> TermTests:  # fmt: skip
+        changes: Sequence[Any] = [None] * len(found)
+        if len(splits):
+            own = _nested_table(self.said_without, self.frame, splits)
+            changes = [nested_estimate(2.0 * (own - each.table), splits, self.frame.weights) for each in found]
+        tests = [
+            TermTest(name, group, each.evidence, each.dependence, change)
+            for name, group, each, change in zip(names, with_it, found, changes, strict=True)
+        ]
+        return TermTests(kind=kind, formula=self.formula, evidence=base, tests=tuple(tests), repeats=len(splits))
+
+
+class _Found(NamedTuple):
+    """Of a fit with other terms.
+
+    Attributes
+    ----------
+    evidence : what it says of rows that it has not seen
+    dependence : the test of the terms by which it differs
+    table : log-likelihoods by nested folds
+    """
+
+    evidence: Evidence
+    dependence: Dependence
+    table: Floats
+
+
+def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Codes) -> _Found:
+    """Without some terms."""
+    design, frame = fit.frame.design, fit.frame
+    other = fit.without_terms(gone)
+    if other is None:
+        null = Frequencies(frame.codes, frame.weights)
+        evidence, without = _of_frequencies(fit, null.one_by_one()), null.without
+    else:
+        evidence, without = other.judged(folds, n_jobs=1), partial(other.said_without, n_jobs=1)
+    columns = _columns(design, gone)
+    rest = design.term_slices.keys() - set(gone)
+    if design.read_by(gone) <= design.read_by(rest):
+        dependence = untested(0, "the terms that stay read the same data")
+    else:
+        dependence = _dependence(evidence, frame.X[:, columns], frame.X[:, ~columns])
+    return _Found(evidence, dependence, _nested_table(without, frame, splits))
+
+
+def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, splits: Codes) -> _Found:
+    """With a further term."""
+    design, X = other.frame.design, other.frame.X
+    new = design.term_slices.keys() - fit.frame.design.term_slices.keys()
+    columns = _columns(design, new)
+    if design.read_by(new) <= fit.frame.design.read_by(fit.frame.design.term_slices):
+        dependence = untested(0, "the terms that are there read the same data")
+    else:
+        dependence = _dependence(evidence, X[:, columns], X[:, ~columns])
+    table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
+    return _Found(other.judged(folds, n_jobs=1), dependence, table)
+
+
+def _columns(design: Design, names: Collection[str]) -> NDArray[np.bool_]:
+    """(p,) whether a column of the design is of one of these terms."""
+    found = np.zeros(len(design.column_names), bool)
+    for name in names:
+        found[design.term_slices[name]] = True
+    return found
+
+
+def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependence:
+    """The test of columns (n, c) by what a fit without them says of rows that it has not seen."""
+    p = evidence.probability
+    used = (evidence.weights > 0) & np.isfinite(p).all(axis=1)
+    residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
+    return generalised_covariance(residuals, columns[used], others[used], evidence.weights[used])
+
+
+def _of_frequencies(fit: Termed, said: Said) -> Evidence:
+    """What the class frequencies of the other rows say."""
+    frame, p = fit.frame, said.probability
+    return Evidence(
+        how="leave-one-out", index=frame.index, shape=fit.shape, codes=frame.codes, weights=frame.weights,
+        values=np.zeros((len(p), len(fit.machine.pairs))), probability=p,
+        log_likelihoods=log_of_own(p, frame.codes), winner=said.winner, failed=said.failed,
+    )  # fmt: skip
+
+
+def _nested_table(without: Callable[[list[Codes]], list[Said]], frame: ModelFrame, splits: Codes) -> Floats:
+    """(R, K, n) log-likelihoods by nested folds, for no splits none."""
+    if not len(splits):
+        return np.empty((0, 0, len(frame.codes)))
+    return log_likelihoods(without, np.arange(len(frame.response.levels)), splits, frame.codes)
+
+
+def _known(argument: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The names that are given, all by default; one that there is not is refused."""
+    names = known if given is None else (given,) if isinstance(given, str) else tuple(given)
+    for each in names:
+        if each not in known:
+            raise refuse(argument, each, f"one of {', '.join(map(repr, known))}{nearest(str(each), known)}")
+    return names

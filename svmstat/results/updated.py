@@ -1,0 +1,80 @@
+"""The call of a fit, repeated with changes."""
+
+import sys
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Self
+
+import pandas as pd
+
+from svmstat.errors import UnavailableError
+from svmstat.formula import update_formula
+from svmstat.results.settings import Settings
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Updated(Settings):
+    """A fit that can be made again.
+
+    Attributes
+    ----------
+    call : callable
+        What repeats the call of `svm` or `tune` that made it with changes.
+    """
+
+    call: Callable[..., Any] | None = field(default=None, kw_only=True)
+
+    def update(self, formula: str | None = None, data: pd.DataFrame | None = None, **changes: Any) -> Self:
+        """The fit of another formula, to other data, or with other settings; what is not named stays as it was.
+
+        It is what `svm` gives for the arguments of this fit's call and these. Names in the formula that are no columns
+        stand for what they stood for then; new ones are looked up where ``update`` is called. With another kernel the
+        parameters of the old one are dropped; a ν takes the place of C, costs, priors and class weights, and C that of
+        a ν. Of the best fit of `tune` C and the parameters of the kernel are those that were found.
+
+        Parameters
+        ----------
+        formula : str, optional
+            As ``". ~ . - x + z"``: ``.`` is what was on the same side before, without a left side the response stays.
+        data : DataFrame, optional
+            By default the DataFrame of this fit, which is not copied: changes in it count.
+        **changes
+            Arguments of `svm`.
+
+        Returns
+        -------
+        SVMResults
+
+        Raises
+        ------
+        ArgumentTypeError
+            For an argument that `svm` does not have.
+        UnavailableError
+            For a fit that no call of `svm` or `tune` made.
+
+        Examples
+        --------
+        >>> from svmstat import datasets, svm
+        >>> fit = svm("egg_count > 0 ~ lon + lat + b_depth", datasets.load("mackerel"), C=16)
+        >>> smaller = fit.update(". ~ . - b_depth", gamma=0.5)
+        >>> smaller.formula, smaller.C, smaller.kernel_parameters
+        ('egg_count > 0 ~ lon + lat', 16.0, {'gamma': 0.5})
+        """
+        return self._again(formula, data, changes, sys._getframe(1))
+
+    def refit(self, data: pd.DataFrame) -> Self:
+        """The same formula and settings on other data: ``update(data=data)``."""
+        return self.update(data=data)
+
+    def _again(
+        self, formula: str | None, data: pd.DataFrame | None, changes: Mapping[str, Any], caller: FrameType
+    ) -> Self:
+        """The fit with changes; names that are new in the formula are those of the caller."""
+        if self.call is None:
+            raise UnavailableError("update() repeats the call of svm() or tune() that made a fit: this fit has none.")
+        names = ChainMap(self.frame.own_names, caller.f_locals, caller.f_globals)
+        text = None if formula is None else update_formula(self.formula, formula)
+        repeated: Self = self.call(text, data, changes, names)
+        return repeated

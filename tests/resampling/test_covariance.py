@@ -1,0 +1,118 @@
+"""The generalised covariance measure from its definition; what it does not depend on; where there is none."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+from statsmodels.stats.multitest import multipletests
+
+from svmstat.resampling.covariance import generalised_covariance, holm, orthonormal
+from svmstat.resampling.ridge import left_out_residuals
+
+# T is a quotient of sums of n terms.
+TOL = 1e-7
+
+
+def drawn(n=150, K=2, seed=0):
+    """Residuals of a response of K levels, two other predictors, and an x that depends on them."""
+    rng = np.random.default_rng(seed)
+    others = rng.normal(size=(n, 2))
+    x = others[:, :1] ** 2 + rng.normal(size=(n, 1))
+    p = rng.dirichlet(np.ones(K), n)
+    codes = np.array([rng.choice(K, p=each) for each in p])
+    return np.eye(K)[codes] - p, x, others, np.ones(n)
+
+
+def by_definition(r, targets, others, w):
+    """T = n w̄' Ŝ⁻¹ w̄ as in Shah & Peters (2020), a row for each of Σw copies."""
+    e = np.repeat(left_out_residuals(others, targets, w), w.astype(int), axis=0)
+    r = np.repeat(r, w.astype(int), axis=0)
+    products = np.einsum("ij,ik->ijk", r[:, 1:], e).reshape(len(r), -1)
+    S = np.cov(products.T, bias=True).reshape(products.shape[1], -1)
+    mean = products.mean(axis=0)
+    return len(r) * mean @ np.linalg.inv(S) @ mean
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 2.0, 3.0]])
+def test_it_is_the_definition(K, weights):
+    r, x, others, w = drawn(K=K)
+    w = np.resize(weights, len(w))
+    found = generalised_covariance(r, x, others, w)
+    pair = orthonormal(np.hstack([x, x**2]), w)
+    assert found.statistic == pytest.approx(by_definition(r, pair, others, w), rel=TOL)
+    assert found.df == 2 * (K - 1)
+    assert found.pvalue == pytest.approx(chi2.sf(found.statistic, found.df))
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_units_and_reference_levels_do_not_matter(K):
+    r, x, others, w = drawn(K=K)
+    levels = np.digitize(x[:, 0], [0.0, 1.0, 2.0])
+    every = np.eye(4)[levels]
+    same = generalised_covariance(r, every, others, w)
+    assert same.df == 3 * (K - 1)
+    for columns in (every[:, 1:], every[:, [3, 0, 2]], every @ np.diag([1.0, 5.0, 0.1, 7.0])):
+        assert generalised_covariance(r, columns, others, w).statistic == pytest.approx(same.statistic, rel=1e-6)
+    plain = generalised_covariance(r, x, others, w)
+    assert generalised_covariance(r, 3.0 - 40.0 * x, others, w).statistic == pytest.approx(plain.statistic, rel=1e-5)
+
+
+def test_levels_of_the_response_do_not_matter():
+    r, x, others, w = drawn(K=3)
+    found = [generalised_covariance(r[:, order], x, others, w).statistic for order in ([0, 1, 2], [2, 0, 1])]
+    assert found[0] == pytest.approx(found[1], rel=TOL)
+
+
+def test_copies_are_weights():
+    r, x, others, w = drawn()
+    w = np.resize([1.0, 2.0, 3.0], len(w))
+    times = np.repeat(np.arange(len(w)), w.astype(int))
+    copied = generalised_covariance(r[times], x[times], others[times], np.ones(len(times)))
+    assert generalised_covariance(r, x, others, w).statistic == pytest.approx(copied.statistic, rel=1e-6)
+
+
+def test_a_column_of_two_values_has_no_square():
+    r, x, others, w = drawn()
+    assert generalised_covariance(r, (x > 0).astype(float), others, w).df == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        (lambda x, z: z[:, :1], "functions of the other predictors"),
+        (lambda x, z: z[:, :1] * z[:, 1:], "functions of the other predictors"),
+        (lambda x, z: np.ones_like(x), "constant"),
+        (lambda x, z: np.eye(90)[np.arange(len(x)) % 90], "800 rows are fewer than 10 for each of 89"),
+    ],
+)
+def test_where_there_is_none_it_says_why(columns, why):
+    r, x, _, w = drawn(800)
+    others = np.random.default_rng(1).uniform(size=(800, 2))
+    found = generalised_covariance(r, columns(x, others), others, w)
+    assert np.isnan(found.statistic) and np.isnan(found.pvalue) and why in found.why_not
+
+
+def test_concurvity_is_the_part_that_the_others_explain():
+    rng = np.random.default_rng(1)
+    r, _, others, w = drawn(800)
+    for share in (0.0, 0.5, 0.9):
+        x = np.sqrt(share) * others[:, :1] + np.sqrt(1.0 - share) * rng.normal(size=(800, 1))
+        pair = generalised_covariance(r, (x > 0).astype(float), others, w).concurvity
+        alone = generalised_covariance(r, x, others, w).concurvity
+        assert -0.02 < pair < share + 0.1 and abs(alone - (share + share**2) / 2.0) < 0.1  # of x, and of x squared
+
+
+def test_it_finds_what_there_is():
+    _, x, others, w = drawn(400)
+    rng = np.random.default_rng(3)
+    event = rng.uniform(size=400) < 1.0 / (1.0 + np.exp(-(x[:, 0] - 1.0)))
+    blind = np.column_stack([event, ~event]) - 0.5
+    assert generalised_covariance(blind, x, others, w).pvalue < 1e-4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_is_that_of_statsmodels(seed):
+    p = np.random.default_rng(seed).uniform(size=7) ** 3
+    np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
+    with_gaps = np.insert(p, [0, 4], np.nan)
+    np.testing.assert_array_equal(holm(with_gaps)[~np.isnan(with_gaps)], holm(p))

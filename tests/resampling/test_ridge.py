@@ -1,0 +1,90 @@
+"""Kernel ridge regression without a row: the refit without it, for whole and fractional weights; landmarks."""
+
+import numpy as np
+import pytest
+
+from svmstat.kernels import RBF
+from svmstat.kernels.gamma import typical_distance
+from svmstat.resampling import ridge
+from svmstat.resampling.ridge import left_out_residuals
+
+# Systems of equations of condition up to 1e8.
+TOL = 1e-6
+
+
+def drawn(n=40, p=2, q=2, seed=0):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, p))
+    return points, np.sin(points[:, :1]) + 0.3 * rng.normal(size=(n, q)), np.ones(n)
+
+
+def predicted(K, across, y, w, penalty):
+    """m + h(x) of the minimum of Σ w (y − f)² + λ‖h‖², by its normal equations."""
+    n = len(K)
+    system = np.block([[w[:, None] * K + penalty * np.eye(n), w[:, None]], [(w @ K)[None], np.array([[w.sum()]])]])
+    solution = np.linalg.solve(system, np.vstack([w[:, None] * y, w[None] @ y]))
+    return across @ solution[:-1] + solution[-1]
+
+
+def refitted(points, targets, w, part):
+    """The residuals of refits in which a row has lost min(w, 1), with the penalty for which they are least."""
+    K = RBF(1.0 / typical_distance(points, w))(points, points)
+    centre = np.eye(len(w)) - w / w.sum()
+    largest = np.linalg.eigvalsh(np.sqrt(w)[:, None] * (centre @ K @ centre.T) * np.sqrt(w))[-1]
+    best = None
+    for penalty in largest * ridge._PENALTIES:
+        e = np.empty_like(targets)
+        for k in range(len(w)):
+            left = w.copy()
+            left[k] -= part[k]
+            kept = left > 0
+            found = predicted(K[np.ix_(kept, kept)], K[[k]][:, kept], targets[kept], left[kept], penalty)
+            e[k] = targets[k] - found[0]
+        total = (w[:, None] * e**2).sum()
+        best = (total, e) if best is None or total < best[0] else best
+    return best[1]
+
+
+@pytest.mark.parametrize("weights", [np.ones(40), np.resize([1.0, 2.0, 3.0], 40), np.resize([0.4, 1.0, 2.5], 40)])
+def test_residuals_are_those_of_refits(weights):
+    points, targets, _ = drawn()
+    expected = refitted(points, targets, weights, np.minimum(weights, 1.0))
+    np.testing.assert_allclose(left_out_residuals(points, targets, weights), expected, atol=TOL)
+
+
+def test_weights_are_repeats():
+    points, targets, _ = drawn()
+    w = np.resize([1.0, 2.0, 3.0], 40)
+    times = np.repeat(np.arange(40), w.astype(int))
+    copies = left_out_residuals(points[times], targets[times], np.ones(len(times)))
+    np.testing.assert_allclose(left_out_residuals(points, targets, w)[times], copies, atol=TOL)
+
+
+def test_without_columns_the_mean_of_the_others():
+    _, targets, w = drawn()
+    others = (targets.sum(axis=0) - targets) / 39.0
+    np.testing.assert_allclose(left_out_residuals(np.empty((40, 0)), targets, w), targets - others, atol=1e-12)
+
+
+def test_points_that_are_all_the_same_say_nothing():
+    _, targets, w = drawn()
+    others = (targets.sum(axis=0) - targets) / 39.0
+    np.testing.assert_allclose(left_out_residuals(np.ones((40, 3)), targets, w), targets - others, atol=1e-10)
+
+
+def test_all_rows_as_landmarks_are_the_whole_kernel(monkeypatch):
+    points, targets, w = drawn(60)
+    whole = left_out_residuals(points, targets, w)
+    monkeypatch.setattr(ridge, "MOST_ROWS", 10)
+    monkeypatch.setattr(ridge, "LANDMARKS", 60)
+    np.testing.assert_allclose(left_out_residuals(points, targets, w), whole, atol=1e-4)
+
+
+def test_some_rows_as_landmarks_come_near(monkeypatch):
+    points, targets, w = drawn(400)
+    whole = left_out_residuals(points, targets, w)
+    monkeypatch.setattr(ridge, "MOST_ROWS", 100)
+    monkeypatch.setattr(ridge, "LANDMARKS", 80)
+    found = left_out_residuals(points, targets, w)
+    assert (found - whole).std() < 0.05 * whole.std()
+    np.testing.assert_array_equal(left_out_residuals(points, targets, w), found)

@@ -1,0 +1,220 @@
+"""Terms dropped and added: the fits without and with them from scratch, their comparison, and what is refused."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from levels import sample
+
+from svmstat import compare, svm
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
+from svmstat.kernels import RBF, Linear
+from svmstat.resampling.covariance import generalised_covariance
+
+FORMULA = "y ~ x + np.log(z + 60) + site + side + x:side"
+# A kernel of fewer columns adds them in the same order; held-out probabilities carry the tolerance of two solutions.
+TOL = 1e-6
+
+
+@pytest.fixture
+def data(K):
+    return sample(K, 90, seed=4)
+
+
+def fitted(data, formula=FORMULA, **options):
+    options = {"gamma": 0.4, **options} if "kernel" not in options else options
+    return svm(formula, data, **{"C": 2.0, "weights": "w", **options})
+
+
+def assert_near(found, expected):
+    np.testing.assert_allclose(found.probability, expected.probability, atol=TOL)
+
+
+def test_a_fit_without_a_term_is_that_of_the_formula_without_it(data):
+    fit = fitted(data, gamma="scale")
+    tests = fit.drop1()
+    gone = {"x": "- x - x:side", "np.log(z + 60)": "- np.log(z + 60)", "site": "- site", "side": "- side - x:side"}
+    for term, change in gone.items():
+        smaller = fit.update(f". ~ . {change}", gamma=fit.kernel.gamma)
+        assert_near(tests[term].evidence, smaller.loo())
+    assert tests["x"].with_it == tests["side"].with_it == ("x:side",) and tests["site"].with_it == ()
+    assert list(tests.table.index) == [*gone, "x:side"]
+
+
+def test_changes_are_those_of_compare(data):
+    fit = fitted(data)
+    smaller = fit.update(". ~ . - site")
+    both = compare(fit, smaller).table.iloc[1]
+    row = fit.drop1(["site"]).table.iloc[0]
+    assert row["delta_score"] == pytest.approx(both["delta"], abs=1e-3)
+    assert row["se"] == pytest.approx(both["delta_se"], rel=1e-3)
+
+
+def test_nested_changes_are_those_of_compare():
+    data = sample(2, 90, seed=4)
+    fit = fitted(data, "y ~ x + site", weights=None)
+    smaller = fit.update(". ~ . - site")
+    both = compare(fit, smaller, nested=True, repeats=2, rng=3)
+    tests = fit.drop1(["site"], nested=True, repeats=2, rng=np.random.default_rng(3))
+    again = fit.drop1(["site"], nested=True, repeats=2, rng=np.random.default_rng(3))
+    assert tests.table.equals(again.table) and "2 splits into 10 folds" in str(tests)
+    assert tests.table["nested_se"].iloc[0] == pytest.approx(both.table["nested_se"].iloc[1], rel=0.5)  # other folds
+
+
+def test_the_test_is_of_held_out_residuals_without_the_term(data, K):
+    fit = fitted(data)
+    found = fit.drop1(["site"])["site"]
+    X, used = fit.model_matrix, fit.frame.weights > 0
+    columns = [name.startswith("site") for name in X]
+    residuals = (np.eye(K)[fit.frame.codes] - found.evidence.probability)[used]
+    expected = generalised_covariance(
+        residuals, X.loc[:, columns].to_numpy()[used], X.loc[:, np.logical_not(columns)].to_numpy()[used],
+        fit.frame.weights[used],
+    )  # fmt: skip
+    assert found.dependence == expected and expected.df == 2 * (K - 1)
+
+
+def test_of_what_the_others_read_too_there_is_nothing_to_test(data):
+    found = fitted(data).drop1(["x:side"])
+    assert np.isnan(found.table["statistic"]).all() and np.isfinite(found.table["delta_score"]).all()
+    assert "x:side: no test, since the terms that stay read the same data" in " ".join(str(found).split())
+
+
+def test_without_any_term_there_are_the_class_frequencies(data):
+    fit = fitted(data, "y ~ site")
+    found = fit.drop1()["site"].evidence
+    assert found.score == pytest.approx(fit.loo().null_score)
+    assert found.rsquared == pytest.approx(0.0, abs=1e-12)
+    nested = fit.drop1(nested=True, repeats=1, rng=0)["site"].nested
+    assert np.isfinite(nested.value) and nested.se > 0
+
+
+def test_copies_are_weights(data, K):
+    whole = data[data["w"] > 0]
+    copies = whole.loc[whole.index.repeat(whole["w"])].reset_index(drop=True)
+    options = {"scale": True, "formula": "y ~ x + site"}
+    one, other = (fitted(each, weights=w, **options).drop1().table for each, w in ((whole, "w"), (copies, None)))
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_numbers_do_not_depend_on_workers(data, n_jobs):
+    fit = fitted(data)
+    pd.testing.assert_frame_equal(fit.drop1().table, fitted(data).drop1(n_jobs=n_jobs).table)
+
+
+def test_kernels_on_columns_lose_theirs(data):
+    kernel = Linear().on("site") + 0.5 * RBF(gamma=0.3).on("x", "np.log(z + 60)")
+    fit = fitted(data, "y ~ x + np.log(z + 60) + site", kernel=kernel)
+    tests = fit.drop1()
+    without = {"site": ("x", "np.log(z + 60)"), "x": ("site", "np.log(z + 60)")}
+    kernels = {"site": 0.5 * RBF(gamma=0.3), "x": Linear().on("site") + 0.5 * RBF(gamma=0.3).on("np.log(z + 60)")}
+    for term, stay in without.items():
+        other = fitted(data, f"y ~ {' + '.join(stay)}", kernel=kernels[term])
+        assert_near(tests[term].evidence, other.loo())
+
+
+def test_beyond_many_rows_folds_are_held_out(monkeypatch):
+    for module in ("resampled", "terms"):
+        monkeypatch.setattr(f"svmstat.results.{module}.MOST_LEFT_OUT", 50)
+    fit = fitted(sample(2, 90, seed=4), "y ~ x + site")
+    tests = fit.drop1()
+    assert "CV score, 10 folds" in str(tests)
+    assert_near(tests["x"].evidence, fit.update(". ~ . - x").kfold())
+
+
+# add1
+
+
+def test_adding_is_the_larger_formula_and_the_other_way_round(data):
+    fit = fitted(data, "y ~ x + site")
+    larger = fit.update(". ~ . + z")
+    one, back = fit.add1("z"), larger.drop1(["z"])
+    assert one.table["delta_score"].iloc[0] == pytest.approx(-back.table["delta_score"].iloc[0], abs=1e-3)
+    for name in ("se", "statistic", "df", "pvalue"):
+        assert one.table[name].iloc[0] == pytest.approx(back.table[name].iloc[0], rel=1e-3)
+
+
+def test_names_of_the_caller_are_known_in_what_is_added(data):
+    def third(x):
+        return x**3
+
+    fit = fitted(data, "y ~ x + site")
+    tests = fit.add1(["third(z)", "x:site"])
+    assert list(tests.table.index) == ["third(z)", "x:site"]
+    assert np.isnan(tests.table.loc["x:site", "pvalue"]) and np.isfinite(tests.table.loc["third(z)", "pvalue"])
+    assert third(2.0) == 8.0
+
+
+@pytest.mark.parametrize(
+    ("scope", "error", "message"),
+    [
+        ("x", ArgumentError, "scope='x' is not allowed: it must be a term that is none of 'x', 'site'"),
+        ([], ArgumentTypeError, "scope=.* must be the text of a term"),
+        ([3], ArgumentTypeError, "scope=.* must be the text of a term"),
+        ("z", DataError, "scope: 'z' is missing in 2 of the 90 rows"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(scope, error, message):
+    data = sample(2, 90, seed=4)
+    data.loc[[3, 8], "z"] = np.nan
+    with pytest.raises(error, match=message):
+        fitted(data, "y ~ x + site").add1(scope)
+
+
+# What is refused and printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"terms": ["sit"]}, "terms='sit' is not allowed: .* did you mean 'site'"),
+        ({"nested": 1}, "nested=1 is not allowed"),
+        ({"nested": True, "repeats": 0}, "repeats=0 is not allowed"),
+        ({"rng": -1}, "rng=-1 is not allowed"),
+        ({"n_jobs": 0}, "n_jobs=0 is not allowed"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        fitted(sample(2, 90, seed=4)).drop1(**arguments)
+
+
+def test_a_level_that_folds_would_lose_is_refused():
+    data = sample(2, 60, seed=4).assign(rare=lambda d: np.arange(60) < 2)
+    with pytest.raises(DataError, match="the level True of the response has 2 rows"):
+        fitted(data, "rare ~ x + z", weights=None).drop1(nested=True)
+
+
+def test_a_gram_matrix_has_no_terms():
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    frame = pd.DataFrame(x @ x.T, columns=[f"k{i}" for i in range(20)]).assign(y=np.arange(20) % 2)
+    fit = svm("y ~ .", frame, kernel="precomputed")
+    for method, arguments in (("drop1", ()), ("add1", ("z",))):
+        with pytest.raises(UnavailableError, match=f"{method}.* needs the columns of terms"):
+            getattr(fit, method)(*arguments)
+
+
+def test_rows_that_cannot_be_held_out_are_counted():
+    data = pd.DataFrame({"y": [1] + [0] * 19, "x": np.arange(20.0), "z": np.arange(20) % 3})
+    tests = svm("y ~ x + z", data, C=1.0, gamma=0.1).drop1()
+    assert np.isnan(tests.table["delta_score"]).all()
+    assert "<none>: 1 row could not be held out" in " ".join(str(tests).split())
+
+
+def test_the_printout_and_the_figure(data):
+    tests = fitted(data).drop1()
+    text = " ".join(str(tests).split())
+    for part in (
+        "Single term deletions",
+        "With the term dropped",
+        "Shah & Peters",
+        "Dropped with it",
+        "concurvity near 1",
+    ):
+        assert part in text
+    assert "x:side" in tests.summary().as_html() and "tabular" in tests.summary().as_latex()
+    assert repr(tests).startswith("<TermTests: drop1, leave-one-out, score ")
+    ax = tests.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["<none>", *tests.table.index]
+    plt.close(ax.figure)
