@@ -42,7 +42,8 @@ _NESTED = (
 )
 _PAIRED = (
     "As good as the best: the score is above the least by at most the standard error of that difference, row by row. "
-    "The simplest of these points has the smallest C, then the smallest gamma, or the first kernel of a list."
+    "The simplest of these points has the smallest C, then the first formula or kernel of a list, and the smallest "
+    "gamma."
 )
 _UNPAIRED = (
     "Which points are as good as the best is not known: the parts of the rows in all scores take too much memory."
@@ -119,11 +120,17 @@ class CostPlan(Plan):
         best, table = result.searched, result.table
         varied = [name for name in best if _varies(table, name)]
         shown = (["C", "gamma"] if {"C", "gamma"} <= set(varied) else varied[:2]) or ["C"]
-        if "kernel" in varied:
-            shown = ["C", "kernel"]
+        by_name = next((name for name in ("formula", "kernel") if name in varied), None)
+        if by_name is not None:
+            shown = ["C", by_name]
+        table = table.assign(near=self._near(result))
         held = {name: best[name] for name in varied if name not in shown}
-        table = _held_at(table.assign(near=self._near(result)), held)
-        what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
+        if by_name == "formula":  # each has a grid of its own
+            table = table.loc[table.dropna(subset="score").groupby(shown, sort=False)["score"].idxmin()]
+            what = self.score_name + "".join(f", least over {name}" for name in held)
+        else:
+            table = _held_at(table, held)
+            what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
         if shown == ["C", "gamma"]:
             grid = table.set_index(["gamma", "C"])
             score = grid["score"].unstack()  # noqa: PD010
@@ -134,7 +141,7 @@ class CostPlan(Plan):
         by = (
             {"": table}
             if not second
-            else {f"{second[0]} = {brief(v)}": part for v, part in table.groupby(second[0], sort=False)}
+            else {_named(second[0], v): part for v, part in table.groupby(second[0], sort=False)}
         )
         lines = {label: (part[first].to_numpy(float), part["score"].to_numpy(float)) for label, part in by.items()}
         chosen = (float(best[first]), float(result.best_row["score"]))
@@ -163,8 +170,10 @@ class CostPlan(Plan):
 
     def summary(self, result: TuneResult) -> Summary:
         row, of_full_fit = result.best_row, self.criterion.of_full_fit
+        wide, best = _apart(result.searched)
         block = Block(
-            left=tuple(Entry(f"Best {name}", value, "setting") for name, value in result.searched.items()),
+            wide=tuple(Entry(f"Best {name}", value) for name, value in wide),
+            left=tuple(Entry(f"Best {name}", value, "setting") for name, value in best),
             right=(
                 Entry("Score", float(row["score"])),
                 *(() if of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
@@ -196,9 +205,20 @@ def _within_se(result: TuneResult) -> Iterator[Block]:
     """How many points are as good as the best, as far as can be told, and the simplest of them."""
     near = result.table[result.table["within_se"]]
     if len(result.table) > 1 and len(near):
-        simplest = (Entry(f"Simplest {name}", near.iloc[0][name], "setting") for name in result.searched)
+        wide, simplest = _apart({name: near.iloc[0][name] for name in result.searched})
         count = Entry("Points within one paired se", len(near), "count")
-        yield Block(title="As good as the best", left=tuple(simplest), right=(count,))
+        yield Block(
+            title="As good as the best",
+            wide=tuple(Entry(f"Simplest {name}", value) for name, value in wide),
+            left=tuple(Entry(f"Simplest {name}", value, "setting") for name, value in simplest),
+            right=(count,),
+        )
+
+
+def _apart(point: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """The formula of a point, which needs a line of its own, and the rest."""
+    long = [(name, value) for name, value in point.items() if name == "formula"]
+    return long, [(name, value) for name, value in point.items() if name != "formula"]
 
 
 def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
@@ -271,12 +291,18 @@ def _table(
     return pd.DataFrame(columns)
 
 
+def _named(name: str, value: object) -> str:
+    """What a line of a figure is called."""
+    return str(value).partition("~")[2].strip() if name == "formula" else f"{name} = {brief(value)}"
+
+
 def _warn_of(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
     """Tell where the grid ends at the best point, and how many points have no score."""
+    own = table[table["formula"] == best["formula"]] if "formula" in best else table
     for name, value in best.items():
-        if name == "kernel":  # these are in no order
+        if name in ("formula", "kernel"):  # these are in no order
             continue
-        values = table[name]
+        values = own[name]
         low, high = values.min(), values.max()
         if low < high and value in (low, high) and not (name == "degree" and value == 1):
             end = "smallest" if value == low else "largest"

@@ -23,7 +23,8 @@ from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
 from svmstat.tuning.error_control import Minimax, NeymanPearson
-from svmstat.tuning.grid import check_values, make_grid
+from svmstat.tuning.formulas import check_formulas, join, prepare_all
+from svmstat.tuning.grid import check_values
 from svmstat.tuning.nested import outer_folds, search_without
 from svmstat.tuning.plan import Asked, Plan, TuneResult
 from svmstat.tuning.retuned import Retuned
@@ -36,7 +37,7 @@ AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
 
 def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but two have defaults
-    formula: str,
+    formula: str | Sequence[str],
     data: pd.DataFrame,
     *,
     C: float | ArrayLike | None = None,
@@ -75,7 +76,10 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
 
     Parameters
     ----------
-    formula, data
+    formula : str or list of str
+        As in `svm`. Several formulas with one response are compared in one search, on the rows that have the values of
+        all of them; `TuneResult.corrected_score` and ``nested`` judge the choice among them too.
+    data : DataFrame
         As in `svm`.
     C : float or sequence of float, optional
         Values > 0; by default 2^-2, 2^-1, …, 2^7.
@@ -172,22 +176,24 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
     caller = sys._getframe(1)
+    formulas = check_formulas(formula, wanted.of_rows, by_cost=isinstance(criterion, str))
     prepare_on = partial(
-        prepare, formula, data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
+        prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
         ignored=_column_of(truth, data), **of_data,
     )  # fmt: skip
-    prepared = prepare_on(subset=subset)
-    prepared.check_bounds(wanted.costs)
-    if prepared.many:
-        plan.refuse_levels(prepared.frame.response)
-    apart = plan.held_out(prepared, len(data), subset is None, _another(seed, 1))
+    every = prepare_all(formulas, prepare_on, subset)
+    every[0].check_bounds(wanted.costs)
+    if every[0].many:
+        plan.refuse_levels(every[0].frame.response)
+    apart = plan.held_out(every[0], len(data), subset is None, _another(seed, 1))
     held = None if apart is None else data.iloc[apart[0]]
     if apart is not None and held is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DesignWarning)  # it has been given for all rows
-            prepared = prepare_on(subset=apart[1])
-        _refuse_unseen(prepared, held)
-    grid = make_grid(wanted, prepared)
+            every = [prepare_on(formula=formulas[0], subset=apart[1])]
+        _refuse_unseen(every[0], held)
+    searched = join(formulas, every, wanted)
+    prepared, grid = searched.joined, searched.grid
     plan.refuse_grid(grid)
     known = None if truth is None else true_probabilities(truth, data, prepared.frame.rows)
     sample, index, fold, outer = _sample(prepared, known), prepared.frame.index, None, None
@@ -198,14 +204,16 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         fold = pd.Series(sample.folded.of_row, index, name="fold")
     found = plan.search(sample, grid, effort)
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
-    best = fit(prepared, grid.kernels[found.kernel], found.C, found.nu)
-    rows = {"subset": subset if apart is None else apart[1]}
-    cost: dict[str, Any] = {name: found.params[name] for name in ("C", "nu") if name in found.params}
-    kernel_of = arguments_of(grid.kernels[found.kernel])
-    best = replace(best, call=call_of({"formula": formula, "data": data, **of_data, **rows, **cost, **kernel_of}))
+    own, kernel_found = searched.chosen(found.kernel)
+    best = fit(own, kernel_found, found.C, found.nu)
+    call = {"formula": formulas[searched.which[found.kernel]], "data": data, **of_data}
+    call |= {"subset": _rows_of(own, every, subset, len(data)) if apart is None else apart[1]}
+    call |= {name: found.params[name] for name in ("C", "nu") if name in found.params}
+    best = replace(best, call=call_of({**call, **arguments_of(kernel_found)}))
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
-    if held is None and known is None:  # neither held-out rows nor the truth are those of other labels
+    alone = len(formulas) == 1
+    if alone and held is None and known is None:  # neither held-out rows nor the truth are those of other labels
         best = replace(best, retuned=Retuned(plan, grid, sample, seed))
     result = TuneResult(best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged)
     return plan.finished(result, held)
@@ -228,6 +236,13 @@ def _outer(nested: object) -> int | None:
 def _another(seed: np.random.SeedSequence, which: int) -> np.random.Generator:
     """A generator that draws independently of the folds."""
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, which)))
+
+
+def _rows_of(chosen: Prepared, every: Sequence[Prepared], subset: Any, n: int) -> Any:
+    """What subset repeats the fit: the one that was given, unless another formula has lost rows for all."""
+    if len(every) == 1:
+        return subset
+    return np.isin(np.arange(n), chosen.frame.rows)
 
 
 def _sample(prepared: Prepared, truth: Floats | None) -> Sample:

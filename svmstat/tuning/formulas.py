@@ -1,0 +1,103 @@
+"""Several formulas in one search: the columns of all side by side, each kernel on those of its formula."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from svmstat._tools.checks import refuse
+from svmstat.errors import ArgumentError, DataError
+from svmstat.kernels import Kernel, On
+from svmstat.model import Prepared
+from svmstat.tuning.grid import Candidates, Grid, make_grid
+
+NAME = "formula"
+"""The column of the table that tells them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What is searched on.
+
+    Attributes
+    ----------
+    prepared : of each formula, all of the same rows
+    joined : with the columns of all of them
+    grid : the kernels of all of them
+    which : the formula of each kernel
+    """
+
+    prepared: tuple[Prepared, ...]
+    joined: Prepared
+    grid: Grid
+    which: tuple[int, ...]
+
+    def chosen(self, kernel: int) -> tuple[Prepared, Kernel]:
+        """The data and the kernel of a point, as a fit of its formula has them."""
+        found = self.grid.kernels[kernel]
+        alone = found.kernel if len(self.prepared) > 1 and isinstance(found, On) else found
+        return self.prepared[self.which[kernel]], alone
+
+
+def check_formulas(formula: str | Sequence[str], of_rows: bool, by_cost: bool) -> tuple[str, ...]:
+    """The formulas that are given, which must be different and of a search that can compare them."""
+    if not isinstance(formula, list | tuple):
+        return (formula,)  # type: ignore[return-value]  # what is no text either is refused where it is read
+    if not formula:
+        raise refuse(NAME, formula, "a formula or several, not an empty list")
+    for place, each in enumerate(formula):
+        if each in formula[:place]:
+            raise refuse(f"{NAME}[{place}]", each, "another formula than those before")
+    if len(formula) > 1 and not of_rows:
+        raise ArgumentError("several formulas are not for kernel='precomputed', whose one matrix has no terms.")
+    if len(formula) > 1 and not by_cost:
+        raise ArgumentError("several formulas are not for minimax() and neyman_pearson(a): tune each on its own.")
+    return tuple(formula)
+
+
+def prepare_all(formulas: Sequence[str], prepare_on: Callable[..., Prepared], subset: object) -> list[Prepared]:
+    """The data of every formula, of the rows of which none lacks a value.
+
+    Raises
+    ------
+    DataError
+        If the responses differ, or no row has the values of all formulas.
+    """
+    found = [prepare_on(formula=each, subset=subset) for each in formulas]
+    first = found[0].frame
+    for text, each in zip(formulas, found, strict=True):
+        if each.frame.response != first.response:
+            raise DataError(
+                f"the formulas must have one response: {text!r} has {each.frame.response.name!r} with the levels "
+                f"{each.frame.response.levels}, and the first one {first.response.name!r} with {first.response.levels}."
+            )
+    common = np.bincount(np.concatenate([each.frame.rows for each in found]), minlength=len(first.data)) == len(found)
+    if all(len(each.frame.rows) == common.sum() for each in found):
+        return found
+    if not common.any():
+        raise DataError("no row of the data has values for all formulas.")
+    return [prepare_on(formula=each, subset=common) for each in formulas]
+
+
+def join(formulas: Sequence[str], prepared: Sequence[Prepared], wanted: Candidates) -> Searched:
+    """All of them as one search."""
+    grids = [make_grid(wanted, each) for each in prepared]
+    if len(grids) == 1:
+        return Searched((prepared[0],), prepared[0], grids[0], (0,) * len(grids[0].kernels))
+    ends = np.cumsum([0, *(each.X.shape[1] for each in prepared)]).tolist()
+    kernels = [
+        On(kernel, tuple(range(*block)))
+        for grid, block in zip(grids, pairwise(ends), strict=True)
+        for kernel in grid.kernels
+    ]
+    named = [({NAME: text}, grid) for text, grid in zip(formulas, grids, strict=True)]
+    grid = Grid(
+        grids[0].costs,
+        tuple(kernels),
+        tuple({**name, **each} for name, one in named for each in one.parameters),
+        tuple({**name, **each} for name, one in named for each in one.arguments),
+    )
+    X = np.hstack([each.X for each in prepared])
+    which = tuple(place for place, one in enumerate(grids) for _ in one.kernels)
+    return Searched(tuple(prepared), replace(prepared[0], X=X), grid, which)

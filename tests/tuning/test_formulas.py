@@ -1,0 +1,134 @@
+"""Several formulas in one search: each point is that of its formula alone, on the rows that all of them have."""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from levels import assert_same_fit, quiet, sample
+
+from svmstat import svm, tune
+from svmstat.errors import ArgumentError, DataError, FormulaError, GridWarning, UnavailableError
+from svmstat.kernels import RBF, Linear
+from svmstat.tuning import minimax
+
+FORMULAS = ["y ~ x", "y ~ x + site", "y ~ np.log(z + 60) + x:side"]
+GRID = {"C": [0.5, 4.0], "gamma": [0.2, 1.0]}
+# Two certified solutions.
+TOL = 1e-6
+
+
+@pytest.fixture
+def data(K):
+    return sample(K, 72, seed=4)
+
+
+@pytest.mark.parametrize("options", [{}, {"criterion": "kfold", "folds": 3, "rng": 1}, {"score": "error"}])
+def test_each_point_is_that_of_its_formula_alone(data, options):
+    every = quiet(FORMULAS, data, weights="w", **GRID, **options).table
+    for text in FORMULAS:
+        alone = quiet(text, data, weights="w", **GRID, **options).table
+        own = every[every["formula"] == text]
+        if "folds" in options:  # copies of rows are told by all columns: folds may be others
+            assert own["score"].between(0.5 * alone["score"].min(), 2.0 * alone["score"].max()).all()
+        else:
+            np.testing.assert_allclose(own["score"], alone["score"], rtol=TOL)
+            np.testing.assert_array_equal(own[["C", "gamma"]], alone[["C", "gamma"]])
+
+
+def test_values_of_rules_are_those_of_each_formula(data):
+    table = quiet(FORMULAS, data, C=1.0).table
+    for text in FORMULAS:
+        own = set(table.loc[table["formula"] == text, "gamma"])
+        assert own == set(quiet(text, data, C=1.0).table["gamma"])
+
+
+def test_the_best_is_the_fit_with_its_parameters(data):
+    found = quiet(FORMULAS, data, weights="w", **GRID)
+    assert set(found.best_params) == {"C", "gamma", "formula"}
+    again = svm(data=data, weights="w", **found.best_params)
+    assert_same_fit(found.best, again, data, TOL)
+    assert found.best.formula == found.best_params["formula"] == found.best_row["formula"]
+    assert found.best_row["score"] == pytest.approx(again.loo().score, rel=TOL)
+    larger = found.best.update(C=9.0)
+    assert larger.formula == found.best.formula and larger.C == 9.0
+
+
+def test_one_formula_in_a_list_is_that_formula(data):
+    one, plain = quiet(FORMULAS[:1], data, **GRID), quiet(FORMULAS[0], data, **GRID)
+    assert one.table.equals(plain.table) and one.best_params == plain.best_params
+
+
+def test_rows_are_those_that_all_formulas_have(data):
+    data.loc[[3, 10], "z"] = np.nan
+    data.loc[[5], "x"] = np.nan
+    found = quiet(FORMULAS, data, subset="x < 2", **GRID)
+    complete = data.dropna(subset=["x", "z"]).query("x < 2")
+    assert found.best.frame.index.equals(complete.index)
+    expected = quiet(FORMULAS, complete, **GRID)
+    np.testing.assert_allclose(found.table["score"], expected.table["score"], rtol=TOL)
+    assert found.best.update().frame.index.equals(complete.index)
+
+
+def test_kernels_in_a_list_are_tried_with_every_formula(data):
+    kernels = ["linear", Linear() + RBF(gamma=0.3)]
+    table = quiet(FORMULAS, data, C=[1.0], kernel=kernels).table
+    assert len(table) == 6
+    one = table[(table["formula"] == FORMULAS[1]) & (table["kernel"] == "linear")]["score"].iloc[0]
+    assert one == pytest.approx(svm(FORMULAS[1], data, kernel="linear", C=1.0).loo().score, rel=TOL)
+
+
+def test_the_choice_of_the_formula_is_judged_too(data):
+    found = quiet(FORMULAS, data, nested=3, rng=1, **GRID)
+    assert "formula" in found.nested.choices and np.isfinite(found.nested_score)
+    assert found.corrected_score > found.best_row["score"]
+    assert "corrected for tuning" in str(found.best.summary(loo=True))
+    with pytest.raises(UnavailableError, match="retune=True"):
+        found.best.permutation_test(B=1, retune=True)
+
+
+def test_only_the_grid_of_the_best_formula_is_told_of(data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", GridWarning)
+        found = tune(FORMULAS, data, C=[1.0])
+    values = found.table.loc[found.table["formula"] == found.best.formula, "gamma"]
+    told = any("the best gamma" in str(each.message) for each in caught)
+    assert told == (found.best_params["gamma"] in (values.min(), values.max()))
+
+
+def test_the_printout_and_the_figure(data):
+    found = quiet(FORMULAS, data, **GRID)
+    assert f"Best formula:  {found.best.formula}" in str(found)
+    ax = found.plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[:3] == ["x", "x + site", "np.log(z + 60) + x:side"]
+    least = found.table.groupby(["formula", "C"])["score"].min()
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), least[FORMULAS[0]])
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("formulas", "options", "error", "message"),
+    [
+        ([], {}, ArgumentError, r"formula=\[\] is not allowed"),
+        (["y ~ x", "y ~ x"], {}, ArgumentError, r"formula\[1\]='y ~ x' is not allowed"),
+        (["y ~ x", "side ~ z"], {}, DataError, "the formulas must have one response: 'side ~ z'"),
+        (["y ~ x", "y ~ nothing"], {}, FormulaError, "nothing"),
+        (["y ~ x", "y ~ z"], {"criterion": minimax(), "C": None}, ArgumentError, r"not for minimax\(\)"),
+        (["y ~ x", "y ~ z"], {"kernel": "precomputed"}, ArgumentError, "not for kernel='precomputed'"),
+        (["y ~ x", "y ~ x + z"], {"kernel": RBF(gamma=1.0).on("x")}, ArgumentError, "cannot be put on others"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(formulas, options, error, message):
+    with pytest.raises(error, match=message):
+        tune(formulas, sample(2, 40, seed=4), **{"C": [1.0], **options})
+
+
+def test_formulas_without_a_common_row_are_refused():
+    data = sample(2, 40, seed=4)
+    data.loc[:19, "x"] = np.nan
+    data.loc[20:, "z"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(DataError, match="no row of the data has values for all formulas"):
+            tune(["y ~ x", "y ~ z"], data, C=[1.0])
