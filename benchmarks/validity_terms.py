@@ -1,4 +1,4 @@
-"""The tests of terms: how often they reject where the response does not depend on a term given the others, and where."""
+"""The tests of terms: how often they reject where the response does not depend on a term, and where it does."""
 
 import warnings
 
