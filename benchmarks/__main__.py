@@ -9,6 +9,7 @@ from benchmarks import (
     fit,
     gof,
     growth,
+    landmarks,
     large,
     linear,
     loo_engine,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "simulation": simulation.main,
     "large": large.main,
     "linear": linear.main,
+    "landmarks": landmarks.main,
 }
 
 WITH_OPTIONS = {

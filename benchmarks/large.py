@@ -53,7 +53,7 @@ def violation(fit, X, y, gamma, C):
     return certify(h, beta, np.minimum(C * y, 0.0), np.maximum(C * y, 0.0))[2]
 
 
-def one(program, name, n, C, results):
+def one(program, name, n, C):
     """Fit once; puts seconds, those of the processors, peak memory in GiB, KKT violation and support vectors."""
     draw, gamma = DATA[name]
     X, y = draw(n)
@@ -62,14 +62,14 @@ def one(program, name, n, C, results):
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     count = np.count_nonzero(fit.alpha) if hasattr(fit, "pairs") else fit.n_support_.sum()
-    results.put((seconds, busy, peak, violation(fit, X, y, gamma, C), int(count)))
+    return seconds, busy, peak, violation(fit, X, y, gamma, C), int(count)
 
 
-def alone(*cell):
-    """`one` in a process of its own."""
+def in_own_process(function, *arguments):
+    """What a function returns in a process of its own."""
     context = multiprocessing.get_context("fork")
     results = context.Queue()
-    process = context.Process(target=one, args=(*cell, results))
+    process = context.Process(target=lambda: results.put(function(*arguments)))
     process.start()
     found = results.get()
     process.join()
@@ -87,7 +87,7 @@ def main():
         svmstat(*draw(FROM_SMALL), gamma, 1.0)
         for n, rounds in ROUNDS.items():
             for C in (1.0, 16.0):
-                runs = [[alone(program, name, n, C) for program in PROGRAMS] for _ in range(rounds)]
+                runs = [[in_own_process(one, program, name, n, C) for program in PROGRAMS] for _ in range(rounds)]
                 best = [[min(values) for values in zip(*each, strict=True)] for each in zip(*runs, strict=True)]
                 print(f"{name:12}{n:6d}{C:4.0f}" + "".join(f"{each[0]:12.2f}{each[1]:8.2f}" for each in best), end="")
                 print(f"{best[1][0] / best[0][0]:13.2f}{best[1][1] / best[0][1]:6.2f}", end="   ")

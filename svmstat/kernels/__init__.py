@@ -1,10 +1,10 @@
 """Kernels: each an object with its formula in the docstring, to be passed, added, scaled and put on columns.
 
 `RBF`, `Laplace`, `Linear`, `Polynomial` and `Spline` have formulas, `CustomKernel` is a function, `Precomputed` a
-matrix; `Sum`, `Scaled`, `On` and `Centred` are made of others.
+matrix; `Sum`, `Scaled`, `On` and `Centred` are made of others, `Nystrom` approximates one.
 """
 
-from svmstat.kernels.base import Kernel, On, Scaled, Sum, gram
+from svmstat.kernels.base import Kernel, On, Scaled, Sum, family, gram
 from svmstat.kernels.centred import Centred, centred_gram
 from svmstat.kernels.fewer import on_fewer_columns
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
@@ -14,6 +14,7 @@ from svmstat.kernels.gram_checks import check_gram, clearly_indefinite, warn_if_
 from svmstat.kernels.laplace import Laplace
 from svmstat.kernels.make import ARGUMENTS, arguments_of, make_kernel
 from svmstat.kernels.names import KERNELS, named
+from svmstat.kernels.nystrom import Nystrom
 from svmstat.kernels.parameters import declared, is_rule, parameter
 from svmstat.kernels.points import PointKernel
 from svmstat.kernels.rows import Rows
@@ -27,6 +28,7 @@ __all__ = [
     "Kernel",
     "Laplace",
     "Linear",
+    "Nystrom",
     "On",
     "PointKernel",
     "Polynomial",
@@ -41,6 +43,7 @@ __all__ = [
     "check_gram",
     "clearly_indefinite",
     "declared",
+    "family",
     "gram",
     "is_rule",
     "make_kernel",

@@ -1,8 +1,10 @@
 """A kernel where some columns of the design are gone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from svmstat.kernels.base import Kernel, On, Sum, Wrapped
+from svmstat.kernels.nystrom import Nystrom, landmarks_of
 
 
 def on_fewer_columns(kernel: Kernel, kept: Sequence[int]) -> Kernel | None:
@@ -29,6 +31,9 @@ def on_fewer_columns(kernel: Kernel, kept: Sequence[int]) -> Kernel | None:
     if isinstance(kernel, On):
         places = tuple(place for place, column in enumerate(kept) if column in (kernel.at or ()))
         return On(kernel.kernel, places) if places else None
+    if isinstance(kernel, Nystrom) and kernel.at is not None:
+        inner = on_fewer_columns(kernel.kernel, kept)
+        return None if inner is None else replace(kernel, at=landmarks_of(inner, kernel.at.rows[:, list(kept)]))
     if isinstance(kernel, Wrapped):
         part = on_fewer_columns(kernel.kernel, kept)
         return None if part is None else kernel.with_parts(lambda _: part)

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from svmstat._tools.warn import warn
 from svmstat.errors import LongRunWarning
-from svmstat.solver import DEFAULT_BUDGET, Gram
+from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
 
 Result = TypeVar("Result")
 
@@ -58,7 +58,7 @@ def matrix_bytes(gram: Gram) -> float:
 
 def matrix_reason(gram: Gram) -> str:
     """Why solutions on a gram matrix take long: it is not in memory; nothing if it is."""
-    if gram.fits:
+    if gram.fits or isinstance(gram, LowRank):
         return ""
     return (
         f"the kernel matrix of {gram.n} rows would take {8e-9 * gram.n**2:.1f} GB, beyond the "

@@ -6,7 +6,7 @@ from typing import Any
 
 from svmstat.diagnostics.shape import Shape
 from svmstat.formula import ModelFrame, Response
-from svmstat.kernels import Kernel, Linear
+from svmstat.kernels import Kernel, Linear, Nystrom, family
 from svmstat.machine import Machine
 from svmstat.objective.decision import Decision
 
@@ -138,6 +138,23 @@ class Settings:
     def kernel_parameters(self) -> dict[str, Any]:
         """The parameters of the kernel, by name."""
         return self.kernel.parameters
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether the kernel, or one that it is made of, is by its values at landmarks."""
+        return any(isinstance(each, Nystrom) for each in family(self.kernel))
+
+    @property
+    def captured_trace(self) -> float:
+        """The part of the trace of a kernel that its approximation by landmarks has; 1 where there is none.
+
+        NaN where the approximation is a part of a sum.
+        """
+        if not isinstance(self.kernel, Nystrom):
+            return float("nan") if self.is_approximate else 1.0
+        groups = self.machine.groups
+        whole = self.kernel.kernel.diagonal(self.machine.X[groups.first]) @ groups.weights
+        return float(self.machine.gram.diagonal @ groups.weights / whole)
 
     @property
     def lambda_(self) -> float:

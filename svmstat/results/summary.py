@@ -9,6 +9,7 @@ import pandas as pd
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, evidence_tables
+from svmstat.kernels import Nystrom
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
@@ -28,6 +29,11 @@ _LONG = 24
 
 _MOST_COEFFICIENTS = 6
 """Pairs whose coefficients stand side by side."""
+
+_LANDMARKS = (
+    "The kernel is approximated by its values at landmarks: the captured part of its trace says how well. The solution "
+    "is exact for the approximate kernel, and every number here is of that machine."
+)
 
 _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
@@ -50,7 +56,13 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
     if fit.has_params and (two or len(fit.pairs) <= _MOST_COEFFICIENTS):
         parts.append(_coefficients(fit) if two else _pair_coefficients(fit))
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
-    notes = (*(_notes(fit) if two else _pair_notes(fit)), *_of_evidence(fit, held_out), *caution(fit, held_out))
+    approximate = (_LANDMARKS,) if fit.is_approximate else ()
+    notes = (
+        *approximate,
+        *(_notes(fit) if two else _pair_notes(fit)),
+        *_of_evidence(fit, held_out),
+        *caution(fit, held_out),
+    )
     return Summary(title, tuple(parts), notes, (*_warnings(fit), *trouble(fit, held_out)))
 
 
@@ -98,6 +110,7 @@ def _model(fit: Resampled, two: bool) -> Block:
             Entry("Loss", fit.loss),
             *([] if long else kernel),
             *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
+            *([Entry("  captured trace", fit.captured_trace, "share")] if isinstance(fit.kernel, Nystrom) else []),
             *_cost(fit, total),
         ),
     )

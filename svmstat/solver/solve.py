@@ -134,10 +134,12 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     for q in np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist():
         from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
-        single = solve_single(problem, uppers[q], feasible(beta, upper, *problem.box(uppers[q])), Road.RESCUE)
+        start, few = feasible(beta, upper, *problem.box(uppers[q])), not are_distant(uppers[[q]], origin.upper)[0]
+        near = origin.intercept - (problem.linear - origin.field) if few and arrived(origin) else None
+        single = solve_single(problem, uppers[q], start, Road.RESCUE, near)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
-        road[q] = Road.RESCUE
+        road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE
         steps[q] += single.steps
     status[~both] = Status.ONE_CLASS
     for array in (paths.beta, paths.h, paths.interval, paths.violation, paths.gap, rounding, resolution):

@@ -9,7 +9,7 @@ import numpy as np
 
 from svmstat._tools.checks import positive, refuse
 from svmstat.errors import ArgumentError
-from svmstat.kernels import ARGUMENTS, CustomKernel, Kernel, called, declared, is_rule, make_kernel
+from svmstat.kernels import ARGUMENTS, CustomKernel, Kernel, Nystrom, called, declared, is_rule, make_kernel
 from svmstat.model import Prepared
 
 COSTS = tuple(2.0**k for k in range(-2, 8))
@@ -109,11 +109,12 @@ def _different(kernels: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _checked(kernel: object, base: Kernel, name: str, value: object) -> list[Any]:
     """The values of a parameter, which the kernel must have and have left open."""
-    parameters = declared(base)
+    inner = _inner(base)
+    parameters = declared(inner)
     if name not in parameters:
-        shown = "a function" if isinstance(base, CustomKernel) else repr(kernel)
+        shown = "a function" if isinstance(inner, CustomKernel) else repr(kernel)
         raise refuse(name, value, f"left out: kernel={shown} has no {name}")
-    if getattr(base, name) != parameters[name].default:
+    if getattr(inner, name) != parameters[name].default:
         raise ArgumentError(
             f"{name}={value!r} and kernel={kernel!r} are not allowed together: the kernel has a {name} of its own."
         )
@@ -133,12 +134,24 @@ def make_grid(wanted: Candidates, prepared: Prepared) -> Grid:
         arguments = [{"kernel": each} for each in wanted.given]
         return Grid(wanted.costs, kernels, tuple(parameters), tuple(arguments))
     base = wanted.kernels[0]
-    values = {name: _searched(wanted, name, prepared) for name in _searchable(base)}
+    values = {name: _searched(wanted, name, prepared) for name in _searchable(_inner(base))}
     parameters = [dict(zip(values, point, strict=True)) for point in itertools.product(*values.values())]
-    kernels = tuple(prepared.resolve(replace(base, **each)) for each in parameters)
+    kernels = tuple(prepared.resolve(_with(base, each)) for each in parameters)
     as_object = isinstance(wanted.given[0], Kernel)
     arguments = [{"kernel": each} for each in kernels] if as_object else parameters
     return Grid(wanted.costs, kernels, tuple(parameters), tuple(arguments))
+
+
+def _inner(kernel: Kernel) -> Kernel:
+    """The kernel whose parameters are searched: that which is approximated."""
+    return _inner(kernel.kernel) if isinstance(kernel, Nystrom) else kernel
+
+
+def _with(kernel: Kernel, values: Mapping[str, Any]) -> Kernel:
+    """The kernel with values of the parameters that are searched."""
+    if isinstance(kernel, Nystrom):
+        return kernel.with_parts(lambda part: _with(part, values))
+    return replace(kernel, **values)
 
 
 def _searchable(kernel: Kernel) -> list[str]:
@@ -149,7 +162,8 @@ def _searchable(kernel: Kernel) -> list[str]:
 
 def _searched(wanted: Candidates, name: str, prepared: Prepared) -> list[Any]:
     """The rising values of a parameter of the one kernel."""
-    each, own = declared(wanted.kernels[0])[name], getattr(wanted.kernels[0], name)
+    inner = _inner(wanted.kernels[0])
+    each, own = declared(inner)[name], getattr(inner, name)
 
     def number(value: Any) -> Any:
         return each.learn(value, prepared.X, prepared.frame.weights) if each.learn and is_rule(value) else value

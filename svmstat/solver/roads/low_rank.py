@@ -4,9 +4,10 @@ At most r + 1 rows need be free. The smoothed primal finds the bounds of nearly 
 doubt are a problem of their own, which is solved exactly, and then all rows are asked again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat.solver.case import Case, fresh, judge
 from svmstat.solver.exact.polish import polish
@@ -21,10 +22,13 @@ from svmstat.solver.solution import Basis
 _ROUNDS = 30
 """Working sets after which the descent on all rows takes over."""
 
+_FEW_ROUNDS = 4
+"""The same from a neighbouring solution."""
+
 _LEAST_ROWS, _MOST_ROWS = 256, 4000
 """Rows of a working set."""
 
-_TOLERANCES, _MOST_STEPS, _MOST_EVENTS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8), 200_000, 5000
+_TOLERANCES, _MOST_STEPS, _MOST_EVENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8), 200_000, 5000
 """KKT violations of a working set at which the path is tried, the steps down to each, and the events of each path."""
 
 
@@ -38,23 +42,42 @@ class Approached:
     basis: Basis | None
 
 
-def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
-    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place, from zero or a neighbouring solution."""
+def approach(case: Case, gram: LowRank, beta: Floats, h: Floats, gradient: Floats | None) -> Approached:
+    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place.
+
+    β is zero or near a neighbouring solution, whose ``gradient`` b − h tells the rows in doubt where few bounds differ.
+    """
     r = gram.factor.shape[1]
+    size, near = max(_LEAST_ROWS, 8 * (r + 1)), Approached(False, 0, 0, None)
+    if gradient is not None:
+        rows = _in_doubt(case, gradient, case.free(beta), np.zeros(len(beta), bool), size)
+        near = _improved(case, gram, beta, h, size, _FEW_ROUNDS, rows)
+        if near.exact:
+            return near
     alpha = smoothed(case, gram.factor, _start(case, gram, beta, h), 2 * (r + 1) + 32)
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
-    steps, events, size = 0, 0, max(_LEAST_ROWS, 8 * (r + 1))
+    far = _improved(case, gram, beta, h, size, _ROUNDS, None)
+    return replace(far, steps=near.steps + far.steps, events=near.events + far.events)
+
+
+def _improved(
+    case: Case, gram: LowRank, beta: Floats, h: Floats, size: int, rounds: int, rows: Rows | None
+) -> Approached:  # fmt: skip
+    """Solve rows in doubt again and again, in place: first these if they are given, then those by the last gradient."""
+    steps = events = 0
     basis: Basis | None = None
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         verdict = judge(case, beta, h)
         if verdict.certified and basis is not None:
             return Approached(True, steps, events, _complete(case, beta, basis))
-        rows = _in_doubt(case, beta, h, float(verdict.b[0]), size)
+        if rows is None:
+            g = float(verdict.b[0]) - h
+            wrong = ((beta < case.hi) & (g < 0.0)) | ((beta > case.lo) & (g > 0.0))
+            rows = _in_doubt(case, g, case.free(beta), wrong, size)
         done = _solve_part(case, gram, rows, beta, h)
-        steps, events, basis = steps + done.steps, events + done.events, done.basis
-        h[:] = fresh(case, beta)
+        steps, events, basis, rows = steps + done.steps, events + done.events, done.basis, None
     return Approached(judge(case, beta, h).certified, steps, events, basis)
 
 
@@ -79,11 +102,8 @@ def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
     return Normal(float(scale) * w, float(b))
 
 
-def _in_doubt(case: Case, beta: Floats, h: Floats, b: float, size: int) -> Rows:
-    """The free rows, the rows on the wrong side of b and then those near it, ``size`` beside the first two; sorted."""
-    g = b - h
-    free = case.free(beta)
-    wrong = ((beta < case.hi) & (g < 0.0)) | ((beta > case.lo) & (g > 0.0))
+def _in_doubt(case: Case, g: Floats, free: NDArray[np.bool_], wrong: NDArray[np.bool_], size: int) -> Rows:
+    """The free rows, those on the wrong side of b and then those near it, ``size`` beside the first two; sorted."""
     first = np.where(free, np.inf, np.where(wrong, np.abs(g), -np.abs(g)))
     first[case.hi <= case.lo] = -np.inf
     size = min(size + int(np.count_nonzero(free | wrong)), _MOST_ROWS)
@@ -92,7 +112,7 @@ def _in_doubt(case: Case, beta: Floats, h: Floats, b: float, size: int) -> Rows:
 
 
 def _solve_part(case: Case, gram: LowRank, rows: Rows, beta: Floats, h: Floats) -> Approached:
-    """The best β of some rows (m,) while the others stay, in place: a problem in what is added to it."""
+    """The best β of some rows (m,) while the others stay, in place, and h: a problem in what is added to it."""
     old = beta[rows]
     lo, hi = case.lo[rows] - old, case.hi[rows] - old
     part = Case(
@@ -108,4 +128,5 @@ def _solve_part(case: Case, gram: LowRank, rows: Rows, beta: Floats, h: Floats) 
             break
     moved = np.where(change >= hi, case.hi[rows], np.where(change <= lo, case.lo[rows], old + change))
     beta[rows] = moved
+    h[:] = fresh(case, beta)
     return Approached(polished.exact, steps, events, Basis(rows[polished.basis.rows], polished.basis.inverse))

@@ -1,5 +1,7 @@
 """The road of a kernel with a short explicit map, against the road by kernel values."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -107,3 +109,21 @@ def test_many_rows_take_no_matrix():
     np.testing.assert_allclose(found.decision, X @ w + found.intercept, atol=1e-9)
     primal = 0.5 * w @ w + np.maximum(0.0, 1.0 - y * found.decision).sum()
     assert primal + found.objective <= 1e-9 * primal  # the objective is minus that of the dual
+
+
+@pytest.mark.parametrize("p", [1, 6])
+@pytest.mark.parametrize("C", [0.05, 20.0])
+def test_deletions_are_refits(p, C):
+    problem, _ = posed(*noisy(700, p), upper=C)
+    problem.gram.fits = False  # as with more rows, whose kernel matrix would not fit
+    start = solve(problem)
+    rows = np.concatenate([np.flatnonzero(start.free), np.flatnonzero(start.bounded)[::20]])
+    uppers = np.full((len(rows), 700), C)
+    uppers[np.arange(len(rows)), rows] = 0.0
+    batch = solve(problem, uppers, start=start)
+    assert (batch.status == Status.CERTIFIED).all() and (batch.violation <= 1e-8).all()
+    assert (batch.road == Road.LOW_RANK).all()
+    for upper, alpha, field in list(zip(uppers, batch.alpha, batch.field, strict=True))[::7]:
+        cold = solve(replace(problem, upper=upper))
+        np.testing.assert_allclose(field, cold.field, atol=1e-8 * (1.0 + np.abs(cold.field).max()))
+        np.testing.assert_allclose(alpha, cold.alpha, atol=1e-7 * C)
