@@ -131,7 +131,7 @@ def _listed(names: Iterable[str], last: str) -> str:
 
 def _summary_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("output").add_argument
-    add("--format", choices=("text", "html", "latex"), help="of the summary (default: text)")
+    add("--format", choices=("text", "html", "latex", "markdown"), help="of the summary (default: text)")
     add("--output", metavar="FILE", help="write the summary to a file")
 
 
@@ -196,7 +196,7 @@ def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
     summary = _fitted(formula, data, options).summary()
     if format == "html":
         return str(summary.as_html(document=True))
-    return str(summary.as_latex() if format == "latex" else summary.as_text())
+    return str({"text": summary.as_text, "latex": summary.as_latex, "markdown": summary.as_markdown}[format]())
 
 
 def _report(formula: str, data: str, page: str, **options: Any) -> str:

@@ -88,9 +88,9 @@ def _table(table: Table) -> Iterator[str]:
     head = "<th></th>"
     body = [_label(label) for label in table.index]
     for column in table.columns():
-        kind = ' class="number"' if column.numeric else ""
+        kind = ' class="number"' if column.flush_right else ""
         head += f'<th scope="col"{kind}>{escape(column.header)}</th>'
-        for i, (text, lack) in enumerate(zip(column.texts, column.lacks, strict=True)):
-            body[i] += f"<td{kind}>{_value(text, column.numeric)}{lack.translate(_BLANKS)}</td>"
+        for i, (text, lack, numeric) in enumerate(zip(column.texts, column.lacks, column.numeric, strict=True)):
+            body[i] += f"<td{kind}>{_value(text, numeric)}{lack.translate(_BLANKS)}</td>"
     rows = "".join(f"<tr>{cells}</tr>" for cells in body)
     yield f'<table class="cells"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

@@ -65,7 +65,7 @@ def _table(table: Table) -> Iterator[str]:
         cells = [text + " " * len(lack) for text, lack in zip(column.texts, column.lacks, strict=True)]
         lines = [*_wrap(column.header, _HEADER), *cells]
         width = max(_NARROW, *map(len, lines))
-        columns.append([f"{line:{'>' if column.numeric else '<'}{width}}" for line in lines])
+        columns.append([f"{line:{'>' if column.flush_right else '<'}{width}}" for line in lines])
     widths = [len(_GAP) + len(column[0]) for column in columns]
     stub = min(max(map(len, table.index), default=0), max(_STUB, WIDTH - sum(widths)))
     start = 0

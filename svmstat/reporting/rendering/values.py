@@ -31,6 +31,8 @@ STYLES: dict[str, Callable[[float], str]] = {
     "setting": "{:.6g}".format,  # what somebody typed in
     "residual": "{:.2g}".format,  # a small number of which the size matters
     "share": _share,  # a proportion
+    "se": lambda value: f"({_estimate(value)})",  # a standard error below its estimate,
+    "share_se": lambda value: f"({_share(value)})",  # and below a proportion
 }
 
 
