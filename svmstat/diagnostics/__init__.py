@@ -1,5 +1,6 @@
-"""Resampling results with their labels: evidence, comparisons, influence, goodness of fit, label sets, stability."""
+"""Resampling results with their labels: evidence, coefficients, comparisons, influence, goodness of fit, label sets, stability."""
 
+from svmstat.diagnostics.coefficients import Coefficients
 from svmstat.diagnostics.comparison import Comparison
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gof import GofResult
@@ -11,6 +12,7 @@ from svmstat.diagnostics.reliability import Reliability, reliability
 from svmstat.diagnostics.stability import PredictionResult
 
 __all__ = [
+    "Coefficients",
     "Comparison",
     "Evidence",
     "GofResult",
