@@ -1,4 +1,4 @@
-"""Resampling results with their labels: evidence, coefficients, comparisons, influence, goodness of fit, label sets, stability."""
+"""Resampling results with their labels: evidence, coefficients, comparisons, influence, tests, sets, stability."""
 
 from svmstat.diagnostics.coefficients import Coefficients
 from svmstat.diagnostics.comparison import Comparison

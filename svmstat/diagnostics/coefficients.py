@@ -64,25 +64,30 @@ class Coefficients(Printed):
         if len(good) >= least_replicates(self.level):
             se = good.std(axis=0, ddof=1)
             lower, upper = np.quantile(good, [tail, 1.0 - tail], axis=0, method="weibull")
+        labels = self.shape.of_each_pair(self.terms)
         columns = {"estimate": self.estimate, "se": se, "lower": lower, "upper": upper}
-        return pd.DataFrame({name: values.T.ravel() for name, values in columns.items()}, index=self.labels)
+        return pd.DataFrame({name: values.T.ravel() for name, values in columns.items()}, index=labels)
 
-    @property
-    def labels(self) -> pd.Index:
-        """What the 1 + p terms of each pair are called: the term; of more than two levels the pair and the term."""
-        return labels_of(self.shape, self.terms)
+    def tables(self, standardized: Floats | None = None, where: str = "") -> list[Table]:
+        """A table, or one for each pair; beside the coefficients of the columns as they were ``standardized``.
 
-    def tables(self, standardized: Floats | None = None) -> list[Table]:
-        """A table, or one for each pair; beside the coefficients of the columns as they were ``standardized``."""
+        The titles end with ``where`` the intervals come from.
+        """
         frame, m = self.summary_frame(), len(self.terms)
         found = []
-        for p, (first, second) in enumerate(self.shape.pairs):
+        for p, (positive, negative) in enumerate(self.shape.pairs):
             part = frame.iloc[p * m : (p + 1) * m].set_axis(self.terms).rename(columns=_HEADERS).astype(object)
             if standardized is not None:
                 part = part.rename(columns={"coefficient": "original scale"})
                 part.insert(0, "standardised", standardized[:, p])
-            title = f"Coefficients of f, positive towards {first}{'' if self.shape.two else f' and not {second}'}"
-            found.append(Table.from_frame(part.where(part.notna(), None), title=title))
+            towards = f"{positive}{'' if self.shape.two else f', not {negative}'}"
+            found.append(
+                Table.from_frame(
+                    part.where(part.notna(), None),
+                    ["estimate"] * (part.shape[1] - 3) + ["rough"] * 3,
+                    f"Coefficients of f, positive towards {towards}{where}",
+                )
+            )
         return found
 
     def summary(self) -> Summary:
@@ -111,15 +116,12 @@ class Coefficients(Printed):
         )
 
 
-def labels_of(shape: Shape, terms: pd.Index) -> pd.Index:
-    """The terms; of more than two levels the P pairs with each term, in the order of ``params.unstack()``."""
-    if shape.two:
-        return terms.rename("term")
-    each = [(first, second, term) for first, second in shape.pairs for term in terms]
-    return pd.MultiIndex.from_tuples(each, names=["positive", "negative", "term"])
-
-
 NOTES = (
-    "Standard errors and percentiles are of refits to rows drawn with replacement, C and scaling as they are: where the "
-    "estimate would lie with other samples of this size.",
+    "Standard errors and percentiles are of refits to rows drawn with replacement, C and scaling as they are: where "
+    "the estimate would lie with other samples of this size. In simulations (python -m benchmarks validity "
+    "coefficients) the 95 % interval covers the mean of the estimate over samples in 0.94 to 0.99 of samples of 100 to "
+    "400 rows, and as often the machine of the whole population with this lambda; standard errors are too large by up "
+    "to a quarter, by more than half with eight columns of noise and C = 10.",
+    "They are no intervals of a logistic regression: f is on a scale of its own, and shrunk by its penalty. That one "
+    "leaves out 0 is no test of the term, which drop1() has.",
 )

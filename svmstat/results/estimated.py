@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.checks import at_least
+from svmstat._tools.checks import at_least, refuse
 from svmstat.diagnostics import Coefficients
-from svmstat.results.uncertainty import Uncertain, checked_level
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -59,8 +59,8 @@ class Estimated(Uncertain):
         >>> fit.confint(rng=1).summary_frame().loc[["lon", "lat"]].round(2)
               estimate    se  lower  upper
         term
-        lon      -0.49  0.07  -0.61  -0.36
-        lat      -0.08  0.04  -0.16  -0.00
+        lon      -0.49  0.05  -0.62  -0.42
+        lat      -0.08  0.03  -0.16  -0.03
         """
         self.require_linear("confint()")
         at_least("B", B, 1)
@@ -86,8 +86,8 @@ class Estimated(Uncertain):
         Returns
         -------
         DataFrame (1 + p, 1 + p)
-            Of more than two levels (P (1 + p), P (1 + p)), in the order of ``params.unstack()``. It is of the replicates
-            in which no pair failed; its diagonal are the squares of the standard errors of `confint`.
+            Of more than two levels (P (1 + p), P (1 + p)), in the order of ``params.unstack()``. It is of the
+            replicates in which no pair failed; its diagonal are the squares of the standard errors of `confint`.
 
         Raises
         ------
@@ -97,3 +97,17 @@ class Estimated(Uncertain):
         self.require_linear("vcov()")
         at_least("B", B, 2)
         return self.bootstrap(B, rng, n_jobs, progress).vcov()
+
+    def spread_by(self, bootstrap: Bootstrap, level: float = 0.95) -> Coefficients:
+        """The coefficients with their spread over replicates that `bootstrap` made of this fit.
+
+        Raises
+        ------
+        ArgumentError
+            For replicates of another fit, or too few for the level.
+        UnavailableError
+            For another kernel than the linear one.
+        """
+        if not isinstance(bootstrap, Bootstrap) or bootstrap.fit is not self:
+            raise refuse("bootstrap", bootstrap, "what the method bootstrap() of this very fit gave")
+        return bootstrap.confint(level)

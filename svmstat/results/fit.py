@@ -15,11 +15,12 @@ from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
 from svmstat.results.summary import abridged, summarize
 from svmstat.results.tested import Tested
-from svmstat.results.estimated import Estimated
+from svmstat.results.tidied import Tidied
+from svmstat.results.uncertainty import Bootstrap
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Tested, Estimated):
+class SVMResults(Tested, Tidied):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two
@@ -127,13 +128,17 @@ class SVMResults(Tested, Estimated):
         draw = surface_plot if self.shape.two else region_plot
         return draw(self, data, x, y, at=at, ax=ax)
 
-    def summary(self, loo: bool | None = None) -> Summary:
-        """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``.
+    def summary(self, loo: bool | None = None, bootstrap: Bootstrap | None = None) -> Summary:
+        """The fit at a glance: prints as text, shows as HTML in a notebook, converts by as_latex() and as_markdown().
 
         Parameters
         ----------
         loo : bool, optional
             Whether numbers of held-out rows are computed for it, if they have not been: by leave-one-out, of more than
             5000 rows by ten folds. By default they are where that takes a second or less.
+        bootstrap : Bootstrap, optional
+            Refits of this fit, by `bootstrap`: the coefficients of a linear kernel have standard errors and 95 %
+            percentiles then.
         """
-        return summarize(self, self.held_out(None if loo is None else flag("loo", loo)))
+        coefficients = None if bootstrap is None else self.spread_by(bootstrap)
+        return summarize(self, self.held_out(None if loo is None else flag("loo", loo)), coefficients)

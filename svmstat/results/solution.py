@@ -250,6 +250,11 @@ class Solved(Calibrated):
         """What the 1 + p coefficients of a linear f are called: "Intercept", and the columns of the design."""
         return pd.Index(["Intercept", *self.frame.design.column_names])
 
+    @property
+    def param_labels(self) -> pd.Index:
+        """The names; of more than two levels those of each of the P pairs, in the order of ``params.unstack()``."""
+        return self.shape.of_each_pair(self.param_names)
+
     def unscaled(self, directions: Floats, intercept: Floats) -> Floats:
         """Intercept and coefficients (…, 1 + p, P) of the columns on their own scale.
 

@@ -10,7 +10,6 @@ from svmstat._tools.checks import at_least, between, flag, workers
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
-from svmstat.diagnostics.coefficients import labels_of
 from svmstat.resampling.replicates import (
     PairsReplicates,
     Spread,
@@ -113,7 +112,7 @@ class Bootstrap:
             Of more than two levels (B, P (1 + p)), the columns being those of ``fit.params.unstack()``. NaN where a
             pair has lost a class or is not certified.
         """
-        labels = labels_of(self.fit.shape, self.fit.param_names)
+        labels = self.fit.param_labels
         values = self._coefficients("params").swapaxes(1, 2).reshape(self.B, len(labels))
         return pd.DataFrame(values, pd.RangeIndex(self.B, name="replicate"), labels)
 

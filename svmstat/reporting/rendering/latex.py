@@ -106,5 +106,6 @@ def _table(table: Table) -> Iterator[str]:
     environment = "longtable" if len(body) > _LONG else "tabular"
     yield rf"\begin{{{environment}}}{{@{{}}{alignment}@{{}}}}"
     yield rf"\toprule{head} \\ \midrule" + (r" \endhead" if environment == "longtable" else "")
-    yield from (rf"{row} \\" for row in body)
+    for i, row in enumerate(body):
+        yield (r"\midrule " if i in table.ruled else "") + rf"{row} \\"
     yield rf"\bottomrule \end{{{environment}}}"

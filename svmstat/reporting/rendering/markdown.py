@@ -23,12 +23,12 @@ def render(title: str, parts: Sequence[Part], notes: Sequence[str], warnings: Se
 
 
 def escape(text: str) -> str:
-    """Any text, on one line, so that nothing in it is markup.
+    r"""Any text, on one line, so that nothing in it is markup.
 
     Examples
     --------
     >>> print(escape("P(y | x) of egg_count * _x_"))
-    P(y \\| x) of egg_count \\* \\_x\\_
+    P(y \| x) of egg_count \* \_x\_
     """
     return _MARKUP.sub(lambda found: "\\" + found[0], " ".join(text.split()))
 
@@ -67,7 +67,10 @@ def _table(table: Table) -> str:
     columns = list(table.columns())
     kinds = "l" + "".join("r" if column.flush_right else "l" for column in columns)
     texts = zip(map(_label, table.index), *(map(escape, column.texts) for column in columns), strict=True)
-    return _grid(["", *(escape(column.header) for column in columns)], kinds, list(map(list, texts)))
+    rows = [list(row) for row in texts]
+    for place in sorted(table.ruled, reverse=True):
+        rows.insert(place, [""] * len(kinds))
+    return _grid(["", *(escape(column.header) for column in columns)], kinds, rows)
 
 
 def _grid(heads: list[str], kinds: str, rows: list[list[str]]) -> str:

@@ -84,6 +84,8 @@ class Table:
         How the numbers of each row are shown instead, if it is given.
     mixed : bool
         Whether a column of numbers may have words in it: these stand flush right too.
+    ruled : tuple of int
+        The rows above which there is a rule.
     """
 
     headers: tuple[str, ...]
@@ -93,6 +95,7 @@ class Table:
     title: str = ""
     row_styles: tuple[str, ...] = ()
     mixed: bool = False
+    ruled: tuple[int, ...] = ()
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, styles: str | Sequence[str] = "estimate", title: str = "") -> Self:

@@ -19,6 +19,10 @@ from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_l
         (0.00001, "estimate", "1.0000e-05"),
         (-0.0, "estimate", "0"),
         (np.float32(0.5), "estimate", "0.50000"),
+        (-0.62301, "rough", "-0.623"),
+        (1378.133, "rough", "1378"),
+        (6.9364e-05, "rough", "6.94e-05"),
+        (0.0, "rough", "0.00"),
         # sums of weights
         (369.0, "count", "369"),
         (np.int64(5), "count", "5"),
@@ -37,7 +41,7 @@ from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_l
         (0.13406, "share", "0.1341"),
         (1, "share", "1.0000"),
         # standard errors below what they are of
-        (28.491, "se", "(28.491)"),
+        (28.491, "se", "(28.5)"),
         (0.0329, "share_se", "(0.0329)"),
         # what is not a number
         (np.nan, "count", "nan"),
