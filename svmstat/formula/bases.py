@@ -45,11 +45,11 @@ class Poly:
         middle = x.mean()
         before, p = np.zeros_like(x), np.ones_like(x)
         self.centers, self.norms = np.zeros(m), np.ones(m + 1)
-        for k in range(m + 1):
+        for k in range(m):
             self.norms[k] = p @ p
-            if k < m:
-                self.centers[k] = middle + (x - middle) @ p**2 / self.norms[k]
-                before, p = p, self._next(x, k, p, before)
+            self.centers[k] = middle + (x - middle) @ p**2 / self.norms[k]
+            before, p = p, self._next(x, k, p, before)
+        self.norms[m] = p @ p
 
     def memorize_finish(self) -> None:
         """All is known."""
@@ -58,7 +58,7 @@ class Poly:
         """The columns (n, degree)."""
         x = _numbers("poly", x)
         if raw:
-            return x[:, None] ** np.arange(1, degree + 1)
+            return np.asarray(x[:, None] ** np.arange(1, degree + 1))
         before, p, columns = np.zeros_like(x), np.ones_like(x), []
         for k in range(degree):
             before, p = p, self._next(x, k, p, before)
@@ -68,7 +68,7 @@ class Poly:
     def _next(self, x: Floats, k: int, p: Floats, before: Floats) -> Floats:
         """p_{k+1} from p_k and p_{k−1}."""
         ratio = self.norms[k] / self.norms[k - 1] if k else 0.0
-        return (x - self.centers[k]) * p - ratio * before
+        return np.asarray((x - self.centers[k]) * p - ratio * before)
 
 
 class NaturalSpline:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import at_least, flag
+from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, numbers_of
@@ -104,6 +105,7 @@ class FitTable(Printed):
         return f"<FitTable: {', '.join(self.names)}>"
 
 
+@helpful
 def etable(
     fits: Sequence[SVMResults] | Mapping[str, SVMResults],
     *,

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from svmstat._tools.checks import flag
+from svmstat._tools.keywords import helpful_methods
 from svmstat.errors import UnavailableError
 from svmstat.formula import update_formula
 from svmstat.reporting.plots import region_plot, surface_plot
@@ -19,6 +20,7 @@ from svmstat.results.tidied import Tidied
 from svmstat.results.uncertainty import Bootstrap
 
 
+@helpful_methods
 @dataclass(frozen=True, repr=False, eq=False)
 class SVMResults(Tested, Tidied):
     """A fitted support vector machine; made by `svm`.
