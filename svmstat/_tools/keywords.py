@@ -51,6 +51,9 @@ _HERE: dict[str, tuple[str, str]] = {
 
 _NOWHERE = {
     "groups": "rows that belong together are not told apart, and every number takes rows for independent",
+    "seed": "nothing in it is random",
+    "random_state": "nothing in it is random",
+    "shrinking": "every solution is exact, to a KKT violation of 1e-8",
     "probability": "every fit has predict_proba()",
     "tol": "every solution is exact, to a KKT violation of 1e-8",
     "max_iter": "every solution is exact, to a KKT violation of 1e-8",

@@ -138,7 +138,7 @@ def etable(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For no fit, or something else than fits.
+        For no fit, something else than fits, and for B where no coefficients would be shown.
 
     Examples
     --------
@@ -158,9 +158,11 @@ def etable(
     if B is not None:
         at_least("B", B, 2)
     every = list(named.values())
+    shown = [fit if fit.has_params and len(fit.pairs) <= MOST_COEFFICIENTS else None for fit in every]
+    if B is not None and all(fit is None for fit in shown):
+        raise ArgumentError(f"B={B} is for standard errors of coefficients: none of these fits has any to be shown.")
     held_out = [fit.held_out(asked) for fit in every]
     sections = [_settings(every), *([] if all(each is None for each in held_out) else [_worth(every, held_out)])]
-    shown = [fit if fit.has_params and len(fit.pairs) <= MOST_COEFFICIENTS else None for fit in every]
     spreads = [None if fit is None or B is None else _errors(fit, B, rng, n_jobs, progress) for fit in shown]
     sections += _coefficients(shown, spreads)
     return FitTable(

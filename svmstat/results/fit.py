@@ -1,6 +1,5 @@
 """The fit, with its figures and its summary."""
 
-import sys
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from svmstat._tools.checks import flag
-from svmstat._tools.keywords import helpful_methods
+from svmstat._tools.keywords import calling_frame, helpful_methods
 from svmstat.errors import UnavailableError
 from svmstat.formula import update_formula
 from svmstat.reporting.plots import region_plot, surface_plot
@@ -88,7 +87,7 @@ class SVMResults(Tested, Tidied):
         """
         if self.call is None:
             raise UnavailableError("update() repeats the call of svm() or tune() that made a fit: this fit has none.")
-        caller = sys._getframe(1)
+        caller = calling_frame()
         names = ChainMap(self.frame.own_names, caller.f_locals, caller.f_globals)
         text = None if formula is None else update_formula(self.formula, formula)
         return self.call(text, data, changes, names)

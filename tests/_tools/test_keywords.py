@@ -2,11 +2,13 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from levels import sample
 
+import svmstat
 from svmstat import SVMResults, etable, svm, tune
 from svmstat._tools.keywords import helpful, no_argument
 from svmstat.errors import ArgumentTypeError
@@ -17,7 +19,8 @@ WRONG = [
     (svm, "kernal", "svm() has no argument 'kernal'; did you mean 'kernel'?"),
     (svm, "sample_weight", "svm() has no argument 'sample_weight': it is called 'weights' here."),
     (svm, "probability", "svm() has no argument 'probability': every fit has predict_proba()."),
-    (svm, "seed", "svm() has no argument 'seed': there are formula, data, loss, kernel, C,"),
+    (svm, "seed", "svm() has no argument 'seed': nothing in it is random."),
+    (svm, "stepwise", "svm() has no argument 'stepwise': there are formula, data, loss, kernel, C,"),
     (tune, "random_state", "tune() has no argument 'random_state': it is called 'rng' here."),
     (tune, "cv", "tune() has no argument 'cv': it is called 'folds' here."),
 ]
@@ -65,6 +68,12 @@ def test_arguments_of_any_name():
         return given
 
     assert helpful(free) is free
+
+
+def test_who_asks_for_the_caller_asks_here():
+    """A frame counted by hand would be that of the wrapper."""
+    counting = [path for path in Path(svmstat.__file__).parent.rglob("*.py") if "_getframe" in path.read_text()]
+    assert {path.parent.name for path in counting} == {"_tools"}
 
 
 def test_names_of_the_caller():

@@ -127,6 +127,14 @@ def test_without_held_out_rows(linear):
     assert "etable(..., loo=True)" in str(found) and "Held out" not in str(found)
 
 
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_replicates_are_for_coefficients(linear):
+    with pytest.raises(ArgumentError, match="B=39 is for standard errors of coefficients"):
+        etable([linear.update(kernel="rbf")], B=39)
+    with pytest.raises(ArgumentError, match="B=1 is not allowed: it must be an integer >= 2"):
+        etable([linear], B=1)
+
+
 @pytest.mark.parametrize(
     ("fits", "error", "message"),
     [
