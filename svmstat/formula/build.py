@@ -81,9 +81,14 @@ class ModelFrame:
         return np.where(self.codes == self.response.event_code, 1.0, -1.0)
 
     @property
+    def outcome_names(self) -> tuple[Hashable, ...]:
+        """The data columns that the left side reads."""
+        return tuple(self._outcome_columns)
+
+    @property
     def read(self) -> pd.DataFrame:
         """The data columns that the formula reads, those of the response first, of the n rows."""
-        columns = dict.fromkeys([*self._outcome_columns, *self.design.predictors])
+        columns = dict.fromkeys([*self.outcome_names, *self.design.predictors])
         return self.data.iloc[self.rows][list(columns)]
 
     def rows_of(self, data: pd.DataFrame) -> pd.DataFrame:

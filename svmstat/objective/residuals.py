@@ -4,9 +4,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from svmstat._tools.arrays import Floats
+from svmstat._tools.arrays import Codes, Floats
 
 KINDS = ("response", "pearson", "deviance", "quantile")
+
+
+def of_levels(kind: str, codes: Codes, probability: Floats, rng: np.random.Generator | None = None) -> Floats:
+    """Residuals (n, K) of each level against the rest, NaN in rows without a level (code −1) or a probability."""
+    observed = codes[:, None] == np.arange(probability.shape[1])
+    p = np.where((codes < 0)[:, None], np.nan, probability)
+    return residuals(kind, observed, p, np.random.default_rng(rng))
 
 
 def residuals(kind: str, observed: NDArray[np.bool_], p: Floats, rng: np.random.Generator) -> Floats:

@@ -76,6 +76,13 @@ class PairsReplicates:
         """(B,) whether there are no probabilities: no f, no row of a class left out, or no converged map."""
         return np.asarray(self.failed | ~self.maps.converged.all(axis=1))
 
+    @property
+    def directions(self) -> Floats:
+        """(B, p, P) the normal vectors Σ_s α_s y_s x_s, h for the linear kernel; NaN where the pair failed."""
+        X, first = self.machine.X, self.machine.groups.first
+        h = [beta @ X[first[rows]] for rows, beta in zip(self.rows, self.coefficients, strict=True)]
+        return np.where(np.isnan(self.intercept)[:, None], np.nan, np.stack(h, axis=-1))
+
     def decision_function(self, X: Floats) -> Floats:
         """(B, m, P) decision values for rows (m, p), as in `Machine`; NaN where the pair failed."""
         machine = self.machine

@@ -9,7 +9,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, workers
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
-from svmstat.diagnostics import LabelSets, PredictionResult
+from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
 from svmstat.resampling.replicates import (
     PairsReplicates,
     Spread,
@@ -93,7 +93,7 @@ class Bootstrap:
         progress: bool = False,
     ) -> PredictionResult:
         """The fit's probabilities with their stability over these replicates, as `SVMResults.get_prediction`."""
-        level = _checked_level(level, self.B)
+        level = checked_level(level, self.B)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         index, complete, X = self.fit.rows_at(newdata)
         found = spread(self.replicates, X, level, n_jobs, progress)
@@ -102,6 +102,35 @@ class Bootstrap:
         probability = self.fit.predict_proba(newdata).to_numpy()
         n_failed = int(self.replicates.unmapped.sum())
         return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed)
+
+    def params(self) -> pd.DataFrame:
+        """Intercept and coefficients of every replicate, on the scale of the fit's `params`; linear kernel only.
+
+        Returns
+        -------
+        DataFrame (B, 1 + p)
+            Of more than two levels (B, P (1 + p)), the columns being those of ``fit.params.unstack()``. NaN where a
+            pair has lost a class or is not certified.
+        """
+        labels = self.fit.param_labels
+        values = self._coefficients("params").swapaxes(1, 2).reshape(self.B, len(labels))
+        return pd.DataFrame(values, pd.RangeIndex(self.B, name="replicate"), labels)
+
+    def confint(self, level: float = 0.95) -> Coefficients:
+        """The fit's coefficients with their spread over these replicates, as `SVMResults.confint`."""
+        level = checked_level(level, self.B)
+        replicates = self._coefficients("confint")
+        estimate = self.fit.params.to_numpy().reshape(replicates.shape[1:])
+        return Coefficients(self.fit.shape, self.fit.param_names, estimate, replicates, level)
+
+    def vcov(self) -> pd.DataFrame:
+        """Covariances of the coefficients over these replicates, as `SVMResults.vcov`."""
+        return self.params().dropna().cov()
+
+    def _coefficients(self, name: str) -> Floats:
+        """(B, 1 + p, P)."""
+        self.fit.require_linear(name)
+        return self.fit.unscaled(self.replicates.directions, self.replicates.intercept)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
@@ -210,7 +239,7 @@ class Uncertain(Resampled):
         0  ...
         """
         at_least("B", B, 1)
-        level = _checked_level(level, B)
+        level = checked_level(level, B)
         self.rows_at(newdata)  # what cannot be predicted is refused before anything is solved
         return self.bootstrap(B, rng, n_jobs, progress).get_prediction(newdata, level, n_jobs, progress)
 
@@ -308,7 +337,7 @@ class Uncertain(Resampled):
         return self.label_sets(newdata, level).frame
 
 
-def _checked_level(level: float, B: int) -> float:
+def checked_level(level: float, B: int) -> float:
     """The level of an interval between percentiles, for which B replicates must do."""
     level = between("level", level, 0.0, 1.0)
     if least_replicates(level) > B:
