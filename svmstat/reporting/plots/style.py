@@ -153,14 +153,16 @@ def panels_size(n: int) -> tuple[float, float]:
 
 
 @contextmanager
-def panels(ax: Axes | None, n: int) -> Iterator[tuple[Any, Any]]:
-    """Small multiples in the common style: n axes with one scale, in a new figure or in the place of one axes.
+def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, Any]]:
+    """Small multiples in the common style: n axes, in a new figure or in the place of one axes.
 
     Parameters
     ----------
     ax : Axes or None
         It is taken out of its figure, and its place divided.
     n : int
+    share : bool
+        Whether they have one scale.
 
     Yields
     ------
@@ -177,7 +179,7 @@ def panels(ax: Axes | None, n: int) -> Iterator[tuple[Any, Any]]:
         else:
             figure = ax.figure.add_subfigure(ax.get_subplotspec())
             ax.remove()
-        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        axes = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).ravel()
         for unused in axes[n:]:
             unused.remove()
         for lowest in axes[max(n - columns, 0) : n]:
