@@ -11,12 +11,14 @@ from svmstat.reporting.rendering.parts import Entry
 from svmstat.resampling.replicates import least_replicates, percentiles
 
 NOTE = (
-    "lower and upper are percentiles over refits to rows drawn with replacement, each with a map of the rows that it left "
-    "out, averaged over the same rows as the estimate: where the estimate would lie with other samples of this size. They "
-    "are no confidence interval for a true effect, which a penalised fit misses in its mean; and refits have fewer "
-    "different rows, so that the estimate may lie outside."
+    "lower and upper are percentiles over refits to rows drawn with replacement, each with a map of the rows that it "
+    "left out, averaged over the same rows as the estimate: where the estimate would lie with other samples of this "
+    "size. They are no confidence interval for a true effect, which a penalised fit misses in its mean; and refits "
+    "have fewer different rows, so that the estimate may lie outside."
 )
-NO_BAND = "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
+NO_BAND = (
+    "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,11 +62,12 @@ class Band:
         if self.B - self.n_failed >= least_replicates(self.level):
             return ()
         return (
-            f"{self.n_failed} of {self.B} replicates have no predictions: a class was not drawn, or no row of it was left "
-            "out; too few are left for an interval.",
+            f"{self.n_failed} of {self.B} replicates have no predictions: a class was not drawn, or no row of it was "
+            "left out; too few are left for an interval.",
         )
 
     @property
     def title(self) -> str:
         """What a figure says of it."""
-        return f"{percent(self.level)} of {self.B - self.n_failed} replicates: {WHAT},\nno confidence interval for a true effect"
+        of = f"{percent(self.level)} of {self.B - self.n_failed} replicates"
+        return f"{of}: {WHAT},\nno confidence interval for a true effect"

@@ -15,8 +15,8 @@ from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
 
 _WHAT = (
-    "Each is a weighted mean over the rows of the fit: the prediction with the column at the second value minus that with "
-    "it at the first, all else as it is in the row. A step of a number goes from x to x + step."
+    "Each is a mean over the rows of the fit: the prediction with the column at its value after the change minus that "
+    "before, all else as it is in the row. A step of a number goes from x to x + step; b - a is from a to b."
 )
 
 
@@ -70,10 +70,13 @@ class Contrasts(Printed):
         """Dots with their intervals, a line for each comparison. Returns the Axes."""
         band = None if self.band is None else (self.band.lower, self.band.upper)
         one = len(set(self.terms)) == 1
-        names = self.labels if one else [f"{term}: {label}" for term, label in zip(self.terms, self.labels, strict=True)]
+        names = (
+            self.labels if one else [f"{term}: {label}" for term, label in zip(self.terms, self.labels, strict=True)]
+        )
         return comparisons_plot(
             names, self.estimate, band, self.outcome.names, what=f"average change of {self.outcome.name}",
-            title=(f"{self.terms[0]}\n" if one else "") + ("" if self.band is None else f"lines: {self.band.title}"), ax=ax,
+            title="\n".join([str(self.terms[0])] * one + ([] if self.band is None else [f"lines: {self.band.title}"])),
+            ax=ax,
         )  # fmt: skip
 
     def summary(self) -> Summary:
@@ -97,16 +100,22 @@ class Contrasts(Printed):
                 columns |= {"lower": self.band.lower[:, k], "upper": self.band.upper[:, k]}
             heading = f"{title}{', ' if title and len(self.outcome.names) > 1 else ''}"
             heading += name if len(self.outcome.names) > 1 else ""
-            cells = tuple(tuple(None if np.isnan(x) else float(x) for x in row) for row in zip(*columns.values(), strict=True))
+            cells = tuple(
+                tuple(None if np.isnan(x) else float(x) for x in row) for row in zip(*columns.values(), strict=True)
+            )
             found.append(Table(tuple(columns), index, cells, ("share",) * len(columns), heading))
         return tuple(found)
 
     def notes(self) -> tuple[str, ...]:
         """What is compared, where a step leaves the data, and what the intervals are."""
         outside = "; ".join(
-            f"{term} {label}: {count}" for term, label, count in zip(self.terms, self.labels, self.beyond, strict=True) if count
+            f"{term} {label}: {count}"
+            for term, label, count in zip(self.terms, self.labels, self.beyond, strict=True)
+            if count
         )
-        beyond = (f"Rows of {self.n_rows} whose step ends beyond the largest value observed: {outside}.",) if outside else ()
+        beyond = (
+            (f"Rows of {self.n_rows} whose step ends beyond the largest value observed: {outside}.",) if outside else ()
+        )
         return (_WHAT, *beyond, NO_BAND if self.band is None else NOTE)
 
     def __repr__(self) -> str:

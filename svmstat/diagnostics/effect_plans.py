@@ -65,27 +65,25 @@ def plan(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, grid: tu
     rows : of the fit
     variables : one or two, each of which varies
     kind : "ale", "pdp" or "ice"
-    grid : the values of each column, or how many bins, or steps from the least to the greatest value, there are; of
-        levels all
+    grid : the values of each column, or how many bins there are, between quantiles, or even steps on a map; of levels
+        all
     """
     numeric = all(variable.numeric for variable in variables)
     if isinstance(grid, tuple):
         return _averaged(rows, variables, kind, grid)
     if kind == "ale" and numeric:
         return _accumulated(rows, variables, grid)
-    shares = np.linspace(0.0, 1.0, grid + 1)
-    if len(variables) == 1 and numeric:
-        return _averaged(rows, variables, kind, (np.unique(quantiles(variables[0].values, rows.weights, shares)),))
-    kind = kind if kind == "ice" or numeric else "average"
-    steps = tuple(
-        _low(each) + shares * (each.values.max() - _low(each)) if each.levels is None else np.arange(len(each.levels))
-        for each in variables
-    )
-    return _averaged(rows, variables, kind, steps)
+    even = numeric and len(variables) == 2
+    steps = tuple(_values(each, rows.weights, np.linspace(0.0, 1.0, grid + 1), even) for each in variables)
+    return _averaged(rows, variables, kind if kind == "ice" or numeric else "average", steps)
 
 
-def _low(variable: Variable) -> float:
-    return float(variable.values.min())
+def _values(variable: Variable, weights: Floats, shares: Floats, even: bool) -> np.ndarray:
+    """All levels; of numbers those in even steps, or the quantiles at these shares."""
+    if variable.levels is not None:
+        return np.arange(len(variable.levels))
+    x = variable.values
+    return x.min() + shares * np.ptp(x) if even else np.unique(quantiles(x, weights, shares))
 
 
 def _averaged(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, grid: tuple[np.ndarray, ...]) -> Plan:
@@ -113,7 +111,7 @@ def _accumulated(rows: AlteredRows, variables: tuple[Variable, ...], count: int)
     bins = [bins_of(variable.values, w, count) for variable in variables]
     shape = tuple(len(each.edges) - 1 for each in bins)
     cell = np.ravel_multi_index([each.of_row for each in bins], shape)
-    totals = np.bincount(cell, w, int(np.prod(shape)))
+    totals = np.bincount(cell, w, int(np.prod(shape))).astype(float)
     parts, signs = [], []
     for corner in product((1, 0), repeat=len(bins)):
         ends = (each.edges[each.of_row + up] for each, up in zip(bins, corner, strict=True))

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,19 @@ _MOST_SHOWN = 12
 _CALLED = {
     "ale": "accumulated local effect",
     "pdp": "partial dependence",
-    "ice": "individual conditional expectations",
+    "ice": "curves of rows (ICE)",
     "average": "average prediction",
 }
 _MEANINGS = {
-    "ale": "Accumulated local effect: the mean change of the prediction from the lower to the upper edge of the bin that a "
-    "row is in, all else as it is in the row, added up from bin to bin and moved to a mean of zero (Apley & Zhu 2020).",
-    "pair": "Second-order accumulated local effect: what the two columns do together beyond what each does alone, which is "
-    "not shown (Apley & Zhu 2020).",
-    "pdp": "Partial dependence: the mean prediction with the column at this value in every row, all else as it is in the row "
-    "(Friedman 2001). Where predictors depend on each other that averages over rows that cannot be.",
+    "ale": "Accumulated local effect: the mean change of the prediction from the lower to the upper edge of the bin that "
+    "a row is in, all else as it is in the row, added up from bin to bin and moved to a mean of zero (Apley & Zhu 2020).",
+    "pair": "Second-order accumulated local effect: what the two columns do together beyond what each does alone, which "
+    "is not shown (Apley & Zhu 2020).",
+    "pdp": "Partial dependence: the mean prediction with the column at this value in every row, all else as it is in the "
+    "row (Friedman 2001). Where predictors depend on each other that averages over rows that cannot be.",
     "average": "Average prediction: the mean with the column at this level in every row, all else as it is in the row.",
-    "ice": "Individual conditional expectations: the prediction of each row with the column at other values, all else as it "
-    "is (Goldstein et al. 2015); estimate is their mean, the partial dependence.",
+    "ice": "Individual conditional expectations: the prediction of each row with the column at other values, all else as "
+    "it is (Goldstein et al. 2015); estimate is their mean, the partial dependence.",
 }
 _OF_THE_FIT = "An effect is one on what the fit predicts, not on the response: it is no causal effect."
 
@@ -92,9 +93,9 @@ class Effect(Printed):
     def summary_frame(self) -> pd.DataFrame:
         """A row for each value: the columns by their names, ``estimate``, ``lower`` and ``upper``.
 
-        Of more than two levels a row for each of them, with the ``level``, or of decision values the ``pair``. ``lower``
-        and ``upper`` are NaN without replicates, and all is of two columns where there are no data near. A column that
-        has one of these names is called ``…_value``.
+        Of more than two levels a row for each of them, with the ``level``, or of decision values the ``pair``.
+        ``lower`` and ``upper`` are NaN without replicates, and all is of two columns where there are no data near. A
+        column that has one of these names is called ``…_value``.
         """
         q = self.estimate.shape[-1]
         taken = {"estimate", "lower", "upper", self.outcome.key_name}
@@ -120,7 +121,9 @@ class Effect(Printed):
     @property
     def what(self) -> str:
         """What stands on the axis of its figure."""
-        change = {"ale": "ALE, change of ", "average": "average "}.get(self.kind, "mean ")
+        if self.kind == "ale" and len(self.variables) == 2:
+            return f"second-order ALE of {self.outcome.name}"
+        change = {"ale": "ALE, change of ", "average": "average ", "pdp": "mean "}.get(self.kind, "")
         return f"{change}{self.outcome.name}"
 
     def plot(self, ax: Any = None) -> Any:
@@ -139,11 +142,11 @@ class Effect(Printed):
             return figures.curves_plot(labelled(variable, values), curves, self.estimate, look, ax=ax)
         return self.draw(ax, look)
 
-    def draw(self, ax: Any, look: figures.Labels | None = None) -> Any:
-        """The figure of one column, or into a panel of a page, without labels that all panels share."""
+    def draw(self, ax: Any, look: figures.Labels | None = None, heading: str = "") -> Any:
+        """The figure of one column; under a heading for a panel of a page, without what stands on the page once."""
         (variable,), (values,) = self.variables, self.grid
         panel = look is None
-        look = look or figures.Labels(str(variable.name), "", self.outcome.names, "")
+        look = look or figures.Labels(heading, "", self.outcome.names, "")
         band = None if self.band is None else (self.band.lower, self.band.upper)
         if variable.levels is None:
             rug = np.unique(variable.values)
@@ -155,7 +158,7 @@ class Effect(Printed):
         first, second = self.variables
         turned = first.levels is not None and second.levels is None
         x, y = (second, first) if turned else (first, second)
-        if y.levels is None:
+        if self._is_map:
             data = np.column_stack([first.values, second.values])
             look = figures.Labels(str(first.name), str(second.name), names, self._title)
             return figures.map_plot(
@@ -165,15 +168,21 @@ class Effect(Printed):
         shown = np.where(self.near[..., None], self.estimate, np.nan)
         shown = np.swapaxes(shown, 0, 1) if turned else shown
         values = labelled(x, self.grid[1 if turned else 0])
-        look = figures.Labels(str(x.name), self.what, tuple(f"{y.name} = {level}" for level in y.levels), self._title)
+        groups = tuple(f"{y.name} = {level}" for level in y.levels or ())
+        look = figures.Labels(str(x.name), self.what, groups, self._title)
         return figures.grouped_plot(values, shown, look, names if q > 1 else (), by_levels=x.levels is not None, ax=ax)
+
+    @property
+    def _is_map(self) -> bool:
+        return len(self.variables) == 2 and all(variable.numeric for variable in self.variables)
 
     @property
     def _title(self) -> str:
         if self.kind == "ice":
             return "thick: their mean, the partial dependence"
         if len(self.variables) == 2:
-            return f"{_CALLED[self.kind]}; blank: no data near"
+            beyond = ", beyond what either does alone" if self.kind == "ale" else ""
+            return f"{_CALLED[self.kind]}{beyond}; {'blank' if self._is_map else 'nothing'} where no data are near"
         return "" if self.band is None else f"{'band' if self.variables[0].numeric else 'lines'}: {self.band.title}"
 
     def summary(self) -> Summary:
@@ -198,8 +207,9 @@ class Effect(Printed):
     def _tables(self) -> Iterator[Table]:
         frame, key = self.summary_frame(), self.outcome.key_name
         named = ["estimate", "lower", "upper"] if self.band is not None else ["estimate"]
-        shown = np.unique(np.linspace(0, self.near.size - 1, min(_MOST_SHOWN, self.near.size)).round().astype(int))
-        some = "" if len(shown) == self.near.size else f" (at {len(shown)} of {self.near.size} values)"
+        known = np.flatnonzero(self.near)
+        shown = known[np.unique(np.linspace(0, len(known) - 1, min(_MOST_SHOWN, len(known))).round().astype(int))]
+        some = "" if len(shown) == len(known) else f" (at {len(shown)} of {len(known)} values)"
         axes = [name for name in frame.columns if name not in ("estimate", "lower", "upper", key)]
         if len(self.outcome.keys) == 1:
             yield _table(frame.iloc[shown], axes, named, f"{self.what}{some}")
@@ -263,13 +273,20 @@ class Effects(Printed):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, ax: Any = None) -> Any:
-        """A page with a panel for each predictor; accumulated local effects have one scale. Returns an array of Axes."""
+        """A page with a panel for each predictor, with one scale for each kind. Returns an array of Axes."""
         first = self.effects[0]
         title = "" if first.band is None else f"bands and lines: {first.band.title}"
-        same = [effect.kind == "ale" for effect in self.effects]
-        what = " and ".join(dict.fromkeys(effect.what for effect in self.effects))
-        look = figures.Labels("", what, first.outcome.names, title)
-        return figures.page_plot([effect.draw for effect in self.effects], same, look, ax=ax)
+        kinds = [effect.kind for effect in self.effects]
+        one = len(set(kinds)) == 1
+        if kinds[0] == "ice":
+            raise refuse(
+                "kind", "ice", "'ale' or 'pdp' for a page: effects(kind='ice')[name].plot() shows the curves of one"
+            )
+        look = figures.Labels("", first.what if one else first.outcome.name, first.outcome.names, title)
+        draw = [
+            partial(each.draw, heading=each.name if one else f"{each.name}: {_called(each)}") for each in self.effects
+        ]  # fmt: skip
+        return figures.page_plot(draw, kinds, look, ax=ax)
 
     def summary(self) -> Summary:
         """How much the prediction changes over each predictor, and what the numbers are not."""
@@ -320,7 +337,11 @@ def _where(variable: Variable) -> str:
     return f"{brief(float(variable.values.min()))} - {brief(float(variable.values.max()))}"
 
 
+def _brief(value: object) -> str:
+    return str(value) if isinstance(value, bool | np.bool_) else brief(value)
+
+
 def _table(frame: pd.DataFrame, axes: list[Any], named: list[str], title: str) -> Table:
-    index = tuple(", ".join(f"{name} = {brief(frame[name].iloc[k])}" for name in axes) for k in range(len(frame)))
+    index = tuple(", ".join(f"{name} = {_brief(frame[name].iloc[k])}" for name in axes) for k in range(len(frame)))
     cells = tuple(tuple(None if np.isnan(x) else float(x) for x in row) for row in frame[named].to_numpy(float))
     return Table(tuple(named), index, cells, ("share",) * len(named), title)

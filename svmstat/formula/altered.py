@@ -24,8 +24,8 @@ class Variable:
     values : ndarray (n,)
         Its numbers, or the positions of its levels.
     levels : tuple or None
-        What it holds if it goes by levels: text, booleans, categories, numbers in a term such as ``C(x)``, and numbers of
-        which there are only two. Those of the rows, in their order.
+        What it holds if it goes by levels: text, booleans, categories, numbers in a term such as ``C(x)``, and numbers
+        of which there are only two. Those of the rows, in their order.
     """
 
     name: Hashable
@@ -52,7 +52,9 @@ class Variable:
         """
         if self.levels is None or level not in self.levels:
             known = ", ".join(map(repr, self.levels or ()))
-            raise refuse(name, level, f"a level of {self.name!r} ({known}){nearest(str(level), map(str, self.levels or ()))}")
+            raise refuse(
+                name, level, f"a level of {self.name!r} ({known}){nearest(str(level), map(str, self.levels or ()))}"
+            )
         return self.levels.index(level)
 
 
@@ -130,8 +132,8 @@ class AlteredRows:
         if len(lost):
             set_to = ", ".join(f"{name} = {altered[name].iloc[lost[0]]}" for name in changes)
             raise DataError(
-                f"with {set_to} a term of {self.frame.design.formula!r} has no value in {len(np.unique(rows[lost]))} of "
-                f"{len(self.weights)} rows: what an effect compares must be possible for every row."
+                f"with {set_to} a term of {self.frame.design.formula!r} has no value in {len(np.unique(rows[lost]))} "
+                f"of {len(self.weights)} rows: what an effect compares must be possible for every row."
             )
         return new.X
 

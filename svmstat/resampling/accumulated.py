@@ -1,7 +1,8 @@
 """Accumulated local effects: the arithmetic on bins, for predictions of any number of replicates and outcomes.
 
-The predictions of a model are compared between the two edges of the bin that a row is in, all else as it is in that row.
-Their mean differences are added up from bin to bin, and the sum is moved to a weighted mean of zero [Apley & Zhu 2020].
+The predictions of a model are compared between the two edges of the bin that a row is in, all else as it is in that
+row. Their mean differences are added up from bin to bin, and the sum is moved to a weighted mean of zero [Apley & Zhu
+2020].
 """
 
 from dataclasses import dataclass
@@ -67,8 +68,8 @@ def accumulated(delta: Floats, totals: Floats) -> Floats:
 def accumulated_pair(delta: Floats, totals: Floats, edges: tuple[Floats, Floats]) -> Floats:
     """The second-order effect (…, K + 1, L + 1, Q) of two columns: what they do together beyond what each does alone.
 
-    delta (…, K, L, Q) are the mean second differences over the cells, and totals (K, L) their weights; an empty cell has
-    those of the nearest one that is not, middle to middle in units of the ranges.
+    delta (…, K, L, Q) are the mean second differences over the cells, and totals (K, L) their weights; an empty cell
+    has those of the nearest one that is not, middle to middle in units of the ranges.
     """
     delta = delta.reshape(*delta.shape[:-3], -1, delta.shape[-1])[..., _filled(totals, edges), :].reshape(delta.shape)
     sums = np.cumsum(np.cumsum(delta, axis=-3), axis=-2)

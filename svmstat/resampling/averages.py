@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import Maps, VennAbersMaps
+from svmstat.calibration import Calibration
 from svmstat.machine import Machine
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.replicates import PairsReplicates
@@ -51,7 +51,7 @@ class Predictor:
     """
 
     machine: Machine
-    maps: Maps | VennAbersMaps
+    maps: Calibration
     replicates: PairsReplicates | None
     on: str
 

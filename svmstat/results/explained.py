@@ -42,13 +42,13 @@ class Explained(Uncertain):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> Any:
-        """What a predictor does to the predictions, on the axis of the data: all terms that read its column move with it.
+        """What a predictor does to the predictions, on the axis of the data: all terms that read the column move with it.
 
         Parameters
         ----------
         x : column name, or pair of them, optional
-            Of the data, not of the formula: ``"ast"`` for the term ``np.log(ast)``. Of two columns it is a map, or lines
-            for each level of one that goes by levels. By default all predictors, one by one.
+            Of the data, not of the formula: ``"ast"`` for the term ``np.log(ast)``. Of two columns it is a map, or a
+            line for each level of one that goes by levels. By default all predictors, one by one.
         kind : {"ale", "pdp", "ice"}
             Accumulated local effects [Apley & Zhu 2020]; partial dependence [Friedman 2001]; the curves of single rows
             [Goldstein et al. 2015]. A column that goes by levels (text, booleans, categories, numbers in ``C(x)``, two
@@ -56,8 +56,8 @@ class Explained(Uncertain):
         on : {"prob", "decision"}
             P(event), of more than two levels that of each; or decision values, of each pair.
         B : int or Bootstrap
-            Replicates for the band: 0 for none; at least 2/(1 − level) − 1; or `bootstrap` of this fit, for several calls
-            with the same replicates.
+            Replicates for the band: 0 for none; at least 2/(1 − level) − 1; or `bootstrap` of this fit, for several
+            calls with the same replicates.
         level : float
             Between 0 and 1: the share of the replicates inside the band.
         rng : int or Generator, optional
@@ -137,9 +137,9 @@ class Explained(Uncertain):
         x : column name, optional
             Of the data; by default all predictors.
         step : number, "sd" or (low, high)
-            Of a number: a step from where each row is; "sd" from half a standard deviation below the mean to half of one
-            above it, in every row; or between two values, none outside the data. Of a column that goes by levels, which
-            takes no other: (first, second), for the one difference.
+            Of a number: a step from where each row is; "sd" from half a standard deviation below the mean to half of
+            one above it, in every row; or between two values, none outside the data. Of a column that goes by levels,
+            which takes no other: (first, second), for the one difference.
         on, B, level, rng, n_jobs, progress
             As in `effects`.
 
@@ -180,8 +180,8 @@ class Explained(Uncertain):
         """The columns that are asked for, each of which varies; without any all, of which one does."""
         if isinstance(self.kernel, Precomputed):
             raise UnavailableError(
-                "effects need kernel values of altered rows, and a precomputed kernel has those of given rows only: use a "
-                "kernel of the columns, or a function K(X, Z)."
+                "effects need kernel values of altered rows, and a precomputed kernel has those of given rows only: "
+                "use a kernel of the columns, or a function K(X, Z)."
             )
         rows = AlteredRows.of(self.frame)
         if x is None:
@@ -193,7 +193,14 @@ class Explained(Uncertain):
         return tuple(check_varies("x", rows.variable("x", name)) for name in names), rows
 
     def _predictor(
-        self, on: str, B: int | Bootstrap, level: float, rng: Any, n_jobs: int | None, progress: bool, bands: bool = True
+        self,
+        on: str,
+        B: int | Bootstrap,
+        level: float,
+        rng: Any,
+        n_jobs: int | None,
+        progress: bool,
+        bands: bool = True,
     ) -> tuple[Predictor, float]:
         """What is averaged, by the fit and its replicates."""
         one_of("on", on, ON)
@@ -201,7 +208,9 @@ class Explained(Uncertain):
         level = between("level", level, 0.0, 1.0)
         if isinstance(B, Bootstrap):
             if B.fit is not self:
-                raise ArgumentError("B is the bootstrap of another fit: it must be bootstrap() of this one, or a number.")
+                raise ArgumentError(
+                    "B is the bootstrap of another fit: it must be bootstrap() of this one, or a number."
+                )
             drawn: Bootstrap | None = B
         else:
             drawn = self.bootstrap(B, rng, n_jobs, progress) if _checked_count(B, level) else None
@@ -213,7 +222,13 @@ class Explained(Uncertain):
         return Predictor(self.machine, self.maps if on == "prob" else self.insample_maps, replicates, on), level
 
     def _effect(
-        self, planned: Plan, outcome: Outcome, rows: AlteredRows, values: Floats, compared: Contrasts | None, level: float
+        self,
+        planned: Plan,
+        outcome: Outcome,
+        rows: AlteredRows,
+        values: Floats,
+        compared: Contrasts | None,
+        level: float,
     ) -> Effect:
         curves = None
         if planned.kind == "ice":
@@ -224,8 +239,8 @@ class Explained(Uncertain):
             values = outcome.shown(planned.finish(values))
         band = Band.of(values[1:], level) if len(values) > 1 else None
         return Effect(
-            planned.variables, planned.kind, outcome, planned.grid, values[0], band, planned.near, rows.weights, compared,
-            curves,
+            planned.variables, planned.kind, outcome, planned.grid, values[0], band, planned.near, rows.weights,
+            compared, curves,
         )  # fmt: skip
 
     def _curves(self, planned: Plan, outcome: Outcome, curves: Floats) -> pd.DataFrame:
@@ -290,7 +305,9 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     beyond = int(np.count_nonzero((ends > variable.values.max()) | (ends < variable.values.min())))
     if by == 0.0 or beyond == n:
         reach = np.ptp(variable.values)
-        raise refuse("step", step, f"a number between 0 and {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'")
+        raise refuse(
+            "step", step, f"a number between 0 and {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'"
+        )
     return [Contrast(variable, f"{by:+g}", beyond, variable.values, ends)]
 
 

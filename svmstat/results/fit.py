@@ -13,9 +13,9 @@ from svmstat.errors import UnavailableError
 from svmstat.formula import update_formula
 from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
+from svmstat.results.explained import Explained
 from svmstat.results.summary import abridged, summarize
 from svmstat.results.tested import Tested
-from svmstat.results.explained import Explained
 
 
 @dataclass(frozen=True, repr=False, eq=False)

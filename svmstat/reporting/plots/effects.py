@@ -1,7 +1,7 @@
 """Effects of predictors: lines over a number, dots over levels, maps of two numbers, and pages of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from svmstat.reporting.plots.style import (
 )
 
 Band = tuple[Floats, Floats]
+Names = Sequence[Any] | np.ndarray
 
 _FINE = 120
 """Points along each axis of a map, between which and its grid values are interpolated."""
@@ -74,7 +75,7 @@ def lines_plot(
 
 
 def dots_plot(
-    levels: Sequence[Any], y: Floats, band: Band | None, labels: Labels, *, panel: bool = False, ax: Axes | None = None
+    levels: Names, y: Floats, band: Band | None, labels: Labels, *, panel: bool = False, ax: Axes | None = None
 ) -> Axes:
     """Dots y (v, q) over levels (v,), with lines for their bands.
 
@@ -93,10 +94,8 @@ def dots_plot(
     return ax
 
 
-def curves_plot(
-    x: np.ndarray, curves: Floats, mean: Floats, labels: Labels, *, ax: Axes | None = None
-) -> Any:
-    """The curves (n, q, v) of rows over x (v,), numbers or levels, one panel for each of several q; mean (v, q) thick."""
+def curves_plot(x: np.ndarray, curves: Floats, mean: Floats, labels: Labels, *, ax: Axes | None = None) -> Any:
+    """The curves (n, q, v) of rows over x (v,), numbers or levels, a panel for each of several q; mean (v, q) thick."""
     n, q, _ = curves.shape
     shown = np.unique(np.linspace(0, n - 1, min(n, _MOST_CURVES)).round().astype(int))
     numeric = x.dtype != object
@@ -158,7 +157,7 @@ def map_plot(
 def grouped_plot(
     x: np.ndarray, y: Floats, labels: Labels, outcomes: Sequence[str], *, by_levels: bool, ax: Axes | None = None
 ) -> Any:
-    """Lines, or dots over levels, y (v, groups, q) over x (v,), a colour for each group; a panel for each of several q."""
+    """Lines, or dots over levels, y (v, groups, q) over x (v,), a colour for each group; a panel for each of many q."""
 
     def draw(ax: Axes, k: int) -> None:
         if by_levels:
@@ -193,7 +192,14 @@ def comparisons_plot(
             place = at + _beside(k, q)
             if band is not None:
                 ax.hlines(place, band[0][:, k], band[1][:, k], color=colour, linewidth=1.2)
-            ax.plot(y[:, k], place, "o" if q == 1 else class_look(k).marker, color=colour, markersize=4.5, label=label_of(name))
+            ax.plot(
+                y[:, k],
+                place,
+                "o" if q == 1 else class_look(k).marker,
+                color=colour,
+                markersize=4.5,
+                label=label_of(name),
+            )
         ax.set_yticks(at, [label_of(name) for name in names])
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.set_xlabel(what)
@@ -203,13 +209,15 @@ def comparisons_plot(
     return ax
 
 
-def page_plot(draw: Sequence[Callable[[Axes], Any]], same: Sequence[bool], labels: Labels, *, ax: Axes | None = None) -> Any:
-    """Small multiples, each drawn by a function into its panel; those that are the ``same`` kind have one vertical scale."""
+def page_plot(
+    draw: Sequence[Callable[[Axes], Any]], kinds: Sequence[str], labels: Labels, *, ax: Axes | None = None
+) -> Any:
+    """Small multiples, each drawn by a function into its panel; those of a kind have one vertical scale."""
     with panels(ax, len(draw), share=False) as (figure, axes):
         for each, panel in zip(draw, axes, strict=True):
             each(panel)
-        alike = [panel for panel, shared in zip(axes, same, strict=True) if shared]
-        if alike:
+        for kind in set(kinds):
+            alike = [panel for panel, own in zip(axes, kinds, strict=True) if own == kind]
             ends = np.array([panel.get_ylim() for panel in alike])
             for panel in alike:
                 panel.set_ylim(ends[:, 0].min(), ends[:, 1].max())
@@ -235,9 +243,11 @@ def _each(
         for k, panel in enumerate(axes):
             draw(panel, k)
             panel.set_title(label_of(labels.names[k]), fontsize=SMALL)
-        _frame(figure, labels)
-        if legend:
+        if legend:  # it would stand between the panels and the label of all
+            for panel in axes:
+                panel.set_xlabel(labels.x if panel.get_subplotspec().is_last_row() else "")
             _shared_legend(figure, axes[0])
+        _frame(figure, replace(labels, x="") if legend else labels)
     return axes
 
 
@@ -277,19 +287,21 @@ def _beside(k: int, q: int) -> float:
     return 0.0 if q == 1 else 0.6 * (k / (q - 1) - 0.5)
 
 
-def _dots(ax: Axes, levels: Sequence[Any], y: Floats, band: Band | None, names: Sequence[str]) -> None:
+def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence[str]) -> None:
     q, at = len(names), np.arange(len(levels), dtype=float)
     for k, name in enumerate(names):
         colour, _ = _of(k, q)
         place = at + _beside(k, q)
         if band is not None:
             ax.vlines(place, band[0][:, k], band[1][:, k], color=colour, linewidth=1.2)
-        ax.plot(place, y[:, k], "o" if q == 1 else class_look(k).marker, color=colour, markersize=4.5, label=label_of(name))
+        ax.plot(
+            place, y[:, k], "o" if q == 1 else class_look(k).marker, color=colour, markersize=4.5, label=label_of(name)
+        )
     _level_ticks(ax, levels)
     ax.set_xlim(-0.5, len(levels) - 0.5)
 
 
-def _level_ticks(ax: Axes, levels: Sequence[Any]) -> None:
+def _level_ticks(ax: Axes, levels: Names) -> None:
     names = [label_of(level) for level in levels]
     turned = sum(map(len, names)) > _LONG_TICKS
     step = -(-len(names) // (2 * _MOST_TICKS if turned else _MOST_TICKS))
