@@ -29,15 +29,15 @@ _CALLED = {
     "average": "average prediction",
 }
 _MEANINGS = {
-    "ale": "Accumulated local effect: the mean change of the prediction from the lower to the upper edge of the bin that "
-    "a row is in, all else as it is in the row, added up from bin to bin and moved to a mean of zero (Apley & Zhu 2020).",
-    "pair": "Second-order accumulated local effect: what the two columns do together beyond what each does alone, which "
-    "is not shown (Apley & Zhu 2020).",
-    "pdp": "Partial dependence: the mean prediction with the column at this value in every row, all else as it is in the "
-    "row (Friedman 2001). Where predictors depend on each other that averages over rows that cannot be.",
-    "average": "Average prediction: the mean with the column at this level in every row, all else as it is in the row.",
-    "ice": "Individual conditional expectations: the prediction of each row with the column at other values, all else as "
-    "it is (Goldstein et al. 2015); estimate is their mean, the partial dependence.",
+    "ale": "Accumulated local effect: the mean change of the prediction from the lower to the upper edge of the bin "
+    "that a row is in, all else as it is, added up from bin to bin and moved to a mean of zero (Apley & Zhu 2020).",
+    "pair": "Second-order accumulated local effect: what the two columns do together beyond what each does alone, "
+    "which is not shown (Apley & Zhu 2020).",
+    "pdp": "Partial dependence: the mean prediction with the column at this value in every row, all else as it is "
+    "(Friedman 2001). Where predictors depend on each other that averages over rows that cannot be.",
+    "average": "Average prediction: the mean with the column at this level in every row, all else as it is.",
+    "ice": "Individual conditional expectations: the prediction of each row with the column at other values, all else "
+    "as it is (Goldstein et al. 2015); estimate is their mean, the partial dependence.",
 }
 _OF_THE_FIT = "An effect is one on what the fit predicts, not on the response: it is no causal effect."
 

@@ -42,7 +42,7 @@ class Explained(Uncertain):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> Any:
-        """What a predictor does to the predictions, on the axis of the data: all terms that read the column move with it.
+        """What a predictor does to the predictions, on the axis of the data: all terms that read it move together.
 
         Parameters
         ----------
@@ -100,12 +100,14 @@ class Explained(Uncertain):
         variables, rows = self._variables(x)
         if len(variables) == 2 and kind == "ice":
             raise refuse("kind", kind, "'ale' or 'pdp' for two columns")
-        predict, level = self._predictor(on, B, level, rng, n_jobs, progress, bands=kind != "ice")
+        if kind == "ice" and (isinstance(B, Bootstrap) or at_least("B", B, 0) > 0):
+            raise refuse("B", B, "0 with kind='ice', whose curves have no bands")
         every = variables if x is not None else tuple(each for each in variables if each.varies)
         groups = [every] if len(variables) == 2 and x is not None else [(each,) for each in every]
         plans = [plan(rows, group, kind, _grid(group, kind, grid)) for group in groups]
         differences = [_by_levels(rows, each.variables[0]) if len(each.variables) == 1 else [] for each in plans]
         wanted = [planned_contrasts(rows, each) for each in differences if each]
+        predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
         found = means(predict, [each.wanted for each in plans] + wanted, n_jobs, progress)
         outcome, rest = Outcome(on, self.shape), iter(found[len(plans) :])
         effects = []
@@ -172,8 +174,9 @@ class Explained(Uncertain):
             if x is not None or variable.varies
             for each in _planned(rows, variable, step, x is not None)
         ]
+        wanted = planned_contrasts(rows, contrasts)
         predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
-        (values,) = means(predict, [planned_contrasts(rows, contrasts)], n_jobs, progress)
+        (values,) = means(predict, [wanted], n_jobs, progress)
         return _contrasts(Outcome(on, self.shape), rows, contrasts, values, level)
 
     def _variables(self, x: Any) -> tuple[tuple[Variable, ...], AlteredRows]:
@@ -200,7 +203,6 @@ class Explained(Uncertain):
         rng: Any,
         n_jobs: int | None,
         progress: bool,
-        bands: bool = True,
     ) -> tuple[Predictor, float]:
         """What is averaged, by the fit and its replicates."""
         one_of("on", on, ON)
@@ -216,8 +218,6 @@ class Explained(Uncertain):
             drawn = self.bootstrap(B, rng, n_jobs, progress) if _checked_count(B, level) else None
         if drawn is not None:
             checked_level(level, drawn.B)
-            if not bands:
-                raise refuse("B", B, "0 with kind='ice', whose curves have no bands")
         replicates = None if drawn is None else drawn.replicates
         return Predictor(self.machine, self.maps if on == "prob" else self.insample_maps, replicates, on), level
 
