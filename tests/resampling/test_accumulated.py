@@ -23,7 +23,7 @@ def sample(n=60, ties=False, seed=0):
 
 
 def first_order(x, z, edges):
-    """As PyALE and ALEPlot have it: bins (e_k, e_k+1], the first closed; the mean over rows of the middle of a bin is 0."""
+    """As PyALE and ALEPlot have it: bins (e_k, e_k+1], the first closed; the mean of the middles is zero over rows."""
     which = np.array([max(k for k in range(len(edges) - 1) if k == 0 or edges[k] < value) for value in x])
     effect = [np.zeros(2)]
     for k in range(len(edges) - 1):

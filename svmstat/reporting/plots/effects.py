@@ -106,7 +106,7 @@ def curves_plot(x: np.ndarray, curves: Floats, mean: Floats, labels: Labels, *, 
         ax.plot(at, curves[shown, k].T, color=GREY, linewidth=0.5, alpha=max(0.15, min(0.6, 20.0 / len(shown))))
         ax.plot(at, mean[:, k], color=ACCENT, linewidth=2.2)
         if not numeric:
-            _level_ticks(ax, x)
+            level_ticks(ax, x)
 
     return _each(draw, q, Labels(labels.x, labels.y, labels.names, f"thin: {some}; {labels.title}"), ax)
 
@@ -297,11 +297,12 @@ def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence
         ax.plot(
             place, y[:, k], "o" if q == 1 else class_look(k).marker, color=colour, markersize=4.5, label=label_of(name)
         )
-    _level_ticks(ax, levels)
+    level_ticks(ax, levels)
     ax.set_xlim(-0.5, len(levels) - 0.5)
 
 
-def _level_ticks(ax: Axes, levels: Names) -> None:
+def level_ticks(ax: Axes, levels: Names) -> None:
+    """The names of levels 0, 1, … below the axis, turned where they are long, some of them where they are many."""
     names = [label_of(level) for level in levels]
     turned = sum(map(len, names)) > _LONG_TICKS
     step = -(-len(names) // (2 * _MOST_TICKS if turned else _MOST_TICKS))
