@@ -66,6 +66,11 @@ class Band:
             "left out; too few are left for an interval.",
         )
 
+    def beside(self, estimate: Floats) -> tuple[Entry, ...]:
+        """What a summary says of it, and how many estimates lie outside."""
+        outside = int(((estimate < self.lower) | (estimate > self.upper)).sum())
+        return (*self.entries, Entry("  estimates outside", outside, "count"))
+
     @property
     def title(self) -> str:
         """What a figure says of it."""

@@ -87,7 +87,7 @@ class Contrasts(Printed):
         )  # fmt: skip
 
     def _block(self) -> Block:
-        right = () if self.band is None else self.band.entries
+        right = () if self.band is None else self.band.beside(self.estimate)
         return Block(left=(Entry("Rows averaged over", self.n_rows, "count"),), right=right)
 
     def tables(self, title: str = "") -> tuple[Part, ...]:

@@ -202,7 +202,8 @@ class Effect(Printed):
         ]
         if not self.near.all():
             left.append(Entry("Values without data near", int((~self.near).sum()), "count"))
-        return Block(left=tuple(left), right=() if self.band is None else self.band.entries)
+        shown = np.where(self.near[..., None], self.estimate, np.nan)
+        return Block(left=tuple(left), right=() if self.band is None else self.band.beside(shown))
 
     def _tables(self) -> Iterator[Table]:
         frame, key = self.summary_frame(), self.outcome.key_name

@@ -42,6 +42,11 @@ class Variable:
         """Whether it is a number on an axis, and does not go by levels."""
         return self.levels is None
 
+    def called(self, position: int) -> str:
+        """A level by its position, as text; a whole number without decimals."""
+        level = (self.levels or ())[position]
+        return f"{level:g}" if isinstance(level, float) else str(level)
+
     def position(self, name: str, level: object) -> int:
         """Where a level stands among the levels.
 

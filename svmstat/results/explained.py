@@ -51,7 +51,8 @@ class Explained(Uncertain):
             line for each level of one that goes by levels. By default all predictors, one by one.
         kind : {"ale", "pdp", "ice"}
             Accumulated local effects [Apley & Zhu 2020]; partial dependence [Friedman 2001]; the curves of single rows
-            [Goldstein et al. 2015]. A column that goes by levels (text, booleans, categories, numbers in ``C(x)``, two
+            [Goldstein, Kapelner, Bleich & Pitkin
+            2015]. A column that goes by levels (text, booleans, categories, numbers in ``C(x)``, two
             numbers) has average predictions by level and their differences.
         on : {"prob", "decision"}
             P(event), of more than two levels that of each; or decision values, of each pair.
@@ -290,7 +291,7 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
         else:
             first, others = 0, list(range(1, len(variable.levels)))
         return [
-            Contrast(variable, f"{variable.levels[k]} - {variable.levels[first]}", 0, np.full(n, first), np.full(n, k))
+            Contrast(variable, f"{variable.called(k)} - {variable.called(first)}", 0, np.full(n, first), np.full(n, k))
             for k in others
         ]
     if pair:

@@ -162,12 +162,12 @@ class Pictured(Tested, Explained):
             found.append(binned(x, held.codes[used] == k, p, w, which))
         return found
 
-    def _count_of_bins(self, n: int) -> int:
+    def _count_of_bins(self, weights: Floats) -> int:
         """Fewer where several classes share a panel."""
-        return residuals.count_of_bins(n if self.shape.two else n // 2)
+        return residuals.count_of_bins(weights.sum() / (1 if self.shape.two else 2))
 
     def _by_prediction(self, held: Evidence, used: NDArray[np.bool_], ax: Any) -> Any:
-        count = self._count_of_bins(int(used.sum()))
+        count = self._count_of_bins(held.weights[used])
         found = self._binned(held, used, lambda p: (p, bins_of(p, held.weights[used], count).of_row))
         names = [str(self.classes[k]) for k in self._shown]
         return residuals.residuals_plot(
@@ -179,7 +179,7 @@ class Pictured(Tested, Explained):
     ) -> Any:
         x, which = variable.values[known], variable.values[known]
         if variable.levels is None:
-            which = bins_of(x, held.weights[used], self._count_of_bins(len(x))).of_row
+            which = bins_of(x, held.weights[used], self._count_of_bins(held.weights[used])).of_row
         found = self._binned(held, used, lambda _: (x, which))
         return residuals.residuals_plot(found, self._names, levels=variable.levels, xlabel=str(variable.name), ax=ax)
 

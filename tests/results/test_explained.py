@@ -239,7 +239,7 @@ def test_what_goes_by_levels():
     assert list(found["kind"].summary_frame()["kind"]) == ["r", "q", "p"]
     assert list(found["flag"].summary_frame()["flag"]) == [False, True]
     assert len(found["many"].differences.labels) == 11
-    assert found["two"].differences.labels == ("7.0 - 2.5",)
+    assert found["two"].differences.labels == ("7 - 2.5",)
 
 
 WRONG = [

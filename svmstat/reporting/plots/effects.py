@@ -303,7 +303,7 @@ def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence
 
 def level_ticks(ax: Axes, levels: Names) -> None:
     """The names of levels 0, 1, … below the axis, turned where they are long, some of them where they are many."""
-    names = [label_of(level) for level in levels]
+    names = [label_of(f"{level:g}" if isinstance(level, float) else level) for level in levels]
     turned = sum(map(len, names)) > _LONG_TICKS
     step = -(-len(names) // (2 * _MOST_TICKS if turned else _MOST_TICKS))
     ax.set_xticks(np.arange(0, len(names), step), names[::step], rotation=90 if turned else 0)

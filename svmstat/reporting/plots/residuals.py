@@ -31,7 +31,7 @@ _MOST_BINS, _ROWS_A_BIN = 20, 15
 _PAGE = (7.2, 6.6)
 
 
-def count_of_bins(n: int) -> int:
+def count_of_bins(n: float) -> int:
     """How many bins n rows are put into.
 
     Examples
@@ -182,6 +182,7 @@ def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bo
             figure.set_size_inches(*_PAGE)
         for each, panel in zip(draw, axes, strict=True):
             each(panel)
+        axes[2].locator_params(axis="x", nbins=5)  # small numbers are long
         figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
         if classes:
             handles, labels = axes[3].get_legend_handles_labels()
