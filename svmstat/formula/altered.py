@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat._tools.checks import nearest, refuse
+from svmstat._tools.checks import ended, nearest, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.build import ModelFrame
 from svmstat.formula.columns import plain
@@ -72,18 +72,31 @@ class AlteredRows:
     frame : ModelFrame
     weights : ndarray (n,)
         All > 0.
+    data : DataFrame (n, …)
+        The predictors, on the index 0 … n − 1.
     """
 
     frame: ModelFrame
     weights: Floats
-    _data: pd.DataFrame = field(repr=False)
+    data: pd.DataFrame = field(repr=False)
 
     @classmethod
-    def of(cls, frame: ModelFrame) -> "AlteredRows":
-        """Those of a fit; its data are read anew."""
+    def of(cls, frame: ModelFrame, data: pd.DataFrame | None = None) -> "AlteredRows":
+        """Those of a fit, of the data of the fit if they are given, which are read anew in any case.
+
+        Raises
+        ------
+        ArgumentTypeError, DataError
+            If the data have other rows than those of the fit, or not all predictors.
+        """
         counted = np.flatnonzero(frame.weights > 0)
-        data = frame.data.iloc[frame.rows[counted]][list(frame.design.predictors)]
-        return cls(frame, frame.weights[counted], data.reset_index(drop=True))
+        used = frame.data.iloc[frame.rows] if data is None else frame.rows_of(data)
+        for name in frame.design.predictors:
+            if name not in used.columns:
+                hint = nearest(str(name), map(str, used.columns))
+                raise DataError(ended(f"data has no column {name!r}{hint}"))
+        chosen = used.iloc[counted][list(frame.design.predictors)]
+        return cls(frame, frame.weights[counted], chosen.reset_index(drop=True))
 
     def variable(self, argument: str, name: object) -> Variable:
         """A predictor by the name of its column.
@@ -102,7 +115,7 @@ class AlteredRows:
                 argument, name, f"a column of the data that the formula reads ({listed}){hint}"
                 f"{nearest(str(name), map(str, design.predictors))}",
             )  # fmt: skip
-        kind, values = plain(self._data[name])
+        kind, values = plain(self.data[name])
         if kind == "number":
             numbers = values.to_numpy(float)
             distinct = np.unique(numbers)
@@ -117,6 +130,17 @@ class AlteredRows:
         """All predictors."""
         return tuple(self.variable("x", name) for name in self.frame.design.predictors)
 
+    def changed(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> pd.DataFrame:
+        """The rows (m,) with columns changed to numbers (m,) or positions of levels (m,), as new data."""
+        altered = self.data.iloc[rows].copy()
+        for name, (variable, values) in changes.items():
+            if variable.levels is not None:
+                _, first = np.unique(variable.values, return_index=True)
+                altered[name] = self.data[name].array.take(first[values])
+            else:
+                altered[name] = values
+        return altered.reset_index(drop=True)
+
     def at(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> Floats:
         """The design (m, p) of the rows (m,) with columns changed to numbers (m,) or positions of levels (m,).
 
@@ -125,14 +149,8 @@ class AlteredRows:
         DataError
             If a term cannot be computed of a row so altered.
         """
-        altered = self._data.iloc[rows].copy()
-        for name, (variable, values) in changes.items():
-            if variable.levels is not None:
-                _, first = np.unique(variable.values, return_index=True)
-                altered[name] = self._data[name].array.take(first[values])
-            else:
-                altered[name] = values
-        new = self.frame.design.transform(altered.reset_index(drop=True))
+        altered = self.changed(rows, changes)
+        new = self.frame.design.transform(altered)
         lost = np.flatnonzero(new.missing)
         if len(lost):
             set_to = ", ".join(f"{name} = {altered[name].iloc[lost[0]]}" for name in changes)

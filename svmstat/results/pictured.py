@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat._tools.checks import at_least, refuse
+from svmstat._tools.checks import at_least, one_of, refuse
+from svmstat._tools.near import TOO_FAR
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.influence import LEAST
 from svmstat.errors import DataError
@@ -108,26 +109,55 @@ class Pictured(Tested, Explained):
         return residuals.residuals_page(draw, self._names, without=int((~known).sum()), ax=ax)
 
     def plot_surface(
-        self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
+        self,
+        data: pd.DataFrame | None = None,
+        x: Any = None,
+        y: Any = None,
+        *,
+        at: dict[Any, Any] | None = None,
+        by: Any = None,
+        on: str | None = None,
+        too_far: float = TOO_FAR,
+        ax: Any = None,
     ) -> Any:
         """The decision surface, or the predicted one of several levels, over two predictors; with the rows of the fit.
 
+        It is blank where no rows are near. Rows at one point are spread around it.
+
         Parameters
         ----------
-        data : DataFrame
-            The data of the fit.
+        data : DataFrame, optional
+            The data of the fit, where it does not have them any more.
         x, y : column names, optional
-            By default the first two numeric predictors.
+            Of the data; numbers, or what goes by levels. By default the first two numbers.
         at : dict, optional
             Values at which the other predictors are held; by default their median or most frequent level.
+        by : column name, optional
+            A predictor that goes by levels, with a panel for each and its own rows in it.
+        on : {"decision", "prob", "class"}, optional
+            What is shown: for two levels f, which is the default, or P(event); for more the predicted level, or the
+            probability of each in a panel.
+        too_far : float
+            How far the surface goes from the nearest row, in units of the range of each axis.
         ax : Axes, optional
+            Drawn into, or divided for panels.
 
         Returns
         -------
-        Axes
+        Axes, or an array of them
+
+        Raises
+        ------
+        ArgumentError
+            For another column or value.
+        DataError
+            If the data do not have the rows of the fit.
         """
-        draw = surface_plot if self.shape.two else region_plot
-        return draw(self, data, x, y, at=at, ax=ax)
+        plain, draw = ("decision", surface_plot) if self.shape.two else ("class", region_plot)
+        on = plain if on is None else one_of("on", on, (plain, "prob"))
+        if by is not None and on == "prob" and not self.shape.two:
+            raise refuse("by", by, "None with on='prob' of more than two levels, which have a panel each")
+        return draw(self, data, x, y, at=at, by=by, on=on, too_far=too_far, ax=ax)
 
     def _known(self) -> tuple[Evidence, NDArray[np.bool_]]:
         """The held-out predictions, and which rows (n,) count and have one."""
