@@ -43,8 +43,8 @@ class Plane:
         The rows that are drawn, of those that count.
     places : ndarray (m, 2)
         Where they are drawn.
-    moved : bool
-        Whether some are not drawn where they are, but around it, since other rows are there too.
+    note : str
+        That some are not drawn where they are; nothing if all are.
     held : mapping
         The other predictors with their values.
     level : object
@@ -59,7 +59,7 @@ class Plane:
     blank: NDArray[np.bool_]
     which: Codes
     places: Floats
-    moved: bool
+    note: str
     held: Mapping[Hashable, Any]
     level: Any = None
 
@@ -112,9 +112,13 @@ def _plane(
     reach = np.array([1.0 if each.levels is not None else np.ptp(each.values) for each in (x, y)])
     blank = too_far(np.column_stack([across, up]).astype(float), data, reach, distance).reshape(len(ys), len(xs))
     by_levels = np.array([each.levels is not None for each in (x, y)])
-    drawn = _across_levels(data, by_levels) if by_levels.any() else _spread(data, reach)
+    if by_levels.any():
+        places, note = _across_levels(data, by_levels), "rows are spread over the width of their level"
+    else:
+        places = _spread(data, reach)
+        note = "rows at one point are spread around it" if (places != data).any() else ""
     shown = None if panel is None or level is None else f"{panel.name} = {panel.called(level)}"
-    return Plane(x, y, xs, ys, points, blank, which, drawn, bool((drawn != data).any()), held, shown)
+    return Plane(x, y, xs, ys, points, blank, which, places, note, held, shown)
 
 
 def _spread(data: Floats, reach: Floats) -> Floats:

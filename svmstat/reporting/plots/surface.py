@@ -29,7 +29,6 @@ from svmstat.reporting.plots.style import (
 _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
 
 _BLANK = "\N{NO-BREAK SPACE}"
-_MOVED = "rows at one point are spread around it"
 _SIZE = (6.2, 5.0)
 
 
@@ -187,7 +186,7 @@ def _figure(
     names: Sequence[str] = (),
 ) -> Any:  # fmt: skip
     """One figure, or a panel for each plane; with a bar of colours if it has a label."""
-    where = "; ".join(part for part in (_where(found[0].held), _MOVED * any(each.moved for each in found)) if part)
+    where = "; ".join(part for part in (_where(found[0].held), max(each.note for each in found)) if part)
     title = "\n".join(textwrap.wrap(where, 80, break_long_words=False)).replace(_BLANK, " ")
     if len(found) == 1 and not names:
         with drawing(ax, _SIZE) as ax:

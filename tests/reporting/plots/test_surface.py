@@ -72,7 +72,8 @@ def test_columns_that_are_chosen_and_values_that_are_given(response):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("z", "x")
     assert ax.get_title("left") == "at w = 1.5"
     median = MIXED["z"].repeat(MIXED["w"].astype(int)).quantile(0.5, interpolation="lower")
-    assert fit.plot_surface(MIXED, "x", "w").get_title("left") == f"at z = {median}"  # the weighted one
+    title = fit.plot_surface(MIXED, "x", "w").get_title("left")
+    assert title == f"at z = {median}; rows are spread over the width of their level"  # the weighted median
     assert svm(f"{response} ~ x + z", MIXED).plot_surface(MIXED).get_title("left") == ""
 
 
@@ -172,7 +173,9 @@ def test_rows_at_one_point_are_spread_and_stay_near():
     data = pd.DataFrame({"y": [0, 1] * 30, "x": np.resize([1, 2, 3], 60), "z": np.repeat([1.0, 5.0, 9.0], 20)})
     fit = svm("y ~ x + z", data)
     plane = planes(fit.frame, None, None, None, None, None, 0.1, 5)[0]
-    assert plane.moved and len(np.unique(plane.places.round(12), axis=0)) == 60
+    assert (
+        plane.note == "rows at one point are spread around it" and len(np.unique(plane.places.round(12), axis=0)) == 60
+    )
     moved = (plane.places - data[["x", "z"]].to_numpy()) / [2.0, 8.0]
     assert np.hypot(*moved.T).max() < 0.35 * 0.5  # of the way to the next point
     np.testing.assert_array_equal(plane.places, planes(fit.frame, data, None, None, None, None, 0.1, 5)[0].places)
