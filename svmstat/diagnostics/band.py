@@ -75,4 +75,4 @@ class Band:
     def title(self) -> str:
         """What a figure says of it."""
         of = f"{percent(self.level)} of {self.B - self.n_failed} replicates"
-        return f"{of}: {WHAT},\nno confidence interval for a true effect"
+        return f"{of},\n{WHAT};\nno confidence interval for a true effect"

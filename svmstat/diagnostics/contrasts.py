@@ -74,7 +74,7 @@ class Contrasts(Printed):
             self.labels if one else [f"{term}: {label}" for term, label in zip(self.terms, self.labels, strict=True)]
         )
         return comparisons_plot(
-            names, self.estimate, band, self.outcome.names, what=f"average change of {self.outcome.name}",
+            names, self.estimate, band, self.outcome.names, what=f"average change of\n{self.outcome.name}",
             title="\n".join([str(self.terms[0])] * one + ([] if self.band is None else [f"lines: {self.band.title}"])),
             ax=ax,
         )  # fmt: skip

@@ -21,7 +21,7 @@ from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Printed, Summary
 
-_MOST_SHOWN = 12
+_MOST_SHOWN, _LONG = 12, 28
 _CALLED = {
     "ale": "accumulated local effect",
     "pdp": "partial dependence",
@@ -126,6 +126,12 @@ class Effect(Printed):
         change = {"ale": "ALE, change of ", "average": "average ", "pdp": "mean "}.get(self.kind, "")
         return f"{change}{self.outcome.name}"
 
+    @property
+    def _axis(self) -> str:
+        """The same, in two lines if it is long."""
+        long = len(self.what) > _LONG
+        return self.what.replace(f" {self.outcome.name}", f"\n{self.outcome.name}") if long else self.what
+
     def plot(self, ax: Any = None) -> Any:
         """Lines with their bands over a number, dots over levels, a map of two numbers, blank where there are no data.
 
@@ -136,7 +142,7 @@ class Effect(Printed):
 
     def _plot_one(self, ax: Any) -> Any:
         (variable,), (values,) = self.variables, self.grid
-        look = figures.Labels(str(variable.name), self.what, self.outcome.names, self._title)
+        look = figures.Labels(str(variable.name), self._axis, self.outcome.names, self._title)
         if self.curves is not None:
             curves = self.curves.to_numpy().reshape(len(self.curves), -1, len(values))
             return figures.curves_plot(labelled(variable, values), curves, self.estimate, look, ax=ax)
@@ -162,14 +168,14 @@ class Effect(Printed):
             data = np.column_stack([first.values, second.values])
             look = figures.Labels(str(first.name), str(second.name), names, self._title)
             return figures.map_plot(
-                self.grid, self.estimate, data, look, what=self.what, diverging=self.kind == "ale",
+                self.grid, self.estimate, data, look, what=self._axis, diverging=self.kind == "ale",
                 inside=lambda points: near(self.variables, points), ax=ax,
             )  # fmt: skip
         shown = np.where(self.near[..., None], self.estimate, np.nan)
         shown = np.swapaxes(shown, 0, 1) if turned else shown
         values = labelled(x, self.grid[1 if turned else 0])
         groups = tuple(f"{y.name} = {level}" for level in y.levels or ())
-        look = figures.Labels(str(x.name), self.what, groups, self._title)
+        look = figures.Labels(str(x.name), self._axis, groups, self._title)
         return figures.grouped_plot(values, shown, look, names if q > 1 else (), by_levels=x.levels is not None, ax=ax)
 
     @property
@@ -182,7 +188,7 @@ class Effect(Printed):
             return "thick: their mean, the partial dependence"
         if len(self.variables) == 2:
             beyond = ", beyond what either does alone" if self.kind == "ale" else ""
-            return f"{_CALLED[self.kind]}{beyond}; {'blank' if self._is_map else 'nothing'} where no data are near"
+            return f"{_CALLED[self.kind]}{beyond};\n{'blank' if self._is_map else 'nothing'} where no data are near"
         return "" if self.band is None else f"{'band' if self.variables[0].numeric else 'lines'}: {self.band.title}"
 
     def summary(self) -> Summary:

@@ -18,10 +18,12 @@ from svmstat.errors import DataError
 from svmstat.formula import AlteredRows, Variable
 from svmstat.objective.residuals import Binned, binned
 from svmstat.reporting.plots import outlying_plot, region_plot, reliability_plot, residuals, surface_plot
+from svmstat.reporting.plots.style import SMALL, percent
 from svmstat.resampling.accumulated import bins_of
 from svmstat.results.explained import Explained
 from svmstat.results.tested import Tested
 
+_TICKS = (0.0, 0.5, 1.0)
 _LABELLED = 3
 """Rows that are labelled on either axis without an envelope."""
 
@@ -201,7 +203,7 @@ class Pictured(Tested, Explained):
         found = self._binned(held, used, lambda p: (p, bins_of(p, held.weights[used], count).of_row))
         names = [str(self.classes[k]) for k in self._shown]
         return residuals.residuals_plot(
-            found, names, xlabel="predicted probability (held out)", title="mean residuals in bins, ± 2 se", ax=ax
+            found, names, xlabel="predicted (held out)", title="mean residuals, ± 2 se", ax=ax
         )
 
     def _by_variable(
@@ -229,6 +231,11 @@ class Pictured(Tested, Explained):
         whole = bool((held.weights == np.round(held.weights)).all())
         found = held.reliability(B=199 if whole and self.shape.two else 0, rng=rng)
         if self.shape.two:
-            reliability_plot(found.curves[0], found.bands[0], level=found.level, xlabel="predicted (held out)", ax=ax)
+            curve, band = found.curves[0], found.bands[0]
+            reliability_plot(curve, band, level=found.level, xlabel="predicted (held out)", ax=ax)
+            parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
+            shaded = "" if band is None else f"\nshaded: {percent(found.level)} if calibrated"
+            ax.set(xticks=_TICKS, yticks=_TICKS, ylabel="recalibrated (isotonic)")
+            ax.set_title(f"{parts}{shaded}", fontsize=SMALL)
         else:
             residuals.curves_of_reliability(found.curves, list(map(str, found.levels)), ax)

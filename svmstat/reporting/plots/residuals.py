@@ -123,7 +123,7 @@ def curves_of_reliability(curves: Sequence[Corp], names: Sequence[str], ax: Axes
         look = class_look(k)
         ax.plot(curve.predicted, curve.recalibrated, look.line, color=look.colour, label=label_of(name))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set_xlabel("predicted probability (held out)")
+    ax.set_xlabel("predicted (held out)")
     ax.set_ylabel("recalibrated (isotonic)")
     ax.set_title("each class against the rest", fontsize=SMALL)
 
@@ -157,12 +157,12 @@ def values_plot(
         ax.plot([], [], color=colour, linewidth=4, alpha=0.6, label=label_of(levels[k]))
     for at, style in ((0.0, "-"), (-1.0, ":"), (1.0, ":")):
         ax.axvline(at, color=GREY, linewidth=0.9, linestyle=style, zorder=1)
-    ax.set_ylim(0.0, len(pairs) * (1.25 if two else 1.0))
+    ax.set_ylim(0.0, len(pairs) * (1.3 if two else 1.0))
     names = [f"{label_of(levels[i])} : {label_of(levels[j])}" for i, j in reversed(pairs)]
     ax.set_yticks([] if two else np.arange(len(pairs)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("decision value f (held out)")
-    ax.set_title("shares of each class" if two else "shares of each class of a pair", fontsize=SMALL)
+    ax.set_xlabel("f (held out)")
+    ax.set_title("shares of each class", fontsize=SMALL)
 
 
 def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bool, ax: Axes | None = None) -> Any:
@@ -188,5 +188,5 @@ def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bo
             handles, labels = axes[3].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside lower left", ncols=min(6, len(labels)))
         else:
-            axes[3].legend(loc="upper left", ncols=2)
+            axes[3].legend(loc="upper left", handlelength=1.0)
     return axes

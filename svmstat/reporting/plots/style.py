@@ -48,8 +48,8 @@ _COLOURS = (
 _MARKERS = "os^Dv<>p"
 LINES = ("-", "--", "-.", ":")
 _LONGEST = 36
-_LINE = 72
-"""Letters of a name of a class, and of a line of a legend."""
+_LETTERS = 12
+"""Letters of a name of a class, and of an inch of a legend."""
 
 _BELOW = 32.0
 """Points from the axis down to the legend, past the label."""
@@ -84,7 +84,8 @@ def legend_below(ax: Axes, title: str = "") -> None:
     """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit."""
     _, labels = ax.get_legend_handles_labels()
     below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
-    columns = max(1, min(3, _LINE // (max(map(len, labels), default=0) + 4)))
+    fits = _LETTERS * ax.figure.bbox.width / ax.figure.dpi
+    columns = max(1, min(3, int(fits // (max(map(len, labels), default=0) + 4))))
     ax.legend(
         title=title or None,
         title_fontsize=SMALL,

@@ -30,6 +30,8 @@ _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in gr
 
 _BLANK = "\N{NO-BREAK SPACE}"
 _SIZE = (6.2, 5.0)
+_LETTERS = 12
+"""Of an inch of a title."""
 
 
 class _Fit(Protocol):
@@ -187,7 +189,8 @@ def _figure(
 ) -> Any:  # fmt: skip
     """One figure, or a panel for each plane; with a bar of colours if it has a label."""
     where = "; ".join(part for part in (_where(found[0].held), max(each.note for each in found)) if part)
-    title = "\n".join(textwrap.wrap(where, 80, break_long_words=False)).replace(_BLANK, " ")
+    inches = _SIZE[0] if ax is None else ax.figure.bbox.width / ax.figure.dpi
+    title = "\n".join(textwrap.wrap(where, int(_LETTERS * inches), break_long_words=False)).replace(_BLANK, " ")
     if len(found) == 1 and not names:
         with drawing(ax, _SIZE) as ax:
             shape = draw(ax, 0)
