@@ -310,10 +310,10 @@ class Effects(Printed):
         constant = ", ".join(map(str, self.constant))
         notes = (
             *(_MEANINGS[kind] for kind in kinds),
-            "Greatest minus least is above zero for noise too: bands of each effect by B=199.",
+            "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
-            *(() if first.band is None else (NOTE,)),
+            NO_BAND if first.band is None else NOTE,
         )
         right = () if first.band is None else first.band.entries
         block = Block(left=(Entry("Rows averaged over", len(first.weights), "count"),), right=right)
