@@ -100,7 +100,9 @@ class ModelFrame:
             If it is no DataFrame, or has other rows than that of the fit.
         """
         if not isinstance(data, pd.DataFrame):
-            raise ArgumentTypeError(f"data is of type {type(data).__name__}: it must be the DataFrame of the fit.")
+            raise ArgumentTypeError(
+                f"data is of type {type(data).__name__}: it must be the DataFrame of the fit, or None."
+            )
         n = len(self.rows) + self.n_missing + self.n_subset_dropped
         if len(data) != n or not data.index[self.rows].equals(self.index):
             raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")

@@ -243,9 +243,17 @@ def _spread(replicates: PairsReplicates, X: Floats, level: float) -> Spread:
     if good.sum() < least_replicates(level) or not len(X):
         return Spread(nothing, nothing, nothing)
     p = replicates.probabilities(X)[good]
+    return Spread(p.std(axis=0, ddof=1), *percentiles(p, level))
+
+
+def percentiles(values: Floats, level: float) -> tuple[Floats, Floats]:
+    """The ends of the middle ``level`` of values (B, …) over the replicates; NaN where they are too few for it."""
+    if len(values) < least_replicates(level):
+        nothing = np.full(values.shape[1:], np.nan)
+        return nothing, nothing
     tail = (1.0 - level) / 2.0
-    lower, upper = np.quantile(p, [tail, 1.0 - tail], axis=0, method="weibull")
-    return Spread(p.std(axis=0, ddof=1), lower, upper)
+    lower, upper = np.quantile(values, [tail, 1.0 - tail], axis=0, method="weibull")
+    return lower, upper
 
 
 def least_replicates(level: float) -> int:
