@@ -123,7 +123,10 @@ class TermTests(Printed):
         nested = None
         if "delta_nested" in table:
             nested = ([np.nan, *table["delta_nested"]], [np.nan, *table["nested_se"]])
-        return differences_plot(names, delta, se, nested=nested, ax=ax)
+        word = "without" if self.kind == "drop1" else "with"
+        return differences_plot(
+            names, delta, se, nested=nested, xlabel=f"CV score {word} the term minus that of the fit", ax=ax
+        )
 
     def summary(self) -> Summary:
         """The table, what was dropped with what, and what the numbers are."""

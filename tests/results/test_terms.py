@@ -217,4 +217,5 @@ def test_the_printout_and_the_figure(data):
     assert repr(tests).startswith("<TermTests: drop1, leave-one-out, score ")
     ax = tests.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["<none>", *tests.table.index]
+    assert ax.get_xlabel() == "CV score without the term minus that of the fit"
     plt.close(ax.figure)

@@ -13,7 +13,7 @@ _EACH, _MARGIN = 0.42, 1.3
 
 def differences_plot(
     names: Sequence[object], delta: ArrayLike, se: ArrayLike, *, nested: tuple[ArrayLike, ArrayLike] | None = None,
-    ax: Axes | None = None,
+    xlabel: str = "", ax: Axes | None = None,
 ) -> Axes:  # fmt: skip
     """A dot chart: a line for each model, the first of which is at zero.
 
@@ -26,6 +26,8 @@ def differences_plot(
         Its standard error, NaN for the first.
     nested : tuple of array_like (K,), optional
         The same by nested cross-validation.
+    xlabel : str
+        By default that of scores of models beside the first.
     ax : Axes, optional
         Drawn into; by default a new figure.
 
@@ -52,7 +54,7 @@ def differences_plot(
             title += "; squares: nested"
         ax.set_yticks(y, [label_of(name) for name in names])
         ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.set_xlabel(f"score minus that of {label_of(names[0])}: smaller is better")
+        ax.set_xlabel(xlabel or f"score minus that of {label_of(names[0])}: smaller is better")
         ax.set_title(title)
         return ax
 
