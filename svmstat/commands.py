@@ -24,8 +24,8 @@ from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
 from svmstat.model import svm
 from svmstat.options import NAMED_NUMBERS, compare_arguments, fit_arguments, report_arguments, tune_arguments
+from svmstat.report import report
 from svmstat.reporting.summary import Summary
-from svmstat.results.report import report
 from svmstat.tuning import tune
 
 _SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")

@@ -21,7 +21,7 @@ FLOORS = (
     {"diagnostics"},
     {"results"},
     {"model", "comparison"},
-    {"tuning"},
+    {"tuning", "report"},
     {"options"},
     {""},  # svmstat/__init__.py
     {"commands"},

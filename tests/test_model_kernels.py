@@ -20,7 +20,7 @@ from svmstat.kernels import (
     Spline,
     gram,
 )
-from svmstat.results.report import report
+from svmstat.report import report
 
 TOL = 1e-6  # two certified fits of one problem, relative to the largest value
 

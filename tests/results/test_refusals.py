@@ -10,7 +10,7 @@ from levels import sample
 
 from svmstat import cli, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
-from svmstat.results.report import report
+from svmstat.report import report
 
 N = 24
 

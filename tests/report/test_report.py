@@ -7,14 +7,17 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
+import statsmodels.api as sm
 from levels import sample
 
-from svmstat import datasets, svm
+from svmstat import compare, datasets, svm
 from svmstat.errors import ArgumentError
+from svmstat.report import influence as influence_module
+from svmstat.report import report
+from svmstat.report.provenance import call_text
 from svmstat.reporting.rendering.values import show
-from svmstat.results import report as report_module
-from svmstat.results.report import report
 
 B = 29
 LIVER = datasets.load("liver").iloc[::3]
@@ -23,7 +26,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")
 SECTIONS = [
     "Summary",
     "Prediction error by leave-one-out",
+    "Beside a logistic model",
     "Goodness of fit",
+    "Terms",
+    "Effects",
     "Influential rows",
     "Calibration",
     "How this was made",
@@ -68,6 +74,12 @@ def text(page):
     return " ".join(" ".join(read(page).texts).split())
 
 
+def image(page, name):
+    """The first figure with this in its description."""
+    found = next(each for each in read(page).images if name in each["alt"])
+    return base64.b64decode(found["src"].partition(",")[2]).decode()
+
+
 class Changed:
     """A fit of which some attributes are replaced."""
 
@@ -105,14 +117,21 @@ def test_all_parts(both):
     page = both[1]
     reader = read(page)
     assert reader.headings == SECTIONS
-    assert len(reader.images) == 5
+    assert len(reader.images) == 7
     assert page.startswith("<!DOCTYPE html>")
 
 
 def test_nothing_from_outside(both):
     page = both[1]
-    assert all(each.startswith("data:image/svg+xml;base64,") for each in read(page).references)
+    outside = [each for each in read(page).references if not each.startswith("#")]
+    assert all(each.startswith("data:image/svg+xml;base64,") for each in outside)
     assert not re.search(r"https?:|@import|url\(|<script|<link", page)
+
+
+def test_contents_lead_to_every_part(both):
+    page = both[1]
+    links = [each[1:] for each in read(page).references if each.startswith("#")]
+    assert len(links) == len(SECTIONS) and all(f'<section id="{link}">' in page for link in links)
 
 
 def test_images_are_whole_and_described(both):
@@ -164,7 +183,7 @@ def test_what_is_told_of_more_than_two_levels(liver):
     assert "the held-out probability of what was observed" in shown
     assert "probabilities of every level of disease against how often" in shown
     assert "coupling='hastie-tibshirani'" in shown and "event:" not in shown
-    calibration = base64.b64decode(read(page).images[4]["src"].partition(",")[2]).decode()
+    calibration = image(page, "Calibration plot")
     assert all(f"<!-- {level} -->" in calibration for level in liver.classes)
     call = re.search(r"svm\('disease.*?\)(?= How| Bootstrap)", shown)[0]
     same = eval(call, {"svm": svm, "data": LIVER, "np": np})
@@ -202,13 +221,13 @@ def test_the_call_that_is_printed_makes_the_same_fit():
         event="AVH",
         scale=False,
     )
-    call = report_module._call(fit)
+    call = call_text(fit)
     assert call.endswith(", subset=…)")
     data = data[data["disease"].isin(["PNC", "AVH"])]
     again = eval(call.replace(", subset=…", ""), {"svm": svm, "data": data})
     np.testing.assert_array_equal(again.decision_values, fit.decision_values)
     assert "class_weight={'AVH': 1.0, 'PNC': 2.0}" in call
-    assert "subset=" not in report_module._call(again)
+    assert "subset=" not in call_text(again)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +244,7 @@ def test_costs_and_priors_in_the_call_that_is_printed(options, shown):
     """And not the class weights that follow from them, beside which they would be refused."""
     data = datasets.load("liver").query("disease in ('PNC', 'AVH')")
     fit = svm("disease ~ ast + alt", data, **options)
-    call = report_module._call(fit)
+    call = call_text(fit)
     assert shown in call and "class_weight" not in call
     again = eval(call, {"svm": svm, "data": data})
     np.testing.assert_array_equal(again.decision_values, fit.decision_values)
@@ -262,8 +281,7 @@ def test_another_method_and_level(fit):
     page = report(fit, B=B, method="parametric", level=0.9, rng=1)
     assert "method parametric, level 0.9" in text(page)
     assert "responses drawn from the in-sample probabilities" in text(page)
-    figure = base64.b64decode(read(page).images[1]["src"].partition(",")[2]).decode()
-    assert "<!-- 90 % envelope -->" in figure
+    assert "<!-- 90 % envelope -->" in image(page, "Outlyingness against influence")
 
 
 @pytest.mark.parametrize("options", [{"B": 0}, {"method": "rows"}, {"level": 1.0}, {"rng": "one"}])
@@ -284,31 +302,29 @@ def test_names_are_escaped():
     assert "<b>lon" not in page and "<i>" not in page
 
 
-def test_failed_replicates_are_told(fit):
-    def gof(**options):
-        result = fit.gof(**options)
-        result.replicates[:4] = np.nan
-        return result
-
-    assert f"4 of {B} replicates failed and do not count." in text(report(Changed(fit, gof=gof), B=B, rng=1))
+def test_failed_replicates_are_told(fit, monkeypatch):
+    result = fit.gof(B=B, rng=1)
+    result.replicates[:4] = np.nan
+    monkeypatch.setattr(type(fit), "gof", lambda _, **options: result)
+    assert f"4 of {B} replicates failed and do not count." in text(report(fit, B=B, rng=1))
 
 
-def test_no_replicate_and_no_prediction(fit):
-    def gof(**options):
-        result = fit.gof(**options)
-        result.replicates[:] = np.nan
-        return result
+def test_no_replicate_and_no_prediction(fit, monkeypatch):
+    result = fit.gof(B=9, rng=1)
+    result.replicates[:] = np.nan
 
     full = fit.loo()
     nothing = np.full(fit.n_rows, np.nan)
     loo = replace(full, arrays=replace(full.arrays, decision_values=nothing))
-    shown = text(report(Changed(fit, gof=gof, loo=lambda **options: loo), B=9, rng=1))
+    monkeypatch.setattr(type(fit), "gof", lambda _, **options: result)
+    monkeypatch.setattr(type(fit), "loo", lambda *given, **options: loo)
+    shown = text(report(fit, B=9, rng=1))
     assert "No replicate could be fitted" in shown
 
 
 def test_no_influential_row_and_too_many(fit, monkeypatch):
     assert f"0 rows of {fit.n_rows} lie above" in text(report(fit, B=9, rng=1, level=1 - 1e-9))
-    monkeypatch.setattr(report_module, "MOST_ROWS", 5)
+    monkeypatch.setattr(influence_module, "MOST_ROWS", 5)
     shown = text(report(fit, B=9, rng=1, level=0.02))
     assert re.search(r"(\d+) rows? more above a line\.", shown)
 
@@ -318,3 +334,32 @@ def test_weights_and_missing_values():
     data.loc[5, "lon"] = np.nan
     page = report(svm("egg_count > 0 ~ lon + lat", data, weights="copies"), B=9, rng=1)
     assert "weights=…" in text(page)
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.DesignWarning")
+def test_where_there_is_no_logistic_model_it_says_why():
+    data = datasets.load("mackerel").iloc[::4]
+    page = text(report(svm("egg_count > 0 ~ lon + np.sqrt(egg_count)", data), B=9, rng=1))
+    assert re.search("There is no logistic model of these columns to compare with: .*separat", page)
+
+
+def test_a_gram_matrix_has_no_terms_and_effects():
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    frame = pd.DataFrame(x @ x.T, columns=[f"k{i}" for i in range(40)]).assign(y=x[:, 0] + 0.5 > 0)
+    page = report(svm("y ~ .", frame, kernel="precomputed"), B=9, rng=1)
+    assert read(page).headings == [title for title in SECTIONS if title not in ("Terms", "Effects")]
+
+
+@pytest.mark.parametrize("formula", ["y ~ x + site", "y ~ x + site + x:site"])
+def test_the_logistic_model_is_that_of_statsmodels(formula, K):
+    data = sample(K, 180, seed=4, apart=0.4)
+    page = text(report(svm(formula, data), B=9, rng=1))
+    fitted = svm(formula, data)
+    X = np.column_stack([np.ones(180), fitted.frame.X])
+    independent = [0]
+    for column in range(1, X.shape[1]):
+        if np.linalg.matrix_rank(X[:, [*independent, column]]) > len(independent):
+            independent.append(column)
+    model = sm.MNLogit(fitted.frame.codes, X[:, independent]).fit(disp=False)
+    expected = compare(fitted, logistic=model)["logistic"]
+    assert show(expected.score) in page

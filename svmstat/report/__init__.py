@@ -1,0 +1,97 @@
+"""The report of a fit: one HTML page with its resampling statistics, that needs nothing but itself."""
+
+from typing import Any
+
+import numpy as np
+
+from svmstat.diagnostics.influence import LEAST
+from svmstat.report.evidence import calibration, draws_labels, goodness, prediction
+from svmstat.report.influence import influential
+from svmstat.report.model import beside_logistic, effects, terms
+from svmstat.report.page import Section, page
+from svmstat.report.provenance import provenance, seed_text
+from svmstat.results import SVMResults
+
+__all__ = ["report"]
+
+
+def report(
+    fit: SVMResults,
+    *,
+    B: int = 199,
+    method: str = "residual",
+    level: float = 0.95,
+    rng: Any = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    call: str | None = None,
+) -> str:
+    """A fit with all that can be said of it, as a web page.
+
+    Summary, prediction error by leave-one-out, a logistic model beside it, goodness of fit, terms, effects, influential
+    rows and calibration.
+
+    Parameters
+    ----------
+    fit : SVMResults
+    B : int
+        Replicates of the goodness of fit, and of the envelopes of influence, at least 99 of these.
+    method : {"residual", "pairs", "parametric"}
+        The test of the fit, as in `SVMResults.gof`.
+    level : float
+        Of the percentile of the test and of the lines in the influence plots.
+    rng : int or numpy.random.Generator, optional
+        By default a seed is drawn, and printed.
+    n_jobs : int, optional
+        Of joblib.
+    progress : bool
+        Whether to show progress bars.
+    call : str, optional
+        The call to print; by default that of `svm`, as far as the fit knows it.
+
+    Returns
+    -------
+    str
+        HTML, without references to anything outside.
+
+    Raises
+    ------
+    ArgumentError
+        If B, method, level or rng cannot be used.
+
+    Examples
+    --------
+    >>> from svmstat import datasets, svm
+    >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"))
+    >>> page = report(fit, B=19, rng=1)
+    >>> page.count("<img"), "http" in page
+    (7, False)
+    """
+    seed = int(np.random.default_rng().integers(2**32)) if rng is None else rng
+    shown_seed, how = seed_text(seed), (n_jobs, progress)  # a Generator has moved on afterwards
+    gof = fit.gof(B=B, method=method, level=level, rng=seed, n_jobs=n_jobs, progress=progress)
+    loo = fit.loo(*how)
+    influence = fit.get_influence()
+    if draws_labels(fit):
+        influence.envelope(max(B, LEAST), _another(seed, 1), n_jobs, progress)
+    parts = {
+        "Summary": [fit.summary().as_html()],
+        "Prediction error by leave-one-out": prediction(loo),
+        "Beside a logistic model": beside_logistic(fit, *how),
+        "Goodness of fit": goodness(gof),
+    }
+    if fit.kernel.of_rows:
+        parts["Terms"] = terms(fit, *how)
+        parts["Effects"] = effects(fit, B, _another(seed, 2), *how)
+    parts |= {
+        "Influential rows": influential(fit, influence, level),
+        "Calibration": calibration(fit, loo),
+        "How this was made": provenance(fit, gof, shown_seed, call),
+    }
+    sections = [Section(title, tuple(elements)) for title, elements in parts.items()]
+    return page(f"Support vector machine: {fit.response_name}", fit.formula, sections)
+
+
+def _another(seed: Any, which: int) -> Any:
+    """Where the envelopes and the bands come from: other random numbers than those of the test."""
+    return seed if isinstance(seed, np.random.Generator) else np.random.default_rng([seed, which])

@@ -1,0 +1,72 @@
+"""What a fit is worth: rows that are left out, the test of the fit, calibration."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from svmstat.diagnostics import GofResult, LooResult
+from svmstat.diagnostics.reliability import SAMPLES
+from svmstat.report.page import figure, paragraph
+from svmstat.reporting.plots import panels_size
+from svmstat.results import SVMResults
+
+WIDE, _SQUARE = (5.2, 3.3), (4.3, 4.7)
+_SEED = 0  # of the bands of the reliability diagram
+
+_METHODS = {
+    "residual": "responses drawn from the probabilities that the fit reports",
+    "pairs": "rows drawn with replacement",
+    "parametric": "responses drawn from the in-sample probabilities",
+}
+
+
+def prediction(loo: LooResult) -> Iterator[str]:
+    """Numbers of rows that are left out."""
+    yield paragraph(
+        "Each row is predicted by the fit, and by the map from decision values to probabilities, without this row. The "
+        "excess error is the leave-one-out error minus the apparent error."
+    )
+    yield loo.summary().as_html()
+
+
+def goodness(gof: GofResult) -> Iterator[str]:
+    """The test of the fit, with its replicates."""
+    failed = f" {gof.n_failed} of {gof.B} replicates failed and do not count." if gof.n_failed else ""
+    yield paragraph(gof.verdict + failed)
+    yield gof.summary().as_html()
+    what = "Statistics T" if gof.by_residuals else "Deviances"
+    yield figure(
+        lambda ax: gof.plot(ax=ax),
+        WIDE,
+        "Histogram of the replicates of the statistic, with that of the fit",
+        f"{what} of {gof.B} replicates ({_METHODS[gof.method]}).",
+    )
+
+
+def calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
+    """Held-out probabilities against what was observed."""
+    size = _SQUARE if fit.event is not None else panels_size(len(fit.classes))
+    reliability = loo.reliability(B=SAMPLES if draws_labels(fit) else 0, rng=_SEED)
+    yield reliability.summary().as_html()
+    yield figure(
+        lambda ax: reliability.plot(ax=ax),
+        size,
+        "Reliability diagram of the leave-one-out probabilities",
+        f"Leave-one-out probabilities of {_predicted(fit)} against their isotonic recalibration.",
+    )
+    yield figure(
+        lambda ax: loo.plot_calibration(ax=ax),
+        size,
+        "Calibration plot of the leave-one-out probabilities",
+        f"Leave-one-out probabilities of {_predicted(fit)} against how often it was observed. "
+        "Calibrated probabilities lie on the diagonal.",
+    )
+
+
+def _predicted(fit: SVMResults) -> str:
+    return f"every level of {fit.response_name}" if fit.event is None else f"{fit.response_name} = {fit.event}"
+
+
+def draws_labels(fit: SVMResults) -> bool:
+    """Whether every copy of a row can draw a label."""
+    return bool((fit.frame.weights == np.round(fit.frame.weights)).all())

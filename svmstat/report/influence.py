@@ -1,0 +1,88 @@
+"""Rows that do much to a fit, or that it predicts badly."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat.diagnostics import InfluenceResult
+from svmstat.diagnostics.influence import ENVELOPE_NOTE
+from svmstat.diagnostics.influence import NOTES as INFLUENCE_NOTES
+from svmstat.report.evidence import WIDE
+from svmstat.report.page import counted_rows, figure, paragraph
+from svmstat.reporting.plots.style import percent
+from svmstat.reporting.rendering.parts import Table
+from svmstat.reporting.summary import Summary
+from svmstat.results import SVMResults
+
+MOST_ROWS = 40
+"""The longest table of influential rows."""
+
+_HEADERS = {
+    "delta_deviance": "ΔD",
+    "own": "own",
+    "others": "others",
+    "outlyingness": "−2 log π",
+    "rms_change": "rms Δf",
+}
+
+
+def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> Iterator[str]:
+    """Outlyingness and influence, with the rows above a line."""
+    yield paragraph(INFLUENCE_NOTES[0])
+    by_chance = influence.has_envelope
+    if by_chance:
+        beyond = influence.beyond(level)
+        above = beyond[["delta_deviance", "outlyingness", "rms_change"]].any(axis=1).to_numpy()
+        yield paragraph(
+            f"{counted_rows(int(above.sum()))} of {fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above an "
+            f"envelope. {ENVELOPE_NOTE}"
+        )
+        yield figure(
+            lambda ax: influence.plot(level=level, ax=ax),
+            WIDE,
+            "Outlyingness against influence",
+            "How badly each row is predicted without it, against what it does to the fit; labelled by the index of the "
+            "data beyond an envelope.",
+        )
+    else:
+        above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
+        yield paragraph(
+            f"The weights are no whole numbers, so that no envelope can be drawn: {counted_rows(int(above.sum()))} of "
+            f"{fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above the {percent(level)} point of χ²(1) [003], "
+            "which is no reference for the largest of all rows."
+        )
+    yield figure(
+        lambda ax: influence.plot_index(level=level, reference="envelope" if by_chance else "chi2", ax=ax),
+        WIDE,
+        "Index plot of the deletion deviances",
+        "Deletion deviances of all rows, labelled by the index of the data where they lie above the line.",
+    )
+    yield paragraph(INFLUENCE_NOTES[1])
+    if by_chance:
+        yield f'<div class="influence">{influence.summary().as_html()}</div>'
+    if above.any():
+        yield from _rows_above(fit, influence, np.flatnonzero(above))
+
+
+def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iterator[str]:
+    """A table of rows, those of largest ΔD first."""
+    table = influence.summary_frame()
+    above = above[np.argsort(-table["delta_deviance"].to_numpy()[above], kind="stable")]
+    shown = above[:MOST_ROWS]
+    cells = pd.DataFrame({_HEADERS[name]: table[name].to_numpy()[shown] for name in _HEADERS})
+    cells.insert(0, "observed", [str(label) for label in _observed(fit)[shown]])
+    cells.index = pd.Index([str(label) for label in fit.frame.index[shown]])
+    styles = ["share"] * cells.shape[1]  # four decimals, for the table to fit a narrow window
+    rest = len(above) - len(shown)
+    notes = ["π: the held-out probability of what was observed. Δf: the change of f at all rows without this one."]
+    if rest:
+        notes.append(f"{counted_rows(rest)} more above a line.")
+    part = Table.from_frame(cells, styles, "Rows above a line")
+    yield f'<div class="influence">{Summary("Rows above a line", (part,), tuple(notes)).as_html()}</div>'
+
+
+def _observed(fit: SVMResults) -> Any:
+    """The observed level of each row (n,), empty in a row of weight zero whose level no other row has."""
+    return np.array([*map(str, fit.classes), ""])[fit.frame.codes]

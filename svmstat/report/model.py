@@ -1,0 +1,86 @@
+"""A fit beside a logistic model, its terms and its effects."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import statsmodels.api as sm
+from scipy.linalg import qr
+from statsmodels.tools.sm_exceptions import ModelWarning
+
+from svmstat._tools.arrays import Floats
+from svmstat.comparison import compare
+from svmstat.report.evidence import WIDE
+from svmstat.report.page import figure, paragraph
+from svmstat.resampling.replicates import least_replicates
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
+from svmstat.results import SVMResults
+
+_DEPENDENT = 1e-9
+"""A column of which no larger part is left beside those before it adds nothing to a linear model."""
+
+_LEVEL = 0.95
+_PANELS, _WIDTH = 3, 6.2
+
+
+def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
+    """The comparison with a logistic regression on the columns of the design."""
+    try:
+        logistic = _logistic(fit)
+    except (np.linalg.LinAlgError, ModelWarning, RuntimeWarning, ValueError) as error:
+        why = str(error).partition(". ")[0].rstrip(".") or type(error).__name__
+        yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
+        return
+    folds = None if fit.n_used <= MOST_LEFT_OUT else FOLDS
+    found = compare(fit, folds=folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
+    yield paragraph(
+        "Does the machine predict better than a logistic regression that is linear in the same columns? Both are "
+        "judged by rows that they have not seen."
+    )
+    yield found.summary().as_html()
+
+
+def terms(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
+    """What each term is worth."""
+    found = fit.drop1(n_jobs=n_jobs, progress=progress)
+    yield found.summary().as_html()
+    yield figure(
+        lambda ax: found.plot(ax=ax),
+        (WIDE[0], 1.3 + 0.42 * len(found.tests)),
+        "Changes of the score without each term",
+        "Change of the CV score without each term, with its paired standard error.",
+    )
+
+
+def effects(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: bool) -> Iterator[str]:
+    """What the prediction does over each predictor."""
+    found = fit.effects(B=max(B, least_replicates(_LEVEL)), level=_LEVEL, rng=rng, n_jobs=n_jobs, progress=progress)
+    yield figure(
+        lambda ax: found.plot(ax=ax),
+        (_WIDTH, 0.8 + 2.2 * -(-len(found) // _PANELS)),
+        "Effects of all predictors",
+        "Accumulated local effects, or average predictions by level, of all predictors.",
+    )
+    yield found.summary().as_html()
+
+
+def _logistic(fit: SVMResults) -> Any:
+    """Logistic regression, multinomial for more than two levels, on the columns that are linearly independent."""
+    frame, w = fit.frame, fit.frame.weights
+    X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if fit.shape.two:
+            event = (frame.codes == frame.response.event_code).astype(float)
+            return sm.GLM(event, X, family=sm.families.Binomial(), freq_weights=w).fit()
+        if (w != 1.0).any():
+            raise ValueError("a multinomial regression of statsmodels has no weights")
+        return sm.MNLogit(frame.codes, X).fit(disp=False)
+
+
+def _independent(X: Floats) -> Floats:
+    """The columns of X (n, p) without those that are a combination of others."""
+    _, R, order = qr(X / np.sqrt((X**2).sum(axis=0)), mode="economic", pivoting=True)
+    size = np.abs(R.diagonal())
+    return np.asarray(X[:, np.sort(order[: np.count_nonzero(size > _DEPENDENT * size[0])])])
