@@ -298,7 +298,7 @@ def _decision_at(
     for p, pair in enumerate(pairs):
         coefficients[pair.rows, p] = pair.coefficients
     support = np.flatnonzero(coefficients.any(axis=1))
-    products = partial(_products, [pair.solution for pair in pairs])
+    products = partial(products_of, [pair.solution for pair in pairs])
     features = kernel.features(X) if isinstance(gram, LowRank) else None
     if features is not None and isinstance(gram, LowRank):
         h = products(features, gram.normal(support, coefficients[support]))
@@ -307,7 +307,7 @@ def _decision_at(
     return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])
 
 
-def _products(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
+def products_of(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
     """K (r, m) times the coefficients (m, P), in the precision that each solution needs."""
     if not any(solution.delicate for solution in solutions):
         return np.asarray(K @ coefficients)
