@@ -134,9 +134,17 @@ class Machine(Posed):
         return self.groups.shared(of_group)
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The rows that are the same observation, and their gram matrix."""
+
+    groups: Groups
+    gram: Gram
+
+
 def fit_machine(
     kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], *, C: float,
-    near: Machine | None = None,
+    near: Machine | None = None, known: Known | None = None,
 ) -> Machine:  # fmt: skip
     """Fit a machine for each pair of classes.
 
@@ -150,6 +158,7 @@ def fit_machine(
     C : cost, > 0; immaterial for a pair with ν
     near : machines of the same pairs with the same kernel on the same rows, whose gram matrix is shared and whose
         solutions are where the solver sets off
+    known : the gram matrix of the kernel on these rows, if it has been made
 
     Returns
     -------
@@ -165,7 +174,7 @@ def fit_machine(
            [-1.      ,  0.333333,  1.      ],
            [-5.      , -1.      , -1.      ]])
     """
-    posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near)
+    posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near, known=known)
     nears: Sequence[Pair | None] = [None] * len(posed.pairs) if near is None else near.pairs
     return _machine(posed, tuple(map(solved, posed.pairs, nears)))
 
@@ -243,11 +252,13 @@ def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
 
 def pose(
     kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], *, C: float,
-    groups: Groups | None = None, near: Machine | None = None,
+    groups: Groups | None = None, near: Machine | None = None, known: Known | None = None,
 ) -> Posed:  # fmt: skip
     """The problems of all pairs; arguments as in `fit_machine`, and ``groups`` if they are known."""
     if near is not None:
         groups = near.groups
+    elif known is not None:
+        return _pose(kernel, X, codes, weights, contrasts, C, known.groups, known.gram)
     elif groups is None:  # of two classes the event comes last: what is drawn must not depend on the order of levels
         groups = group_rows(X, contrasts[0].signs(codes) if len(contrasts) == 1 else codes, weights)
     gram = gram_of(kernel, X, groups.first) if near is None else near.gram
