@@ -201,8 +201,8 @@ def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
 
 
 _OF_DATA = (
-    "loss", "theta", "weights", "class_weight", "costs", "priors", "event", "subset", "na_action", "scale", "calibration",
-    "coupling",
+    "loss", "theta", "weights", "class_weight", "costs", "priors", "event", "subset", "na_action", "scale",
+    "calibration", "coupling",
 )  # fmt: skip
 """The arguments of `svm` that `prepare` takes too."""
 
@@ -381,7 +381,7 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
         allowed = "left out: the formula has no smooth term such as s(x), and so one joint kernel"
         raise refuse("theta", theta, allowed)
     decision = decide(frame, class_weight, costs, priors)
-    X = frame.X if of_rows else _gram_columns(frame, len(data))
+    X = frame.X if of_rows or frame.design.additive else _gram_columns(frame, len(data))
     return Prepared(frame, X, loss, decision, calibration, coupling, theta)
 
 

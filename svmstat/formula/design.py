@@ -106,8 +106,8 @@ class Design:
             widths = [factor.width for factor in term.factors]
             if isinstance(term, Term):
                 widths = [int(np.prod(widths))]
-            parts = tuple(tuple(int(k) for k, keep in zip(_next(at, w), _next(kept, w), strict=True) if keep) for w in widths)
-            found.append(_columns_of(term, parts))
+            places = [zip(_next(at, width), _next(kept, width), strict=True) for width in widths]
+            found.append(_columns_of(term, tuple(tuple(int(k) for k, keep in each if keep) for each in places)))
         return tuple(found)
 
     @property
@@ -178,7 +178,9 @@ def _columns_of(term: Term | Smooth, parts: tuple[tuple[int, ...], ...]) -> Term
     return TermColumns(term.name, asked.kind, arguments, by, asked.kernel, asked.gamma, labels, is_factor)
 
 
-def term_columns(where: str, terms: tuple[Term | Smooth, ...], values: Mapping[str, Value], index: pd.Index) -> np.ndarray:
+def term_columns(
+    where: str, terms: tuple[Term | Smooth, ...], values: Mapping[str, Value], index: pd.Index
+) -> np.ndarray:
     """The columns (n, q) of all terms before scaling, given the value of each expression by its code.
 
     Raises

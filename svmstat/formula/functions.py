@@ -64,7 +64,7 @@ def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:  # n
 PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"} | {"C": C}
 FALLBACK: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY_NAMES.split()}
 # Functions of other packages' formulas, with what to write here.
-_ALONE = "it is a smooth term, which stands by itself among the predictors: not inside another function, nor on the left"
+_ALONE = "a smooth term stands by itself among the predictors, not inside another function, nor on the left"
 ADVICE = {
     "s": f"{_ALONE}, as in y ~ s(x) + s(np.log(z))",
     "ti": f"{_ALONE}, as in y ~ s(x) + s(z) + ti(x, z)",

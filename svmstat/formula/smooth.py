@@ -153,7 +153,7 @@ def read_smooth(source: Source) -> Smoothing | None:
     kernel, gamma = (_constant(source, kind, name, options.get(name)) for name in ("kernel", "gamma"))
     if kernel is not None and kernel not in KERNELS:
         raise source.error(f"kernel={kernel!r} of {kind}() is not allowed: it must be 'rbf' or 'spline'.")
-    if gamma is not None and gamma not in RULES and not (is_real(gamma) and 0 < gamma < np.inf):
+    if gamma is not None and gamma not in RULES and not (is_real(gamma) and 0 < float(gamma) < np.inf):
         rules = "'scale', 'median' or a finite number > 0"
         raise source.error(f"gamma={gamma!r} of {kind}() is not allowed: it must be {rules}.")
     if kernel == "spline" and gamma is not None:
@@ -176,8 +176,8 @@ def refuse_product(sources: tuple[Source, ...]) -> None:
         if len(sources) > 1 and calls_smooth(source.code):
             others = ":".join(each.code for each in sources if each is not source)
             raise source.error(
-                f"{source.code!r} cannot be multiplied by {others!r}: s(x, by=g) is a smooth for each level of g, or one "
-                "times the number g; te(x, z) and ti(x, z) are smooths of two columns."
+                f"{source.code!r} cannot be multiplied by {others!r}: s(x, by=g) is a smooth for each level of g, or "
+                "one times the number g; te(x, z) and ti(x, z) are smooths of two columns."
             )
 
 
@@ -193,10 +193,10 @@ def fit_smooth(smoothing: Smoothing, factors: Mapping[str, Factor], values: Mapp
     for source in smoothing.arguments:
         found = factors[source.code]
         if found.levels:
+            levels = f"{', '.join(map(repr, found.levels[:4]))}{', …' * (len(found.levels) > 4)}"
             raise smoothing.source.error(
-                f"{kind}() of {source.code!r} is not allowed: it is a factor with the levels "
-                f"{', '.join(map(repr, found.levels[:4]))}{', …' * (len(found.levels) > 4)}, and a smooth is of numbers. "
-                f"Write {source.code} itself, or s(x, by={source.code}) for a smooth of x at each of its levels."
+                f"{kind}() of {source.code!r} is not allowed: it is a factor with the levels {levels}, and a smooth is "
+                f"of numbers. Write {source.code} itself, or s(x, by={source.code}) for a smooth of x at each level."
             )
     by = smoothing.by
     if by is not None and not factors[by.code].levels and factors[by.code].width > 1:
@@ -218,9 +218,10 @@ def _constant(source: Source, kind: str, name: str, node: ast.expr | None) -> st
         raise source.error(f"{name}={shown} of {kind}() is not allowed: it must be written out.") from error
     if value is not None and not isinstance(value, str) and not is_real(value):
         raise source.error(f"{name}={value!r} of {kind}() is not allowed: it must be a text or a number.")
-    return value
+    return value if value is None or isinstance(value, str) else float(value)
 
 
 def _part(source: Source, node: ast.expr) -> Source:
     """An argument as a piece of code of its own."""
-    return Source(ast.get_source_segment(source.code, node) or ast.unparse(node), source.formula, source.start, source.end)
+    code = ast.get_source_segment(source.code, node) or ast.unparse(node)
+    return Source(code, source.formula, source.start, source.end)

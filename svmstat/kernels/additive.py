@@ -3,7 +3,7 @@
 Smoothing-spline ANOVA [Wahba 1990], for support vector machines with selection of terms [Zhang 2006].
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -19,7 +19,7 @@ from svmstat.kernels.product import Normed, Product
 from svmstat.kernels.rows import Indices, Rows
 
 
-class TermLike(Protocol):
+class _Term(Protocol):
     """A term of a formula, by the columns of the design that it has: see `svmstat.formula.smooth.TermColumns`."""
 
     @property
@@ -73,7 +73,7 @@ class Additive(Combined):
         """The sum of the changed kernels."""
         return replace(self, kernels=tuple(map(change, self.kernels)))
 
-    def with_theta(self, theta: Sequence[float]) -> "Additive":
+    def with_theta(self, theta: Iterable[float]) -> "Additive":
         """The same kernels with other θ (T,)."""
         return replace(self, theta=tuple(map(float, theta)))
 
@@ -118,7 +118,7 @@ class AdditiveRows(Rows):
         return out
 
 
-def additive_kernel(terms: Sequence[TermLike], base: Kernel, theta: Mapping[str, float] | None = None) -> Additive:
+def additive_kernel(terms: Sequence[_Term], base: Kernel, theta: Mapping[str, float] | None = None) -> Additive:
     """The kernel of the terms of a formula, before it has seen data.
 
     A linear term x, C(g) or x:g has the linear kernel of its columns; s(x, z) that of the smooth on them; te(x, z) the
@@ -128,7 +128,7 @@ def additive_kernel(terms: Sequence[TermLike], base: Kernel, theta: Mapping[str,
 
     Parameters
     ----------
-    terms : sequence of TermLike
+    terms : sequence of TermColumns
     base : Kernel
         `RBF` or `Spline`: what a smooth has that does not name its own.
     theta : mapping, optional
@@ -184,11 +184,11 @@ def _plain(name: str) -> str:
     return "".join(name.split()).replace('"', "'")
 
 
-def _kernel_of(term: TermLike, base: Kernel) -> Kernel | None:
+def _kernel_of(term: _Term, base: Kernel) -> Kernel | None:
     """The centred kernel of size one of a term; None if none of its columns varies."""
     parts = [part for part in term.parts if part]
     by = Linear().on(*term.by) if term.by else None
-    if not parts and by is None or (term.kind == "ti" and len(parts) < len(term.parts)):
+    if (not parts and by is None) or (term.kind == "ti" and len(parts) < len(term.parts)):
         return None
     if not parts:
         return _normed(by)
@@ -207,7 +207,7 @@ def _normed(kernel: Kernel | None) -> Kernel:
     return Normed(Centred(kernel))
 
 
-def _smooth(term: TermLike, base: Kernel) -> Kernel:
+def _smooth(term: _Term, base: Kernel) -> Kernel:
     """The kernel that a smooth asks for, or the base."""
     if term.gamma is not None:
         return RBF(term.gamma)

@@ -144,6 +144,7 @@ class Normed(Wrapped):
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The cross-gram matrix (n, m)."""
         self.require_resolved()
+        assert self.size is not None
         return self.kernel(X, Z) / self.size
 
     def bind(self, X: FloatArray) -> "NormedRows":

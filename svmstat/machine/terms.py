@@ -11,13 +11,12 @@ from svmstat.kernels import Additive
 from svmstat.machine.fit import Machine, products_of
 from svmstat.machine.groups import expansion
 
-
 Products = Callable[[Floats, Floats], Floats]
 
 
 def kernel_of(machine: Machine) -> Additive:
     """The kernel of an additive machine."""
-    return cast(Additive, machine.kernel)
+    return cast("Additive", machine.kernel)
 
 
 def term_values(machine: Machine, X: Floats) -> Floats:

@@ -14,8 +14,8 @@ from svmstat.formula import update_formula
 from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
 from svmstat.results.summary import abridged, summarize
-from svmstat.results.tested import Tested
 from svmstat.results.termwise import Termwise
+from svmstat.results.tested import Tested
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -57,7 +57,12 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
     if fit.has_params and (two or len(fit.pairs) <= _MOST_COEFFICIENTS):
         parts.append(_coefficients(fit) if two else _pair_coefficients(fit))
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
-    notes = (*(_notes(fit) if two else _pair_notes(fit)), *of_terms, *_of_evidence(fit, held_out), *caution(fit, held_out))
+    notes = (
+        *(_notes(fit) if two else _pair_notes(fit)),
+        *of_terms,
+        *_of_evidence(fit, held_out),
+        *caution(fit, held_out),
+    )
     return Summary(title, tuple(parts), notes, (*_warnings(fit), *trouble(fit, held_out)))
 
 

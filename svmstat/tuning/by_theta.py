@@ -29,7 +29,7 @@ from svmstat.tuning.criteria import Criterion
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
 from svmstat.tuning.sample import Effort, Sample
-from svmstat.tuning.scores import Parts, Point, failed, first_least, paired_se
+from svmstat.tuning.scores import Parts, Point, failed, paired_se
 
 SEARCHES = ("coordinate", "cosso")
 """What ``theta=`` of `tune` may be, besides values."""
@@ -37,7 +37,7 @@ SEARCHES = ("coordinate", "cosso")
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """The values of M, as shares of the number of terms, which is Σθ of equal θ."""
 
-_TIED = 1e-7
+_TIED, _SAME = 1e-7, 1e-9
 _NOT_TESTED = (
     "theta are those of the terms in a sum of kernels of one size, with the sum of their number. They were chosen by "
     "the score, which is too low for that, and so are fits of the chosen terms alone: no p-value of such a fit counts "
@@ -123,7 +123,7 @@ class CoordinatePlan(ThetaPlan):
 
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         equal = self.cost.search(sample, grid, effort)
-        kernel = cast(Additive, grid.kernels[equal.kernel])
+        kernel = cast("Additive", grid.kernels[equal.kernel])
         stored, T = sample.storing(kernel), len(kernel.names)
         tried: list[tuple[Floats, Point]] = []
 
@@ -133,11 +133,10 @@ class CoordinatePlan(ThetaPlan):
             tried.extend(zip(at, points, strict=True))
             return [point.score for point in points]
 
-        descend(scores, np.concatenate([[equal.C], np.ones(T)]))
+        end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
         points = [point for _, point in tried]
         values = np.array([_of_one_size(each) for each, _ in tried])
-        least = np.array([point.score for point in points])
-        chosen = first_least([(least, _TIED * abs(np.nanmin(least)))])
+        chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))
         theta, C = tuple(values[chosen, 1:].tolist()), float(values[chosen, 0])
         columns = {"C": values[:, 0], **dict(zip(kernel.names, values[:, 1:].T, strict=True))}
         table = pd.DataFrame({**columns, **_scored_columns(points, chosen)})
@@ -149,30 +148,29 @@ class CoordinatePlan(ThetaPlan):
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """The score over each θ and C, the others held at their best values."""
-        names = ["C", *result.best_params["theta"]]
-        values = np.log2(result.table[names].to_numpy(float))
-        scores, best = result.table["score"].to_numpy(float), values[result.chosen]
-        lines = {}
-        for k, name in enumerate(names):
-            # a point that differs in θ_t alone has all others, and C, multiplied by one number
-            moved = values - best
-            shift = np.delete(moved, [0, k], axis=1) if k else np.delete(moved, 0, axis=1)
-            level = shift[:, :1]
-            same = (np.abs(shift - level) < 1e-9).all(axis=1) & (
-                np.abs(moved[:, 0] + level[:, 0]) < 1e-9 if k else np.ones(len(values), bool)
-            )
-            along = moved[same, k] - level[same, 0] if k else moved[same, 0] + level[same, 0]
-            lines[name] = (along, scores[same])
+        names = list(result.best_params["theta"])
+        table, scores = result.table, result.table["score"].to_numpy(float)
+        products = np.log2(table[names].to_numpy(float) * table[["C"]].to_numpy(float))  # on which alone f depends
+        moved = products - products[result.chosen]
+        lines = {"C": _along(moved, moved[:, :1], scores)}
+        for t, name in enumerate(names):
+            lines[name] = _along(np.delete(moved, t, axis=1), 0.0, scores, moved[:, t])
         return profiles_plot(lines, what=self.score_name, ax=ax)
 
     def summary(self, result: TuneResult) -> Summary:
         block, table = self._head(result)
         notes = (
-            f"The score is the {self.score_name}; C and each theta were moved in turn, by factors from 4 to sqrt(2), from "
-            "the best C with equal theta, until no move made it smaller.",
+            f"The score is the {self.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and at "
+            "last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
             _NOT_TESTED,
         )
         return Summary("Search over the weights of terms", (block, table), notes, _lost(result))
+
+
+def _along(moved: Floats, to: Floats | float, scores: Floats, along: Floats | None = None) -> tuple[Floats, Floats]:
+    """Where the points are whose ``moved`` (k, …) are ``to``, ``along`` (k,) or by that much, and their scores."""
+    same = (np.abs(moved - to) < _SAME).all(axis=1)
+    return (moved[:, 0] if along is None else along)[same], scores[same]
 
 
 def _scored(criterion: Criterion, sample: Sample, kernel: Additive, at: Floats) -> Point:
@@ -235,7 +233,7 @@ class CossoPlan(ThetaPlan):
 
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         which, C = self._equal(sample, grid, effort)
-        kernel = cast(Additive, grid.kernels[which])
+        kernel = cast("Additive", grid.kernels[which])
         stored, T = sample.storing(kernel), len(kernel.names)
         bounds = [T * each for each in SHARES]
         outs = [*folds_of(stored), None]
@@ -260,8 +258,9 @@ class CossoPlan(ThetaPlan):
     def _equal(self, sample: Sample, grid: Grid, effort: Effort) -> tuple[int, float]:
         """Which kernel of the grid, and which C, has the least held-out loss with equal θ."""
         found: list[tuple[float, float, int]] = []
-        for which, kernel in enumerate(grid.kernels):
-            stored = sample.storing(cast(Additive, kernel))
+        for which, each in enumerate(grid.kernels):
+            kernel = cast("Additive", each)
+            stored = sample.storing(kernel)
             outs = folds_of(stored)
             pieces = [(stored, kernel, C, out) for C in grid.costs for out in outs]
             parts = run_pieces(

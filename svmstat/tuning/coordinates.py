@@ -6,11 +6,11 @@ import numpy as np
 
 from svmstat._tools.arrays import Floats
 
-STEPS = (2.0, 1.0, 0.5)
-"""Powers of two by which a number moves, the next when no move of the one before helps."""
+LINES = ((-4.0, -2.0, -1.0, 1.0, 2.0, 4.0), (-0.5, 0.5))
+"""Powers of two by which a number is moved: first along a whole line, and at last by a little."""
 
-REACH = 10.0
-"""Powers of two beyond which a number does not go."""
+REACH = 12.0
+"""Powers of two beyond which a number does not go: a weight of 2^-12 is none."""
 
 SAME = 1e-4
 """A score that is not less by this share of itself is no better: moves would go on for the last digit."""
@@ -20,9 +20,10 @@ Scores = Callable[[Sequence[Floats]], Sequence[float]]
 
 
 def descend(scores: Scores, start: Floats) -> Floats:
-    """The point (k,) of numbers > 0 from which no move of one of them by a step leads to a smaller score.
+    """The point (k,) of numbers > 0 from which no move of one of them leads to a smaller score.
 
-    Both directions are tried at once, and the better is followed for as long as it helps. No point is scored twice.
+    A number goes to the best place of its line, the next sets off from there, round after round. No point is scored
+    twice.
 
     Examples
     --------
@@ -33,28 +34,24 @@ def descend(scores: Scores, start: Floats) -> Floats:
     """
     known: dict[tuple[float, ...], float] = {}
 
-    def score(at: Sequence[Floats]) -> list[float]:
+    def score(at: Sequence[Floats]) -> Floats:
         keys = [tuple(each.tolist()) for each in at]
         new = [key for key in dict.fromkeys(keys) if key not in known]
         if new:
             known.update(zip(new, scores([np.exp2(key) for key in new]), strict=True))
-        return [known[key] for key in keys]
+        return np.array([known[key] for key in keys])
 
     point = np.log2(start)
     least = score([point])[0]
-    for step in STEPS:
+    for line in LINES:
         moved = True
         while moved:
             moved = False
             for k in range(len(point)):
-                tried = [_moved(point, k, way * step) for way in (-1.0, 1.0)]
-                found = score(tried)
-                best = int(np.nanargmin([*found, np.inf]))
-                while best < len(tried) and _better(found[best], least):
-                    way = np.sign(tried[best][k] - point[k])
-                    point, least, moved = tried[best], found[best], True
-                    tried = [_moved(point, k, way * step)]
-                    found, best = score(tried), 0
+                tried = [_moved(point, k, by) for by in line]
+                found = np.where(np.isnan(values := score(tried)), np.inf, values)
+                if found.min() < least - SAME * abs(least):
+                    point, least, moved = tried[int(found.argmin())], found.min(), True
     return np.exp2(point)
 
 
@@ -62,7 +59,3 @@ def _moved(point: Floats, k: int, by: float) -> Floats:
     found = point.copy()
     found[k] = np.clip(found[k] + by, -REACH, REACH)
     return found
-
-
-def _better(score: float, least: float) -> bool:
-    return bool(score < least - SAME * abs(least))

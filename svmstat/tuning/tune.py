@@ -91,10 +91,10 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
     theta : {"coordinate", "cosso"} or mapping, optional
         Of an additive formula, see docs/additive.md: values for the terms as in `svm`, or how they are chosen.
-        "coordinate": from the best C with equal θ, C and each θ in turn by factors of 4, 2 and √2, for as long as the
-        criterion becomes smaller. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M, by turns with the machine, M the
-        smallest whose mean loss in stratified folds is within one standard error of the least. The θ that are found add
-        up to the number of terms.
+        "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, for as
+        long as the criterion becomes smaller. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M, by turns with the
+        machine, M the smallest whose mean loss in stratified folds is within one standard error of the least. The θ
+        that are found add up to the number of terms.
     criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
@@ -176,8 +176,9 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
     seed = seed_sequence("rng", rng)
     of_data: dict[str, Any] = {
-        "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights, "class_weight": class_weight, "costs": costs, "priors": priors,
-        "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
+        "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights,
+        "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
+        "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
     caller = sys._getframe(1)
     prepare_on = partial(

@@ -25,7 +25,7 @@ _WIDE, _TALL = 3.4, 2.7
 """Inches of a panel."""
 
 
-class Effect(Protocol):
+class _Effect(Protocol):
     """What is drawn of a term: see `svmstat.diagnostics.terms.TermEffect`."""
 
     @property
@@ -49,13 +49,13 @@ class Effect(Protocol):
 
 
 def terms_plot(
-    effects: Sequence[Effect], pairs: Sequence[str], *, level: float, banded: bool, columns: int = 2
+    effects: Sequence[_Effect], pairs: Sequence[str], *, level: float, banded: bool, columns: int = 2
 ) -> NDArray[Any]:
     """A panel for each term; of several pairs of levels lines of their own in it, and for maps a panel each.
 
     Parameters
     ----------
-    effects : sequence of Effect
+    effects : sequence of TermEffect
     pairs : sequence of P names
         Of the pairs of levels; one for two levels, whose name is not shown.
     level : float
@@ -78,7 +78,7 @@ def terms_plot(
     with drawing_panels(len(panels), rows, side, size) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
             if pair is None:
-                _DRAWN[each.kind](ax, each, pairs)
+                _DRAWN[each.kind](ax, each)
                 ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
             else:
                 _map(ax, each, pair, f", {label_of(pairs[pair])}" if len(pairs) > 1 else "")
@@ -96,8 +96,8 @@ def _words(level: float, banded: bool, lines: bool) -> str:
     if not lines:
         return "h of each term, with mean zero over the rows; maps have no bands"
     return (
-        f"h of each term; bands: {percent(level)} of replicates, the stability of the estimate; no confidence bands for "
-        "a true function"
+        f"h of each term; bands: {percent(level)} of replicates, the stability of the estimate; no confidence bands "
+        "for a true function"
     )
 
 
@@ -106,14 +106,14 @@ def _look(k: int, several: bool) -> tuple[str, str, str]:
     return (look.colour, look.line, look.marker) if several else (ACCENT, "-", "o")
 
 
-def _series(effect: Effect, pairs: Sequence[str]) -> list[tuple[int, int, int, bool]]:
+def _series(effect: _Effect) -> list[tuple[int, int, int, bool]]:
     """Pair, line, look and whether there are several, of everything in a panel."""
     P, L = effect.estimate.shape[:2]
     return [(p, j, j if P == 1 else p, P * L > 1) for p in range(P) for j in range(L)]
 
 
-def _curve(ax: Axes, effect: Effect, pairs: Sequence[str]) -> None:
-    for p, j, look, several in _series(effect, pairs):
+def _curve(ax: Axes, effect: _Effect) -> None:
+    for p, j, look, several in _series(effect):
         colour, line, _ = _look(look, several)
         x = effect.x[j]
         ax.fill_between(x, effect.lower[p, j], effect.upper[p, j], color=colour, alpha=0.18, linewidth=0)
@@ -123,11 +123,11 @@ def _curve(ax: Axes, effect: Effect, pairs: Sequence[str]) -> None:
             markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
     ax.set_xlabel(label_of(effect.labels[0]))
     ax.set_title(label_of(effect.name))
-    if len(effect.lines) > 1 and len(pairs) == 1:
+    if len(effect.lines) > 1 and len(effect.estimate) == 1:
         ax.legend(fontsize=SMALL - 1.0)
 
 
-def _points(ax: Axes, effect: Effect, pairs: Sequence[str]) -> None:
+def _points(ax: Axes, effect: _Effect) -> None:
     P, places = len(effect.estimate), np.arange(len(effect.lines), dtype=float)
     for p in range(P):
         colour, _, marker = _look(p, P > 1)
@@ -141,12 +141,10 @@ def _points(ax: Axes, effect: Effect, pairs: Sequence[str]) -> None:
     ax.set_title(label_of(effect.name))
 
 
-def _rows(ax: Axes, effect: Effect, pairs: Sequence[str]) -> None:
+def _rows(ax: Axes, effect: _Effect) -> None:
     for p in range(len(effect.estimate)):
         colour, line, _ = _look(p, len(effect.estimate) > 1)
-        ax.fill_between(
-            effect.x[0], effect.lower[p, 0], effect.upper[p, 0], color=colour, alpha=0.18, linewidth=0
-        )
+        ax.fill_between(effect.x[0], effect.lower[p, 0], effect.upper[p, 0], color=colour, alpha=0.18, linewidth=0)
         ax.plot(effect.x[0], effect.estimate[p, 0], line, color=colour)
     ax.set_xlabel(effect.labels[0])
     ax.set_title(label_of(effect.name))
@@ -155,7 +153,7 @@ def _rows(ax: Axes, effect: Effect, pairs: Sequence[str]) -> None:
 _DRAWN = {"curve": _curve, "points": _points, "rows": _rows}
 
 
-def _map(ax: Axes, effect: Effect, pair: int, of_pair: str) -> None:
+def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
     side = math.isqrt(effect.x.shape[1])
     x, y, h = (each.reshape(side, side) for each in (*effect.x, effect.estimate[pair, 0]))
     most = float(np.abs(h).max()) or 1.0
@@ -172,7 +170,7 @@ def _map(ax: Axes, effect: Effect, pair: int, of_pair: str) -> None:
     ax.set_title(f"{label_of(effect.name)}{of_pair}")
 
 
-def _one_scale(axes: Sequence[Axes], effects: Sequence[Effect]) -> None:
+def _one_scale(axes: Sequence[Axes], effects: Sequence[_Effect]) -> None:
     """One vertical scale for all functions: their sizes are what is compared."""
     values = [np.concatenate([np.ravel(v) for v in (e.estimate, e.lower, e.upper)]) for e in effects]
     ends = [(np.nanmin(v), np.nanmax(v)) for v in values]

@@ -46,14 +46,14 @@ def selection_plot(
             ax.plot(M, y, look.line, color=look.colour, marker=look.marker, markersize=4, label=label_of(name))
         ax.set_xlabel("M, the bound on the sum of theta")
         ax.set_ylabel("theta")
-        ax.set_title(f"dotted: M = {M[chosen]:.3g}, {what} {score[chosen]:.4g}; grey: terms left out there", fontsize=SMALL)
+        ax.set_title(
+            f"dotted: M = {M[chosen]:.3g}, {what} {score[chosen]:.4g}; grey: terms left out there", fontsize=SMALL
+        )
         legend_below(ax)
         return ax
 
 
-def profiles_plot(
-    lines: Mapping[str, tuple[ArrayLike, ArrayLike]], *, what: str, ax: Axes | None = None
-) -> Axes:
+def profiles_plot(lines: Mapping[str, tuple[ArrayLike, ArrayLike]], *, what: str, ax: Axes | None = None) -> Axes:
     """The score over the logarithm of each of several numbers, the others held at their best values.
 
     Parameters
