@@ -19,6 +19,7 @@ from benchmarks import (
     validity_calibration,
     validity_evidence,
     validity_gof,
+    validity_selection,
     validity_sets,
 )
 
@@ -31,6 +32,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "tuning": tuning_optimism.rows,
     "span": span.rows,
     "neyman-pearson": np_loo.rows,
+    "selection": validity_selection.rows,
 }
 
 
