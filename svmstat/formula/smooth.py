@@ -131,7 +131,7 @@ def read_smooth(source: Source) -> Smoothing | None:
     Examples
     --------
     >>> read_smooth(Source("s(lon, lat, gamma=2)", "", 0, 0)).gamma
-    2
+    2.0
     >>> read_smooth(Source("te(cr(x, df=4), cr(z, df=4))", "", 0, 0)) is None  # patsy's
     True
     """

@@ -14,4 +14,4 @@ from svmstat.machine.pairs import (
     pairs_of,
     vote,
 )
-from svmstat.machine.terms import term_at, term_norms, term_values
+from svmstat.machine.terms import TermSizes, term_at, term_sizes, term_values

@@ -1,6 +1,7 @@
 """The functions h_t of an additive machine, f = b + Σ_t h_t."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -55,13 +56,28 @@ def term_at(machine: Machine, t: int, X: Floats, pair: int, rows: Codes, coeffic
     return _expansion(machine, X, t, machine.groups.first[rows], coefficients.T, products)
 
 
-def term_norms(machine: Machine) -> Floats:
-    """‖h_t‖ (P, T) in the space of θ_t K_t: the squares of a pair add up to ‖h‖²."""
-    h = term_values(machine, machine.X[machine.groups.first])
+@dataclass(frozen=True, slots=True)
+class TermSizes:
+    """How large the functions are.
+
+    Attributes
+    ----------
+    norm : (P, T) ‖h_t‖ in the space of θ_t K_t: the squares of a pair add up to ‖h‖²
+    sd : (P, T) weighted standard deviations of h_t over the rows, with the divisor Σw
+    """
+
+    norm: Floats
+    sd: Floats
+
+
+def term_sizes(machine: Machine) -> TermSizes:
+    """Norms and standard deviations of the terms."""
+    h, weights = term_values(machine, machine.X[machine.groups.first]), machine.groups.weights
     squares = np.zeros(h.shape[1:])
     for p, pair in enumerate(machine.pairs):
         squares[p] = pair.coefficients @ h[pair.rows, p]
-    return np.sqrt(np.maximum(squares, 0.0))
+    variances = np.einsum("i,ipt->pt", weights / weights.sum(), h**2)
+    return TermSizes(np.sqrt(np.maximum(squares, 0.0)), np.sqrt(variances))
 
 
 def _expansion(machine: Machine, X: Floats, t: int, rows: Codes, coefficients: Floats, products: Products) -> Floats:

@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.arrays import Floats
 from svmstat.kernels import RBF, Additive, Kernel, Linear, Spline
 from svmstat.kernels.base import family
-from svmstat.machine import Machine, term_norms, term_values
+from svmstat.machine import Machine, term_sizes
 from svmstat.reporting.rendering.parts import Table
 
 NOTE = (
@@ -20,16 +19,17 @@ _OF_PAIRS = " Of several pairs of levels ||h|| and sd are root mean squares."
 def term_frame(machine: Machine) -> pd.DataFrame:
     """A row for each term: ``kernel``, ``gamma`` (NaN without one), ``theta``, ``norm``, ``sd``.
 
-    The last two are ‖h_t‖ and the weighted standard deviation of h_t(x_i), root mean squares over several pairs.
+    The last two are ‖h_t‖ and the weighted standard deviation of h_t(x_i), root mean squares over several pairs. What
+    a test of the terms finds joins them by its index, the names of the terms.
     """
-    kernel = machine.kernel
+    kernel, sizes = machine.kernel, term_sizes(machine)
     assert isinstance(kernel, Additive)
     columns = {
         "kernel": [_described(each) for each in kernel.kernels],
         "gamma": [_width(each) for each in kernel.kernels],
         "theta": list(kernel.theta),
-        "norm": np.sqrt((term_norms(machine) ** 2).mean(axis=0)),
-        "sd": _deviations(machine),
+        "norm": np.sqrt((sizes.norm**2).mean(axis=0)),
+        "sd": np.sqrt((sizes.sd**2).mean(axis=0)),
     }
     return pd.DataFrame(columns, index=pd.Index(kernel.names, name="term"))
 
@@ -49,12 +49,6 @@ def term_table(machine: Machine) -> tuple[Table, str]:
         title="Terms",
     )
     return table, NOTE + _OF_PAIRS * (len(machine.pairs) > 1)
-
-
-def _deviations(machine: Machine) -> Floats:
-    """(T,) weighted standard deviations of h_t over the rows, with the divisor Σw."""
-    h, w = term_values(machine, machine.X), machine.weights / machine.weights.sum()
-    return np.asarray(np.sqrt(np.einsum("i,ipt->pt", w, h**2).mean(axis=0)))
 
 
 def _leaves(kernel: Kernel) -> list[Kernel]:

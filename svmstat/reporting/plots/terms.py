@@ -122,6 +122,7 @@ def _curve(ax: Axes, effect: _Effect) -> None:
     ax.plot(effect.rug, np.zeros(len(effect.rug)), "|", color=INK, alpha=0.35, markersize=5,
             markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
     ax.set_xlabel(label_of(effect.labels[0]))
+    ax.locator_params(axis="x", nbins=5)
     ax.set_title(label_of(effect.name))
     if len(effect.lines) > 1 and len(effect.estimate) == 1:
         ax.legend(fontsize=SMALL - 1.0)
@@ -167,6 +168,7 @@ def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
     bar.update_ticks()
     ax.set_xlabel(label_of(effect.labels[0]))
     ax.set_ylabel(label_of(effect.labels[1]))
+    ax.locator_params(axis="x", nbins=5)
     ax.set_title(f"{label_of(effect.name)}{of_pair}")
 
 
