@@ -1,7 +1,7 @@
 """Smooth terms of a formula, s(x), te(x, z) and ti(x, z): what is written, and what they give at the fit."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,6 +71,16 @@ class Smooth:
     def name(self) -> str:
         """The term as a formula has it."""
         return self.smoothing.source.code
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """What it multiplies: itself, since no other term contains a smooth."""
+        return frozenset({self.name})
+
+    @property
+    def data_columns(self) -> set[Hashable]:
+        """The data columns that it reads."""
+        return {column for factor in self.factors for column in factor.expression.columns}
 
     @property
     def column_names(self) -> tuple[str, ...]:

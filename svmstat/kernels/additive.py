@@ -5,6 +5,7 @@ Smoothing-spline ANOVA [Wahba 1990], for support vector machines with selection 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -185,26 +186,28 @@ def _plain(name: str) -> str:
 
 
 def _kernel_of(term: _Term, base: Kernel) -> Kernel | None:
-    """The centred kernel of size one of a term; None if none of its columns varies."""
+    """The centred kernel of size one of a term, on its columns; None if none of them varies."""
     parts = [part for part in term.parts if part]
-    by = Linear().on(*term.by) if term.by else None
-    if (not parts and by is None) or (term.kind == "ti" and len(parts) < len(term.parts)):
+    if not (parts or term.by) or (term.kind == "ti" and len(parts) < len(term.parts)):
         return None
-    if not parts:
-        return _normed(by)
-    together = tuple(k for part in parts for k in part)
-    smooth = Linear() if term.kind == "linear" else _smooth(term, base)
-    if term.kind in ("linear", "s") and by is None:
-        return On(Normed(Centred(smooth)), together)
+    factors: list[Kernel] = []
+    smooth = Linear() if term.kind == "linear" or not parts else _smooth(term, base)
     if term.kind in ("linear", "s"):
-        return _normed(Product((On(smooth, together), by)))  # type: ignore[arg-type]
-    margins = Product(tuple(On(Normed(Centred(smooth)), part) for part in parts), 1.0 if term.kind == "te" else 0.0)
-    return _normed(margins if by is None else Product((margins, by)))
+        factors, parts = [smooth] * bool(parts), [tuple(k for part in parts for k in part)] * bool(parts)
+    else:
+        margins = (Normed(Centred(smooth)),) * len(parts)
+        inner = _places(parts)
+        factors, parts = [Product(margins, inner, 1.0 if term.kind == "te" else 0.0)], [tuple(np.concatenate(parts))]
+    if term.by:
+        factors, parts = [*factors, Linear()], [*parts, term.by]
+    whole = factors[0] if len(factors) == 1 else Product(tuple(factors), _places(parts))
+    return On(Normed(Centred(whole)), tuple(int(k) for part in parts for k in part))
 
 
-def _normed(kernel: Kernel | None) -> Kernel:
-    assert kernel is not None
-    return Normed(Centred(kernel))
+def _places(parts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """Where the columns of each part stand among those of all parts side by side."""
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    return tuple(tuple(range(*each)) for each in pairwise(ends))
 
 
 def _smooth(term: _Term, base: Kernel) -> Kernel:

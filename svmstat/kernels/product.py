@@ -1,7 +1,7 @@
 """Products of kernels, and kernels of size one: what the terms of an additive machine are made of."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -19,20 +19,28 @@ NOISE = 1e-13
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Product(Combined):
-    """K(x, z) = (a + K_1(x, z)) · (a + K_2(x, z)) · …, a = ``plus`` ≥ 0.
+    """K(x, z) = (a + K_1(x_A, z_A)) · (a + K_2(x_B, z_B)) · …, each kernel on columns of its own, a = ``plus`` ≥ 0.
 
     Its functions are products of those of the spaces; with a = 1 also those of each space alone.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+    columns : tuple of tuple of int
+        The positions of the columns of each.
+    plus : float
 
     Examples
     --------
     >>> import numpy as np
     >>> from svmstat.kernels import Linear
-    >>> kernel = Product((Linear().on(0), Linear().on(1)), plus=1.0)
+    >>> kernel = Product((Linear(), Linear()), ((0,), (1,)), plus=1.0)
     >>> kernel(np.array([[2.0, 3.0]]), np.array([[1.0, 1.0]]))
     array([[12.]])
     """
 
     kernels: tuple[Kernel, ...]
+    columns: tuple[tuple[int, ...], ...]
     plus: float = 0.0
     name: ClassVar[str] = "product"
 
@@ -42,9 +50,9 @@ class Product(Combined):
         finite("plus", self.plus)
 
     def written(self, text: Callable[[Any], str]) -> str:
-        """Product((K_1, K_2, …))."""
+        """Product((K_1, K_2, …), …)."""
         plus = f", plus={text(self.plus)}" if self.plus else ""
-        return f"Product(({', '.join(map(text, self.kernels))},){plus})"
+        return f"Product(({', '.join(map(text, self.kernels))},), {self.columns}{plus})"
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
@@ -53,20 +61,34 @@ class Product(Combined):
 
     def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         """The product of the changed kernels."""
-        return Product(tuple(map(change, self.kernels)), self.plus)
+        return replace(self, kernels=tuple(map(change, self.kernels)))
 
     def without_constant(self) -> Kernel:
         """The kernel itself: a constant of a factor is none of the product."""
         return self
 
+    def resolve(
+        self, X: FloatArray, weights: FloatArray | None = None, columns: Mapping[str, slice] | None = None
+    ) -> Kernel:
+        """Each kernel resolved on its columns of these rows."""
+        del columns  # they have positions, and no names
+        resolved = (each.resolve(part, weights) for each, part in zip(self.kernels, self._split(X), strict=True))
+        return replace(self, kernels=tuple(resolved))
+
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The product of the cross-gram matrices (n, m)."""
-        return reduce(np.multiply, (self.plus + each(X, Z) for each in self.kernels))
+        pairs = zip(self.kernels, self._split(X), self._split(Z), strict=True)
+        return reduce(np.multiply, (self.plus + each(x, z) for each, x, z in pairs))
 
     def bind(self, X: FloatArray) -> "ProductRows":
-        """Each kernel on the rows of X."""
-        bound = tuple(each.bind(X) for each in self.kernels)
+        """Each kernel on its columns of the rows of X."""
+        bound = tuple(each.bind(part) for each, part in zip(self.kernels, self._split(X), strict=True))
         return ProductRows(bound, self.plus, reduce(np.multiply, (self.plus + each.diagonal for each in bound)))
+
+    def _split(self, X: FloatArray) -> list[FloatArray]:
+        """The columns of each kernel."""
+        X = np.asarray(X, dtype=float)
+        return [np.ascontiguousarray(X[:, list(each)]) for each in self.columns]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,14 +69,15 @@ def test_a_sum_is_that_of_its_terms(X):
 def test_te_is_the_sum_of_main_effects_and_ti(X):
     """(1 + a)(1 + b) = 1 + a + b + ab, of which centring takes the constant."""
     margins = [Normed(Centred(RBF(1.0))).on(k).resolve(X) for k in (0, 1)]
-    te = Centred(Product(tuple(margins), 1.0)).resolve(X)
-    ti = Centred(Product(tuple(margins))).resolve(X)
+    inner = (Normed(Centred(RBF(1.0))),) * 2
+    te = Centred(Product(inner, ((0,), (1,)), 1.0)).resolve(X)
+    ti = Centred(Product(inner, ((0,), (1,)))).resolve(X)
     both = sum(each(X, X) for each in margins)
     np.testing.assert_allclose(te(X, X), both + ti(X, X), atol=TOLERANCE)
 
 
 def test_the_product_with_the_levels_of_a_factor_is_zero_across_levels(X):
-    kernel = Product((RBF(1.0).on(0), Linear().on(2, 3)))
+    kernel = Product((RBF(1.0), Linear()), ((0,), (2, 3)))
     same = X[:, None, 2] == X[None, :, 2]
     np.testing.assert_allclose(kernel(X, X), np.where(same, RBF(1.0)(X[:, :1], X[:, :1]), 0.0), atol=TOLERANCE)
 
@@ -115,7 +116,7 @@ def test_kernels_that_are_refused(X):
     with pytest.raises(ArgumentError, match="has several columns, and a spline is of one"):
         additive_kernel((term(parts=((0,), (1,))),), Spline())
     with pytest.raises(ArgumentError, match="cannot be a part of another kernel"):
-        Product((Precomputed(),))
+        Product((Precomputed(),), ((0,),))
     with pytest.raises(DataError, match="is the same in all rows"):
         Normed(Centred(Linear())).resolve(np.ones((4, 1)))
 
