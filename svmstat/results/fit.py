@@ -10,12 +10,12 @@ from svmstat.reporting.plots import region_plot, surface_plot
 from svmstat.reporting.summary import Summary
 from svmstat.results.summary import abridged, summarize
 from svmstat.results.terms import Termed
+from svmstat.results.termwise import Termwise
 from svmstat.results.tested import Tested
-from svmstat.results.uncertainty import Uncertain
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Tested, Uncertain, Termed):
+class SVMResults(Tested, Termwise, Termed):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two

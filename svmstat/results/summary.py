@@ -9,13 +9,14 @@ import pandas as pd
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, evidence_tables
-from svmstat.kernels import Nystrom
+from svmstat.kernels import Additive, Nystrom
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
 from svmstat.resampling.unseen import MOST_LEFT_OUT
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled
+from svmstat.results.term_table import term_table
 
 _CALIBRATIONS = {
     "insample": "in-sample decision values",
@@ -43,6 +44,11 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
     """The summary of a fit, with the evidence of held-out rows if it is given."""
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
+    of_terms: tuple[str, ...] = ()
+    if isinstance(fit.kernel, Additive):
+        table, note = term_table(fit.machine)
+        parts.insert(2, table)
+        of_terms = (note,)
     if fit.nu is not None:
         parts.append(
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
@@ -60,6 +66,7 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
     notes = (
         *approximate,
         *(_notes(fit) if two else _pair_notes(fit)),
+        *of_terms,
         *_of_evidence(fit, held_out),
         *caution(fit, held_out),
     )

@@ -93,7 +93,7 @@ class Bootstrap:
         progress: bool = False,
     ) -> PredictionResult:
         """The fit's probabilities with their stability over these replicates, as `SVMResults.get_prediction`."""
-        level = _checked_level(level, self.B)
+        level = checked_level(level, self.B)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         index, complete, X = self.fit.rows_at(newdata)
         found = spread(self.replicates, X, level, n_jobs, progress)
@@ -210,7 +210,7 @@ class Uncertain(Resampled):
         0  ...
         """
         at_least("B", B, 1)
-        level = _checked_level(level, B)
+        level = checked_level(level, B)
         self.rows_at(newdata)  # what cannot be predicted is refused before anything is solved
         return self.bootstrap(B, rng, n_jobs, progress).get_prediction(newdata, level, n_jobs, progress)
 
@@ -308,7 +308,7 @@ class Uncertain(Resampled):
         return self.label_sets(newdata, level).frame
 
 
-def _checked_level(level: float, B: int) -> float:
+def checked_level(level: float, B: int) -> float:
     """The level of an interval between percentiles, for which B replicates must do."""
     level = between("level", level, 0.0, 1.0)
     if least_replicates(level) > B:
