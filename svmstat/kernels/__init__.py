@@ -5,7 +5,7 @@ matrix; `Sum`, `Scaled`, `On`, `Product`, `Centred` and `Normed` are made of oth
 of a formula.
 """
 
-from svmstat.kernels.additive import Additive, additive_kernel
+from svmstat.kernels.additive import Additive, Inherited, additive_kernel
 from svmstat.kernels.base import Kernel, On, Scaled, Sum, gram
 from svmstat.kernels.centred import Centred, centred_gram
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
@@ -27,6 +27,7 @@ __all__ = [
     "Additive",
     "Centred",
     "CustomKernel",
+    "Inherited",
     "Kernel",
     "Laplace",
     "Linear",
