@@ -17,7 +17,7 @@ from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
 from svmstat.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
-from svmstat.kernels import ARGUMENTS, Kernel, additive_kernel, check_gram, make_kernel, warn_if_indefinite
+from svmstat.kernels import ARGUMENTS, Inherited, Kernel, additive_kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
 from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
@@ -232,6 +232,8 @@ class Call:
             raise ArgumentTypeError(f"update() has no argument {unknown[0]!r}: there are {', '.join(_DEFAULTS)}.")
         replaced = self._replaced_by(changes)
         kept = {name: value for name, value in self.given.items() if name not in replaced}
+        if formula is not None and "theta" in kept:
+            kept["theta"] = Inherited(kept["theta"])
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
 
@@ -377,7 +379,7 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
         formula, data, weights=weights, subset=subset, event=event, na_action=na_action,
         scale=scale and of_rows, drop_constant=of_rows, env=env, ignored=ignored,
     )  # fmt: skip
-    if theta is not None and not frame.design.additive:
+    if theta is not None and not frame.design.additive and not isinstance(theta, Inherited):
         allowed = "left out: the formula has no smooth term such as s(x), and so one joint kernel"
         raise refuse("theta", theta, allowed)
     decision = decide(frame, class_weight, costs, priors)

@@ -52,7 +52,7 @@ def test_replicates_and_sets(fit):
 
 
 def test_beside_other_models(fit):
-    table = compare(fit, fit.update("y ~ x + z", theta=None)).table
+    table = compare(fit, fit.update("y ~ x + z")).table
     assert table["score"].iloc[0] == pytest.approx(fit.loo().score)
 
 
@@ -66,8 +66,13 @@ def test_report_and_pickle(fit):
 def test_update_keeps_the_settings(fit):
     again = fit.update()
     np.testing.assert_array_equal(np.asarray(again.decision_values), np.asarray(fit.decision_values))
-    assert fit.update(". ~ . - side + s(x, gamma=3)", theta=None).theta.index.tolist()[-1] == "s(x, gamma=3)"
-    assert fit.update("y ~ x + z", theta=None).kernel_name == "rbf"
+    assert fit.update(". ~ . - s(x) + s(x, gamma=3)").theta.to_dict() == {
+        "ti(x, z)": 1.0, "s(z, by=site)": 1.0, "side": 0.5, "s(x, gamma=3)": 1.0,
+    }  # fmt: skip
+    assert fit.update(". ~ . - side").update(". ~ . + side").theta["side"] == 0.5
+    assert fit.update("y ~ x + z").kernel_name == "rbf"
+    with pytest.raises(ArgumentError, match="theta has no term 'side'"):
+        fit.update(". ~ . - side", theta={"side": 1.0})
 
 
 def test_a_dropped_term_is_the_formula_without_it(fit):

@@ -20,6 +20,10 @@ from svmstat.kernels.product import Normed, Product
 from svmstat.kernels.rows import Indices, Rows
 
 
+class Inherited(dict[str, float]):
+    """θ of another formula: those of terms that are no longer there do not matter."""
+
+
 class _Term(Protocol):
     """A term of a formula, by the columns of the design that it has: see `svmstat.formula.smooth.TermColumns`."""
 
@@ -184,6 +188,8 @@ def theta_of(names: Sequence[str], theta: Mapping[str, float] | None) -> dict[st
     known, found = {_plain(name): name for name in names}, {}
     for name, value in theta.items():
         if _plain(str(name)) not in known:
+            if isinstance(theta, Inherited):
+                continue
             terms = ", ".join(map(repr, names))
             raise ArgumentError(f"theta has no term {name!r}: the formula has {terms}{nearest(str(name), names)}")
         label = known[_plain(str(name))]
