@@ -25,8 +25,8 @@ where it finds none."""
 Look = Callable[[Machine, Codes], Result | None]
 """What is computed of a refit, and of the points (n,) of its rows; None where that fails."""
 
-_MATRICES, _LARGEST = 3, 5000
-"""Matrices that a worker holds at a time, a tableau and what deletions say of every row, and their largest side."""
+_MATRICES = 3
+"""Matrices that a worker holds at a time, a tableau and what deletions say of every row."""
 
 
 def refits(
@@ -54,7 +54,7 @@ def refits(
         machine.gram.complete()  # workers may not add rows to the same matrix
     n = machine.gram.n
     trial = partial(_look_at, machine, look, chances, seed, refit, 0)
-    each = 8.0 * _MATRICES * n * min(n, _LARGEST)
+    each = 8.0 * _MATRICES * n**2
     return run_pieces(
         _look_at,
         [(machine, look, chances, seed, refit, r) for r in range(B)],

@@ -33,8 +33,8 @@ from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Solution
 
-LARGEST = 5000
-"""Rows of the largest tableau (200 MB)."""
+_SHARE = 0.5
+"""Of the memory that a kernel matrix may take, what a tableau may."""
 
 _ALL = 1000
 """Up to so many rows all take part."""
@@ -68,7 +68,7 @@ class Tableau(NamedTuple):
 
 
 def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | None:
-    """The tableau of a solution and its basis, None where it has too many support vectors.
+    """The tableau of a solution and its basis, None where it would take too much memory.
 
     Where no row is free that of its first support vector is made, as if it were.
     """
@@ -77,10 +77,10 @@ def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | Non
     lo, hi = problem.box(start.upper)
     beta = problem.signs * start.alpha
     g = start.field + start.intercept - problem.linear
-    if np.count_nonzero(beta) > LARGEST:
-        return None
     free = basis.rows if len(basis.rows) else np.flatnonzero(beta)[:1]
     near, is_free = near_rows(beta, g, hi > lo), np.zeros(problem.n, bool)
+    if len(near) > most_rows(problem.gram.budget):
+        return None
     is_free[free] = True
     rows = np.concatenate([free, near[~is_free[near]]])
     m, w = len(free), len(rows)
@@ -97,6 +97,17 @@ def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | Non
     T_b = np.concatenate([R[0, 1:], -Z[0]])
     side = np.where(np.arange(w) < m, -1.0, 1.0)
     return Tableau(rows, T, T_b, side, problem.gram.diagonal[rows])
+
+
+def most_rows(budget: int) -> int:
+    """Rows of the largest tableau where a kernel matrix may take so many bytes.
+
+    Examples
+    --------
+    >>> most_rows(2 * 2**30)
+    11585
+    """
+    return int(np.sqrt(_SHARE * budget / 8.0))
 
 
 def near_rows(beta: Floats, g: Floats, opened: NDArray[np.bool_]) -> Rows:
