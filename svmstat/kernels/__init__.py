@@ -5,10 +5,8 @@ matrix; `Sum`, `Scaled`, `On`, `Product`, `Centred` and `Normed` are made of oth
 of a formula; `Nystrom` approximates one.
 """
 
-from svmstat.kernels.additive import Additive, additive_kernel
-from svmstat.kernels.base import Kernel, On, Scaled, Sum, family, gram
 from svmstat.kernels.additive import Additive, Inherited, additive_kernel
-from svmstat.kernels.base import Kernel, On, Scaled, Sum, gram
+from svmstat.kernels.base import Kernel, On, Scaled, Sum, family, gram
 from svmstat.kernels.centred import Centred, centred_gram
 from svmstat.kernels.fewer import on_fewer_columns
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
