@@ -43,10 +43,10 @@ print(fit.terms.round(3))
 _ = fit.plot_terms(rng=1)
 
 # %% [markdown]
-# Eggs are more likely in the west and about the latitude of 50 degrees, over a kilometre of water, near the 200 m contour
-# (`c_dist` is the distance from it) and at 14 degrees. The bands say where each curve would lie with other stations, θ, C
-# and the widths held; they say nothing of what the choice of these adds. Place is shared out between three terms, and a
-# band of one of them is not that of their sum.
+# Eggs are more likely in the west and about the latitude of 50 degrees, over a kilometre of water, near the 200 m
+# contour (`c_dist` is the distance from it) and at 14 degrees. The bands say where each curve would lie with other
+# stations, θ, C and the widths held; they say nothing of what the choice of these adds. Place is shared out between
+# three terms, and a band of one of them is not that of their sum.
 #
 # ## Beside the joint kernel and a logistic regression
 #
@@ -60,10 +60,10 @@ models = compare(fit, joint=joint, logistic=logistic, n_jobs=2)
 print(models)
 
 # %% [markdown]
-# The sum of functions is ahead of the logistic regression by little more than one of the paired standard errors, and the
-# joint kernel of the sum by less than one. What depends on two predictors at once is no sum of functions of one, and that
-# is what the joint kernel can say and the sum cannot. Both machines had their parameters chosen by this very score, the
-# additive one seven of them.
+# The sum of functions is ahead of the logistic regression by little more than one of the paired standard errors, and
+# the joint kernel of the sum by less than one. What depends on two predictors at once is no sum of functions of one,
+# and that is what the joint kernel can say and the sum cannot. Both machines had their parameters chosen by this very
+# score, the additive one seven of them.
 #
 # ## Which terms are there?
 #
