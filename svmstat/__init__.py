@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from svmstat import datasets
     from svmstat.comparison import compare
     from svmstat.model import svm
-    from svmstat.results import SVMResults
+    from svmstat.results import SVMResults, etable
     from svmstat.tuning import TuneResult, minimax, neyman_pearson, tune
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "TuneResult",
     "compare",
     "datasets",
+    "etable",
     "minimax",
     "neyman_pearson",
     "svm",
@@ -26,6 +27,7 @@ _HOMES = {
     "SVMResults": "results",
     "TuneResult": "tuning",
     "compare": "comparison",
+    "etable": "results",
     "minimax": "tuning",
     "neyman_pearson": "tuning",
     "svm": "model",

@@ -4,6 +4,8 @@ Some examples:
   svmstat datasets
   svmstat fit "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25
   svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --out report.html
+  svmstat compare mackerel --formula "egg_count > 0 ~ lon" --formula "egg_count > 0 ~ lon + lat"
+  svmstat tune mackerel --formula "egg_count > 0 ~ lon + lat" --C 4,16,64 --gamma 0.25,0.5,1
   svmstat fit "relapse ~ ." patients.csv --kernel linear --event yes --subset "age >= 18"
 
 "svmstat fit --help" describes the options of a fit, "svmstat report --help" those of a report.
@@ -19,6 +21,8 @@ import svmstat
 
 _COMMANDS = {
     "fit": "fit a support vector machine and print its summary",
+    "compare": "fit several formulas or kernels, and compare how they predict rows not seen",
+    "tune": "choose cost and kernel parameters by the prediction of rows that are left out",
     "report": "write an HTML page with the resampling statistics of a fit",
     "datasets": "list the bundled data sets",
 }

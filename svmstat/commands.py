@@ -1,4 +1,4 @@
-"""What the commands do, and their options: what the help says of one is the docstring of its function."""
+"""What the commands do: what the help says of one is the docstring of its function."""
 
 import argparse
 import errno
@@ -7,8 +7,10 @@ import shlex
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from inspect import getdoc
 from pathlib import Path
 from typing import Any
@@ -18,21 +20,16 @@ import pandas as pd
 from svmstat import datasets
 from svmstat._tools.checks import ended, nearest, workers
 from svmstat._tools.files import write_whole
+from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
-from svmstat.formula import Untrusted
-from svmstat.kernels import KERNELS, declared
 from svmstat.model import svm
+from svmstat.options import NAMED_NUMBERS, compare_arguments, fit_arguments, report_arguments, tune_arguments
+from svmstat.reporting.summary import Summary
 from svmstat.results.report import report
+from svmstat.tuning import tune
 
 _SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")
 """The arguments of a report; all others are those of a fit."""
-
-_NAMED_NUMBERS = {
-    "class_weight": ("--class-weight", "LEVEL=WEIGHT", "factor of the cost for a level of the response"),
-    "costs": ("--cost", "KIND=NUMBER", "cost of a false positive, fp=NUMBER, or of a false negative, fn=NUMBER"),
-    "priors": ("--prior", "LEVEL=SHARE", "share of a level in the population that the rule is for"),
-}
-"""Arguments of a fit that are mappings, and the options that give them entry by entry."""
 
 
 def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.ArgumentParser], given: Sequence[str]) -> int:
@@ -44,7 +41,6 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         commands[name].description = getdoc(function)
         commands[name].set_defaults(run=function)
         if add_arguments is not None:
-            _fit_arguments(commands[name])
             add_arguments(commands[name])
     arguments = vars(parser.parse_args(given))
     function, output = arguments.pop("run"), arguments.pop("output", None)
@@ -93,85 +89,6 @@ def _write(text: str, output: str | None) -> None:
         raise SvmstatError(f"{output!r} cannot be written: {error.strerror}.") from error
 
 
-def _fit_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("formula", type=Untrusted, metavar="FORMULA", help='such as "y ~ x1 + x2"; "y ~ ." takes all other columns')
-    add("data", metavar="DATA", help="a file (.csv, .tsv, .csv.gz, .parquet) or a bundled data set")
-
-    add = parser.add_argument_group("model").add_argument
-    add("--kernel", metavar="NAME", help=f"{_listed(KERNELS, 'or')}; the default is rbf")
-    add("--C", type=float, metavar="NUMBER", help="cost of a margin violation (default 1)")
-    add("--nu", type=_one_or_two, metavar="NU[,NU]", help="in the place of C: nu, or nu of event and other level")
-    width = f"width of {_users('gamma')}: scale (default), median or a number"
-    add("--gamma", type=_number_or_word, metavar="WIDTH", help=width)
-    add("--degree", type=int, metavar="INTEGER", help=f"degree of {_users('degree')} (default 3)")
-    add("--coef0", type=float, metavar="NUMBER", help=f"constant of {_users('coef0')} (default 0)")
-    add("--event", metavar="LEVEL", help="level of the response that counts as positive (default: the last)")
-    add("--loss", metavar="NAME", help="hinge (default) or p0")
-    for dest, (option, metavar, what) in _NAMED_NUMBERS.items():
-        add(option, type=_level_and_number, action="append", dest=dest, metavar=metavar, help=f"{what}; once for each")
-    add("--coupling", metavar="NAME", help="for more than two levels: wu-lin-weng (default) or hastie-tibshirani")
-
-    add = parser.add_argument_group("rows and columns").add_argument
-    add("--weights", metavar="COLUMN", help="case weights; a weight of 2 is the row twice")
-    add("--subset", type=Untrusted, metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
-    add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
-    add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
-
-
-def _users(parameter: str) -> str:
-    """The kernels that have a parameter."""
-    return _listed([name for name, kernel in KERNELS.items() if parameter in declared(kernel)], "and")
-
-
-def _listed(names: Iterable[str], last: str) -> str:
-    *most, end = names
-    return f"{', '.join(most)} {last} {end}" if most else end
-
-
-def _summary_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("output").add_argument
-    add("--format", choices=("text", "html", "latex"), help="of the summary (default: text)")
-    add("--output", metavar="FILE", help="write the summary to a file")
-
-
-def _report_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("report").add_argument
-    add("--out", dest="output", required=True, metavar="FILE", help="the page to write, such as report.html")
-    add("-B", "--B", type=int, dest="B", metavar="INTEGER", help="replicates of the goodness of fit (default 199)")
-    add("--method", metavar="NAME", help="test of the fit: residual (default), pairs or parametric")
-    add("--level", type=float, metavar="NUMBER", help="of the test and of the influence lines (default 0.95)")
-    add("--seed", type=int, dest="rng", metavar="INTEGER", help="of the replicates (default: a new one, on the page)")
-    add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs; -1 for one on each core")
-    add("--progress", action="store_true", help="show progress bars on stderr")
-
-
-def _one_or_two(text: str) -> float | tuple[float, ...]:
-    """A number, or several with commas between them."""
-    try:
-        numbers = tuple(map(float, text.split(",")))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number, nor two such as 0.3,0.4") from None
-    return numbers[0] if len(numbers) == 1 else numbers
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _level_and_number(text: str) -> tuple[str, float]:
-    level, _, number = text.rpartition("=")
-    try:
-        if level.strip():
-            return level.strip(), float(number)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
-
-
 def _list() -> str:
     """List the bundled data sets."""
     return "\n".join(f"{name:<8}  {datasets.describe(name)}" for name in datasets.names())
@@ -182,9 +99,9 @@ def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
     svmstat.svm() in Python, where all of them are described.
 
     FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
-    operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, te, center, scale and
-    standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm() in
-    Python; here they are refused before anything is evaluated.
+    operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, ns, poly, te, center,
+    scale and standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm()
+    in Python; here they are refused before anything is evaluated.
 
     Some examples:
       svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median
@@ -193,10 +110,67 @@ def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
 
     A level that begins with a minus sign is joined to its option: --class-weight=-1=2.
     """
-    summary = _fitted(formula, data, options).summary()
+    return _shown(_fitted(formula, data, options).summary(), format)
+
+
+def _compare(
+    data: str, formulas: Sequence[str], kernels: Sequence[str] = (), format: str = "text", **options: Any
+) -> str:
+    """Fit a support vector machine for each formula, and each kernel, and compare what they say of rows that they have
+    not seen: the scores, their differences from the first with standard errors, errors and calibration. All have the
+    same rows, and the other options of "svmstat fit".
+
+    Some examples:
+      svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --formula "egg_count > 0 ~ lon + lat + b_depth"
+      svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --kernel linear --kernel rbf --nested --seed 1
+    """
+    settings = _settings(options, "folds", "nested", "repeats", "rng", "n_jobs", "progress")
+    each = [(formula, kernel) for formula in formulas for kernel in kernels or (None,)]
+    if len(each) < 2:
+        raise SvmstatError("one model is given: compare takes several, by several --formula or several --kernel.")
+    if len(set(each)) < len(each):
+        raise SvmstatError("a model is given twice: formulas and kernels must be different.")
+    frame = _frame(data, options)
+    fits = [
+        _with_levels(partial(svm, formula, frame), options | ({} if kernel is None else {"kernel": kernel}))
+        for formula, kernel in each
+    ]
+    with _warnings_on_stderr():
+        found = replace(compare(*fits, **settings), names=tuple(_name(*one, formulas, kernels) for one in each))
+        return _shown(found.summary(), format)
+
+
+def _name(formula: str, kernel: str | None, formulas: Sequence[str], kernels: Sequence[str]) -> str:
+    """What tells a model from the others."""
+    right = " ".join(formula.partition("~")[2].split())
+    if len(formulas) == 1:
+        return str(kernel)
+    return right if len(kernels) < 2 else f"{kernel}: {right}"
+
+
+def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), format: str = "text", **options: Any) -> str:
+    """Choose cost, kernel and its parameters by the prediction of rows that are left out, and print the best point and
+    how it was found. What is searched are numbers with commas between them, and kernels one after the other; an option
+    that is not given has the default of svmstat.tune() in Python, where all of them are described.
+
+    Some examples:
+      svmstat tune mackerel --formula "egg_count > 0 ~ lon + lat" --C 4,16,64 --gamma 0.25,0.5,1
+      svmstat tune forest --formula "cover_type ~ ." --kernel linear --criterion kfold --folds 10 --seed 1
+      svmstat tune mackerel --formula "egg_count > 0 ~ lon + lat" --criterion neyman-pearson=0.1 --seed 1 --jobs -1
+    """
+    if kernels:
+        options["kernel"] = kernels[0] if len(kernels) == 1 else list(kernels)
+    workers("--jobs", options.get("n_jobs"))
+    formula: Any = formulas[0] if len(formulas) == 1 else list(formulas)
+    found = _with_levels(partial(tune, formula, _frame(data, options)), options)
+    return _shown(found.summary(), format)
+
+
+def _shown(summary: Summary, format: str) -> str:
+    """The summary in one of the forms that a summary has."""
     if format == "html":
-        return str(summary.as_html(document=True))
-    return str(summary.as_latex() if format == "latex" else summary.as_text())
+        return summary.as_html(document=True)
+    return {"text": summary.as_text, "latex": summary.as_latex, "markdown": summary.as_markdown}[format]()
 
 
 def _report(formula: str, data: str, page: str, **options: Any) -> str:
@@ -208,22 +182,32 @@ def _report(formula: str, data: str, page: str, **options: Any) -> str:
       svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --seed 1 --out report.html
       svmstat report "sick ~ age + C(ward)" survey.csv.gz --method parametric -B 1999 --jobs 4 --out sick.html
     """
-    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
-    workers("--jobs", settings.get("n_jobs"))
+    settings = _settings(options, "B", "method", "level", "rng", "n_jobs", "progress", "call")
     fit = _fitted(formula, data, options)
     with _warnings_on_stderr():
         _write(report(fit, **settings) + "\n", page)
         return f"{fit.summary()}\n{fit.loo().summary()}\nWritten: {page}"
 
 
+def _settings(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """What is asked for beside the fit, taken out of the options, which are those of the fit then."""
+    settings = {name: options.pop(name) for name in names if name in options}
+    workers("--jobs", settings.get("n_jobs"))
+    return settings
+
+
 def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:
-    for name, (option, *_) in _NAMED_NUMBERS.items():
+    return _with_levels(partial(svm, formula, _frame(data, options)), options)
+
+
+def _frame(data: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The data, if the options say nothing twice."""
+    for name, (option, *_) in NAMED_NUMBERS.items():
         keys = [key for key, _ in options.get(name, [])]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
     with _warnings_on_stderr():
-        frame = _read(data)
-    return _fit_with_levels(formula, frame, options)
+        return _read(data)
 
 
 @contextmanager
@@ -236,8 +220,8 @@ def _warnings_on_stderr() -> Iterator[None]:
         print(f"svmstat: warning: {message}", file=sys.stderr)
 
 
-def _fit_with_levels(formula: str, frame: pd.DataFrame, options: dict[str, Any]) -> Any:
-    """The fit, with levels of the response read as text or else as the first other type they agree with."""
+def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """What a function gives, levels of the response being text, or else the first other type that they agree with."""
     refused: ArgumentError | None = None
     for read in (str, int, float, _truth):
         try:
@@ -246,7 +230,7 @@ def _fit_with_levels(formula: str, frame: pd.DataFrame, options: dict[str, Any])
             continue
         try:
             with _warnings_on_stderr():
-                return svm(formula, frame, **converted)
+                return function(**converted)
         except ArgumentError as error:
             if not str(error).startswith(("event=", "class_weight=", "priors=")):
                 raise
@@ -258,7 +242,7 @@ def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> d
     converted = dict(options)
     if "event" in options:
         converted["event"] = read(options["event"])
-    for name in _NAMED_NUMBERS.keys() & options.keys():
+    for name in NAMED_NUMBERS.keys() & options.keys():
         read_key = str if name == "costs" else read
         converted[name] = {read_key(key): number for key, number in options[name]}
     return converted
@@ -294,8 +278,10 @@ def _read(name: str) -> pd.DataFrame:
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {
-    "fit": (_fit, _summary_arguments),
-    "report": (_report, _report_arguments),
+    "fit": (_fit, fit_arguments),
+    "compare": (_compare, compare_arguments),
+    "tune": (_tune, tune_arguments),
+    "report": (_report, report_arguments),
     "datasets": (_list, None),
 }
-"""What runs each command, and what adds its options to those of a fit."""
+"""What runs each command, and what adds its options."""

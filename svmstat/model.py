@@ -1,7 +1,6 @@
 """``svm()``: a formula and a data frame in, a fitted model out."""
 
 import inspect
-import sys
 from collections import ChainMap
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, one_of, positive, refuse
+from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
-from svmstat.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, CertificateWarning, DataError
+from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import ARGUMENTS, Inherited, Kernel, additive_kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
@@ -38,6 +38,7 @@ def _apart(value: Plain) -> Plain:
 _C, _GAMMA, _DEGREE, _COEF0 = _apart(1.0), _apart("scale"), _apart(3), _apart(0.0)
 
 
+@helpful
 def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     formula: str,
     data: pd.DataFrame,
@@ -170,7 +171,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     [False, False]
     """
     asked = dict(locals())
-    caller = sys._getframe(1)
+    caller = calling_frame()
     return _fit_as(asked, ChainMap(caller.f_locals, caller.f_globals))
 
 
@@ -229,7 +230,7 @@ class Call:
         """The fit with another formula or other data where they are given, and with these changes."""
         unknown = [name for name in changes if name not in _DEFAULTS]
         if unknown:
-            raise ArgumentTypeError(f"update() has no argument {unknown[0]!r}: there are {', '.join(_DEFAULTS)}.")
+            raise no_argument("update", unknown[0], _DEFAULTS)
         replaced = self._replaced_by(changes)
         kept = {name: value for name, value in self.given.items() if name not in replaced}
         if formula is not None and "theta" in kept:

@@ -1,4 +1,4 @@
-"""The three forms in which a summary is shown, read without their markup."""
+"""The four forms in which a summary is shown, read without their markup."""
 
 import re
 from html import unescape
@@ -7,7 +7,7 @@ import pytest
 
 WIDTH = 78
 
-in_each_form = pytest.mark.parametrize("form", ["text", "html", "latex"])
+in_each_form = pytest.mark.parametrize("form", ["text", "html", "latex", "markdown"])
 
 
 def plain(summary, form):
@@ -23,6 +23,10 @@ def plain(summary, form):
             text = re.sub(r" \\times 10\^\{(-?)(\d)\}", r"e\g<1>0\2", text)
             text = re.sub(r" \\times 10\^\{(-?\d+)\}", r"e\1", text)
             text = text.replace("$", "").replace("{}", "").replace("\\_", "_").replace(r"\textgreater", ">")
+        case "markdown":
+            text = re.sub(r"^\|(?: :?-+:? \|)+$", "", summary.as_markdown(), flags=re.MULTILINE)
+            text = re.sub(r"(?<!\\)[|*]|^> |&emsp;", " ", text, flags=re.MULTILINE)
+            text = re.sub(r"\\(?=[^\w\s])", "", text)
     return " ".join(text.split())
 
 

@@ -1,5 +1,6 @@
 """The command: what it passes on, what it prints, and how it fails."""
 
+import dataclasses
 import errno
 import os
 import re
@@ -12,8 +13,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from svmstat import cli, commands, datasets, svm
+from svmstat import cli, commands, compare, datasets, minimax, neyman_pearson, svm, tune
 from svmstat.errors import ArgumentError, CertificateWarning
+from svmstat.formula import Untrusted
 from svmstat.kernels import Laplace
 from svmstat.reporting.summary import Summary
 
@@ -197,7 +199,8 @@ def test_parquet_without_pyarrow(calls, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("format", "start"), [("text", " "), ("html", "<!DOCTYPE html>"), ("latex", r"% needs \usepackage{")]
+    ("format", "start"),
+    [("text", " "), ("html", "<!DOCTYPE html>"), ("latex", r"% needs \usepackage{"), ("markdown", "**A fit of")],
 )
 def test_formats(calls, tmp_path, capsys, format, start):
     command = ["fit", "y ~ x", "liver", "--format", format]
@@ -279,6 +282,11 @@ def test_list_of_data_sets(capsys):
         (["fit", "y ~ x", "liver", "--event", "a", "--event", "b"], "argument --event: it is given twice: 'a' and 'b'"),
         (["fit", "y ~ x", "liver", "--C", "1", "--C", "2"], "argument --C: it is given twice: 1.0 and 2.0"),
         (["fit", "y ~ x", "liver", "--format", "html", "--format", "html"], "argument --format: it is given twice"),
+        (["compare", "liver"], "the following arguments are required: --formula"),
+        (["tune", "liver", "--formula", "y ~ x", "--C", "1,a"], "argument --C: '1,a' are no numbers with commas"),
+        (["tune", "liver", "--formula", "y ~ x", "--degree", "2.5"], "argument --degree: '2.5' are no integers with"),
+        (["tune", "liver", "--formula", "y ~ x", "--criterion", "neyman-pearson"], "as neyman-pearson=0.1 has"),
+        (["tune", "liver", "--formula", "y ~ x", "--criterion", "neyman-pearson=2"], "a=2.0 is not allowed"),
         (["report", "y ~ x", "liver"], "the following arguments are required: --out"),
         (["report", "y ~ x", "liver", "--out", "a", "--out", "b"], "argument --out: it is given twice: 'a' and 'b'"),
     ],
@@ -425,6 +433,143 @@ def test_mistakes(capsys, arguments, part):
     assert "Traceback" not in captured.err
 
 
+# Comparisons and searches
+
+TWO = ["--formula", "egg_count > 0 ~ lon", "--formula", "egg_count > 0 ~ lon + lat"]
+ONE = TWO[2:]
+
+
+def of_mackerel(capsys, *arguments):
+    """What is printed, of some stations."""
+    assert cli.main([arguments[0], "mackerel", *arguments[1:], "--subset", "vessel_haul > 500"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def fits():
+    """Fits to the same stations."""
+    return lambda formula, **how: svm(formula, datasets.load("mackerel"), subset="vessel_haul > 500", **how)
+
+
+@pytest.mark.parametrize("extra", [[], ["--folds", "5", "--seed", "3"], ["--nested", "--repeats", "1", "--seed", "2"]])
+def test_formulas_are_compared(capsys, fits, extra):
+    printed = of_mackerel(capsys, "compare", *TWO, "--C", "4", *extra)
+    one, two = (fits(formula, C=4) for formula in (TWO[1], TWO[3]))
+    options = {"--folds": {"folds": 5, "rng": 3}, "--nested": {"nested": True, "repeats": 1, "rng": 2}}
+    found = compare(one, two, **options.get(extra[0] if extra else "", {}))
+    assert printed == f"{replace_names(found, 'lon', 'lon + lat').summary()}\n"
+
+
+def replace_names(found, *names):
+    return dataclasses.replace(found, names=names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ([*ONE, "--kernel", "linear", "--kernel", "rbf"], ["linear", "rbf"]),
+        ([*TWO, "--kernel", "linear"], ["lon", "lon + lat"]),
+        ([*TWO, "--kernel", "linear", "--kernel", "rbf"], ["linear: lon", "rbf: lon", "linear: lon + lat"]),
+    ],
+)
+def test_what_models_are_called(capsys, arguments, names):
+    printed = of_mackerel(capsys, "compare", *arguments)
+    assert [line.split("  ")[0] for line in printed.splitlines()[3:]][: len(names)] == names
+
+
+def test_a_search(capsys):
+    printed = of_mackerel(
+        capsys, "tune", *ONE, "--C", "1,4", "--gamma", "scale,0.5", "--criterion", "kfold", "--seed", "1"
+    )
+    options = {"C": [1, 4], "gamma": ["scale", 0.5], "criterion": "kfold", "rng": 1}
+    data = datasets.load("mackerel")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = tune(ONE[1], data, subset="vessel_haul > 500", **options)
+    assert printed == f"{found.summary()}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "passed"),
+    [
+        (["--C", "1, 2,4"], {"C": [1.0, 2.0, 4.0]}),
+        (["--kernel", "poly", "--degree", "2,3", "--coef0", "1"], {"kernel": "poly", "degree": [2, 3], "coef0": [1.0]}),
+        (["--kernel", "linear", "--kernel", "rbf"], {"kernel": ["linear", "rbf"]}),
+        (["--criterion", "span", "--score", "error"], {"criterion": "span", "score": "error"}),
+        (["--criterion", "minimax", "--nu", "0.2,0.4"], {"criterion": minimax(), "nu": [0.2, 0.4]}),
+        (["--criterion", "neyman-pearson=0.1"], {"criterion": neyman_pearson(0.1)}),
+        (["--search", "coordinate", "--folds", "4", "--nested"], {"search": "coordinate", "folds": 4, "nested": True}),
+        (["--seed", "2", "--jobs", "2", "--progress"], {"rng": 2, "n_jobs": 2, "progress": True}),
+        (["--event", "True"], {"event": True}),
+        (["--class-weight", "True=2"], {"class_weight": {True: 2.0}}),
+        (["--no-scale", "--weights", "copies"], {"scale": False, "weights": "copies"}),
+        ([*ONE], {}),
+    ],
+)
+def test_options_of_a_search(monkeypatch, arguments, passed):
+    """Formulas are one text or a list, and each is marked as somebody else's."""
+    asked = []
+
+    def tune(formula, data, *, event=None, class_weight=None, **options):
+        for level in [*([] if event is None else [event]), *(class_weight or {})]:
+            if not isinstance(level, bool):
+                raise ArgumentError(f"event={level!r} is not allowed")
+        given = {"event": event, "class_weight": class_weight}
+        asked.append((formula, options | {name: value for name, value in given.items() if value is not None}))
+        return SimpleNamespace(summary=lambda: Summary("A search", ()))
+
+    monkeypatch.setattr(commands, "tune", tune)
+    assert cli.main(["tune", "mackerel", *TWO[:2], *arguments]) == 0
+    formula, options = asked[0]
+    assert options == passed
+    formulas = [formula] if isinstance(formula, str) else formula
+    assert formulas == [TWO[1], *([ONE[1]] if arguments == ONE else [])]
+    assert all(isinstance(each, Untrusted) for each in formulas)
+
+
+@pytest.mark.parametrize("command", ["compare", "tune"])
+def test_forms_of_a_comparison_and_of_a_search(monkeypatch, tmp_path, capsys, command):
+    found = SimpleNamespace(summary=lambda: Summary("A result", ()))
+    monkeypatch.setattr(commands, "tune", lambda *_, **__: found)
+    monkeypatch.setattr(commands, "compare", lambda *_, **__: found)
+    monkeypatch.setattr(commands, "replace", lambda result, **_: result)
+    for form, start in (("text", "   "), ("html", "<!DOCTYPE"), ("latex", "% needs"), ("markdown", "**A result**")):
+        assert cli.main([command, "mackerel", *TWO, "--format", form]) == 0
+        printed = capsys.readouterr().out
+        assert printed.startswith(start)
+        assert cli.main([command, "mackerel", *TWO, "--format", form, "--output", str(tmp_path / "s")]) == 0
+        assert (tmp_path / "s").read_text(encoding="utf-8") == printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["compare", *ONE], "one model is given: compare takes several, by several --formula or several --kernel."),
+        (["compare", *ONE, *ONE], "a model is given twice"),
+        (["compare", *TWO, "--C", "0"], "C=0.0 is not allowed"),
+        (["compare", *TWO, "--jobs", "0"], "--jobs=0 is not allowed"),
+        (
+            ["compare", *TWO[:2], "--formula", "egg_count > 0 ~ salinity"],
+            "fit all models to the rows that",
+        ),
+        (
+            ["compare", *TWO[:2], "--formula", "egg_count > 0 ~ lat.values"],
+            "'.values' is not allowed in a formula",
+        ),
+        (["tune", *ONE, "--jobs", "0"], "--jobs=0 is not allowed"),
+        (["tune", *ONE, "--criterion", "aic"], "criterion='aic' is not allowed"),
+        (["tune", *ONE, "--C=-1,1"], "-1.0"),
+        (["tune", *ONE, "--event", "many"], "event='many'"),
+        (["tune", "--formula", "egg_count > 0 ~ open(lon)"], "The function 'open'"),
+    ],
+)
+def test_mistakes_in_a_comparison_or_a_search(capsys, arguments, part):
+    assert cli.main([arguments[0], "mackerel", *arguments[1:]]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "svmstat: error: " in captured.err and part in captured.err
+
+
 # The report
 
 
@@ -477,6 +622,13 @@ def test_a_report_has_the_options_of_a_fit(capsys):
     fit, page = (options_of(command, capsys) for command in ("fit", "report"))
     assert fit - page == {"--format", "--output"}
     assert page - fit == {"--out", "-B", "--method", "--level", "--seed", "--jobs", "--progress"}
+
+
+def test_the_options_of_a_comparison_and_of_a_search(capsys):
+    fit, other, search = (options_of(command, capsys) for command in ("fit", "compare", "tune"))
+    work = {"--formula", "--folds", "--nested", "--seed", "--jobs", "--progress"}
+    assert fit <= other and other - fit == work | {"--repeats"}
+    assert fit <= search and search - fit == work | {"--criterion", "--score", "--search"}
 
 
 def options_of(command, capsys):

@@ -22,6 +22,7 @@ FLOORS = (
     {"results"},
     {"model", "comparison"},
     {"tuning"},
+    {"options"},
     {""},  # svmstat/__init__.py
     {"commands"},
     {"cli"},

@@ -1,6 +1,5 @@
 """``compare()``: models of the same rows by what they say of rows that they have not seen."""
 
-import sys
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -10,6 +9,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, flag, workers
+from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.comparison import classifiers, regressions
 from svmstat.comparison.judge import evidence, held_out, turned
@@ -101,7 +101,7 @@ def compare(
     svm rbf   486.578   0.000       NaN       0.162
     logistic  508.171  21.593    19.237       0.192
     """
-    env = sys._getframe(1)
+    env = calling_frame()
     at_least("repeats", repeats, 1)
     if folds is not None:
         at_least("folds", folds, 2)

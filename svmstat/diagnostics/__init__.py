@@ -1,5 +1,6 @@
-"""Resampling results with their labels: evidence, comparisons, influence, goodness of fit, label sets, stability."""
+"""Resampling results with their labels: evidence, coefficients, comparisons, influence, tests, sets, stability."""
 
+from svmstat.diagnostics.coefficients import Coefficients
 from svmstat.diagnostics.comparison import Comparison
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gof import GofResult
@@ -12,6 +13,7 @@ from svmstat.diagnostics.stability import PredictionResult
 from svmstat.diagnostics.term_tests import TermTest, TermTests
 
 __all__ = [
+    "Coefficients",
     "Comparison",
     "Evidence",
     "GofResult",

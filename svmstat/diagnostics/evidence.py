@@ -15,7 +15,7 @@ from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
-from svmstat.objective.residuals import KINDS, residuals
+from svmstat.objective.residuals import KINDS, of_levels
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -123,9 +123,8 @@ class Evidence:
         """
         one_of("kind", kind, KINDS)
         generator = np.random.default_rng(seed_sequence("rng", rng))
-        observed = self.codes[:, None] == np.arange(self.probability.shape[1])
-        p = np.where((self.codes < 0)[:, None], np.nan, self.probability)
-        return self.shape.of_classes(residuals(kind, observed, p, generator), self.index, f"{kind}_residual")
+        found = of_levels(kind, self.codes, self.probability, generator)
+        return self.shape.of_classes(found, self.index, f"{kind}_residual")
 
     @property
     def _used(self) -> NDArray[np.bool_]:

@@ -48,6 +48,13 @@ class Shape:
             return pd.Series(values[:, 0], index=index, name=name, copy=True)
         return pd.DataFrame(values, index=index, columns=self.pairs, copy=True)
 
+    def of_each_pair(self, terms: pd.Index) -> pd.Index:
+        """What m terms of each of the P pairs are called: (pair, term), pair by pair; of two levels just the terms."""
+        if self.two:
+            return terms.rename("term")
+        each = [(*pair, term) for pair in self.pairs for term in terms]
+        return pd.MultiIndex.from_tuples(each, names=[*self.pairs.names, "term"])
+
     def of_classes(self, values: Floats, index: pd.Index, name: str) -> Any:
         """Values (n, K) of rows by class: a Series of the event with the name, or a DataFrame of all levels."""
         if self.two:

@@ -69,12 +69,19 @@ def evidence_tables(apparent: Evidence, held_out: Evidence | None, corrected: fl
 
 def held_out_tables(held_out: Evidence) -> list[Part]:
     """The numbers of held-out rows, with standard errors."""
-    rows = [_row([held_out.estimates()[name]], label, style, se=True) for name, (label, style) in _OF_ALL.items()]
-    if not held_out.shape.two:
-        return [_table(("value", "std. error"), rows, ""), _by_level(held_out)]
-    numbers = next(held_out.by_level())[1]
-    rows += [_row([numbers[name]], label, "share", se=True) for name, label in _OF_LEVEL.items()]
-    return [_table(("value", "std. error"), rows, "")]
+    rows = [_row([each], label, style, se=True) for label, style, each in numbers_of(held_out)]
+    table = _table(("value", "std. error"), rows, "")
+    return [table] if held_out.shape.two else [table, _by_level(held_out)]
+
+
+def numbers_of(evidence: Evidence) -> list[tuple[str, str, Estimate]]:
+    """Label, style and value of the numbers of all levels; of two levels also those of the event."""
+    found = evidence.estimates()
+    rows = [(label, style, found[name]) for name, (label, style) in _OF_ALL.items()]
+    if evidence.shape.two:
+        of_event = next(evidence.by_level())[1]
+        rows += [(label, "share", of_event[name]) for name, label in _OF_LEVEL.items()]
+    return rows
 
 
 def _row(known: list[Estimate], label: str, style: str, se: bool = False) -> tuple[str, str, tuple[object, ...]]:

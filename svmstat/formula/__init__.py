@@ -1,5 +1,6 @@
 """Formulas: from ``y ~ x`` and a data frame to the arrays of a fit, and the same again for new data."""
 
+from svmstat.formula.altered import AlteredRows, Variable, check_inside, check_varies
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.response import Response
@@ -8,13 +9,17 @@ from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
 
 __all__ = [
+    "AlteredRows",
     "Design",
     "ModelFrame",
     "NewRows",
     "Response",
     "Untrusted",
+    "Variable",
     "build_design",
     "case_weights",
+    "check_inside",
+    "check_varies",
     "named_column",
     "true_probabilities",
     "update_formula",

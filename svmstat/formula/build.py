@@ -84,9 +84,14 @@ class ModelFrame:
         return np.where(self.codes == self.response.event_code, 1.0, -1.0)
 
     @property
+    def outcome_names(self) -> tuple[Hashable, ...]:
+        """The data columns that the left side reads."""
+        return tuple(self._outcome_columns)
+
+    @property
     def read(self) -> pd.DataFrame:
         """The data columns that the formula reads, those of the response first, of the n rows."""
-        columns = dict.fromkeys([*self._outcome_columns, *self.design.predictors])
+        columns = dict.fromkeys([*self.outcome_names, *self.design.predictors])
         return self.data.iloc[self.rows][list(columns)]
 
     def rows_of(self, data: pd.DataFrame) -> pd.DataFrame:
@@ -98,7 +103,9 @@ class ModelFrame:
             If it is no DataFrame, or has other rows than that of the fit.
         """
         if not isinstance(data, pd.DataFrame):
-            raise ArgumentTypeError(f"data is of type {type(data).__name__}: it must be the DataFrame of the fit.")
+            raise ArgumentTypeError(
+                f"data is of type {type(data).__name__}: it must be the DataFrame of the fit, or None."
+            )
         n = len(self.rows) + self.n_missing + self.n_subset_dropped
         if len(data) != n or not data.index[self.rows].equals(self.index):
             raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")

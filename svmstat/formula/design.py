@@ -1,6 +1,6 @@
 """The right side of a formula as it was fitted, ready to be applied to new data."""
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any
@@ -75,6 +75,19 @@ class Design:
     def own_names(self) -> dict[str, Any]:
         """What the names that are no columns stood for where the formula was read."""
         return {name: value for term in self._terms for f in term.factors for name, value in f.expression.own.items()}
+
+    @property
+    def columns_of(self) -> dict[str, tuple[Hashable, ...]]:
+        """The data columns that each term reads."""
+        return {
+            term.name: tuple(dict.fromkeys(name for f in term.factors for name in f.expression.columns))
+            for term in self._terms
+        }
+
+    def has_levels(self, column: Hashable, values: Iterable[object]) -> bool:
+        """Whether a term, such as ``C(x)``, has a level for each of these values of a data column."""
+        factors = [f for term in self._terms for f in term.factors if column in f.expression.columns]
+        return any(set(f.levels).issuperset(values) for f in factors if f.levels)
 
     @property
     def term_slices(self) -> dict[str, slice]:

@@ -1,4 +1,4 @@
-"""The functions a formula can call without importing them: patsy's own, and a few of numpy's."""
+"""The functions a formula can call without importing them: patsy's own, R's poly and ns, and a few of numpy's."""
 
 import ast
 import builtins
@@ -12,6 +12,7 @@ from patsy import builtins as patsy_builtins
 
 from svmstat._tools.checks import nearest
 from svmstat.errors import DataError
+from svmstat.formula.bases import ns, poly
 from svmstat.formula.columns import plain
 from svmstat.formula.names import called_name
 
@@ -68,8 +69,9 @@ _ALONE = "a smooth term stands by itself among the predictors, not inside anothe
 ADVICE = {
     "s": f"{_ALONE}, as in y ~ s(x) + s(np.log(z))",
     "ti": f"{_ALONE}, as in y ~ s(x) + s(z) + ti(x, z)",
-    "ns": "cr(x, df=4) is a natural cubic spline",
-    "poly": "kernel='poly', or x + I(x**2), is a polynomial",
+    "offset": "a support vector machine has none, since its f is on a scale of its own, on which no part of it is "
+    "known beforehand; write the column as a predictor, and known shares of the levels as priors=",
+    "polym": "poly(x, 2) + poly(z, 2) + x:z has the polynomials of two columns",
     "factor": "C(x) makes levels of a column",
     "max": "maximum(a, b) is the larger of two, row by row",
     "min": "minimum(a, b) is the smaller of two, row by row",
@@ -140,6 +142,9 @@ def no_function(name: str, env: Mapping[str, Any]) -> str:
 
 def _is_local(function: FunctionType, env: Mapping[str, Any]) -> bool:
     return function.__module__ == env.get("__name__")
+
+
+FALLBACK |= {"ns": ns, "poly": poly}  # of one column too, but they give several
 
 
 def is_stateful(value: object) -> bool:

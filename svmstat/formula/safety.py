@@ -7,7 +7,7 @@ is someone else's text, and must not be able to do anything but compute columns 
 - arithmetic, comparisons, and ``&``, ``|``, ``~``; text can be compared, but not computed with;
 - numpy's functions of single values, as ``np.log(x)`` or those that need no ``np.`` in any formula, with as many
   arguments as they have inputs, and the numbers np.pi, np.e, np.nan and np.inf;
-- patsy's functions and contrasts, with constants as the arguments that have names.
+- patsy's functions and contrasts, ns and poly, with constants as the arguments that have names.
 
 Whatever is not on this list is refused before anything is evaluated: attributes, methods, subscripts, other functions,
 constants that no 64-bit number holds, such as 9**9**9, and splines of very many columns.
@@ -42,12 +42,12 @@ NUMPY = {name: (getattr(np, name).nin,) * 2 for name in _UFUNCS.split()}
 NUMPY |= {"where": (3, 3), "clip": (3, 3), "round": (1, 2), "isin": (2, 2), "nan_to_num": (1, 1), "sinc": (1, 1)}
 NUMBERS = ("pi", "e", "nan", "inf")
 
-SPLINES = ("bs", "cc", "cr")
+SPLINES = ("bs", "cc", "cr", "ns", "poly")
 TRANSFORMS = ("C", "I", "te", "center", "scale", "standardize", *SPLINES)
 CONTRASTS = ("Treatment", "Poly", "Sum", "Helmert", "Diff")
 _KEYWORDS = """
     df degree knots include_intercept lower_bound upper_bound constraints
-    contrast levels reference scores omit center rescale ddof
+    contrast levels reference scores omit center rescale ddof raw
 """
 KEYWORDS = frozenset(_KEYWORDS.split())
 # Splines of more columns than this, or of a higher degree, cost more memory than they could be worth.
@@ -57,7 +57,7 @@ _MODULES = ("np", "numpy")
 _BARE = {name: function for name, function in FALLBACK.items() if name in NUMPY}
 _NUMPY = SimpleNamespace(**{name: getattr(np, name) for name in (*NUMPY, *NUMBERS)})
 # All that an evaluation sees beside the columns.
-NAMES: dict[str, Any] = {name: PATSY[name] for name in (*TRANSFORMS, *CONTRASTS)}
+NAMES: dict[str, Any] = {name: (FALLBACK | PATSY)[name] for name in (*TRANSFORMS, *CONTRASTS)}
 NAMES |= _BARE | dict.fromkeys(_MODULES, _NUMPY)
 
 _ARITHMETIC: dict[type, Any] = {

@@ -1,12 +1,21 @@
-"""Residuals of what was observed from its probability [Dunn & Smyth 1996]."""
+"""Residuals of what was observed from its probability [Dunn & Smyth 1996], by row and in bins."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from svmstat._tools.arrays import Floats
+from svmstat._tools.arrays import Codes, Floats
 
 KINDS = ("response", "pearson", "deviance", "quantile")
+
+
+def of_levels(kind: str, codes: Codes, probability: Floats, rng: np.random.Generator | None = None) -> Floats:
+    """Residuals (n, K) of each level against the rest, NaN in rows without a level (code −1) or a probability."""
+    observed = codes[:, None] == np.arange(probability.shape[1])
+    p = np.where((codes < 0)[:, None], np.nan, probability)
+    return residuals(kind, observed, p, np.random.default_rng(rng))
 
 
 def residuals(kind: str, observed: NDArray[np.bool_], p: Floats, rng: np.random.Generator) -> Floats:
@@ -39,3 +48,35 @@ def residuals(kind: str, observed: NDArray[np.bool_], p: Floats, rng: np.random.
             return np.asarray(sign * np.sqrt(-2.0 * np.log(seen)))
     tail = seen * (1.0 - rng.random(p.shape))  # in (0, seen]
     return np.asarray(-sign * ndtri(tail))
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """Mean residuals of rows in k bins.
+
+    Attributes
+    ----------
+    x : (k,) means of what the bins are along
+    mean : (k,) of 1{observed} − p
+    se : (k,) the standard error that this mean would have if each p were the probability: √(Σ w p (1 − p)) / Σ w
+    total : (k,) sums of weights
+    """
+
+    x: Floats
+    mean: Floats
+    se: Floats
+    total: Floats
+
+
+def binned(x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, which: Codes) -> Binned:
+    """Mean response residuals of rows (n,) in the bins ``which`` (n,) [Gelman & Hill 2007]; empty ones are left out.
+
+    Examples
+    --------
+    >>> p = np.array([0.5, 0.5, 0.9])
+    >>> binned(p, np.array([True, False, True]), p, np.ones(3), np.array([0, 0, 1])).mean.round(2)
+    array([0. , 0.1])
+    """
+    sums = [np.bincount(which, weights * each) for each in (1.0, x, observed - p, p * (1.0 - p))]
+    total, along, residual, variance = (each[sums[0] > 0].astype(float) for each in sums)
+    return Binned(along / total, residual / total, np.sqrt(variance) / total, total)

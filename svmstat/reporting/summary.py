@@ -1,9 +1,9 @@
-"""What every result prints: a titled sequence of blocks and tables, as text, HTML and LaTeX."""
+"""What every result prints: a titled sequence of blocks and tables, as text, HTML, LaTeX and Markdown."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from svmstat.reporting.rendering import html, latex, text
+from svmstat.reporting.rendering import html, latex, markdown, text
 from svmstat.reporting.rendering.parts import Part
 
 
@@ -11,7 +11,7 @@ from svmstat.reporting.rendering.parts import Part
 class Summary:
     """A titled sequence of blocks and tables, with warnings above them and notes below.
 
-    It prints as text, shows itself as HTML in a notebook and converts to LaTeX.
+    It prints as text, shows itself as HTML in a notebook and converts to LaTeX and Markdown.
 
     Attributes
     ----------
@@ -49,6 +49,10 @@ class Summary:
     def as_latex(self) -> str:
         r"""As LaTeX for a document with ``\usepackage{booktabs,longtable}``."""
         return latex.render(self.title, self.parts, self.notes, self.warnings)
+
+    def as_markdown(self) -> str:
+        """As Markdown with pipe tables, which GitHub, Quarto and pandoc read."""
+        return markdown.render(self.title, self.parts, self.notes, self.warnings)
 
     def __str__(self) -> str:
         return self.as_text()

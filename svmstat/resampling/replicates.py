@@ -76,6 +76,13 @@ class PairsReplicates:
         """(B,) whether there are no probabilities: no f, no row of a class left out, or no converged map."""
         return np.asarray(self.failed | ~self.maps.converged.all(axis=1))
 
+    @property
+    def directions(self) -> Floats:
+        """(B, p, P) the normal vectors Σ_s α_s y_s x_s, h for the linear kernel; NaN where the pair failed."""
+        X, first = self.machine.X, self.machine.groups.first
+        h = [beta @ X[first[rows]] for rows, beta in zip(self.rows, self.coefficients, strict=True)]
+        return np.where(np.isnan(self.intercept)[:, None], np.nan, np.stack(h, axis=-1))
+
     def decision_function(self, X: Floats) -> Floats:
         """(B, m, P) decision values for rows (m, p), as in `Machine`; NaN where the pair failed."""
         machine = self.machine
@@ -236,9 +243,17 @@ def _spread(replicates: PairsReplicates, X: Floats, level: float) -> Spread:
     if good.sum() < least_replicates(level) or not len(X):
         return Spread(nothing, nothing, nothing)
     p = replicates.probabilities(X)[good]
+    return Spread(p.std(axis=0, ddof=1), *percentiles(p, level))
+
+
+def percentiles(values: Floats, level: float) -> tuple[Floats, Floats]:
+    """The ends of the middle ``level`` of values (B, …) over the replicates; NaN where they are too few for it."""
+    if len(values) < least_replicates(level):
+        nothing = np.full(values.shape[1:], np.nan)
+        return nothing, nothing
     tail = (1.0 - level) / 2.0
-    lower, upper = np.quantile(p, [tail, 1.0 - tail], axis=0, method="weibull")
-    return Spread(p.std(axis=0, ddof=1), lower, upper)
+    lower, upper = np.quantile(values, [tail, 1.0 - tail], axis=0, method="weibull")
+    return lower, upper
 
 
 def least_replicates(level: float) -> int:

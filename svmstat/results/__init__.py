@@ -1,6 +1,7 @@
-"""What a fit knows: the data and settings, the solution, predictions, and what exists for two levels only."""
+"""What a fit knows: the data and settings, the solution, predictions, what is for two levels only, tables of fits."""
 
 from svmstat.results.calibrated import CALIBRATIONS
+from svmstat.results.etable import FitTable, etable
 from svmstat.results.fit import SVMResults
 
-__all__ = ["CALIBRATIONS", "SVMResults"]
+__all__ = ["CALIBRATIONS", "FitTable", "SVMResults", "etable"]

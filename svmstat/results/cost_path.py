@@ -22,7 +22,8 @@ _POINTS = 200
 _REACH = 64.0
 """By default the path goes from C / 64 to 64 C."""
 
-_SHOWN = {"alpha": "alpha / (C w L)", "decision_values": "decision value"}
+_SHOWN = {"alpha": "α as a share of its bound", "decision_values": "decision value f"}
+_LETTERS = {"alpha": "α", "decision_values": "f"}
 CRITERIA = {"gacv": "GACV", "loo_loss": "leave-one-out loss V0", "gckl": "GCKL"}
 
 
@@ -92,12 +93,16 @@ class PathResult:
         one_of("what", what, ("criteria", *_SHOWN))
         if what == "criteria":
             found = {label: self.table[name].to_numpy() for name, label in CRITERIA.items() if name in self.table}
-            return criteria_plot(self.C, found or {"mean loss": self.table["mean_loss"].to_numpy()}, name="C", ax=ax)
+            marks = f"dots: the least of each; dashed: the fit, C = {self.C_fit:.4g}"
+            title = f"criteria of {len(self.C)} exact fits along C\n{marks}"
+            found = found or {"mean loss": self.table["mean_loss"].to_numpy()}
+            return criteria_plot(self.C, found, name="C", title=title, at=self.C_fit, ax=ax)
         lines = self._decision_values
         if what == "alpha":
             used = self.upper > 0
             lines = self._alpha[:, used] / np.outer(self.C, self.upper[used])
-        return path_plot(self.C, lines, self.C_fit, name="C", what=_SHOWN[what], ax=ax)
+        title = f"{_LETTERS[what]} of each of {lines.shape[1]} rows along C"
+        return path_plot(self.C, lines, self.C_fit, name="C", what=_SHOWN[what], title=title, ax=ax)
 
     def __repr__(self) -> str:
         least, most = self.C.min(), self.C.max()

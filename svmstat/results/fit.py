@@ -1,21 +1,21 @@
 """The fit, with its figures and its summary."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
 
 from svmstat._tools.checks import flag
-from svmstat.reporting.plots import region_plot, surface_plot
+from svmstat._tools.keywords import helpful_methods
 from svmstat.reporting.summary import Summary
+from svmstat.results.pictured import Pictured
 from svmstat.results.summary import abridged, summarize
 from svmstat.results.terms import Termed
 from svmstat.results.termwise import Termwise
-from svmstat.results.tested import Tested
+from svmstat.results.tidied import Tidied
+from svmstat.results.uncertainty import Bootstrap
 
 
+@helpful_methods
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Tested, Termwise, Termed):
+class SVMResults(Pictured, Tidied, Termwise, Termed):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two
@@ -50,35 +50,17 @@ class SVMResults(Tested, Termwise, Termed):
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 
-    def plot_surface(
-        self, data: pd.DataFrame, x: Any = None, y: Any = None, *, at: dict[Any, Any] | None = None, ax: Any = None
-    ) -> Any:
-        """The decision surface, or the predicted one of several levels, over two predictors; with the rows of the fit.
-
-        Parameters
-        ----------
-        data : DataFrame
-            The data of the fit.
-        x, y : column names, optional
-            By default the first two numeric predictors.
-        at : dict, optional
-            Values at which the other predictors are held; by default their median or most frequent level.
-        ax : Axes, optional
-
-        Returns
-        -------
-        Axes
-        """
-        draw = surface_plot if self.shape.two else region_plot
-        return draw(self, data, x, y, at=at, ax=ax)
-
-    def summary(self, loo: bool | None = None) -> Summary:
-        """The fit at a glance: prints as text, shows as HTML in a notebook, converts by ``.as_latex()``.
+    def summary(self, loo: bool | None = None, bootstrap: Bootstrap | None = None) -> Summary:
+        """The fit at a glance: prints as text, shows as HTML in a notebook, converts by as_latex() and as_markdown().
 
         Parameters
         ----------
         loo : bool, optional
             Whether numbers of held-out rows are computed for it, if they have not been: by leave-one-out, of more than
             5000 rows by ten folds. By default they are where that takes a second or less.
+        bootstrap : Bootstrap, optional
+            Refits of this fit, by `bootstrap`: the coefficients of a linear kernel have standard errors and 95 %
+            percentiles then.
         """
-        return summarize(self, self.held_out(None if loo is None else flag("loo", loo)))
+        coefficients = None if bootstrap is None else self.spread_by(bootstrap)
+        return summarize(self, self.held_out(None if loo is None else flag("loo", loo)), coefficients)

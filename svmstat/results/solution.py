@@ -228,8 +228,8 @@ class Solved(Calibrated):
         UnavailableError
             For another kernel.
         """
-        self._require_linear("params_standardized")
-        return self._coefficients(self.machine.directions, self.machine.intercept)
+        self.require_linear("params_standardized")
+        return self._by_term(np.vstack([self.machine.intercept, self.machine.directions]))
 
     @cached_property
     def params(self) -> Any:
@@ -242,19 +242,43 @@ class Solved(Calibrated):
         UnavailableError
             For another kernel.
         """
-        self._require_linear("params")
+        self.require_linear("params")
+        return self._by_term(self.unscaled(self.machine.directions, self.machine.intercept))
+
+    @property
+    def param_names(self) -> pd.Index:
+        """What the 1 + p coefficients of a linear f are called: "Intercept", and the columns of the design."""
+        return pd.Index(["Intercept", *self.frame.design.column_names])
+
+    @property
+    def param_labels(self) -> pd.Index:
+        """The names; of more than two levels those of each of the P pairs, in the order of ``params.unstack()``."""
+        return self.shape.of_each_pair(self.param_names)
+
+    def unscaled(self, directions: Floats, intercept: Floats) -> Floats:
+        """Intercept and coefficients (…, 1 + p, P) of the columns on their own scale.
+
+        From those of the columns as they were scaled: h (…, p, P) and b (…, P).
+        """
         design = self.frame.design
-        slopes = self.machine.directions / design.scale_[:, None]
-        return self._coefficients(slopes, self.machine.intercept - design.center @ slopes)
+        slopes = directions / design.scale_[:, None]
+        return np.concatenate([(intercept - design.center @ slopes)[..., None, :], slopes], axis=-2)
 
-    def _coefficients(self, slopes: Floats, intercept: Floats) -> Any:
-        names = pd.Index(["Intercept", *self.frame.design.column_names])
-        return self.shape.of_pairs(np.vstack([intercept, slopes]), names, "coefficient")
+    def _by_term(self, coefficients: Floats) -> Any:
+        return self.shape.of_pairs(coefficients, self.param_names, "coefficient")
 
-    def _require_linear(self, name: str) -> None:
+    def require_linear(self, name: str) -> None:
+        """Refuse what is made of the coefficients of a linear f.
+
+        Raises
+        ------
+        UnavailableError
+            For another kernel.
+        """
         if not self.has_params:
             raise UnavailableError(
-                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}."
+                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}: "
+                "effects() shows what each predictor does, drop1() what it is worth."
             )
 
 

@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 
 from svmstat.calibration import VENN_ABERS
-from svmstat.diagnostics import Evidence
+from svmstat.diagnostics import Coefficients, Evidence
+from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, evidence_tables
-from svmstat.kernels import Additive, Nystrom
+from svmstat.kernels import Additive
+from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
@@ -28,7 +30,7 @@ _CALIBRATIONS = {
 _LONG = 24
 """A kernel whose name is longer stands over the full width."""
 
-_MOST_COEFFICIENTS = 6
+MOST_COEFFICIENTS = 6
 """Pairs whose coefficients stand side by side."""
 
 _LANDMARKS = (
@@ -40,8 +42,8 @@ _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
 
 
-def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
-    """The summary of a fit, with the evidence of held-out rows if it is given."""
+def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None) -> Summary:
+    """The summary of a fit, with the evidence of held-out rows and the spread of its coefficients if they are given."""
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
     of_terms: tuple[str, ...] = ()
@@ -59,18 +61,14 @@ def summarize(fit: Resampled, held_out: Evidence | None) -> Summary:
     probabilities = _probabilities(fit, two)
     parts += [] if probabilities is None else [probabilities, *([] if two else [_functions(fit)])]
     parts.append(_confusion(judged, fit.weights_given))
-    if fit.has_params and (two or len(fit.pairs) <= _MOST_COEFFICIENTS):
-        parts.append(_coefficients(fit) if two else _pair_coefficients(fit))
+    if fit.has_params and (two or len(fit.pairs) <= MOST_COEFFICIENTS):
+        parts += _coefficients(fit, two) if coefficients is None else _spread_of(fit, coefficients)
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
-    approximate = (_LANDMARKS,) if fit.is_approximate else ()
-    notes = (
-        *approximate,
-        *(_notes(fit) if two else _pair_notes(fit)),
-        *of_terms,
-        *_of_evidence(fit, held_out),
-        *caution(fit, held_out),
-    )
-    return Summary(title, tuple(parts), notes, (*_warnings(fit), *trouble(fit, held_out)))
+    shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
+    of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
+    own = [*([_LANDMARKS] if fit.is_approximate else []), *(_notes(fit) if two else _pair_notes(fit))]
+    notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out))
+    return Summary(title, tuple(parts), notes, (*unreliable(fit), *of_spread[1], *trouble(fit, held_out)))
 
 
 def abridged(formula: str, most: int) -> str:
@@ -117,7 +115,7 @@ def _model(fit: Resampled, two: bool) -> Block:
             Entry("Loss", fit.loss),
             *([] if long else kernel),
             *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
-            *([Entry("  captured trace", fit.captured_trace, "share")] if isinstance(fit.kernel, Nystrom) else []),
+            *([Entry("  captured trace", fit.captured_trace, "share")] if fit.captured_trace < 1.0 else []),
             *_cost(fit, total),
         ),
     )
@@ -280,7 +278,18 @@ def _confusion(evidence: Evidence, weighted: bool) -> Table:
     )
 
 
-def _coefficients(fit: Resampled) -> Table:
+def _coefficients(fit: Resampled, two: bool) -> list[Part]:
+    return [_of_one(fit) if two else _pair_coefficients(fit)]
+
+
+def _spread_of(fit: Resampled, coefficients: Coefficients) -> list[Part]:
+    """With standard errors and intervals; below one another for several pairs."""
+    standardized = fit.params_standardized.to_numpy().reshape(coefficients.estimate.shape)
+    where = f" ({percent(coefficients.level)} percentiles of {coefficients.B} replicates)"
+    return [*coefficients.tables(standardized if fit.scaled else None, where)]
+
+
+def _of_one(fit: Resampled) -> Table:
     standardised = _without_noise(fit.params_standardized)
     original = fit.params.where(standardised != 0, 0.0)
     original["Intercept"] = fit.params["Intercept"]
@@ -322,8 +331,8 @@ def _notes(fit: Resampled) -> tuple[str, ...]:
 
 def _pair_notes(fit: Resampled) -> tuple[str, ...]:
     notes = ["Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted."]
-    if fit.has_params and len(fit.pairs) > _MOST_COEFFICIENTS:
-        notes.append(f"The coefficients of the {len(fit.pairs)} pairs are in .params.")
+    if fit.has_params and len(fit.pairs) > MOST_COEFFICIENTS:
+        notes.append(f"The coefficients of the {len(fit.pairs)} pairs are in .params, their intervals in .confint().")
     return tuple(notes)
 
 
@@ -340,7 +349,7 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
     )
 
 
-def _warnings(fit: Resampled) -> tuple[str, ...]:
+def unreliable(fit: Resampled) -> tuple[str, ...]:
     """What makes the numbers of a fit unreliable."""
     warnings = []
     if not fit.converged:

@@ -1,6 +1,5 @@
 """Terms dropped from a fit and added to it: what they are worth, and whether the response depends on them."""
 
-import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, flag, nearest, refuse, workers
+from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration import fit_maps, log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
@@ -146,7 +146,7 @@ class Termed(Resampled, Updated):
         names = (scope,) if isinstance(scope, str) else tuple(scope)
         if not names or not all(isinstance(each, str) for each in names):
             raise ArgumentTypeError(f"scope={scope!r} is not allowed: it must be the text of a term, or several.")
-        caller = sys._getframe(1)
+        caller = calling_frame()
         larger = [self._again(f". ~ . + {each}", None, {"kernel": self.kernel}, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)

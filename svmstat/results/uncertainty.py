@@ -9,7 +9,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, workers
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
-from svmstat.diagnostics import LabelSets, PredictionResult
+from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
 from svmstat.resampling.replicates import (
     PairsReplicates,
     Spread,
@@ -102,6 +102,35 @@ class Bootstrap:
         probability = self.fit.predict_proba(newdata).to_numpy()
         n_failed = int(self.replicates.unmapped.sum())
         return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed)
+
+    def params(self) -> pd.DataFrame:
+        """Intercept and coefficients of every replicate, on the scale of the fit's `params`; linear kernel only.
+
+        Returns
+        -------
+        DataFrame (B, 1 + p)
+            Of more than two levels (B, P (1 + p)), the columns being those of ``fit.params.unstack()``. NaN where a
+            pair has lost a class or is not certified.
+        """
+        labels = self.fit.param_labels
+        values = self._coefficients("params").swapaxes(1, 2).reshape(self.B, len(labels))
+        return pd.DataFrame(values, pd.RangeIndex(self.B, name="replicate"), labels)
+
+    def confint(self, level: float = 0.95) -> Coefficients:
+        """The fit's coefficients with their spread over these replicates, as `SVMResults.confint`."""
+        level = checked_level(level, self.B)
+        replicates = self._coefficients("confint")
+        estimate = self.fit.params.to_numpy().reshape(replicates.shape[1:])
+        return Coefficients(self.fit.shape, self.fit.param_names, estimate, replicates, level)
+
+    def vcov(self) -> pd.DataFrame:
+        """Covariances of the coefficients over these replicates, as `SVMResults.vcov`."""
+        return self.params().dropna().cov()
+
+    def _coefficients(self, name: str) -> Floats:
+        """(B, 1 + p, P)."""
+        self.fit.require_linear(name)
+        return self.fit.unscaled(self.replicates.directions, self.replicates.intercept)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -1,6 +1,5 @@
 """The call of a fit, repeated with changes."""
 
-import sys
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from svmstat._tools.keywords import calling_frame
 from svmstat.errors import UnavailableError
 from svmstat.formula import update_formula
 from svmstat.results.settings import Settings
@@ -62,7 +62,7 @@ class Updated(Settings):
         >>> smaller.formula, smaller.C, smaller.kernel_parameters
         ('egg_count > 0 ~ lon + lat', 16.0, {'gamma': 0.5})
         """
-        return self._again(formula, data, changes, sys._getframe(1))
+        return self._again(formula, data, changes, calling_frame())
 
     def refit(self, data: pd.DataFrame) -> Self:
         """The same formula and settings on other data: ``update(data=data)``."""

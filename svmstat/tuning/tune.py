@@ -1,6 +1,5 @@
 """``tune()``: the best cost or ν and kernel parameters, and the fit with them."""
 
-import sys
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
+from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
@@ -37,6 +37,7 @@ OUTER = 10
 AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
 
+@helpful
 def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but two have defaults
     formula: str | Sequence[str],
     data: pd.DataFrame,
@@ -184,7 +185,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
         "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
-    caller = sys._getframe(1)
+    caller = calling_frame()
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     prepare_on = partial(
         prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),

@@ -51,6 +51,7 @@ GOOD = [
     "y ~ bs(x, df=5) + bs(z, knots=[2, 3.5], degree=2, lower_bound=0, upper_bound=10 / 2)",
     "y ~ bs(np.log(x), 4) + cr(z, df=4) + cc(z, df=3, constraints='center')",
     "y ~ te(cr(x, df=3), cr(z, df=3)) + te(bs(x, df=4, include_intercept=True), z)",
+    "y ~ ns(x, df=3) + ns(z, knots=[2, 3.5], lower_bound=0) + poly(np.log(x), 3) + poly(z, degree=2, raw=True)",
     "y ~ center(x) + scale(z) + standardize(x * z, ddof=1, center=False)",
     "y ~ C(k % 3, levels=[2, 1, 0]) + C(g, Treatment) + C(g, Treatment('b'))",
     "y ~ C(g, contrast=Sum) + C(k % 2, Poly(scores=[1, 2]))",
@@ -179,6 +180,8 @@ HOSTILE = [
     ("bs(x, df=10**8)", "'bs' with a df or degree that is no number up to 100"),
     ("bs(x, 10**8)", "'bs' with a df or degree that is no number up to 100"),
     ("bs(x, df=4, degree=10**8)", "'bs' with a df or degree that is no number up to 100"),
+    ("poly(x, 10**8)", "'poly' with a df or degree that is no number up to 100"),
+    ("ns(x, df=10**8)", "'ns' with a df or degree that is no number up to 100"),
     ("cr(x, df=k)", "'cr' with a df or degree that is no number up to 100"),
 ]
 

@@ -195,10 +195,13 @@ def test_coefficients_of_few_pairs(form):
 @in_each_form
 def test_coefficients_of_many_pairs_are_only_told_of(form):
     text = plain(fit("ten"), form)
-    assert "The coefficients of the 45 pairs are in .params." in text and "Coefficients of" not in text
+    assert (
+        "The coefficients of the 45 pairs are in .params, their intervals in .confint()." in text
+        and "Coefficients of" not in text
+    )
     assert fit("ten").params.shape == (3, 45)
     five = svm("y ~ a + b", ten(5), kernel="linear")
-    assert "The coefficients of the 10 pairs are in .params." in plain(five, form)
+    assert "The coefficients of the 10 pairs are in .params, their intervals" in plain(five, form)
 
 
 @in_each_form

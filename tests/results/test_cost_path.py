@@ -270,6 +270,9 @@ def test_figure_of_the_criteria(path):
     assert labels == ["GACV", "leave-one-out loss V0", "GCKL"]
     expected = path.table["gacv"].sort_index()
     np.testing.assert_allclose(ax.lines[0].get_xydata(), np.column_stack([[-1, 0, 2], expected]))
+    assert ax.get_title("left").splitlines() == [
+        "criteria of 3 exact fits along C", "dots: the least of each; dashed: the fit, C = 2"
+    ]  # fmt: skip
     assert path.plot("criteria", ax) is ax
 
 
@@ -289,7 +292,8 @@ def test_figure_of_alpha_as_a_share_of_its_bound(path):
     share = (path.alpha / path.C[:, None] / path.upper).loc[[0.5, 1.0, 4.0]].to_numpy()[:, used]
     np.testing.assert_allclose(lines, share.T, rtol=1e-12)
     assert lines.min() >= 0 and lines.max() <= 1 + 1e-12
-    assert ax.get_ylabel() == "alpha / (C w L)" and ax.get_xlabel() == "log2 C"
+    assert ax.get_ylabel() == "α as a share of its bound" and ax.get_xlabel() == "log2 C"
+    assert ax.get_title("left") == f"α of each of {used.sum()} rows along C; dashed: C = 2"
     np.testing.assert_allclose(ax.lines[-1].get_xdata(), 1.0)  # log2 of the cost of the fit
 
 

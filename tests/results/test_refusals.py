@@ -62,7 +62,7 @@ def test_new_data(fit, message, K):
 
 @pytest.mark.parametrize("method", [*METHODS[:3], "summary"])
 def test_an_unknown_keyword_of_a_method(fit, method, K):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'new_data'"):
+    with pytest.raises(ArgumentTypeError, match="no argument 'new_data'"):
         getattr(fit, method)(new_data=rows(K))
 
 

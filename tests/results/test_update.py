@@ -110,7 +110,7 @@ def test_it_goes_through_a_pickle(data):
 
 def test_what_is_refused(data):
     fit = svm("y ~ x + z", data, **START)
-    with pytest.raises(ArgumentTypeError, match=r"update\(\) has no argument 'cost': there are formula, data, loss"):
+    with pytest.raises(ArgumentTypeError, match=r"update\(\) has no argument 'cost': it is called 'C' here"):
         fit.update(cost=3.0)
     with pytest.raises(ArgumentError, match="C=-1"):
         fit.update(C=-1)

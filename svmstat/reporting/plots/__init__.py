@@ -7,6 +7,7 @@ from svmstat.reporting.plots.calibration import (
     reliability_plot,
 )
 from svmstat.reporting.plots.differences import differences_plot
+from svmstat.reporting.plots.effects import comparisons_plot
 from svmstat.reporting.plots.histogram import replicates_plot
 from svmstat.reporting.plots.index import index_plot
 from svmstat.reporting.plots.outlying import outlying_plot

@@ -38,16 +38,16 @@ def share_surface_plot(
             ax.plot(along[chosen], score[chosen], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
             ax.set(xlabel=name, ylabel=what, title=title)
             return ax
+        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal", title=title)
+        ax.set(xlabel="ν of the event", ylabel="ν of the other level")
         known = np.isfinite(score)
         levels = rising(score[known], 1.5)
         if known.mean() > 0.5 and len(levels) > 1:
-            shaded(ax, nu_event, nu_other, score, levels)
+            shaded(ax, nu_event, nu_other, score, levels, (nu_event[chosen], nu_other[chosen]))
         else:
             points = ax.scatter(nu_event[known], nu_other[known], c=score[known], cmap="Blues_r", s=14)
             ax.figure.colorbar(points, ax=ax, label=what, shrink=0.8)
         ax.plot(nu_event[chosen], nu_other[chosen], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
-        ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal", title=title)
-        ax.set(xlabel="ν of the event", ylabel="ν of the other level")
     return ax
 
 

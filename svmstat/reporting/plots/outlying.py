@@ -18,6 +18,7 @@ def outlying_plot(
     envelopes: tuple[float, float],
     *,
     level: float,
+    extreme: int = 0,
     ax: Axes | None = None,
     xlabel: str = "influence, rms change of f",
     ylabel: str = "outlyingness, −2 log π",
@@ -34,6 +35,8 @@ def outlying_plot(
         Where the dashed lines are drawn, of influence and of outlyingness; nowhere if they are not finite.
     level : float
         Of each envelope.
+    extreme : int
+        How many of the largest values of either kind are labelled where there is no envelope.
     ax : Axes, optional
         Drawn into; by default a new figure.
     xlabel, ylabel : str
@@ -57,6 +60,9 @@ def outlying_plot(
         excess = np.maximum(x / envelopes[0], y / envelopes[1])
     chosen = np.flatnonzero(beyond)
     chosen = chosen[np.argsort(-excess[chosen], kind="stable")][:MOST_LABELS]
+    if extreme and not np.isfinite(envelopes).any():
+        largest = (np.argsort(-np.nan_to_num(each), kind="stable")[:extreme] for each in (y, x))
+        chosen = np.array(list(dict.fromkeys(np.concatenate(list(largest)).tolist())), np.intp)
     with drawing(ax) as ax:
         for which, colour, size in ((~beyond, GREY, 7.0), (beyond, ACCENT, 16.0)):
             ax.scatter(x[which], y[which], s=size, color=colour, linewidths=0, zorder=3)

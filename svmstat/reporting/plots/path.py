@@ -11,7 +11,9 @@ _WIDE = 10.0
 """Criteria that differ by a larger factor are drawn on a logarithmic scale."""
 
 
-def path_plot(values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what: str, ax: Axes | None = None) -> Axes:
+def path_plot(
+    values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what: str, title: str = "", ax: Axes | None = None
+) -> Axes:
     """Many lines over log2 of a parameter.
 
     Parameters
@@ -23,6 +25,8 @@ def path_plot(values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what
         The value that is marked.
     name, what : str
         Of the parameter and of the lines.
+    title : str
+        What a line is.
     ax : Axes, optional
         Drawn into; by default a new figure.
 
@@ -33,15 +37,21 @@ def path_plot(values: ArrayLike, lines: ArrayLike, at: float, *, name: str, what
     x = np.log2(np.asarray(values, float))
     order, y = np.argsort(x), np.asarray(lines, float)
     with drawing(ax) as ax:
-        ax.plot(x[order], y[order], color=INK, linewidth=0.5, alpha=0.5 if y.shape[1] > 20 else 1.0)
+        ax.plot(x[order], y[order], color=INK, linewidth=0.5, alpha=max(0.1, min(1.0, 20.0 / max(y.shape[1], 1))))
         ax.axvline(np.log2(at), color=ACCENT, linewidth=1.0, linestyle=(0, (5, 3)))
         ax.set(xlabel=f"log2 {name}", ylabel=what)
-        ax.set_title(f"{what} along {name}; dashed: {name} = {at:.4g}")
+        ax.set_title(f"{title or f'{what} along {name}'}; dashed: {name} = {at:.4g}")
         return ax
 
 
 def criteria_plot(
-    values: ArrayLike, lines: Mapping[str, ArrayLike], *, name: str, title: str = "", ax: Axes | None = None
+    values: ArrayLike,
+    lines: Mapping[str, ArrayLike],
+    *,
+    name: str,
+    title: str = "",
+    at: float | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Criteria over log2 of a parameter, the least value of each marked.
 
@@ -54,6 +64,8 @@ def criteria_plot(
     name : str
         Of the parameter.
     title : str
+    at : float, optional
+        A value that is marked by a dashed line.
     ax : Axes, optional
         Drawn into; by default a new figure.
 
@@ -83,7 +95,9 @@ def criteria_plot(
         known = known[np.isfinite(known)]
         if len(known) and known.min() > 0.0 and known.max() > _WIDE * known.min():
             ax.set_yscale("log")
-        ax.set(xlabel=f"log2 {name}", ylabel="criterion")
+        if at is not None:
+            ax.axvline(np.log2(at), color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
+        ax.set(xlabel=f"log2 {name}", ylabel=next(iter(lines)) if len(lines) == 1 else "criterion")
         ax.set_title(title or "dots: the least value of each")
         ax.legend(loc="best")
         return ax

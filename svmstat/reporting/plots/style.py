@@ -48,8 +48,8 @@ _COLOURS = (
 _MARKERS = "os^Dv<>p"
 LINES = ("-", "--", "-.", ":")
 _LONGEST = 36
-_LINE = 72
-"""Letters of a name of a class, and of a line of a legend."""
+_LETTERS = 12
+"""Letters of a name of a class, and of an inch of a legend."""
 
 _BELOW = 32.0
 """Points from the axis down to the legend, past the label."""
@@ -84,7 +84,8 @@ def legend_below(ax: Axes, title: str = "") -> None:
     """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit."""
     _, labels = ax.get_legend_handles_labels()
     below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
-    columns = max(1, min(3, _LINE // (max(map(len, labels), default=0) + 4)))
+    fits = _LETTERS * ax.figure.bbox.width / ax.figure.dpi
+    columns = max(1, min(3, int(fits // (max(map(len, labels), default=0) + 4))))
     ax.legend(
         title=title or None,
         title_fontsize=SMALL,
@@ -153,14 +154,16 @@ def panels_size(n: int) -> tuple[float, float]:
 
 
 @contextmanager
-def panels(ax: Axes | None, n: int) -> Iterator[tuple[Any, Any]]:
-    """Small multiples in the common style: n axes with one scale, in a new figure or in the place of one axes.
+def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, Any]]:
+    """Small multiples in the common style: n axes, in a new figure or in the place of one axes.
 
     Parameters
     ----------
     ax : Axes or None
         It is taken out of its figure, and its place divided.
     n : int
+    share : bool
+        Whether they have one scale.
 
     Yields
     ------
@@ -177,7 +180,7 @@ def panels(ax: Axes | None, n: int) -> Iterator[tuple[Any, Any]]:
         else:
             figure = ax.figure.add_subfigure(ax.get_subplotspec())
             ax.remove()
-        axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        axes = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).ravel()
         for unused in axes[n:]:
             unused.remove()
         for lowest in axes[max(n - columns, 0) : n]:

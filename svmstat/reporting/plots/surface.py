@@ -1,23 +1,37 @@
 """The decision surface of a fit over two predictors, and the regions of its classes if these are more than two."""
 
 import textwrap
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from svmstat._tools.arrays import Codes
-from svmstat._tools.checks import at_least, ended, nearest, refuse
-from svmstat.errors import ArgumentError, DataError
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.near import TOO_FAR
 from svmstat.formula import ModelFrame
-from svmstat.reporting.plots.style import INK, SMALL, Axes, class_look, drawing, label_of, legend_below, pyplot
+from svmstat.reporting.plots.effects import level_ticks
+from svmstat.reporting.plots.plane import Plane, planes
+from svmstat.reporting.plots.style import (
+    GREY,
+    INK,
+    SMALL,
+    Axes,
+    class_look,
+    drawing,
+    label_of,
+    legend_below,
+    panels,
+    pyplot,
+)
 
 _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
 
 _BLANK = "\N{NO-BREAK SPACE}"
+_SIZE = (6.2, 5.0)
+_LETTERS = 12
+"""Of an inch of a title."""
 
 
 class _Fit(Protocol):
@@ -34,252 +48,287 @@ class _Fit(Protocol):
     @property
     def alpha(self) -> Any: ...
     def decision_function(self, newdata: pd.DataFrame | None = None) -> Any: ...
+    def predict_proba(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame: ...
     def predicted_codes(self, newdata: pd.DataFrame | None = None) -> Codes: ...
 
 
 def surface_plot(
     fit: _Fit,
-    data: pd.DataFrame,
+    data: pd.DataFrame | None = None,
     x: Hashable | None = None,
     y: Hashable | None = None,
     *,
     at: Mapping[Hashable, object] | None = None,
+    by: Hashable | None = None,
+    on: str = "decision",
+    too_far: float = TOO_FAR,
     ax: Axes | None = None,
     grid: int = 120,
-) -> Axes:
-    """Contours of f over two columns of the data, with the data, their classes and the support vectors.
+) -> Any:
+    """f, or P(event), over two columns of the data, with the rows, their classes and the support vectors.
 
-    The surface ends where the data end. The points are projected onto it: a point may lie on the wrong side only
+    The surface is blank where no rows are near. The rows are projected onto it: a row may lie on the wrong side only
     because its other predictors differ from those held.
 
     Parameters
     ----------
     fit : SVMResults
-    data : DataFrame
+        With two levels.
+    data : DataFrame, optional
         The data of the fit.
     x, y : column name, optional
-        Two numeric predictors; by default the first two.
+        Two predictors; by default the first two numbers, and levels where there are none.
     at : mapping, optional
         Values of other predictors; by default the weighted median of a number, the most frequent value of
         anything else.
+    by : column name, optional
+        A predictor that goes by levels, with a panel for each and its own rows in it.
+    on : {"decision", "prob"}
+    too_far : float
+        How far from the nearest row the surface goes, in units of the range of each axis.
     ax : Axes, optional
-        Drawn into; by default a new figure.
+        Drawn into, or divided for the panels; by default a new figure.
     grid : int
-        Points on each axis.
+        Points on each axis of numbers.
 
     Returns
     -------
-    Axes
+    Axes, or an array of them
 
     Raises
     ------
     ArgumentError, DataError
-        If x, y or a name in ``at`` is not a suitable predictor, or the data are not those of the fit.
+        If x, y, by or a name in ``at`` is not a suitable predictor, or the data are not those of the fit.
     """
-    plane = _plane(fit, data, x, y, at, grid)
-    f = fit.decision_function(plane.points).to_numpy().reshape(grid, grid)
-    with drawing(ax, (6.2, 5.0)) as ax:
-        _contours(ax, plane.xs, plane.ys, f)
-        _points(ax, fit, plane)
-        _frame(ax, plane)
-    return ax
+    found = planes(fit.frame, data, x, y, at, by, too_far, grid)
+    values = [_values(fit, plane, on) for plane in found]
+    scale = _scale(values, on)
+    label = "decision value f" if on == "decision" else f"P({fit.response_name} = {fit.event})"
+    zero = None if on == "decision" else [_values(fit, plane, "decision") for plane in found]
+
+    def draw(ax: Axes, k: int) -> Any:
+        shape = _shaded(ax, found[k], values[k], scale)
+        _points(ax, fit, found[k])
+        _lines(ax, found[k], values[k] if zero is None else zero[k], margins=zero is None)
+        return shape
+
+    return _figure(fit, found, draw, ax, label)
 
 
 def region_plot(
     fit: _Fit,
-    data: pd.DataFrame,
+    data: pd.DataFrame | None = None,
     x: Hashable | None = None,
     y: Hashable | None = None,
     *,
     at: Mapping[Hashable, object] | None = None,
+    by: Hashable | None = None,
+    on: str = "class",
+    too_far: float = TOO_FAR,
     ax: Axes | None = None,
     grid: int = 200,
-) -> Axes:
-    """The predicted class over two columns of the data, with the data, their classes and the support vectors.
+) -> Any:
+    """The predicted class over two columns of the data, with the rows, their classes and the support vectors.
 
-    Parameters and errors are those of `surface_plot`; ``fit`` is one with more than two levels.
+    Parameters and errors are those of `surface_plot`; ``fit`` is one with more than two levels, and ``on`` "class", or
+    "prob" for a panel with the probability of each level, without ``by``.
 
     Returns
     -------
-    Axes
+    Axes, or an array of them
     """
-    plane = _plane(fit, data, x, y, at, grid)
-    codes = fit.predicted_codes(plane.points).reshape(grid, grid)
-    with drawing(ax, (6.2, 5.0)) as ax:
-        _regions(ax, plane, codes, len(fit.classes))
+    found = planes(fit.frame, data, x, y, at, by, too_far, grid)
+    if on == "prob":
+        (plane,) = found
+        p = fit.predict_proba(plane.points).to_numpy().T.reshape(-1, *plane.blank.shape)
+        each = [np.ma.masked_where(plane.blank | ~np.isfinite(values), values) for values in p]
+        scale = _scale(each, on)
+
+        def draw(ax: Axes, k: int) -> Any:
+            shape = _shaded(ax, plane, each[k], scale)
+            own = _counted(fit, fit.frame.codes)[plane.which] == k
+            ax.scatter(*plane.places[~own].T, s=3, color=GREY, linewidths=0, zorder=3)
+            ax.scatter(*plane.places[own].T, s=8, color=INK, linewidths=0, zorder=4)
+            return shape
+
+        names = [f"P({fit.response_name} = {level})" for level in fit.classes]
+        return _figure(fit, [plane] * len(names), draw, ax, "probability; black: rows of the level", names)
+
+    def draw_regions(ax: Axes, k: int) -> None:
+        plane = found[k]
+        codes = fit.predicted_codes(plane.points).reshape(plane.blank.shape)
+        _regions(ax, plane, np.where(plane.blank, -1, codes), len(fit.classes))
         _class_points(ax, fit, plane)
-        _frame(ax, plane)
-    return ax
+
+    return _figure(fit, found, draw_regions, ax, "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Plane:
-    """The plane of a figure: two predictors of a fit vary, the others are held at one value.
-
-    Attributes
-    ----------
-    x, y : their names
-    xs, ys : (g,) the values of the grid
-    points : its g² points as new data, x running fastest
-    data_x, data_y : (n,) the values of the rows of the fit
-    held : the other predictors with their values
-    """
-
-    x: Hashable
-    y: Hashable
-    xs: Any
-    ys: Any
-    points: pd.DataFrame
-    data_x: Any
-    data_y: Any
-    held: Mapping[Hashable, Any]
+def _values(fit: _Fit, plane: Plane, on: str) -> Any:
+    """f or P(event) (h, g) on the grid, masked where it is blank or nothing can be predicted."""
+    f = fit.decision_function(plane.points) if on == "decision" else fit.predict_proba(plane.points)[fit.event]
+    values = f.to_numpy().reshape(plane.blank.shape)
+    return np.ma.masked_where(plane.blank | ~np.isfinite(values), values)
 
 
-def _plane(
-    fit: _Fit,
-    data: pd.DataFrame,
-    x: Hashable | None,
-    y: Hashable | None,
-    at: Mapping[Hashable, object] | None,
-    grid: int,
-) -> _Plane:
-    grid = at_least("grid", grid, 2)
-    used = _rows(fit, data)
-    x, y = _two(fit, used, x, y)
-    weights = np.asarray(fit.frame.weights, dtype=float)
-    held = _held(fit, used, weights, {x, y}, at or {})
-    xs, ys = (np.linspace(float(used[name].min()), float(used[name].max()), grid) for name in (x, y))
-    columns: dict[Hashable, Any] = {name: np.full(grid * grid, value) for name, value in held.items()}
-    columns[x], columns[y] = np.tile(xs, grid), np.repeat(ys, grid)
-    data_x, data_y = (used[name].to_numpy(dtype=float) for name in (x, y))
-    return _Plane(x, y, xs, ys, pd.DataFrame(columns), data_x, data_y, held)
+def _counted(fit: _Fit, values: Any) -> Any:
+    """What the rows (n, …) have, of those that count."""
+    return np.asarray(values)[np.asarray(fit.frame.weights) > 0]
 
 
-def _frame(ax: Axes, plane: _Plane) -> None:
-    ax.set(xlim=_widened(plane.xs), ylim=_widened(plane.ys))
-    ax.set_xlabel(str(plane.x), parse_math=False)
-    ax.set_ylabel(str(plane.y), parse_math=False)
-    if plane.held:
-        ax.set_title(_where(plane.held), fontsize=SMALL, parse_math=False)
+def _scale(values: Sequence[Any], on: str) -> Floats:
+    """Levels that all panels share."""
+    if on == "prob":
+        return np.linspace(0.0, 1.0, 11)
+    reach = max([1.0, *(float(np.abs(each).max()) for each in values if each.count())])
+    return np.asarray(pyplot().MaxNLocator(10, symmetric=True).tick_values(-reach, reach))
 
 
-def _regions(ax: Axes, plane: _Plane, codes: Any, n_classes: int) -> None:
+def _figure(
+    fit: _Fit, found: Sequence[Plane], draw: Callable[[Axes, int], Any], ax: Axes | None, bar: str,
+    names: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """One figure, or a panel for each plane; with a bar of colours if it has a label."""
+    where = "; ".join(part for part in (_where(found[0].held), max(each.note for each in found)) if part)
+    inches = _SIZE[0] if ax is None else ax.figure.bbox.width / ax.figure.dpi
+    title = "\n".join(textwrap.wrap(where, int(_LETTERS * inches), break_long_words=False)).replace(_BLANK, " ")
+    if len(found) == 1 and not names:
+        with drawing(ax, _SIZE) as ax:
+            shape = draw(ax, 0)
+            _frame(ax, found[0])
+            ax.set_title(title, fontsize=SMALL, parse_math=False)
+            _bar(ax.figure, shape, ax, bar)
+            legend_below(ax, f"{fit.response_name}:")
+        return ax
+    with panels(ax, len(found)) as (figure, axes):
+        for k, (panel, plane) in enumerate(zip(axes, found, strict=True)):
+            shape = draw(panel, k)
+            _frame(panel, plane)
+            panel.set(xlabel="", ylabel="")
+            panel.set_title(label_of(names[k] if names else plane.level), fontsize=SMALL, parse_math=False)
+        _bar(figure, shape, list(axes), bar)
+        size = pyplot().rcParams["axes.labelsize"]
+        for panel in axes:
+            if panel.get_subplotspec().is_last_row():
+                panel.set_xlabel(str(found[0].x.name), parse_math=False)
+        figure.supylabel(str(found[0].y.name), fontsize=size, color=INK)
+        if title:
+            figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
+        handles, labels = axes[0].get_legend_handles_labels()
+        if handles and not names:
+            figure.legend(handles, labels, loc="outside lower left", ncols=2, title=f"{fit.response_name}:",
+                          title_fontsize=SMALL, alignment="left")  # fmt: skip
+    return axes
+
+
+def _bar(figure: Any, shape: Any, axes: Any, label: str) -> None:
+    if label:
+        bar = figure.colorbar(shape, ax=axes, shrink=0.7, aspect=28, pad=0.02, drawedges=False)
+        bar.outline.set_visible(False)
+        bar.set_label(label)
+
+
+def _frame(ax: Axes, plane: Plane) -> None:
+    ax.set_xlabel(str(plane.x.name), parse_math=False)
+    ax.set_ylabel(str(plane.y.name), parse_math=False)
+    for variable, limits, steps in ((plane.x, ax.set_xlim, plane.xs), (plane.y, ax.set_ylim, plane.ys)):
+        margin = 0.5 if variable.levels is not None else 0.03 * (steps[-1] - steps[0])
+        limits(steps[0] - margin, steps[-1] + margin)
+    if plane.x.levels is not None:
+        level_ticks(ax, plane.x.levels)
+    if plane.y.levels is not None:
+        ax.set_yticks(plane.ys, [label_of(plane.y.called(k)) for k in plane.ys])
+
+
+def _shaded(ax: Axes, plane: Plane, values: Any, levels: Floats) -> Any:
+    """Contours of two numbers, cells or strips where an axis has levels."""
     colours = pyplot().matplotlib.colors
-    pale = colours.ListedColormap([colours.to_rgba(class_look(k).colour, 0.22) for k in range(n_classes)])
-    shown = np.ma.masked_less(codes, 0)
-    ax.pcolormesh(plane.xs, plane.ys, shown, cmap=pale, vmin=-0.5, vmax=n_classes - 0.5, rasterized=True)
-    for k in range(n_classes):
-        inside = (codes == k).astype(float)
-        if 0.0 < inside.mean() < 1.0:
-            ax.contour(plane.xs, plane.ys, inside, levels=[0.5], colors=INK, linewidths=0.8)
+    blend = colours.LinearSegmentedColormap.from_list("svmstat", _BANDS)
+    if plane.numeric:
+        return ax.contourf(plane.xs, plane.ys, values, levels=levels, cmap=blend)
+    norm = colours.BoundaryNorm(levels, blend.N)
+    shape = ax.pcolormesh(plane.xs, plane.ys, values, cmap=blend, norm=norm, rasterized=True)
+    _apart(ax, plane)
+    return shape
 
 
-def _class_points(ax: Axes, fit: _Fit, plane: _Plane) -> None:
-    support = (fit.alpha.to_numpy() > 0).any(axis=1)
-    for k, level in enumerate(fit.classes):
-        look = class_look(k)
-        for is_support in (False, True):
-            which = (fit.frame.codes == k) & (support == is_support)
-            label, rim = (label_of(level), 0.6) if is_support else (None, 0.0)
-            _scatter(ax, plane, which, is_support, look.colour, marker=look.marker, linewidths=rim, label=label)
-    ax.plot([], [], "o", color=INK, markersize=3, label="small, no rim: no support vector")
-    legend_below(ax, f"{fit.response_name}:")
+def _apart(ax: Axes, plane: Plane) -> None:
+    """White lines between the levels of an axis."""
+    for variable, line, steps in ((plane.x, ax.axvline, plane.xs), (plane.y, ax.axhline, plane.ys)):
+        if variable.levels is not None:
+            for between in steps[:-1] + 0.5:
+                line(between, color="white", linewidth=2.5, zorder=2)
 
 
-def _rows(fit: _Fit, data: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the data that the fit used."""
-    used: pd.DataFrame = fit.frame.rows_of(data)
-    lost = [name for name in fit.frame.design.predictors if name not in data.columns]
-    if lost:
-        hint = nearest(str(lost[0]), map(str, data.columns))
-        raise DataError(ended(f"data has no column {lost[0]!r}{hint}"))
-    return used
+def _lines(ax: Axes, plane: Plane, f: Any, margins: bool) -> None:
+    """Where f is zero, and ±1; those that are drawn have a name."""
+    for ends, width, style, name in (((0.0,), 1.8, "-", "f = 0"), ((-1.0, 1.0), 0.9, "--", "f = ±1"))[: 1 + margins]:
+        passed = [end for end in ends if f.count() and f.min() < end < f.max()]
+        look = {"linewidths": width, "linestyles": style, "colors": INK}
+        if plane.numeric:
+            drawn = [ax.contour(plane.xs, plane.ys, f, levels=[end], **look) for end in passed]
+        else:
+            drawn = [line for end in passed for line in _crossings(ax, plane, np.ma.filled(f, np.nan) - end, look)]
+        if drawn:
+            ax.plot([], [], color=INK, linewidth=width, linestyle=style, label=name)
 
 
-def _two(fit: _Fit, used: pd.DataFrame, x: Hashable | None, y: Hashable | None) -> tuple[Hashable, Hashable]:
-    predictors = fit.frame.design.predictors
-    numeric = [name for name in predictors if _numeric(used[name]) and used[name].min() < used[name].max()]
-    for name, given in (("x", x), ("y", y)):
-        if given is not None and given not in numeric:
-            listed = ", ".join(map(repr, numeric)) or "none"
-            hint = nearest(str(given), map(str, numeric))
-            raise refuse(name, given, f"a numeric predictor that varies ({listed}){hint}")
-    free = [name for name in numeric if name not in (x, y)]
-    first, second = (given if given is not None else free.pop(0) if free else None for given in (x, y))
-    if first is None or second is None:
-        raise ArgumentError(f"a surface needs two numeric predictors; the fit has {len(numeric)}.")
-    if first == second:
-        raise ArgumentError(f"x and y are both {first!r}: they must be different predictors.")
-    return first, second
+def _crossings(ax: Axes, plane: Plane, f: Floats, look: Mapping[str, Any]) -> list[Any]:
+    """In each strip of a level, short lines across it where f changes its sign."""
+    if not plane.x.numeric and not plane.y.numeric:
+        return []
+    steps, strips, draw = (plane.xs, f, ax.vlines) if plane.x.numeric else (plane.ys, f.T, ax.hlines)
+    drawn = []
+    for k, strip in enumerate(strips):
+        for j in np.flatnonzero(strip[:-1] * strip[1:] < 0):
+            at = steps[j] + (steps[j + 1] - steps[j]) * strip[j] / (strip[j] - strip[j + 1])
+            drawn.append(draw(at, k - 0.48, k + 0.48, **look))
+    return drawn
 
 
-def _numeric(values: pd.Series) -> bool:
-    return types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype)
-
-
-def _held(
-    fit: _Fit, used: pd.DataFrame, weights: Any, shown: set[Hashable], at: Mapping[Hashable, object]
-) -> dict[Hashable, Any]:
-    others = [name for name in fit.frame.design.predictors if name not in shown]
-    for name in at:
-        if name not in others:
-            listed = ", ".join(map(repr, others)) or "there is none"
-            raise ArgumentError(
-                f"at={dict(at)!r} is not allowed: {name!r} is not among the predictors held ({listed})."
-            )
-    return {name: at[name] if name in at else _typical(used[name], weights) for name in others}
-
-
-def _typical(values: pd.Series, weights: Any) -> Any:
-    """The weighted median of numbers, the lower of two; else the value of the largest weight."""
-    if not _numeric(values):
-        return pd.Series(weights).groupby(values.astype(object).to_numpy()).sum().idxmax()
-    ordered = values.to_numpy().argsort(kind="stable")
-    reached = np.cumsum(weights[ordered])
-    return values.iloc[int(ordered[np.searchsorted(reached, reached[-1] / 2)])]
-
-
-def _widened(steps: Any) -> tuple[float, float]:
-    margin = 0.03 * (steps[-1] - steps[0])
-    return steps[0] - margin, steps[-1] + margin
-
-
-def _contours(ax: Axes, xs: Any, ys: Any, f: Any) -> None:
-    plt = pyplot()
-    blend = plt.matplotlib.colors.LinearSegmentedColormap.from_list("svmstat", _BANDS)
-    reach = float(np.nanmax(np.abs(f), initial=1.0))
-    levels = plt.MaxNLocator(10, symmetric=True).tick_values(-reach, reach)
-    shape = ax.contourf(xs, ys, np.ma.masked_invalid(f), levels=levels, cmap=blend)
-    bar = ax.figure.colorbar(shape, ax=ax, shrink=0.7, aspect=28, pad=0.02, drawedges=False)
-    bar.outline.set_visible(False)
-    bar.set_label("decision value f")
-    low, high = np.nanmin(f), np.nanmax(f)
-    for level, width, style in ((0.0, 1.8, "solid"), (-1.0, 0.9, "dashed"), (1.0, 0.9, "dashed")):
-        if low < level < high:
-            ax.contour(xs, ys, np.ma.masked_invalid(f), levels=[level], colors=INK, linewidths=width, linestyles=style)
-
-
-def _points(ax: Axes, fit: _Fit, plane: _Plane) -> None:
-    event, support = np.asarray(fit.frame.y) > 0, fit.alpha.to_numpy() > 0
+def _points(ax: Axes, fit: _Fit, plane: Plane) -> None:
+    event = _counted(fit, fit.frame.y)[plane.which] > 0
+    support = _counted(fit, fit.alpha)[plane.which] > 0
     other_level = next(level for level in fit.classes if level != fit.event)
     for is_event, level, colour in ((False, other_level, "white"), (True, fit.event, INK)):
         for is_support in (False, True):
             which = (event == is_event) & (support == is_support)
             label = f"{label_of(level)}{', support vector' if is_support else ''}"
             _scatter(ax, plane, which, is_support, colour, linewidths=0.6, label=label)
-    ax.plot([], [], color=INK, linewidth=1.8, label="f = 0")
-    ax.plot([], [], color=INK, linewidth=0.9, linestyle="--", label="f = ±1")
-    legend_below(ax, f"{fit.response_name}:")
 
 
-def _scatter(ax: Axes, plane: _Plane, which: Any, is_support: bool, colour: str, **look: Any) -> None:
+def _regions(ax: Axes, plane: Plane, codes: Codes, n_classes: int) -> None:
+    colours = pyplot().matplotlib.colors
+    pale = colours.ListedColormap([colours.to_rgba(class_look(k).colour, 0.22) for k in range(n_classes)])
+    shown = np.ma.masked_less(codes, 0)
+    ax.pcolormesh(plane.xs, plane.ys, shown, cmap=pale, vmin=-0.5, vmax=n_classes - 0.5, rasterized=True)
+    if not plane.numeric:
+        _apart(ax, plane)
+        return
+    for k in range(n_classes):
+        inside = np.ma.masked_where(codes < 0, (codes == k).astype(float))
+        if 0.0 < inside.mean() < 1.0:
+            ax.contour(plane.xs, plane.ys, inside, levels=[0.5], colors=INK, linewidths=0.8)
+
+
+def _class_points(ax: Axes, fit: _Fit, plane: Plane) -> None:
+    support = (_counted(fit, fit.alpha)[plane.which] > 0).any(axis=1)
+    codes = _counted(fit, fit.frame.codes)[plane.which]
+    for k, level in enumerate(fit.classes):
+        look = class_look(k)
+        for is_support in (False, True):
+            which = (codes == k) & (support == is_support)
+            label, rim = (label_of(level), 0.6) if is_support else (None, 0.0)
+            _scatter(ax, plane, which, is_support, look.colour, marker=look.marker, linewidths=rim, label=label)
+    ax.plot([], [], "o", color=INK, markersize=3, label="small, no rim: no support vector")
+
+
+def _scatter(ax: Axes, plane: Plane, which: Any, is_support: bool, colour: str, **look: Any) -> None:
     """Some of the rows, the support vectors larger and in front."""
     size, order = (21, 4) if is_support else (8, 3)
-    ax.scatter(plane.data_x[which], plane.data_y[which], s=size, facecolor=colour, edgecolor=INK, zorder=order, **look)
+    ax.scatter(*plane.places[which].T, s=size, facecolor=colour, edgecolor=INK, zorder=order, **look)
 
 
 def _where(held: Mapping[Hashable, Any]) -> str:
-    """The values that are held, in lines that break between them."""
+    """The values that are held; they stay in one line with their names."""
     shown = [f"{name} = {value:.4g}" if types.is_number(value) else f"{name} = {value}" for name, value in held.items()]
-    lines = textwrap.wrap(f"at {', '.join(each.replace(' ', _BLANK) for each in shown)}", 80, break_long_words=False)
-    return "\n".join(lines).replace(_BLANK, " ")
+    return f"at {', '.join(each.replace(' ', _BLANK) for each in shown)}" if shown else ""

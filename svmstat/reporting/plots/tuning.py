@@ -7,12 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, SMALL, Axes, drawing, pyplot
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, SMALL, Axes, drawing, legend_below, pyplot, settle
 
 _LEVELS = 12
+_CLEAR = 6.0
+"""Points between the best point and the nearest label."""
+
+_PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.6, "pad": 0.4}
 _RING: dict[str, Any] = {
     "marker": "o", "linestyle": "", "markersize": 7, "markerfacecolor": "none", "markeredgecolor": ACCENT,
-    "clip_on": False, "label": "within one paired\nse of the best",
+    "clip_on": False, "label": "within one paired se of the best",
 }  # fmt: skip
 
 
@@ -53,7 +57,7 @@ def contour_plot(
     with drawing(ax) as ax:
         levels = rising(z[known], 2.0)
         if len(levels) > 1 and known.sum() > 3:
-            shaded(ax, x, y, z, levels)
+            shaded(ax, x, y, z, levels, at)
         columns, rows = np.meshgrid(x, y)
         ax.plot(columns[known], rows[known], ".", color=GREY, markersize=3, clip_on=False)
         if not known.all():
@@ -66,7 +70,7 @@ def contour_plot(
         ax.set(xlabel="log2 C", ylabel="log2 gamma")
         ax.set_title(f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}")
         if ringed.any() or not known.all():
-            ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0))
+            legend_below(ax)
         return ax
 
 
@@ -118,21 +122,52 @@ def line_plot(
         ax.set(xlabel=f"log2 {name}" if logarithmic else name, ylabel=what)
         ax.set_title(f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}")
         if len(near) or len(lines) > 1:
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            legend_below(ax)
         return ax
 
 
 def rising(scores: Floats, power: float) -> Floats:
-    """Levels from the least to the greatest score, their distances growing; empty if the scores agree."""
+    """Round levels around the scores, their distances growing from the least on; empty if the scores agree.
+
+    Each is a multiple of 1, 2 or 5 times a power of ten, not larger than its distance from the next.
+
+    Examples
+    --------
+    >>> rising(np.array([478.7, 560.0]), 2.0).tolist()
+    [478.5, 479.5, 482.0, 484.0, 490.0, 495.0, 505.0, 510.0, 520.0, 530.0, 550.0, 560.0]
+    """
     if len(scores) == 0 or np.ptp(scores) <= 1e-9 * np.abs(scores).max():
         return np.empty(0)
-    return np.asarray(scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** power)
+    wanted = scores.min() + np.ptp(scores) * np.linspace(0.0, 1.0, _LEVELS) ** power
+    gaps = np.diff(wanted)
+    steps = np.array([_round_below(gap) for gap in [gaps[0], *gaps]])
+    multiples = np.round(wanted / steps)
+    multiples[0], multiples[-1] = np.floor(wanted[0] / steps[0]), np.ceil(wanted[-1] / steps[-1])
+    return np.unique(np.round(multiples * steps, 12))
 
 
-def shaded(ax: Axes, x: Floats, y: Floats, scores: Floats, levels: Floats) -> None:
-    """Contours between and along levels, some of them labelled, blank where there is no score."""
+def _round_below(value: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(power * max(each for each in (1.0, 2.0, 5.0) if each * power <= value * (1.0 + 1e-9)))
+
+
+def shaded(ax: Axes, x: Floats, y: Floats, scores: Floats, levels: Floats, best: tuple[float, float]) -> None:
+    """Contours between and along levels, blank where there is no score; labelled inside, but not at the best point."""
     shades = pyplot().get_cmap("Blues_r")(np.linspace(0.45, 1.0, len(levels) - 1))
     masked = np.ma.masked_invalid(scores)
     ax.contourf(x, y, masked, levels=levels, colors=shades)
     lines = ax.contour(x, y, masked, levels=levels, colors=GREY, linewidths=0.7)
-    ax.clabel(lines, levels=levels[1:-1:2], fmt="%.4g", fontsize=SMALL - 1, colors=INK)
+    labels = ax.clabel(lines, levels=levels[1:-1:2], inline=False, fmt="%g", fontsize=SMALL - 1, colors=INK)
+    settle(ax)
+    frame, mark = ax.get_window_extent(), ax.transData.transform(best)
+    taken: list[Any] = []
+    for label in labels:
+        box = label.get_window_extent().padded(1.0)
+        inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+        near = box.padded(_CLEAR * ax.figure.dpi / 72.0).contains(*mark)
+        if not inside or near or any(box.overlaps(other) for other in taken):
+            label.remove()
+            continue
+        label.set_bbox(_PAPER)
+        taken.append(box)

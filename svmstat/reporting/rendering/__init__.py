@@ -1,1 +1,1 @@
-"""One renderer for every result: labelled values and tables as text, HTML and LaTeX."""
+"""One renderer for every result: labelled values and tables as text, HTML, LaTeX and Markdown."""

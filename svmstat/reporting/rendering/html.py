@@ -7,6 +7,7 @@ from html import escape
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 
 _BLANKS = str.maketrans({".": "\u2008", "0": "\u2007"})  # blanks as wide as a point and as a digit
+_RULED = ' class="ruled"'
 _INDENT = "\u2003"  # before a label that belongs to the one above it
 
 _STYLE = """
@@ -27,6 +28,8 @@ _STYLE = """
 .svmstat .wide th {width: 7em; padding-right: 1em}
 .svmstat .half td, .svmstat .number {text-align: right}
 .svmstat thead th {border-bottom: 1px solid #8888}
+.svmstat .ruled > * {border-top: 1px solid #8888}
+.svmstat .cells tbody th {min-width: 7em}
 .svmstat .cells td, .svmstat thead th + th {padding-left: 1.5em; overflow-wrap: normal}
 """
 
@@ -88,9 +91,9 @@ def _table(table: Table) -> Iterator[str]:
     head = "<th></th>"
     body = [_label(label) for label in table.index]
     for column in table.columns():
-        kind = ' class="number"' if column.numeric else ""
+        kind = ' class="number"' if column.flush_right else ""
         head += f'<th scope="col"{kind}>{escape(column.header)}</th>'
-        for i, (text, lack) in enumerate(zip(column.texts, column.lacks, strict=True)):
-            body[i] += f"<td{kind}>{_value(text, column.numeric)}{lack.translate(_BLANKS)}</td>"
-    rows = "".join(f"<tr>{cells}</tr>" for cells in body)
+        for i, (text, lack, numeric) in enumerate(zip(column.texts, column.lacks, column.numeric, strict=True)):
+            body[i] += f"<td{kind}>{_value(text, numeric)}{lack.translate(_BLANKS)}</td>"
+    rows = "".join(f"<tr{_RULED * (i in table.ruled)}>{cells}</tr>" for i, cells in enumerate(body))
     yield f'<table class="cells"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

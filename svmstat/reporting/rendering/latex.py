@@ -99,12 +99,13 @@ def _table(table: Table) -> Iterator[str]:
     alignment = "l"
     for column in table.columns():
         head += f" & {escape(column.header)}"
-        alignment += "r" if column.numeric else "l"
-        for i, (text, lack) in enumerate(zip(column.texts, column.lacks, strict=True)):
+        alignment += "r" if column.flush_right else "l"
+        for i, (text, lack, numeric) in enumerate(zip(column.texts, column.lacks, column.numeric, strict=True)):
             phantom = rf"\phantom{{{lack}}}" if lack else ""
-            body[i] += f" & {_number(text) if column.numeric else escape(text)}{phantom}"
+            body[i] += f" & {_number(text) if numeric else escape(text)}{phantom}"
     environment = "longtable" if len(body) > _LONG else "tabular"
     yield rf"\begin{{{environment}}}{{@{{}}{alignment}@{{}}}}"
     yield rf"\toprule{head} \\ \midrule" + (r" \endhead" if environment == "longtable" else "")
-    yield from (rf"{row} \\" for row in body)
+    for i, row in enumerate(body):
+        yield (r"\midrule " if i in table.ruled else "") + rf"{row} \\"
     yield rf"\bottomrule \end{{{environment}}}"

@@ -51,16 +51,19 @@ class Column:
     Attributes
     ----------
     header : str
-    numeric : bool
-        Numbers are set flush right.
+    flush_right : bool
+        As numbers are.
     texts, lacks : list of str, length r
         The cells, and what each lacks on its right for the decimal points to agree.
+    numeric : list of bool, length r
+        Which cells are set as numbers.
     """
 
     header: str
-    numeric: bool
+    flush_right: bool
     texts: list[str]
     lacks: list[str]
+    numeric: list[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,10 @@ class Table:
     title : str
     row_styles : tuple of str, length r
         How the numbers of each row are shown instead, if it is given.
+    mixed : bool
+        Whether a column of numbers may have words in it: these stand flush right too.
+    ruled : tuple of int
+        The rows above which there is a rule.
     """
 
     headers: tuple[str, ...]
@@ -87,6 +94,8 @@ class Table:
     styles: tuple[str, ...]
     title: str = ""
     row_styles: tuple[str, ...] = ()
+    mixed: bool = False
+    ruled: tuple[int, ...] = ()
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, styles: str | Sequence[str] = "estimate", title: str = "") -> Self:
@@ -114,9 +123,11 @@ class Table:
         """The columns, from left to right."""
         for j, (header, style) in enumerate(zip(self.headers, self.styles, strict=True)):
             cells = [row[j] for row in self.cells]
-            numeric = all(map(is_number, cells))
+            flush_right = self.mixed or all(map(is_number, cells))
+            numeric = [flush_right and is_number(cell) for cell in cells]
             texts = list(map(show, cells, self.row_styles or (style,) * len(cells)))
-            yield Column(header, numeric, texts, lacking(texts) if numeric else [""] * len(texts))
+            known = iter(lacking([text for text, number in zip(texts, numeric, strict=True) if number]))
+            yield Column(header, flush_right, texts, [next(known) if number else "" for number in numeric], numeric)
 
 
 Part = Block | Table

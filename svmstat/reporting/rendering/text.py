@@ -65,7 +65,7 @@ def _table(table: Table) -> Iterator[str]:
         cells = [text + " " * len(lack) for text, lack in zip(column.texts, column.lacks, strict=True)]
         lines = [*_wrap(column.header, _HEADER), *cells]
         width = max(_NARROW, *map(len, lines))
-        columns.append([f"{line:{'>' if column.numeric else '<'}{width}}" for line in lines])
+        columns.append([f"{line:{'>' if column.flush_right else '<'}{width}}" for line in lines])
     widths = [len(_GAP) + len(column[0]) for column in columns]
     stub = min(max(map(len, table.index), default=0), max(_STUB, WIDTH - sum(widths)))
     start = 0
@@ -74,17 +74,20 @@ def _table(table: Table) -> Iterator[str]:
         while stop < len(columns) and stub + sum(widths[start : stop + 1]) <= WIDTH:
             stop += 1
         yield from [""] if start else []
-        yield from _panel(table.index, columns[start:stop], stub)
+        yield from _panel(table, columns[start:stop], stub)
         start = stop
 
 
-def _panel(index: tuple[str, ...], columns: list[list[str]], stub: int) -> Iterator[str]:
+def _panel(table: Table, columns: list[list[str]], stub: int) -> Iterator[str]:
+    index = table.index
     height = max(map(len, columns))
     filled = [[" " * len(column[0])] * (height - len(column)) + column for column in columns]
     lines = [_GAP + _GAP.join(cells) for cells in zip(*filled, strict=True)]
     heads, body = lines[: height - len(index)], lines[height - len(index) :]
     yield from (" " * stub + line.rstrip() for line in heads)
-    for label, line in zip(index, body, strict=True):
+    for row, (label, line) in enumerate(zip(index, body, strict=True)):
+        if row in table.ruled:
+            yield "-" * WIDTH
         first, *rest = _wrap(label, max(1, stub), hanging="  ")
         yield f"{first:<{stub}}{line}".rstrip()
         yield from rest

@@ -14,6 +14,11 @@ def _estimate(value: float) -> str:
     return f"{value:.4e}" if not -5 < exponent < 9 else f"{value:.{max(0, 4 - exponent)}f}"
 
 
+def _rough(value: float) -> str:
+    exponent = int(f"{value:.2e}".partition("e")[2])
+    return f"{value:.2e}" if value and not -5 < exponent < 6 else f"{value:.{max(0, 2 - exponent)}f}"
+
+
 def _count(value: float) -> str:
     if abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
         return str(round(value))
@@ -31,11 +36,14 @@ def _pvalue(value: float) -> str:
 
 STYLES: dict[str, Callable[[float], str]] = {
     "estimate": _estimate,  # five significant digits
+    "rough": _rough,  # three, of what is only known so far
     "count": _count,  # an integer, or a sum of fractional weights
     "setting": "{:.6g}".format,  # what somebody typed in
     "residual": "{:.2g}".format,  # a small number of which the size matters
     "share": _share,  # a proportion
     "pvalue": _pvalue,  # never zero
+    "se": lambda value: f"({_rough(value)})",  # a standard error below its estimate,
+    "share_se": lambda value: f"({_share(value)})",  # and below a proportion
 }
 
 

@@ -57,7 +57,7 @@ def ten_classes():
 
 @pytest.mark.parametrize("held", [{}, {"gldh": 30.0}])
 def test_colours_of_the_regions_are_the_predictions(held):
-    ax = region_plot(FIT, LIVER, grid=40, at=held)
+    ax = region_plot(FIT, LIVER, grid=40, at=held, too_far=np.inf)
     drawn = mesh(ax)
     xs, ys = (np.linspace(LIVER[name].min(), LIVER[name].max(), 40) for name in ("ast", "alt"))
     at = pd.DataFrame({"ast": np.tile(xs, 40), "alt": np.repeat(ys, 40), "gldh": held.get("gldh", 11.0)})
@@ -119,7 +119,7 @@ def test_where_nothing_can_be_predicted_there_is_no_colour():
         fit = svm("y ~ x + np.log(np.abs(z) - 2)", data)
     assert fit.n_missing == 24
     with pytest.warns(DesignWarning, match="is not a number in"):
-        ax = region_plot(fit, data, grid=40)
+        ax = region_plot(fit, data, grid=40, too_far=np.inf)
     drawn = mesh(ax)
     blank = np.repeat(np.abs(np.linspace(-5, 5, 40)) < 2, 40)
     np.testing.assert_array_equal(np.ma.getmaskarray(drawn.get_array()).ravel(), blank)
@@ -131,7 +131,9 @@ def test_where_nothing_can_be_predicted_there_is_no_colour():
 def test_one_class_wins_everywhere():
     """h = 0: there is one region, and no line."""
     data = pd.DataFrame({"y": list("abc") * 4, "x": np.repeat(range(4), 3), "z": np.repeat([1, 3, 2, 5], 3)})
-    ax = region_plot(svm("y ~ x + z", data, weights=np.resize([3.0, 1.0, 1.0], 12), C=1e-3), data, grid=20)
+    ax = region_plot(
+        svm("y ~ x + z", data, weights=np.resize([3.0, 1.0, 1.0], 12), C=1e-3), data, grid=20, too_far=np.inf
+    )
     assert np.unique(mesh(ax).get_array()).tolist() == [0] and lines(ax) == []
     ax.figure.canvas.draw()
 
@@ -152,7 +154,7 @@ def test_ten_classes_can_be_told_apart():
     assert legend(ax)[:10] == list(fit.classes)
     looks = {(class_look(k).colour, class_look(k).marker) for k in range(20)}
     assert len(looks) == 20
-    drawn = mesh(region_plot(fit, data, grid=60))
+    drawn = mesh(region_plot(fit, data, grid=60, too_far=np.inf))
     drawn.update_scalarmappable()
     assert np.unique(drawn.get_array()).tolist() == list(range(10))
     assert len(np.unique(drawn.get_facecolors().round(6), axis=0)) == 10

@@ -9,6 +9,7 @@ from matplotlib.collections import PathCollection
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.reporting.plots import region_plot, surface_plot
+from svmstat.reporting.plots.plane import planes
 
 MACKEREL = datasets.load("mackerel")
 FIT = svm("egg_count > 0 ~ lon + lat + b_depth", MACKEREL, C=16, gamma=0.25)
@@ -50,13 +51,16 @@ def test_points_by_class_and_support():
     assert len(points["False, support vector"]) == FIT.n_support.loc[False, "total"]
     assert sum(map(len, points.values())) == 634
     chosen = support & (FIT.frame.y > 0)
-    np.testing.assert_array_equal(points["True, support vector"], MACKEREL.loc[chosen, ["lon", "lat"]])
+    np.testing.assert_allclose(points["True, support vector"], MACKEREL.loc[chosen, ["lon", "lat"]], atol=0.2)
+    once = ~MACKEREL.duplicated(["lon", "lat"], keep=False)
+    at = MACKEREL.loc[chosen & once, ["lon", "lat"]].to_numpy()
+    assert {tuple(row) for row in at} <= {tuple(row) for row in points["True, support vector"]}
 
 
 def test_labels_and_what_is_held():
     ax = surface_plot(FIT, MACKEREL, grid=20)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("lon", "lat")
-    assert ax.get_title("left") == "at b_depth = 171"
+    assert ax.get_title("left") == "at b_depth = 171; rows at one point are spread around it"
     assert ax.get_legend().get_title().get_text() == "egg_count > 0:"
     assert legend(ax)[-2:] == ["f = 0", "f = ±1"]
 
@@ -68,7 +72,8 @@ def test_columns_that_are_chosen_and_values_that_are_given(response):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("z", "x")
     assert ax.get_title("left") == "at w = 1.5"
     median = MIXED["z"].repeat(MIXED["w"].astype(int)).quantile(0.5, interpolation="lower")
-    assert fit.plot_surface(MIXED).get_title("left") == f"at z = {median}"  # the weighted one
+    title = fit.plot_surface(MIXED, "x", "w").get_title("left")
+    assert title == f"at z = {median}; rows are spread over the width of their level"  # the weighted median
     assert svm(f"{response} ~ x + z", MIXED).plot_surface(MIXED).get_title("left") == ""
 
 
@@ -110,8 +115,10 @@ def test_a_constant_surface():
 @pytest.mark.parametrize(
     ("arguments", "options", "part"),
     [
-        (["zz"], {}, "x='zz' is not allowed: it must be a numeric predictor that varies ('x', 'z', 'w')"),
+        (["zz"], {}, "x='zz' is not allowed: it must be a predictor that varies ('x', 'z', 'w')"),
         (["x", "site"], {}, "y='site' is not allowed"),
+        ([], {"by": "x"}, "by='x' is not allowed: it must be a predictor that goes by levels (there is none)"),
+        ([], {"too_far": 0.0}, "too_far=0.0 is not allowed: it must be a number > 0"),
         (["x", "x"], {}, "x and y are both 'x': they must be different predictors."),
         ([], {"at": {"x": 1.0}}, "'x' is not among the predictors held ('w')"),
         ([], {"grid": 1}, "grid=1 is not allowed: it must be an integer >= 2"),
@@ -127,8 +134,8 @@ def test_arguments_that_are_refused(response, plot, arguments, options, part):
 
 @each_response
 def test_data_that_are_refused(response):
-    with pytest.raises(ArgumentError, match="a surface needs two numeric predictors; the fit has 1"):
-        svm(f"{response} ~ x + site", MIXED).plot_surface(MIXED)
+    with pytest.raises(ArgumentError, match="a surface needs two predictors that vary; the fit has 1"):
+        svm(f"{response} ~ x", MIXED).plot_surface(MIXED)
     fit = svm(f"{response} ~ x + z", MIXED)
     for other in (MIXED.head(30), MIXED.set_axis([f"s{k}" for k in range(60)])):
         with pytest.raises(DataError, match="does not have the rows of the fit"):
@@ -145,3 +152,69 @@ def test_names_that_matplotlib_would_read_in_its_own_way():
     ax.figure.canvas.draw()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x$1$", "$z")
     assert [text.strip() for text in legend(ax)[:3:2]] in (["_a", "$b$"], ["$b$", "_a"])
+
+
+def test_it_is_blank_where_no_rows_are_near():
+    fit = svm("egg_count > 0 ~ lon + lat", MACKEREL, C=4)
+    ax = surface_plot(fit, grid=40)
+    plane = planes(fit.frame, None, None, None, None, None, 0.1, 40)[0]
+    scaled = [MACKEREL[name].to_numpy() / np.ptp(MACKEREL[name]) for name in ("lon", "lat")]
+    x, y = np.meshgrid(plane.xs / np.ptp(MACKEREL["lon"]), plane.ys / np.ptp(MACKEREL["lat"]))
+    away = np.hypot(x[..., None] - scaled[0], y[..., None] - scaled[1]).min(axis=-1)
+    np.testing.assert_array_equal(plane.blank, away > 0.1)
+    assert 0.1 < plane.blank.mean() < 0.9
+    area = next(c for c in ax.collections if len(getattr(c, "levels", ())) > 3)
+    points = np.column_stack([each.ravel() for each in np.meshgrid(plane.xs, plane.ys)])
+    painted = np.any([path.contains_points(points) for path in area.get_paths()], axis=0)
+    assert not painted[plane.blank.ravel()].any() and painted.mean() > 0.2
+
+
+def test_rows_at_one_point_are_spread_and_stay_near():
+    data = pd.DataFrame({"y": [0, 1] * 30, "x": np.resize([1, 2, 3], 60), "z": np.repeat([1.0, 5.0, 9.0], 20)})
+    fit = svm("y ~ x + z", data)
+    plane = planes(fit.frame, None, None, None, None, None, 0.1, 5)[0]
+    assert (
+        plane.note == "rows at one point are spread around it" and len(np.unique(plane.places.round(12), axis=0)) == 60
+    )
+    moved = (plane.places - data[["x", "z"]].to_numpy()) / [2.0, 8.0]
+    assert np.hypot(*moved.T).max() < 0.35 * 0.5  # of the way to the next point
+    np.testing.assert_array_equal(plane.places, planes(fit.frame, data, None, None, None, None, 0.1, 5)[0].places)
+
+
+@each_response
+def test_levels_on_an_axis_and_in_panels(response):
+    fit = svm(f"{response} ~ x + site + wet + z", MIXED, weights="w")
+    ax = fit.plot_surface(x="x", y="site")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b"]
+    ax = fit.plot_surface(x="wet", y="site")
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["False", "True"]
+    axes = fit.plot_surface(by="site")
+    assert [each.get_title("left") for each in axes] == ["site = a", "site = b"]
+    used = MIXED["w"] > 0
+    for each, level in zip(axes, "ab", strict=True):
+        drawn = [c for c in each.collections if isinstance(c, PathCollection)]
+        assert sum(len(c.get_offsets()) for c in drawn) == (used & (MIXED["site"] == level)).sum()
+    with pytest.raises(ArgumentError, match="by='x' is not allowed"):
+        fit.plot_surface(by="x")
+
+
+@each_response
+def test_probabilities(response):
+    fit = svm(f"{response} ~ x + z", MIXED)
+    axes = np.ravel(fit.plot_surface(on="prob", too_far=np.inf))
+    axes[0].figure.canvas.draw()
+    assert len(axes) == (1 if response == "two" else 3)
+    areas = next(c for c in axes[0].collections if len(getattr(c, "levels", ())) > 3)
+    np.testing.assert_allclose(areas.levels, np.linspace(0, 1, 11))
+    if response == "three":
+        assert [ax.get_title("left") for ax in axes] == [f"P(three = {level})" for level in fit.classes]
+        with pytest.raises(ArgumentError, match="a panel each"):
+            svm("three ~ x + z + site", MIXED).plot_surface(by="site", on="prob")
+    with pytest.raises(ArgumentError, match="on='odds' is not allowed"):
+        fit.plot_surface(on="odds")
+
+
+def test_only_lines_that_are_drawn_are_in_the_legend():
+    sure = svm("two ~ x + z", MIXED, C=1e-3, weights=np.where(MIXED["two"] == "yes", 9.0, 1.0))
+    assert sure.decision_values.min() > 0
+    assert "f = 0" not in legend(surface_plot(sure)) and "f = 0" in legend(surface_plot(FIT, grid=20))

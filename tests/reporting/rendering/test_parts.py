@@ -18,8 +18,8 @@ def test_from_frame_and_back():
     frame = pd.DataFrame({"n": [265, 369], "level": ["a\nb", "c"]}, index=["no", "yes"])
     table = Table.from_frame(frame, ["count", "estimate"], title="T")
     number, text = table.columns()
-    assert (number.header, number.numeric, number.texts) == ("n", True, ["265", "369"])
-    assert (text.numeric, text.texts, text.lacks) == (False, ["a b", "c"], ["", ""])
+    assert (number.header, number.flush_right, number.texts) == ("n", True, ["265", "369"])
+    assert (text.flush_right, text.texts, text.lacks) == (False, ["a b", "c"], ["", ""])
     pd.testing.assert_frame_equal(table.to_frame(), frame)
 
 
@@ -36,6 +36,15 @@ def test_as_many_styles_as_columns():
 
 def test_a_column_with_a_missing_number():
     (column,) = Table.from_frame(pd.DataFrame({"a": [1.5, None]}, dtype=object)).columns()
-    assert column.numeric
+    assert column.flush_right
     assert column.texts == ["1.5000", "-"]
     assert column.lacks == ["", ".0000"]
+
+
+def test_numbers_and_words_in_one_column():
+    """As in a table of fits: words stand flush right, and only numbers have points to align."""
+    table = Table(("fit",), ("kernel", "score", "se"), (("a.b.c",), (48.5,), (3.25,)), ("estimate",), mixed=True)
+    (column,) = table.columns()
+    assert column.flush_right
+    assert column.numeric == [False, True, True]
+    assert column.lacks == ["", "0", ""]

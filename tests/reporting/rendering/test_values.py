@@ -19,6 +19,10 @@ from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_l
         (0.00001, "estimate", "1.0000e-05"),
         (-0.0, "estimate", "0"),
         (np.float32(0.5), "estimate", "0.50000"),
+        (-0.62301, "rough", "-0.623"),
+        (1378.133, "rough", "1378"),
+        (6.9364e-05, "rough", "6.94e-05"),
+        (0.0, "rough", "0.00"),
         # sums of weights
         (369.0, "count", "369"),
         (np.int64(5), "count", "5"),
@@ -36,6 +40,9 @@ from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_l
         # proportions
         (0.13406, "share", "0.1341"),
         (1, "share", "1.0000"),
+        # standard errors below what they are of
+        (28.491, "se", "(28.5)"),
+        (0.0329, "share_se", "(0.0329)"),
         # what is not a number
         (np.nan, "count", "nan"),
         (-np.inf, "share", "-inf"),
@@ -55,8 +62,8 @@ def test_show(value, style, text):
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_every_size_is_shown(style, exponent, sign):
     value = sign * 10.0**exponent
-    error = abs(float(show(value, style)) - value)
-    assert error <= (0.5e-4 if style == "share" else 0.05 * abs(value) + (1e-8 if style == "count" else 0))
+    error = abs(float(show(value, style).strip("()")) - value)
+    assert error <= (0.5e-4 if style.startswith("share") else 0.05 * abs(value) + (1e-8 if style == "count" else 0))
 
 
 def test_what_is_a_number():

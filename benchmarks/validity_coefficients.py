@@ -1,0 +1,90 @@
+"""What the intervals of linear coefficients cover, and whether their standard errors are of the right size.
+
+Each row of the table has the part, the design, n, the quantity with its nominal value (None if there is none), the mean
+over the samples and its standard error. x and z are standard normal with correlation ½, one more column or eight are
+noise, and a factor of two levels tells a little; the logit is linear in all of them, of three levels that of each of
+two against the first. Targets are
+
+- the mean of the estimate over samples of this size;
+- the population machine: the fit to very many rows at the same λ = 1/(2 C n), to which the fits would settle if n could
+  grow with λ held.
+
+The coefficients of the logit are no target: a machine estimates where it changes sign, on a scale of its own.
+"""
+
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from benchmarks.known import row
+from svmstat import svm
+from svmstat.errors import SvmstatWarning
+
+LEVEL, B, SAMPLES, MANY = 0.95, 199, 200, 200_000
+LOGITS = np.array([[1.5, 0.75, 0.5], [-0.75, 1.5, 0.5]])  # of x, z and side: the second and third level
+DESIGNS = [(2, 100, 1), (2, 400, 1), (2, 100, 8), (3, 200, 1)]  # levels, rows, columns of noise
+COSTS = (0.1, 1.0, 10.0)
+
+
+def rows(quick=False):
+    """All designs; ``quick`` with a tenth of the samples."""
+    found = []
+    with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
+        for K, n, noise in DESIGNS:
+            for C in COSTS:
+                samples = range(SAMPLES // 10 if quick else SAMPLES)
+                results = joblib.Parallel()(joblib.delayed(estimated)(K, n, noise, C, seed) for seed in samples)
+                found += compared(K, n, noise, C, *(np.array(each) for each in zip(*results, strict=True)))
+    return found
+
+
+def compared(K, n, noise, C, estimate, se, lower, upper):
+    """The rows of one design; estimates and intervals (S, m) of all samples."""
+    where = f"{K} levels, {noise} of noise, C = {C:g}", n
+    kinds = np.tile(["intercept", *["slopes"] * 4, *["slopes of noise"] * noise], K * (K - 1) // 2)
+    targets = {"the mean of the estimate": estimate.mean(axis=0), "the population machine": population(K, n, noise, C)}
+    found = []
+    for name in ("slopes", "slopes of noise", "intercept"):
+        columns = kinds == name
+        for what, target in targets.items():
+            inside = ((lower <= target) & (target <= upper))[:, columns].mean(axis=1)
+            found.append(row("coefficients", *where, f"95 % interval of {name} covers {what}", LEVEL, inside))
+        ratio = (se / estimate.std(axis=0, ddof=1))[:, columns].mean(axis=1)
+        found.append(row("coefficients", *where, f"standard error of {name} over their sd", 1.0, ratio))
+    return found
+
+
+def estimated(K, n, noise, C, seed):
+    """Estimates, standard errors, lower and upper ends (m,) of one sample."""
+    data = sample(np.random.default_rng([29, K, n, noise, seed]), K, n, noise)
+    frame = fitted(data, C).confint(LEVEL, B, rng=seed, n_jobs=1).summary_frame()
+    return tuple(frame[name].to_numpy() for name in ("estimate", "se", "lower", "upper"))
+
+
+def population(K, n, noise, C):
+    """The coefficients (m,) of a fit to very many rows with the λ of n rows."""
+    fit = fitted(sample(np.random.default_rng([31, K, noise]), K, MANY, noise), C * n / MANY)
+    return np.ravel(fit.params, "F")
+
+
+def fitted(data, C):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SvmstatWarning)
+        return svm("y ~ .", data, kernel="linear", C=C, calibration="insample")
+
+
+def sample(rng, K, n, noise):
+    """n rows with at least five of each level."""
+    while True:
+        x, z = rng.normal(size=(2, n))
+        z = 0.5 * x + np.sqrt(0.75) * z
+        side = rng.integers(0, 2, n)
+        scores = np.column_stack([np.zeros(n), np.column_stack([x, z, side]) @ LOGITS[: K - 1].T])
+        p = softmax(scores, axis=1)
+        y = (rng.random((n, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        if np.bincount(y, minlength=K).min() >= 5:
+            others = {f"noise{k}": column for k, column in enumerate(rng.normal(size=(noise, n)))}
+            return pd.DataFrame({"x": x, "z": z, "side": np.where(side == 1, "b", "a"), "y": y, **others})

@@ -1,0 +1,22 @@
+"""Where there are data."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from svmstat._tools.arrays import Floats
+
+TOO_FAR = 0.1
+"""Of the range of each axis, as in the figures of mgcv [Wood 2017]."""
+
+
+def too_far(points: Floats, data: Floats, reach: Floats, distance: float = TOO_FAR) -> NDArray[np.bool_]:
+    """Whether points (m, q) have none of the data (n, q) within a distance, each column in units of its reach (q,).
+
+    Examples
+    --------
+    >>> too_far(np.array([[0.0, 0.0], [0.5, 0.5]]), np.array([[0.0, 0.0], [1.0, 1.0]]), np.ones(2))
+    array([False,  True])
+    """
+    away, _ = cKDTree(data / reach).query(points / reach)
+    return np.asarray(away > distance)

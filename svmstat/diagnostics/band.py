@@ -1,0 +1,78 @@
+"""Percentiles over replicates, and what they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.stability import WHAT
+from svmstat.reporting.plots.style import percent
+from svmstat.reporting.rendering.parts import Entry
+from svmstat.resampling.replicates import least_replicates, percentiles
+
+NOTE = (
+    "lower and upper are percentiles over refits to rows drawn with replacement, each with a map of the rows that it "
+    "left out, averaged over the same rows as the estimate: where the estimate would lie with other samples of this "
+    "size. They are no confidence interval for a true effect, which a penalised fit misses in its mean; and refits "
+    "have fewer different rows, so that the estimate may lie outside."
+)
+NO_BAND = (
+    "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """How an estimate varies over replicates.
+
+    Attributes
+    ----------
+    lower, upper : ndarray
+        Percentiles, of the shape of the estimate; NaN where too few replicates are left.
+    level : float
+        The share of the replicates between them.
+    B, n_failed : int
+        The number of replicates, and how many of them have no predictions.
+    """
+
+    lower: Floats
+    upper: Floats
+    level: float
+    B: int
+    n_failed: int
+
+    @classmethod
+    def of(cls, values: Floats, level: float) -> "Band":
+        """That of values (B, …), NaN in all of a replicate that failed."""
+        failed = np.isnan(values).reshape(len(values), -1).any(axis=1)
+        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What a summary says of it."""
+        return (
+            Entry("Interval", f"percentiles, {percent(self.level)}"),
+            Entry("Replicates", self.B, "count"),
+            Entry("  failed", self.n_failed, "count"),
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That too few replicates are left."""
+        if self.B - self.n_failed >= least_replicates(self.level):
+            return ()
+        return (
+            f"{self.n_failed} of {self.B} replicates have no predictions: a class was not drawn, or no row of it was "
+            "left out; too few are left for an interval.",
+        )
+
+    def beside(self, estimate: Floats) -> tuple[Entry, ...]:
+        """What a summary says of it, and how many estimates lie outside."""
+        outside = int(((estimate < self.lower) | (estimate > self.upper)).sum())
+        return (*self.entries, Entry("  estimates outside", outside, "count"))
+
+    @property
+    def title(self) -> str:
+        """What a figure says of it."""
+        of = f"{percent(self.level)} of {self.B - self.n_failed} replicates"
+        return f"{of},\n{WHAT};\nno confidence interval for a true effect"

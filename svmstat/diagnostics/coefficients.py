@@ -1,0 +1,127 @@
+"""Coefficients of a linear fit, and how they vary from sample to sample."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.shape import Shape
+from svmstat.reporting.plots.style import percent
+from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.summary import Printed, Summary
+from svmstat.resampling.replicates import least_replicates
+
+_HEADERS = {"estimate": "coefficient", "se": "std. error", "lower": "lower", "upper": "upper"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Coefficients(Printed):
+    """Intercept and coefficients of f, on the scale of the columns, with their spread over refits to drawn rows.
+
+    Attributes
+    ----------
+    shape : Shape
+        The levels and their P pairs.
+    terms : Index (1 + p,)
+        "Intercept", and the columns of the design.
+    estimate : ndarray (1 + p, P)
+        Of the fit, as its `params`.
+    replicates : ndarray (B, 1 + p, P)
+        Of the refits, scaled as the fit is; NaN in those that failed.
+    level : float
+        The share of the replicates between ``lower`` and ``upper``.
+    """
+
+    shape: Shape
+    terms: pd.Index
+    estimate: Floats
+    replicates: Floats
+    level: float
+
+    @property
+    def B(self) -> int:
+        """Number of replicates."""
+        return len(self.replicates)
+
+    @property
+    def _good(self) -> Floats:
+        found: Floats = self.replicates[~np.isnan(self.replicates).any(axis=(1, 2))]
+        return found
+
+    @property
+    def n_failed(self) -> int:
+        """How many of them have no coefficients: a class was not drawn, or the solution is not certified."""
+        return self.B - len(self._good)
+
+    def summary_frame(self) -> pd.DataFrame:
+        """``estimate``, ``se``, ``lower`` and ``upper`` of each term.
+
+        Of more than two levels those of each pair, below one another. NaN where too few replicates are left.
+        """
+        good, tail = self._good, (1.0 - self.level) / 2.0
+        se, lower, upper = np.full((3, *self.estimate.shape), np.nan)
+        if len(good) >= least_replicates(self.level):
+            se = good.std(axis=0, ddof=1)
+            lower, upper = np.quantile(good, [tail, 1.0 - tail], axis=0, method="weibull")
+        labels = self.shape.of_each_pair(self.terms)
+        columns = {"estimate": self.estimate, "se": se, "lower": lower, "upper": upper}
+        return pd.DataFrame({name: values.T.ravel() for name, values in columns.items()}, index=labels)
+
+    def tables(self, standardized: Floats | None = None, where: str = "") -> list[Table]:
+        """A table, or one for each pair; beside the coefficients of the columns as they were ``standardized``.
+
+        The titles end with ``where`` the intervals come from.
+        """
+        frame, m = self.summary_frame(), len(self.terms)
+        found = []
+        for p, (positive, negative) in enumerate(self.shape.pairs):
+            part = frame.iloc[p * m : (p + 1) * m].set_axis(self.terms).rename(columns=_HEADERS).astype(object)
+            if standardized is not None:
+                part = part.rename(columns={"coefficient": "original scale"})
+                part.insert(0, "standardised", standardized[:, p])
+            towards = f"{positive}{'' if self.shape.two else f', not {negative}'}"
+            found.append(
+                Table.from_frame(
+                    part.where(part.notna(), None),
+                    ["estimate"] * (part.shape[1] - 3) + ["rough"] * 3,
+                    f"Coefficients of f, positive towards {towards}{where}",
+                )
+            )
+        return found
+
+    def summary(self) -> Summary:
+        """The table, how it was made, and what the intervals are not."""
+        block = Block(
+            left=(Entry("Interval", f"percentiles, {percent(self.level)}"),),
+            right=(Entry("Replicates", self.B, "count"), Entry("  failed", self.n_failed, "count")),
+        )
+        return Summary("Coefficients of a linear machine", (block, *self.tables()), NOTES, self.warnings())
+
+    def warnings(self) -> tuple[str, ...]:
+        """Whether too few replicates are left."""
+        if len(self._good) >= least_replicates(self.level):
+            return ()
+        return (
+            f"{self.n_failed} of {self.B} replicates have no coefficients, a class being lost or the solution not "
+            "certified: too few are left for an interval.",
+        )
+
+    def __repr__(self) -> str:
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        pairs = "" if self.shape.two else f" for each of {len(self.shape.pairs)} pairs"
+        return (
+            f"<Coefficients: {len(self.terms)} terms{pairs}, {percent(self.level)} of {self.B} replicates of drawn "
+            f"rows{failed}>"
+        )
+
+
+NOTES = (
+    "Standard errors and percentiles are of refits to rows drawn with replacement, C and scaling as they are: where "
+    "the estimate would lie with other samples of this size. In simulations (python -m benchmarks validity "
+    "coefficients) the 95 % interval covers the mean of the estimate over samples in 0.94 to 0.99 of samples of 100 to "
+    "400 rows, and as often the machine of the whole population with this lambda; standard errors are too large by up "
+    "to a quarter, by more than half with eight columns of noise and C = 10.",
+    "They are no intervals of a logistic regression: f is on a scale of its own, and shrunk by its penalty. That one "
+    "leaves out 0 is no test of the term, which drop1() has.",
+)

@@ -1,0 +1,123 @@
+"""Average comparisons: by how much predictions change, in the mean over all rows, when a predictor does."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.band import NO_BAND, NOTE, Band
+from svmstat.diagnostics.outcome import Outcome
+from svmstat.reporting.plots import comparisons_plot
+from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.summary import Printed, Summary
+
+_WHAT = (
+    "Each is a mean over the rows of the fit: the prediction with the column at its value after the change minus that "
+    "before, all else as it is in the row. A step of a number goes from x to x + step; b - a is from a to b."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Contrasts(Printed):
+    """What avg_comparisons() of marginaleffects calls average comparisons [Arel-Bundock, Greifer & Heiss 2024].
+
+    Attributes
+    ----------
+    outcome : Outcome
+        What is predicted, with q entries.
+    terms : tuple, length v
+        The column that each is of.
+    labels : tuple of str, length v
+        What is compared, such as "+1" or "b - a".
+    beyond : tuple of int, length v
+        Of how many rows the step ends beyond the observed values.
+    n_rows : int
+        The number of rows.
+    estimate : ndarray (v, q)
+    band : Band or None
+        Over replicates, (v, q).
+    """
+
+    outcome: Outcome
+    terms: tuple[Hashable, ...]
+    labels: tuple[str, ...]
+    beyond: tuple[int, ...]
+    n_rows: int
+    estimate: Floats
+    band: Band | None
+
+    def summary_frame(self) -> pd.DataFrame:
+        """``term``, ``contrast``, ``estimate``, ``lower`` and ``upper``; NaN without replicates.
+
+        Of more than two levels a row for each of them, with the ``level``, or of decision values the ``pair``.
+        """
+        keys = self.outcome.keys
+        v, q = self.estimate.shape
+        columns: dict[str, Any] = {"term": np.repeat(np.array([*self.terms, None], object)[:-1], q)}
+        columns["contrast"] = np.repeat(np.array(self.labels, object), q)
+        if q > 1:
+            columns[self.outcome.key_name] = np.tile(keys, v)
+        nothing = np.full((v, q), np.nan)
+        band = (nothing, nothing) if self.band is None else (self.band.lower, self.band.upper)
+        for name, values in zip(("estimate", "lower", "upper"), (self.estimate, *band), strict=True):
+            columns[name] = values.ravel()
+        return pd.DataFrame(columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Dots with their intervals, a line for each comparison. Returns the Axes."""
+        band = None if self.band is None else (self.band.lower, self.band.upper)
+        one = len(set(self.terms)) == 1
+        names = (
+            self.labels if one else [f"{term}: {label}" for term, label in zip(self.terms, self.labels, strict=True)]
+        )
+        return comparisons_plot(
+            names, self.estimate, band, self.outcome.names, what=f"average change of\n{self.outcome.name}",
+            title="\n".join([str(self.terms[0])] * one + ([] if self.band is None else [f"lines: {self.band.title}"])),
+            ax=ax,
+        )  # fmt: skip
+
+    def summary(self) -> Summary:
+        """The table, how it was made, and what its intervals are not."""
+        return Summary(
+            f"Average comparisons of {self.outcome.name}", (self._block(), *self.tables()), self.notes(),
+            () if self.band is None else self.band.warnings,
+        )  # fmt: skip
+
+    def _block(self) -> Block:
+        right = () if self.band is None else self.band.beside(self.estimate)
+        return Block(left=(Entry("Rows averaged over", self.n_rows, "count"),), right=right)
+
+    def tables(self, title: str = "") -> tuple[Part, ...]:
+        """A table of estimates and intervals; of more than two levels one for each."""
+        index = tuple(f"{term}: {label}" for term, label in zip(self.terms, self.labels, strict=True))
+        found = []
+        for k, name in enumerate(self.outcome.names):
+            columns = {"estimate": self.estimate[:, k]}
+            if self.band is not None:
+                columns |= {"lower": self.band.lower[:, k], "upper": self.band.upper[:, k]}
+            heading = f"{title}{', ' if title and len(self.outcome.names) > 1 else ''}"
+            heading += name if len(self.outcome.names) > 1 else ""
+            cells = tuple(
+                tuple(None if np.isnan(x) else float(x) for x in row) for row in zip(*columns.values(), strict=True)
+            )
+            found.append(Table(tuple(columns), index, cells, ("share",) * len(columns), heading))
+        return tuple(found)
+
+    def notes(self) -> tuple[str, ...]:
+        """What is compared, where a step leaves the data, and what the intervals are."""
+        outside = "; ".join(
+            f"{term} {label}: {count}"
+            for term, label, count in zip(self.terms, self.labels, self.beyond, strict=True)
+            if count
+        )
+        beyond = (
+            (f"Rows of {self.n_rows} whose step ends beyond the largest value observed: {outside}.",) if outside else ()
+        )
+        return (_WHAT, *beyond, NO_BAND if self.band is None else NOTE)
+
+    def __repr__(self) -> str:
+        bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
+        return f"<Contrasts: {len(self.labels)} average comparisons of {self.outcome.name}, {bands}>"

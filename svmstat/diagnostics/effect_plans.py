@@ -1,0 +1,175 @@
+"""What must be averaged for an effect, and what becomes of the averages."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.near import too_far
+from svmstat.formula import AlteredRows, Variable
+from svmstat.resampling.accumulated import accumulated, accumulated_pair, bins_of, quantiles
+from svmstat.resampling.averages import SignedMeans
+
+KINDS = ("ale", "pdp", "ice")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """An effect of one column or two, before anything is predicted.
+
+    Attributes
+    ----------
+    variables : tuple of Variable, length 1 or 2
+    kind : str
+        "ale", "pdp", "ice", or "average" where a column goes by levels.
+    grid : tuple of ndarray
+        The values of each column: numbers, or positions of levels.
+    wanted : SignedMeans
+    totals : ndarray or None
+        Of accumulated local effects the weight in each bin (K,) or cell (K, L).
+    near : ndarray of bool
+        Whether there are data near, of the shape of the grid.
+    """
+
+    variables: tuple[Variable, ...]
+    kind: str
+    grid: tuple[np.ndarray, ...]
+    wanted: SignedMeans
+    totals: Floats | None
+    near: NDArray[np.bool_]
+
+    @property
+    def name(self) -> tuple[Hashable, ...]:
+        """The names of the columns."""
+        return tuple(variable.name for variable in self.variables)
+
+    def finish(self, values: Floats) -> Floats:
+        """The effect (R, …, Q) on the grid, of means (R, size, Q)."""
+        R, _, Q = values.shape
+        if self.totals is None:
+            return values.reshape(R, *map(len, self.grid), Q)
+        delta = values.reshape(R, *self.totals.shape, Q)
+        if len(self.grid) == 1:
+            return accumulated(delta, self.totals)
+        return accumulated_pair(delta, self.totals, (self.grid[0], self.grid[1]))
+
+
+def plan(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, grid: tuple[np.ndarray, ...] | int) -> Plan:
+    """How an effect is computed.
+
+    Parameters
+    ----------
+    rows : of the fit
+    variables : one or two, each of which varies
+    kind : "ale", "pdp" or "ice"
+    grid : the values of each column, or how many bins there are, between quantiles, or even steps on a map; of levels
+        all
+    """
+    numeric = all(variable.numeric for variable in variables)
+    if isinstance(grid, tuple):
+        return _averaged(rows, variables, kind, grid)
+    if kind == "ale" and numeric:
+        return _accumulated(rows, variables, grid)
+    even = numeric and len(variables) == 2
+    steps = tuple(_values(each, rows.weights, np.linspace(0.0, 1.0, grid + 1), even) for each in variables)
+    return _averaged(rows, variables, kind if kind == "ice" or numeric else "average", steps)
+
+
+def _values(variable: Variable, weights: Floats, shares: Floats, even: bool) -> np.ndarray:
+    """All levels; of numbers those in even steps, or the quantiles at these shares."""
+    if variable.levels is not None:
+        return np.arange(len(variable.levels))
+    x = variable.values
+    return x.min() + shares * np.ptp(x) if even else np.unique(quantiles(x, weights, shares))
+
+
+def _averaged(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, grid: tuple[np.ndarray, ...]) -> Plan:
+    """Every row at every value, or pair of values; for "ice" each by itself."""
+    n, cells = len(rows.weights), np.array(list(product(*grid)))
+    which = np.repeat(np.arange(len(cells)), n)
+    row = np.tile(np.arange(n), len(cells))
+    changes = {each.name: (each, _typed(each, cells[which, j])) for j, each in enumerate(variables)}
+    share = np.tile(rows.weights / rows.weights.sum(), len(cells))
+    alone = kind == "ice"
+    wanted = SignedMeans(
+        rows.at(row, changes), np.arange(len(row)) if alone else which, np.ones(len(row)) if alone else share,
+        len(row) if alone else len(cells),
+    )  # fmt: skip
+    return Plan(variables, kind, grid, wanted, None, near(variables, cells).reshape(*map(len, grid)))
+
+
+def _typed(variable: Variable, values: np.ndarray) -> np.ndarray:
+    return values if variable.levels is None else values.astype(np.intp)
+
+
+def _accumulated(rows: AlteredRows, variables: tuple[Variable, ...], count: int) -> Plan:
+    """Every row at the edges of its bin, or the corners of its cell, with + and −."""
+    n, w = len(rows.weights), rows.weights
+    bins = [bins_of(variable.values, w, count) for variable in variables]
+    shape = tuple(len(each.edges) - 1 for each in bins)
+    cell = np.ravel_multi_index([each.of_row for each in bins], shape)
+    totals = np.bincount(cell, w, int(np.prod(shape))).astype(float)
+    parts, signs = [], []
+    for corner in product((1, 0), repeat=len(bins)):
+        ends = (each.edges[each.of_row + up] for each, up in zip(bins, corner, strict=True))
+        changes = {variable.name: (variable, end) for variable, end in zip(variables, ends, strict=True)}
+        parts.append(rows.at(np.arange(n), changes))
+        signs.append((-1.0) ** (len(bins) - sum(corner)))
+    wanted = SignedMeans(
+        np.concatenate(parts), np.tile(cell, len(parts)), np.outer(signs, w / totals[cell]).ravel(), len(totals)
+    )
+    grid = tuple(each.edges for each in bins)
+    cells = np.array(list(product(*grid)))
+    found = near(variables, cells).reshape(*map(len, grid))
+    return Plan(variables, "ale", grid, wanted, totals.reshape(shape), found)
+
+
+def near(variables: tuple[Variable, ...], points: Floats) -> NDArray[np.bool_]:
+    """Whether there are rows near points (m, q): all points of one column are; of two, within a tenth of the ranges.
+
+    What goes by levels is near at the same level only.
+    """
+    if len(variables) == 1:
+        return np.ones(len(points), bool)
+    data = np.column_stack([each.values for each in variables]).astype(float)
+    reach = np.array([1.0 if each.levels is not None else np.ptp(each.values) for each in variables])
+    return ~too_far(points, data, reach)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """An average comparison, before anything is predicted.
+
+    Attributes
+    ----------
+    variable : Variable
+    label : str
+        Such as "+1" or "b - a".
+    beyond : int
+        Of how many rows the step ends beyond the observed values.
+    low, high : ndarray (n,)
+        The values that are compared, of every row.
+    """
+
+    variable: Variable
+    label: str
+    beyond: int
+    low: Floats | Codes
+    high: Floats | Codes
+
+
+def planned_contrasts(rows: AlteredRows, contrasts: list[Contrast]) -> SignedMeans:
+    """The means of all contrasts: prediction at the high minus that at the low value, over all rows."""
+    n, share = len(rows.weights), rows.weights / rows.weights.sum()
+    every = np.arange(n)
+    parts = [
+        rows.at(every, {each.variable.name: (each.variable, values)})
+        for each in contrasts
+        for values in (each.high, each.low)
+    ]
+    place = np.repeat(np.arange(len(contrasts)), 2 * n)
+    signed = np.tile(np.concatenate([share, -share]), len(contrasts))
+    return SignedMeans(np.concatenate(parts), place, signed, len(contrasts))

@@ -1,0 +1,61 @@
+"""What an effect is an effect on: probabilities of the levels, or decision values of the pairs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.shape import Shape
+
+ON = ("prob", "decision")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The q predictions of a row that effects are shown of: one for two levels, of more one for each level or pair.
+
+    Attributes
+    ----------
+    on : str
+        "prob" or "decision".
+    shape : Shape
+    """
+
+    on: str
+    shape: Shape
+
+    def shown(self, values: Floats) -> Floats:
+        """Of values (…, Q) of all levels, or pairs, the q that are shown: of two levels the event."""
+        if self.on == "prob" and self.shape.two:
+            code = self.shape.response.event_code
+            return values[..., code : code + 1]
+        return values
+
+    @property
+    def keys(self) -> np.ndarray:
+        """(q,) the level, or pair as "first : second", that each is of."""
+        response = self.shape.response
+        if self.on == "decision":
+            found = np.empty(len(response.pairs), object)
+            found[:] = [f"{response.levels[i]} : {response.levels[j]}" for i, j in response.pairs]
+            return found
+        return np.asarray([response.event]) if self.shape.two else np.asarray(self.shape.levels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each is called, such as "P(y = yes)"."""
+        if self.on == "prob":
+            return tuple(f"P({self.shape.response.name} = {level})" for level in self.keys)
+        return ("f",) if self.shape.two else tuple(f"f({pair})" for pair in self.keys)
+
+    @property
+    def name(self) -> str:
+        """What all are called together."""
+        if len(self.keys) == 1:
+            return self.names[0]
+        return "P(level)" if self.on == "prob" else "f(pair)"
+
+    @property
+    def key_name(self) -> str:
+        """The column in which the keys stand."""
+        return "level" if self.on == "prob" else "pair"

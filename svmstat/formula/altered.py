@@ -1,0 +1,191 @@
+"""The rows of a fit with some of their predictors at other values, on the axis of the data and not of the terms."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.checks import ended, nearest, refuse
+from svmstat.errors import ArgumentError, DataError
+from svmstat.formula.build import ModelFrame
+from svmstat.formula.columns import plain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """A data column of the rows that count.
+
+    Attributes
+    ----------
+    name : Hashable
+    values : ndarray (n,)
+        Its numbers, or the positions of its levels.
+    levels : tuple or None
+        What it holds if it goes by levels: text, booleans, categories, numbers in a term such as ``C(x)``, and numbers
+        of which there are only two. Those of the rows, in their order.
+    """
+
+    name: Hashable
+    values: np.ndarray
+    levels: tuple[Any, ...] | None
+
+    @property
+    def varies(self) -> bool:
+        """Whether it has more than one value."""
+        return bool(self.values.min() < self.values.max())
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a number on an axis, and does not go by levels."""
+        return self.levels is None
+
+    def called(self, position: int) -> str:
+        """A level by its position, as text; a whole number without decimals."""
+        level = (self.levels or ())[position]
+        return f"{level:g}" if isinstance(level, float) else str(level)
+
+    def position(self, name: str, level: object) -> int:
+        """Where a level stands among the levels.
+
+        Raises
+        ------
+        ArgumentError
+            If it is none of them.
+        """
+        if self.levels is None or level not in self.levels:
+            known = ", ".join(map(repr, self.levels or ()))
+            raise refuse(
+                name, level, f"a level of {self.name!r} ({known}){nearest(str(level), map(str, self.levels or ()))}"
+            )
+        return self.levels.index(level)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlteredRows:
+    """The n rows of a fit that have a weight, ready to be altered.
+
+    Attributes
+    ----------
+    frame : ModelFrame
+    weights : ndarray (n,)
+        All > 0.
+    data : DataFrame (n, …)
+        The predictors, on the index 0 … n − 1.
+    """
+
+    frame: ModelFrame
+    weights: Floats
+    data: pd.DataFrame = field(repr=False)
+
+    @classmethod
+    def of(cls, frame: ModelFrame, data: pd.DataFrame | None = None) -> "AlteredRows":
+        """Those of a fit, of the data of the fit if they are given, which are read anew in any case.
+
+        Raises
+        ------
+        ArgumentTypeError, DataError
+            If the data have other rows than those of the fit, or not all predictors.
+        """
+        counted = np.flatnonzero(frame.weights > 0)
+        used = frame.data.iloc[frame.rows] if data is None else frame.rows_of(data)
+        for name in frame.design.predictors:
+            if name not in used.columns:
+                hint = nearest(str(name), map(str, used.columns))
+                raise DataError(ended(f"data has no column {name!r}{hint}"))
+        chosen = used.iloc[counted][list(frame.design.predictors)]
+        return cls(frame, frame.weights[counted], chosen.reset_index(drop=True))
+
+    def variable(self, argument: str, name: object) -> Variable:
+        """A predictor by the name of its column.
+
+        Raises
+        ------
+        ArgumentError
+            If the right side of the formula reads no such column.
+        """
+        design = self.frame.design
+        if not isinstance(name, Hashable) or name not in design.predictors:
+            read = design.columns_of.get(name) if isinstance(name, str) else None
+            listed = ", ".join(map(repr, design.predictors))
+            hint = f"; the term {name!r} reads {', '.join(map(repr, read))}" if read else ""
+            raise refuse(
+                argument, name, f"a column of the data that the formula reads ({listed}){hint}"
+                f"{nearest(str(name), map(str, design.predictors))}",
+            )  # fmt: skip
+        kind, values = plain(self.data[name])
+        if kind == "number":
+            numbers = values.to_numpy(float)
+            distinct = np.unique(numbers)
+            if len(distinct) != 2 and not design.has_levels(name, distinct.tolist()):
+                return Variable(name, numbers, None)
+        elif isinstance(values.dtype, pd.CategoricalDtype):
+            values = values.cat.remove_unused_categories()
+        codes, levels = pd.factorize(values, sort=True)
+        return Variable(name, codes, tuple(pd.Index(levels).tolist()))
+
+    def variables(self) -> tuple[Variable, ...]:
+        """All predictors."""
+        return tuple(self.variable("x", name) for name in self.frame.design.predictors)
+
+    def changed(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> pd.DataFrame:
+        """The rows (m,) with columns changed to numbers (m,) or positions of levels (m,), as new data."""
+        altered = self.data.iloc[rows].copy()
+        for name, (variable, values) in changes.items():
+            if variable.levels is not None:
+                _, first = np.unique(variable.values, return_index=True)
+                altered[name] = self.data[name].array.take(first[values])
+            else:
+                altered[name] = values
+        return altered.reset_index(drop=True)
+
+    def at(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> Floats:
+        """The design (m, p) of the rows (m,) with columns changed to numbers (m,) or positions of levels (m,).
+
+        Raises
+        ------
+        DataError
+            If a term cannot be computed of a row so altered.
+        """
+        altered = self.changed(rows, changes)
+        new = self.frame.design.transform(altered)
+        lost = np.flatnonzero(new.missing)
+        if len(lost):
+            set_to = ", ".join(f"{name} = {altered[name].iloc[lost[0]]}" for name in changes)
+            raise DataError(
+                f"with {set_to} a term of {self.frame.design.formula!r} has no value in {len(np.unique(rows[lost]))} "
+                f"of {len(self.weights)} rows: what an effect compares must be possible for every row."
+            )
+        return new.X
+
+
+def check_inside(argument: str, variable: Variable, values: Sequence[float]) -> Floats:
+    """Numbers between the least and the greatest value of a column.
+
+    Raises
+    ------
+    ArgumentError
+        For another one, or none.
+    """
+    numbers = np.asarray(values, float)
+    low, high = float(variable.values.min()), float(variable.values.max())
+    outside = numbers[~((numbers >= low) & (numbers <= high))]
+    if len(outside) or not len(numbers):
+        given = float(outside[0]) if len(outside) else values
+        raise refuse(argument, given, f"between {low:g} and {high:g}, where {variable.name!r} was observed")
+    return numbers
+
+
+def check_varies(argument: str, variable: Variable) -> Variable:
+    """A variable that has more than one value.
+
+    Raises
+    ------
+    ArgumentError
+        If it has only one.
+    """
+    if not variable.varies:
+        raise ArgumentError(f"{argument}={variable.name!r} has one value in all rows: it has no effect to show.")
+    return variable

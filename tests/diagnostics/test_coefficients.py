@@ -1,0 +1,134 @@
+"""Coefficients with their spread: they are those of fits to drawn rows, and the printout says what the interval is."""
+
+import re
+
+import forms
+import numpy as np
+import pandas as pd
+import pytest
+from levels import repeated, sample
+
+from svmstat import svm
+from svmstat.errors import ArgumentError, UnavailableError
+
+TOL = 1e-6  # two certified fits to the same weights
+HOW = {"kernel": "linear", "C": 0.5}
+
+
+@pytest.fixture
+def fit(K):
+    return svm("y ~ x + z + site", sample(K, 60, seed=2), **HOW)
+
+
+def test_replicates_are_fits_to_weights(K):
+    """Without scaling, which the replicates share, the coefficients are those of svm() with the counts as weights."""
+    data = sample(K, 60, seed=3)
+    found = svm("y ~ x + z + site", data, scale=False, weights="w", **HOW).bootstrap(B=4, rng=2)
+    params, arrays = found.params(), found.replicates
+    assert params.index.name == "replicate" and not arrays.failed.all()
+    for r in np.flatnonzero(~arrays.failed):
+        weights = np.zeros(60)
+        weights[found.fit.machine.groups.first] = arrays.counts[r]
+        again = svm("y ~ x + z + site", data, scale=False, weights=weights, **HOW).params
+        np.testing.assert_allclose(params.loc[r], np.ravel(again, "F"), rtol=TOL, atol=TOL)
+        if K > 2:
+            np.testing.assert_allclose(params.loc[r, "a"].loc["c"], again["a", "c"], rtol=TOL, atol=TOL)
+
+
+def test_they_give_the_decision_values(fit, K):
+    """On the scale of the data, by every replicate."""
+    new = sample(K, 10, seed=4)
+    found = fit.bootstrap(B=5, rng=3)
+    design = np.column_stack([np.ones(10), new[["x", "z"]], *(new["site"] == s for s in ("east", "north", "south"))])
+    params = found.params().to_numpy().reshape(5, -1, design.shape[1])
+    f = np.einsum("rpt,mt->rmp", params, design.astype(float))
+    np.testing.assert_allclose(f, found.decision_function(new), rtol=0, atol=1e-8 * np.nanmax(np.abs(f)))
+
+
+def test_the_table_is_that_of_the_replicates(fit):
+    found, each = fit.confint(0.9, B=39, rng=5), fit.bootstrap(39, rng=5)
+    frame, params = found.summary_frame(), each.params().dropna()
+    np.testing.assert_array_equal(frame["estimate"], np.ravel(fit.params, "F"))
+    assert frame.index.equals(params.columns) and found.n_failed == 39 - len(params)
+    np.testing.assert_allclose(frame["se"], params.std())
+    np.testing.assert_allclose(frame[["lower", "upper"]].T, np.quantile(params, [0.05, 0.95], axis=0, method="weibull"))
+    pd.testing.assert_frame_equal(each.confint(0.9).summary_frame(), frame)
+
+
+def test_covariances(fit):
+    covariances, found = fit.vcov(B=39, rng=5), fit.confint(B=39, rng=5)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariances)), found.summary_frame()["se"])
+    assert covariances.index.equals(covariances.columns)
+    assert np.linalg.eigvalsh(covariances.to_numpy()).min() >= -1e-10 * covariances.to_numpy().max()
+
+
+def test_weights_are_repeats(K):
+    data = sample(K, 60, seed=6)
+    one = svm("y ~ x + z", data, weights="w", **HOW).confint(B=39, rng=7).summary_frame()
+    other = svm("y ~ x + z", repeated(data), **HOW).confint(B=39, rng=7).summary_frame()
+    pd.testing.assert_frame_equal(one, other, rtol=TOL, atol=TOL)
+
+
+def test_columns_measured_in_other_units(K):
+    data = sample(K, 60, seed=8)
+    one, other = (
+        svm("y ~ x + z", each, **HOW).confint(B=39, rng=9).summary_frame()
+        for each in (data, data.assign(x=data["x"] * 100.0))
+    )
+    places = one.index.get_level_values("term") == "x"
+    np.testing.assert_allclose(other[places], one[places] / 100.0, rtol=TOL, atol=TOL)
+    np.testing.assert_allclose(other[~places], one[~places], rtol=TOL, atol=TOL)
+
+
+@pytest.mark.parametrize("method", ["confint", "vcov"])
+def test_what_is_not_linear(method, monkeypatch):
+    fit = svm("y ~ x + z", sample(2, 40))
+    monkeypatch.setattr("svmstat.results.uncertainty.pairs_replicates", lambda *_, **__: pytest.fail("it was solved"))
+    with pytest.raises(UnavailableError, match=re.escape("kernel 'rbf': effects() shows what each predictor does")):
+        getattr(fit, method)()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"level": 1.0}, "level=1.0 is not allowed"),
+        ({"B": 38}, "with level=0.95, B=38 is not allowed: it must be an integer >= 39"),
+        ({"B": 0}, "B=0 is not allowed"),
+        ({"rng": "x"}, "rng='x' is not allowed"),
+    ],
+)
+def test_arguments(arguments, message):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        svm("y ~ x + z", sample(2, 40), **HOW).confint(**arguments)
+
+
+@pytest.mark.parametrize("K", [3], ids=["three"])
+def test_replicates_that_fail_are_counted(lonely):
+    found = svm("y ~ x + z", lonely, **HOW).confint(0.5, B=39, rng=1)
+    assert 0 < found.n_failed < 39
+    assert np.isfinite(found.summary_frame().to_numpy()).all()
+    narrow = svm("y ~ x + z", lonely, **HOW).bootstrap(B=39, rng=1).confint()
+    assert narrow.summary_frame()[["se", "lower", "upper"]].isna().all(axis=None)
+    assert f"{found.n_failed} of 39 replicates have no coefficients" in " ".join(str(narrow).split())
+
+
+@forms.in_each_form
+def test_printed(fit, form):
+    found = fit.confint(B=39, rng=5)
+    text = forms.plain(found.summary(), form)
+    assert text.count("Coefficients of f, positive towards") == len(fit.pairs)
+    for told in ("no intervals of a logistic regression", "benchmarks validity coefficients", "no test of the term"):
+        assert told in text
+    forms.assert_narrow(found.summary())
+    assert repr(found).startswith("<Coefficients: 6 terms") and "39 replicates" in repr(found)
+
+
+def test_in_the_summary_of_a_fit(fit, K):
+    replicates = fit.bootstrap(B=39, rng=5)
+    text = " ".join(str(fit.summary(bootstrap=replicates)).split())
+    told = "std. error lower upper", "95 % percentiles of 39 replicates", "no intervals of a logistic regression"
+    assert [each in text for each in told] == [K < 6] * 3
+    assert K < 6 or "of the 15 pairs are in .params, their intervals in .confint()" in text
+    assert "no intervals of a logistic regression" not in " ".join(str(fit.summary()).split())
+    with pytest.raises(ArgumentError, match="what the method bootstrap"):
+        fit.update(C=2).summary(bootstrap=replicates)

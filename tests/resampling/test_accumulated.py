@@ -1,0 +1,117 @@
+"""Accumulated local effects against the definition, written out row by row and cell by cell."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svmstat.resampling.accumulated import accumulated, accumulated_pair, bins_of, quantiles
+
+TOL = 1e-12  # sums of some hundred numbers in another order
+
+
+def surface(x, z):
+    """Two outcomes of two columns, which interact."""
+    return np.stack([np.sin(x) * z + x**2, np.exp(0.3 * x - 0.2 * z)], axis=-1)
+
+
+def sample(n=60, ties=False, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    z = 0.7 * x + rng.normal(size=n)
+    return (x.round(0), z.round(0)) if ties else (x, z)
+
+
+def first_order(x, z, edges):
+    """As PyALE and ALEPlot have it: bins (e_k, e_k+1], the first closed; the mean of the middles is zero over rows."""
+    which = np.array([max(k for k in range(len(edges) - 1) if k == 0 or edges[k] < value) for value in x])
+    effect = [np.zeros(2)]
+    for k in range(len(edges) - 1):
+        own = z[which == k]
+        up, down = surface(np.full(len(own), edges[k + 1]), own), surface(np.full(len(own), edges[k]), own)
+        effect.append(effect[-1] + (up - down).mean(axis=0))
+    effect = np.array(effect)
+    return effect - np.mean([(effect[k] + effect[k + 1]) / 2 for k in which], axis=0)
+
+
+def means_of(bins, x, z, weights):
+    K = len(bins.edges) - 1
+    delta = surface(bins.edges[bins.of_row + 1], z) - surface(bins.edges[bins.of_row], z)
+    totals = np.bincount(bins.of_row, weights, K)
+    return np.array([weights[bins.of_row == k] @ delta[bins.of_row == k] / totals[k] for k in range(K)]), totals
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_first_order(count, ties):
+    x, z = sample(ties=ties)
+    bins = bins_of(x, np.ones(len(x)), count)
+    assert np.isin(bins.edges, x).all() and bins.edges[0] == x.min() and bins.edges[-1] == x.max()
+    delta, totals = means_of(bins, x, z, np.ones(len(x)))
+    assert (totals > 0).all()
+    np.testing.assert_allclose(accumulated(delta, totals), first_order(x, z, bins.edges), rtol=TOL, atol=TOL)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30))
+def test_weights_are_repeats(seed, count):
+    rng = np.random.default_rng(seed)
+    x, w = rng.integers(0, 9, 25).astype(float), rng.integers(1, 4, 25)
+    shares = np.linspace(0, 1, count + 1)
+    many = np.repeat(x, w)
+    np.testing.assert_array_equal(quantiles(x, w.astype(float), shares), quantiles(many, np.ones(len(many)), shares))
+    np.testing.assert_array_equal(
+        quantiles(x, w.astype(float), shares), np.quantile(many, shares, method="inverted_cdf")
+    )
+
+
+def second_order(x, z, edges):
+    """As ALEPlot of R has it, for the first outcome: accumulated, minus both main effects of that, minus the mean."""
+    a, b = (np.maximum(np.searchsorted(e, v) - 1, 0) for e, v in zip(edges, (x, z), strict=True))
+    K, L = len(edges[0]) - 1, len(edges[1]) - 1
+    delta, counts = np.full((K, L), np.nan), np.zeros((K, L))
+    for k in range(K):
+        for j in range(L):
+            own = (a == k) & (b == j)
+            counts[k, j] = own.sum()
+            if own.any():
+                f = {(i, m): surface(edges[0][k + i], edges[1][j + m])[0] for i in (0, 1) for m in (0, 1)}
+                delta[k, j] = f[1, 1] - f[0, 1] - f[1, 0] + f[0, 0]
+    middle = [(e[1:] + e[:-1]) / 2 / np.ptp(e) for e in edges]
+    full = np.argwhere(counts > 0)
+    for k, j in np.argwhere(counts == 0):
+        away = [np.hypot(middle[0][k] - middle[0][p], middle[1][j] - middle[1][q]) for p, q in full]
+        delta[k, j] = delta[tuple(full[np.argmin(away)])]
+    f = np.zeros((K + 1, L + 1))
+    f[1:, 1:] = delta.cumsum(axis=0).cumsum(axis=1)
+    rise = f[1:] - f[:-1]
+    main = np.append(0, np.cumsum((counts * (rise[:, :-1] + rise[:, 1:]) / 2).sum(axis=1) / counts.sum(axis=1)))
+    rise = f[:, 1:] - f[:, :-1]
+    other = np.append(0, np.cumsum((counts * (rise[:-1] + rise[1:]) / 2).sum(axis=0) / counts.sum(axis=0)))
+    f = f - main[:, None] - other[None, :]
+    return f - (counts * (f[:-1, :-1] + f[:-1, 1:] + f[1:, :-1] + f[1:, 1:]) / 4).sum() / counts.sum()
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (3, 4), (9, 7)])
+def test_second_order(counts):
+    x, z = sample(50)
+    bins = [bins_of(each, np.ones(50), count) for each, count in zip((x, z), counts, strict=True)]
+    (e, a), (g, b) = ((each.edges, each.of_row) for each in bins)
+    shape = len(e) - 1, len(g) - 1
+    cell = np.ravel_multi_index((a, b), shape)
+    totals = np.bincount(cell, minlength=np.prod(shape)).astype(float)
+    each = surface(e[a + 1], g[b + 1]) - surface(e[a], g[b + 1]) - surface(e[a + 1], g[b]) + surface(e[a], g[b])
+    sums = np.stack([np.bincount(cell, column, len(totals)) for column in each.T], axis=-1)
+    delta = (sums / np.maximum(totals, 1)[:, None]).reshape(*shape, 2)
+    found = accumulated_pair(np.stack([delta, 2 * delta]), totals.reshape(shape), (e, g))
+    assert found.shape == (2, shape[0] + 1, shape[1] + 1, 2)
+    np.testing.assert_allclose(found[0, :, :, 0], second_order(x, z, (e, g)), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(found[1], 2 * found[0], rtol=TOL, atol=TOL)
+
+
+def test_what_columns_do_by_themselves_is_not_of_second_order():
+    x, z = sample(80)
+    bins = [bins_of(each, np.ones(80), 5) for each in (x, z)]
+    totals = np.zeros((5, 5))
+    np.add.at(totals, (bins[0].of_row, bins[1].of_row), 1.0)
+    nothing = accumulated_pair(np.zeros((5, 5, 1)), totals, (bins[0].edges, bins[1].edges))
+    assert (nothing == 0).all()

@@ -1,0 +1,149 @@
+"""etable(): each cell is a number of its fit, and what cannot be compared is told."""
+
+import re
+
+import forms
+import numpy as np
+import pytest
+from levels import quiet, sample
+
+from svmstat import etable, svm
+from svmstat.errors import ArgumentError, ArgumentTypeError
+from svmstat.kernels import RBF, Linear
+
+
+@pytest.fixture
+def data(K):
+    return sample(K, 60, seed=2)
+
+
+@pytest.fixture
+def linear(data):
+    return svm("y ~ x + z", data, kernel="linear")
+
+
+@pytest.fixture
+def fits(linear):
+    return {"one": linear, "two": linear.update(". ~ . - z"), "rbf": linear.update(kernel="rbf", gamma=0.5, C=4)}
+
+
+def test_cells(fits, K):
+    found = etable(fits)
+    table = found.table
+    assert table.columns.tolist() == ["one", "two", "rbf"]
+    assert table.loc["settings"].loc["Kernel"].tolist() == ["linear", "linear", "rbf"]
+    assert table.loc[("settings", "C")].tolist() == [1.0, 1.0, 4.0]
+    assert table.loc[("settings", "gamma")].tolist() == [None, None, 0.5]
+    for name, fit in fits.items():
+        held_out = table.loc["held_out", name]
+        assert held_out["-2 log-likelihood"] == fit.loo().score
+        assert held_out["-2 log-likelihood se"] == fit.loo().score_se
+        assert held_out["Error rate se"] == fit.loo().error_rate_se
+        assert ("AUC" in held_out.index) == (K == 2)
+    for label, value in zip(fits["one"].param_labels, np.ravel(fits["one"].params, "F"), strict=True):
+        *pair, term = (label,) if K == 2 else label
+        section = f"coefficients {pair[0]} : {pair[1]}" if pair else "coefficients"
+        if K < 6:
+            cells = table.loc[(section, term)]
+            assert cells["one"] == value and cells["rbf"] is None and (cells["two"] is None) == (term == "z")
+    assert ("coefficients" in " ".join(table.index.get_level_values(0))) == (K < 6)
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_standard_errors_of_coefficients(fits):
+    found = etable(list(fits.values()), B=39, rng=1)
+    assert found.names == ("(1)", "(2)", "(3)")
+    frame = fits["two"].confint(B=39, rng=1).summary_frame()
+    assert found.table.loc[("coefficients", "x"), "(2)"] == frame.loc["x", "estimate"]
+    np.testing.assert_allclose(found.table.loc[("coefficients", "x se"), "(2)"], frame.loc["x", "se"])
+    assert found.table.loc[("coefficients", "x se"), "(3)"] is None
+    assert "no intervals of a logistic regression" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("K", [2, 3], ids=["two", "three"])
+@forms.in_each_form
+def test_printed(fits, form, K):
+    found = etable(fits)
+    text = forms.plain(found.summary(), form)
+    for fit in fits.values():
+        assert f"{fit.loo().score:.2f}" in text and f"({fit.loo().error_rate_se:.4f})" in text
+    told = ("Held out (leave-one-out)", "compare()", "Standard errors take rows for independent")
+    assert [each in text for each in told] == [True] * len(told)
+    assert f"Coefficients of f{', a : b' if K == 3 else ''}" in text
+    forms.assert_narrow(found.summary())
+    assert forms.balanced(found.summary().as_latex())
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_rules_and_rows_of_latex(fits):
+    """A section begins below a rule, and every row has as many cells as the table has columns."""
+    latex = etable(fits).summary().as_latex()
+    body = latex[latex.index(r"\toprule") : latex.index(r"\bottomrule")]
+    rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {3}
+    assert [row.split("&")[0].strip() for row in rows if r"\midrule" in row] == [
+        r"\midrule Held out (leave-{}one-{}out)", r"\midrule Coefficients of f"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_what_stands_above(linear):
+    long = linear.update(kernel=Linear().on("x") + 0.5 * RBF(gamma=0.25).on("x", "z"))
+    found = etable([linear, long])
+    assert [(each.label, each.value) for each in found.above] == [
+        ("Formula", "y ~ x + z"), ("Kernel of (2)", long.kernel_name)
+    ]  # fmt: skip
+    assert found.table.loc[("settings", "Kernel")].tolist() == ["linear", "above"]
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_other_rows_are_told(linear, data):
+    same, other = etable([linear, linear]), etable([linear, linear.update(subset=np.arange(60) > 3)])
+    told = "the fits are not of the same rows, response and weights: their numbers cannot be compared."
+    assert told not in same.warnings and other.warnings[0] == told
+    assert same.warnings[0].startswith("(1): held out, the probabilities are hardly better than the class frequencies")
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_fits_of_all_kinds(linear, data):
+    """Weights, nu, another loss and a tuned fit each have their row."""
+    tuned = quiet("y ~ x + z", data, C=[1, 4], gamma=[0.5]).best
+    found = etable(
+        [linear, linear.update(weights="w"), svm("y ~ x + z", data, nu=0.5), tuned, linear.update(loss="p0")]
+    )
+    settings = found.table.loc["settings"]
+    assert settings.loc["Sum of weights"].tolist()[:2] == [60.0, data["w"].sum()]
+    assert settings.loc["nu of the event"].notna().tolist() == [False, False, True, False, False]
+    assert settings.loc["Loss"].tolist() == ["hinge"] * 4 + ["p0"]
+    corrected = found.table.loc[("held_out", "corrected for tuning")]
+    assert corrected["(4)"] == tuned.corrected_rsquared(tuned.loo()) and corrected["(1)"] is None
+    assert "corrected for tuning" in str(found)
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_without_held_out_rows(linear):
+    found = etable([linear], loo=False)
+    assert "held_out" not in found.table.index.get_level_values(0)
+    assert "etable(..., loo=True)" in str(found) and "Held out" not in str(found)
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_replicates_are_for_coefficients(linear):
+    with pytest.raises(ArgumentError, match="B=39 is for standard errors of coefficients"):
+        etable([linear.update(kernel="rbf")], B=39)
+    with pytest.raises(ArgumentError, match="B=1 is not allowed: it must be an integer >= 2"):
+        etable([linear], B=1)
+
+
+@pytest.mark.parametrize(
+    ("fits", "error", "message"),
+    [
+        ([], ArgumentError, "fits is empty"),
+        ("fit", ArgumentTypeError, "fits is of type str"),
+        ([1], ArgumentTypeError, "fits has (1) of type int: it must be a fit of svm(), or .best of tune()"),
+        ({"a": None}, ArgumentTypeError, "fits has a of type NoneType"),
+    ],
+)
+def test_what_is_no_fit(fits, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        etable(fits)

@@ -1,0 +1,328 @@
+"""Effects and comparisons against scikit-learn, against their definitions by hand, and what they refuse."""
+
+import re
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from levels import repeated, sample
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.inspection import partial_dependence
+
+from svmstat import datasets, svm
+from svmstat.errors import ArgumentError, DataError, DesignWarning, UnavailableError
+
+TOL = 1e-10  # means of the same predictions, added up in another order
+FORMULA = "y ~ np.exp(x / 5) * site + z + x:z + C(side)"
+
+
+@pytest.fixture(params=[2, 3], ids=["two", "three"])
+def fit(request):
+    return svm(FORMULA, sample(request.param, 60, seed=1), weights="w", C=2.0)
+
+
+@pytest.fixture(scope="module")
+def two():
+    return svm("y ~ x + z + site", sample(2, 40, seed=1))
+
+
+class Wrapped(ClassifierMixin, BaseEstimator):
+    """A fit as scikit-learn sees it."""
+
+    def __init__(self, fit=None):
+        self.fit_of = fit
+        self.classes_ = np.array(fit.classes)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return self.fit_of.predict_proba(X).to_numpy()
+
+
+def own_rows(fit):
+    used = fit.frame.weights > 0
+    return fit.model_frame[used].reset_index(drop=True), fit.frame.weights[used]
+
+
+def shown(fit, p):
+    """Of two levels the event only."""
+    return p[..., [fit.classes.index(fit.event)]] if len(fit.classes) == 2 else p
+
+
+def estimates(result, fit):
+    q = 1 if len(fit.classes) == 2 else len(fit.classes)
+    return result.summary_frame()["estimate"].to_numpy().reshape(-1, q)
+
+
+@pytest.mark.parametrize("column", ["x", "z"])
+def test_partial_dependence_is_that_of_scikit_learn(fit, column):
+    rows, weights = own_rows(fit)
+    arguments = {"method": "brute", "response_method": "predict_proba", "grid_resolution": 7}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        theirs = partial_dependence(Wrapped(fit), rows, [column], kind="individual", **arguments)
+        mean = partial_dependence(Wrapped(fit), rows, [column], sample_weight=weights, **arguments)
+    grid = theirs["grid_values"][0]
+    pdp, ice = (fit.effects(column, kind=kind, grid=grid) for kind in ("pdp", "ice"))
+    np.testing.assert_allclose(estimates(pdp, fit), mean["average"].T, rtol=TOL)
+    np.testing.assert_allclose(estimates(ice, fit), mean["average"].T, rtol=TOL)
+    curves = ice.curves.to_numpy().reshape(len(rows), -1, len(grid)).transpose(1, 0, 2)
+    np.testing.assert_allclose(curves, theirs["individual"], rtol=TOL)
+    assert list(ice.curves.index) == list(fit.frame.index[fit.frame.weights > 0])
+    np.testing.assert_array_equal(pdp.summary_frame()[column].unique(), grid)
+
+
+def test_a_map_is_that_of_scikit_learn(fit):
+    rows, weights = own_rows(fit)
+    effect = fit.effects(["x", "z"], kind="pdp", grid=4)
+    grid = {name: np.unique(effect.summary_frame()[name]) for name in ("x", "z")}
+    theirs = partial_dependence(
+        Wrapped(fit), rows, ["x", "z"], sample_weight=weights, method="brute", custom_values=grid
+    )["average"]
+    mine = estimates(effect, fit)
+    blank = np.isnan(mine[:, 0])
+    assert 0 < blank.sum() < len(blank)
+    np.testing.assert_allclose(mine[~blank], theirs.reshape(len(theirs), -1).T[~blank], rtol=TOL)
+
+
+@pytest.mark.parametrize("on", ["prob", "decision"])
+def test_accumulated_local_effects_by_the_definition(fit, on):
+    """Bins (e_k, e_k+1] between observed quantiles; mean differences in a bin, summed, the mean of the middles zero."""
+    rows, w = own_rows(fit)
+    many = np.repeat(rows["x"].to_numpy(), w.astype(int))
+    edges = np.unique([many.min(), *np.quantile(many, np.linspace(0, 1, 9), method="inverted_cdf")])
+    which = pd.cut(rows["x"], edges, include_lowest=True, labels=False).to_numpy()
+
+    def predicted(x):
+        data = rows.assign(x=x)
+        p = fit.predict_proba(data) if on == "prob" else fit.decision_function(data)
+        values = p.to_numpy().reshape(len(p), -1)
+        return shown(fit, values) if on == "prob" else values
+
+    delta = predicted(edges[which + 1]) - predicted(edges[which])
+    steps = [np.average(delta[which == k], axis=0, weights=w[which == k]) for k in range(len(edges) - 1)]
+    effect = np.vstack([np.zeros(delta.shape[1]), np.cumsum(steps, axis=0)])
+    effect -= np.average((effect[which] + effect[which + 1]) / 2, axis=0, weights=w)
+    frame = fit.effects("x", on=on, grid=8).summary_frame()
+    np.testing.assert_allclose(frame["estimate"].to_numpy().reshape(len(edges), -1), effect, rtol=1e-8, atol=TOL)
+    np.testing.assert_array_equal(frame["x"].unique(), edges)
+    assert frame[["lower", "upper"]].isna().all(axis=None)
+
+
+def test_of_an_additive_f_the_effect_is_its_term():
+    data = sample(2, 60, seed=2)
+    fit = svm("y ~ np.exp(x / 5) + z", data, kernel="linear")
+    frame = fit.effects("x", on="decision", grid=5).summary_frame()
+    slope = fit.params["np.exp(x / 5)"]
+    rises = np.diff(frame["estimate"])
+    np.testing.assert_allclose(rises, slope * np.diff(np.exp(frame["x"] / 5)), rtol=1e-9, atol=TOL)
+    pair = fit.effects(("x", "z"), on="decision").summary_frame()["estimate"]
+    np.testing.assert_allclose(pair.dropna(), 0.0, atol=TOL)
+
+
+def test_average_predictions_by_level_and_their_differences(fit):
+    rows, w = own_rows(fit)
+    by_hand = [
+        np.average(shown(fit, fit.predict_proba(rows.assign(site=level)).to_numpy()), axis=0, weights=w)
+        for level in ("east", "north", "south")
+    ]
+    effect = fit.effects("site")
+    assert effect.kind == "average" and effect.summary_frame()["site"].unique().tolist() == ["east", "north", "south"]
+    np.testing.assert_allclose(estimates(effect, fit), by_hand, rtol=TOL)
+    for compared in (effect.differences, fit.comparisons("site")):
+        assert list(dict.fromkeys(compared.summary_frame()["contrast"])) == ["north - east", "south - east"]
+        np.testing.assert_allclose(estimates(compared, fit), np.array(by_hand[1:]) - by_hand[0], rtol=1e-8, atol=TOL)
+    one = fit.comparisons("site", step=("south", "north"))
+    np.testing.assert_allclose(estimates(one, fit)[0], by_hand[1] - by_hand[2], rtol=1e-8, atol=TOL)
+
+
+@pytest.mark.parametrize("step", [1, -0.5, "sd", (-0.5, 0.75)])
+def test_comparisons_by_hand(fit, step):
+    rows, w = own_rows(fit)
+    x = rows["x"]
+    low, high = (x, x + step) if np.isscalar(step) and step != "sd" else step if step != "sd" else (None, None)
+    if step == "sd":
+        many = np.repeat(x.to_numpy(), w.astype(int))
+        low, high = many.mean() - many.std(ddof=1) / 2, many.mean() + many.std(ddof=1) / 2
+    p = [shown(fit, fit.predict_proba(rows.assign(x=value)).to_numpy()) for value in (high, low)]
+    found = fit.comparisons("x", step=step)
+    np.testing.assert_allclose(
+        estimates(found, fit)[0], np.average(p[0] - p[1], axis=0, weights=w), rtol=1e-8, atol=TOL
+    )
+    if step == 1:
+        assert found.beyond == (int((x + 1 > x.max()).sum()),)
+        assert f"x +1: {found.beyond[0]}" in str(found)
+
+
+def test_weights_are_repeats():
+    data = sample(3, 40, seed=4)
+    many = svm(FORMULA, repeated(data), C=2.0)
+    fit = svm(FORMULA, data, weights="w", C=2.0)
+    for draw in (lambda each: each.effects(), lambda each: each.comparisons(), lambda each: each.effects(("x", "z"))):
+        mine, theirs = (draw(each).summary_frame() for each in (fit, many))
+        pd.testing.assert_frame_equal(mine, theirs, rtol=1e-6, atol=1e-8)  # two certified fits of one sample
+
+
+@pytest.mark.parametrize("kind", ["ale", "pdp"])
+def test_a_band_is_percentiles_of_the_effects_of_replicates(fit, kind):
+    drawn = fit.bootstrap(B=39, rng=3)
+    frame = fit.effects("x", kind=kind, B=drawn, grid=3, on="decision").summary_frame()
+    rows, w = own_rows(fit)
+    values = frame["x"].unique()
+    f = np.stack([drawn.decision_function(rows.assign(x=value)) for value in values])  # (v, B, n, P)
+    if kind == "pdp":
+        each = np.average(f, axis=2, weights=w)
+    else:
+        which = np.maximum(np.searchsorted(values, rows["x"]) - 1, 0)
+        bins = [which == k for k in range(len(values) - 1)]
+        steps = [np.average((f[k + 1] - f[k])[:, own], axis=1, weights=w[own]) for k, own in enumerate(bins)]
+        each = np.concatenate([np.zeros((1, *steps[0].shape)), np.cumsum(steps, axis=0)])
+        middle = [(each[k] + each[k + 1]) / 2 * w[own].sum() / w.sum() for k, own in enumerate(bins)]
+        each = each - np.sum(middle, axis=0)
+    P = f.shape[-1]
+    for name, place in (("lower", 0), ("upper", -1)):  # of 39, at 0.95 the least and the greatest
+        by_hand = np.sort(each, axis=1)[:, place]
+        np.testing.assert_allclose(frame[name].to_numpy().reshape(-1, P), by_hand, rtol=1e-8, atol=1e-10)
+
+
+def test_replicates_are_the_same_for_all(fit):
+    drawn = fit.bootstrap(B=39, rng=3)
+    every = fit.effects(B=39, rng=3)
+    alone = fit.effects("x", B=drawn, n_jobs=2)
+    pd.testing.assert_frame_equal(every["x"].summary_frame(), alone.summary_frame(), check_exact=True)
+    assert [each.name for each in every] == ["x", "site", "z", "side"] and len(every) == 4
+    together = fit.comparisons(B=drawn, n_jobs=2).summary_frame()
+    again = fit.comparisons(B=39, rng=3).summary_frame()
+    pd.testing.assert_frame_equal(together, again, check_exact=True)
+    site = every["site"].differences.summary_frame()
+    pd.testing.assert_frame_equal(site, again[again["term"] == "site"].reset_index(drop=True), rtol=1e-9)
+
+
+def test_failed_replicates_are_counted():
+    data = pd.DataFrame({"y": [0] * 14 + [1], "x": np.arange(15.0)})
+    fit = svm("y ~ x", data, calibration="insample")
+    found = fit.effects("x", B=39, rng=1)
+    assert found.band.n_failed > 0 and found.band.B == 39
+    text = " ".join(str(found).split())
+    assert f"failed: {found.band.n_failed}" in text and "too few are left for an interval" in text
+    assert np.isnan(found.band.lower).all()
+
+
+@pytest.mark.parametrize("calibration", ["auto", "venn-abers", "insample"])
+def test_ten_rows(calibration):
+    data = pd.DataFrame({"y": [0, 1] * 5, "x": np.arange(10.0), "s": list("ab") * 5, "c": 1.0})
+    with pytest.warns(match="constant"):
+        fit = svm("y ~ x + s + c", data, calibration=calibration)
+    found = fit.effects(B=39, rng=1)
+    assert found.constant == ("c",) and "having one value only: c" in str(found)
+    assert np.isfinite(found["x"].estimate).all() and len(found["x"].grid[0]) == 10
+    with pytest.raises(ArgumentError, match="x='c' has one value in all rows"):
+        fit.effects("c")
+    with pytest.raises(ArgumentError, match="has one value"):
+        fit.comparisons("c")
+
+
+def test_what_goes_by_levels():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"y": rng.integers(0, 2, 60), "many": rng.integers(0, 12, 60), "two": np.resize([2.5, 7], 60)})
+    data["flag"], data["kind"] = data["two"] > 3, pd.Categorical(np.resize(list("qpr"), 60), categories=list("zrqp"))
+    data["number"] = rng.normal(size=60)
+    fit = svm("y ~ C(many) + two + flag + kind + I(number > 0) + number", data)
+    found = {each.name: each for each in fit.effects()}
+    assert {name for name, each in found.items() if each.kind == "average"} == {"many", "two", "flag", "kind"}
+    assert list(found["kind"].summary_frame()["kind"]) == ["r", "q", "p"]
+    assert list(found["flag"].summary_frame()["flag"]) == [False, True]
+    assert len(found["many"].differences.labels) == 11
+    assert found["two"].differences.labels == ("7 - 2.5",)
+
+
+WRONG = [
+    ("effects", {"x": "sit"}, "x='sit' is not allowed: it must be a column of the data that the formula reads ('x', "),
+    ("effects", {"x": "sit"}, "did you mean 'site'?"),
+    ("effects", {"x": ("x", "x")}, "is not allowed: it must be a column, two different ones"),
+    ("effects", {"x": ("x", "z"), "kind": "ice"}, "kind='ice' is not allowed: it must be 'ale' or 'pdp' for two"),
+    ("effects", {"x": "x", "kind": "pd"}, "kind='pd' is not allowed: it must be one of 'ale', 'pdp', 'ice'"),
+    ("effects", {"x": "x", "on": "odds"}, "on='odds' is not allowed"),
+    ("effects", {"x": "x", "B": 38}, "with level=0.95, B=38 is not allowed: it must be an integer >= 39"),
+    ("effects", {"x": "x", "level": 1.0}, "level=1.0 is not allowed"),
+    ("effects", {"x": "x", "grid": 0}, "grid=0 is not allowed"),
+    ("effects", {"x": "x", "kind": "pdp", "grid": [99.0]}, "grid=99.0 is not allowed: it must be between"),
+    ("effects", {"x": "x", "grid": [0.0]}, "is not allowed: it must be an integer, except for 'pdp'"),
+    ("effects", {"x": "x", "kind": "ice", "B": 39}, "it must be 0 with kind='ice'"),
+    ("comparisons", {"x": "x", "step": 99}, "step=99 is not allowed"),
+    ("comparisons", {"x": "x", "step": 0}, "step=0 is not allowed"),
+    ("comparisons", {"x": "x", "step": "2sd"}, "step='2sd' is not allowed: it must be a finite number, 'sd' or a pair"),
+    ("comparisons", {"x": "x", "step": (0.0, 99.0)}, "step=99.0 is not allowed: it must be between"),
+    (
+        "comparisons",
+        {"x": "site", "step": ("east", "west")},
+        "step='west' is not allowed: it must be a level of",
+    ),
+    ("comparisons", {"x": "site", "step": 2}, "step=2 is not allowed: it must be a pair of levels"),
+    ("comparisons", {"step": (0.0, 1.0)}, "where x names no column"),
+    ("comparisons", {"x": ("x", "z")}, "it must be one column"),
+]
+
+
+@pytest.mark.parametrize(("method", "arguments", "message"), WRONG)
+def test_arguments(two, monkeypatch, method, arguments, message):
+    def fail(*_, **__):
+        raise AssertionError("something was solved")
+
+    monkeypatch.setattr("svmstat.results.uncertainty.pairs_replicates", fail)
+    monkeypatch.setattr("svmstat.results.explained.means", fail)
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        getattr(two, method)(**arguments)
+
+
+def test_what_there_is_not(two):
+    with pytest.raises(ArgumentError, match="another fit"):
+        two.effects("x", B=two.update(C=3).bootstrap(39))
+    data = sample(2, 20)
+    given = svm("y ~ .", pd.DataFrame(np.eye(20)).assign(y=data["y"]), kernel="precomputed")
+    with pytest.raises(UnavailableError, match="precomputed kernel"):
+        given.effects()
+    logs = svm("y ~ np.log(x - z) + z", data.assign(x=np.arange(20.0), z=np.arange(20.0) - 1.0 - data["x"] ** 2))
+    with pytest.warns(DesignWarning), pytest.raises(DataError, match=r"with x = 0.0 .* has no value in \d+ of 20 rows"):
+        logs.effects("x", kind="pdp")
+    with pytest.raises(ArgumentError, match=re.escape("the term 'np.log(x - z)' reads 'x', 'z'")):
+        logs.effects("np.log(x - z)")
+
+
+@pytest.mark.parametrize("asked", ["x", "site", ("x", "z"), ("site", "x"), ("site", "side"), None])
+@pytest.mark.parametrize("B", [0, 39])
+def test_every_effect_is_drawn_and_printed(fit, asked, B):
+    found = fit.effects(asked, B=B, rng=1, grid=4)
+    axes = np.ravel(found.plot())
+    axes[0].figure.canvas.draw()
+    text = " ".join(str(found).split())
+    assert ("They are no confidence interval for a true effect" in text) == (B > 0)
+    assert "no causal effect" in text
+    assert repr(found).startswith("<Effect")
+    plt.close("all")
+    compared = fit.comparisons(B=B, rng=1)
+    compared.plot().figure.canvas.draw()
+    plt.close("all")
+    assert ("no confidence interval" in " ".join(str(compared).split())) == (B > 0)
+
+
+def test_a_column_with_a_name_of_the_table():
+    data = sample(3, 40).rename(columns={"x": "level", "z": "estimate"})
+    fit = svm("y ~ level + estimate", data)
+    assert list(fit.effects("level").summary_frame()) == ["level_value", "level", "estimate", "lower", "upper"]
+    assert list(fit.effects("estimate").summary_frame()) == ["estimate_value", "level", "estimate", "lower", "upper"]
+
+
+def test_the_axis_is_that_of_the_data():
+    fit = svm("disease ~ np.log(ast) + np.log(alt) + np.log(gldh)", datasets.load("liver"), C=4)
+    frame = fit.effects("ast").summary_frame()
+    assert frame["ast"].min() == 20 and frame["ast"].max() == 2298
+    assert frame["level"].unique().tolist() == list(fit.classes)
+    sums = frame.groupby("ast")["estimate"].sum()
+    np.testing.assert_allclose(sums, 0.0, atol=TOL)  # probabilities add up to one

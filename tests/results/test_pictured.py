@@ -1,0 +1,105 @@
+"""Four figures that check a fit, and residuals by predictor: what is drawn is what the held-out rows say."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from levels import repeated, sample
+
+from svmstat import svm
+from svmstat.errors import ArgumentError, DataError
+from svmstat.objective.residuals import binned
+
+TOL = 1e-10  # the same sums in another order
+
+
+@pytest.fixture(params=[2, 3], ids=["two", "three"])
+def fit(request):
+    return svm("y ~ np.exp(x / 5) + z + site", sample(request.param, 90, seed=1), weights="w")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+def dots(ax):
+    """Where means are drawn (k, 2), of all classes."""
+    return np.vstack([np.column_stack(line.get_data()) for line in ax.lines if line.get_marker() not in ("", "None")])
+
+
+def test_bins_by_hand():
+    x, p = np.array([1.0, 2.0, 3.0, 9.0]), np.array([0.2, 0.5, 0.5, 0.9])
+    seen, w = np.array([True, False, True, True]), np.array([2.0, 1.0, 1.0, 3.0])
+    found = binned(x, seen, p, w, np.array([0, 0, 2, 2]))
+    np.testing.assert_allclose(found.x, [4 / 3, 7.5])
+    np.testing.assert_allclose(found.mean, [(2 * 0.8 - 0.5) / 3, (0.5 + 3 * 0.1) / 4])
+    np.testing.assert_allclose(found.se, [np.sqrt(2 * 0.16 + 0.25) / 3, np.sqrt(0.25 + 3 * 0.09) / 4])
+    np.testing.assert_array_equal(found.total, [3.0, 4.0])
+
+
+def test_residuals_by_level_are_means_of_the_residuals(fit):
+    axes = fit.plot_residuals()
+    assert [ax.get_xlabel() for ax in axes] == ["x", "z", "site"]
+    residuals = fit.residuals("response").to_numpy().reshape(fit.n_rows, -1)
+    w = fit.frame.weights
+    site = fit.model_frame["site"].to_numpy()
+    by_hand = [
+        np.average(residuals[own], axis=0, weights=w[own])
+        for own in ((site == level) & (w > 0) for level in ("east", "north", "south"))
+    ]
+    np.testing.assert_allclose(np.sort(dots(axes[2])[:, 1]), np.sort(np.ravel(by_hand)), rtol=TOL, atol=TOL)
+    assert [text.get_text() for text in axes[2].get_xticklabels()] == ["east", "north", "south"]
+    assert len({ax.get_ylim() for ax in axes}) == 1
+
+
+def test_weights_are_repeats(fit):
+    data = sample(len(fit.classes), 90, seed=1)
+    many = svm("y ~ np.exp(x / 5) + z + site", repeated(data), calibration="insample")
+    few = svm("y ~ np.exp(x / 5) + z + site", data, weights="w", calibration="insample")
+    mine, theirs = (each.plot_residuals() for each in (few, many))
+    np.testing.assert_allclose(dots(mine[0])[:, 0], dots(theirs[0])[:, 0], rtol=1e-7)
+
+
+def test_four_figures(fit):
+    axes = fit.plot(rng=1)
+    assert len(axes) == 4
+    axes[0].figure.canvas.draw()
+    held = fit.loo()
+    used = fit.frame.weights > 0
+    shown = axes[2].collections[0].get_offsets()
+    assert len(shown) == used.sum() and axes[2].get_ylabel() == "outlyingness, −2 log π"
+    np.testing.assert_allclose(np.sort(shown[:, 1]), np.sort(-2 * held.log_likelihoods[used]), rtol=TOL)
+    largest = fit.frame.index[used][np.argmax(-held.log_likelihoods[used])]
+    assert str(largest) in [text.get_text() for text in axes[2].texts]
+    assert f"held out: leave-one-out, {used.sum()} rows" in axes[0].figure._suptitle.get_text()
+    heights = [each.get_data() for each in axes[3].patches if hasattr(each, "get_data")]
+    assert len(heights) == 4 * len(fit.response.pairs)  # of either class of a pair its area and its outline
+    for each in heights:
+        assert (each.values >= each.baseline).all()
+
+
+def test_they_go_where_they_are_put(fit):
+    figure, places = plt.subplots(1, 2, figsize=(12, 6), layout="constrained")
+    fit.plot(ax=places[0])
+    fit.plot_residuals(ax=places[1])
+    figure.canvas.draw()
+    assert len(figure.subfigs) == 2 and tuple(figure.get_size_inches()) == (12, 6)
+
+
+def test_the_envelope():
+    fit = svm("y ~ x + z", sample(2, 40, seed=3))
+    with pytest.raises(ArgumentError, match="B=98 is not allowed: it must be 0, or at least 99"):
+        fit.plot(B=98)
+    texts = [text.get_text() for text in fit.plot(B=99, rng=1)[2].texts]
+    assert texts[:2] == ["95 % envelope", "95 % envelope"]
+
+
+def test_rows_that_cannot_be_held_out_are_counted():
+    data = pd.DataFrame({"y": [0] * 9 + [1], "x": np.arange(10.0) ** 2, "g": list("aabbaabbab")})
+    fit = svm("y ~ x + g", data, calibration="insample")
+    assert "1 row without a prediction" in fit.plot_residuals()[0].figure._suptitle.get_text()
+    assert "9 rows, 1 without a prediction" in fit.plot(rng=1)[0].figure._suptitle.get_text()
+    with pytest.raises(DataError, match="no row can be held out"):
+        svm("y ~ x", pd.DataFrame({"y": [0, 1], "x": [1.0, 2.0]}), calibration="insample").plot()
