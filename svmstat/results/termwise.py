@@ -15,7 +15,7 @@ from svmstat.machine import term_values
 from svmstat.reporting.plots import terms_plot
 from svmstat.resampling.replicates import least_replicates
 from svmstat.results.term_table import term_frame
-from svmstat.results.uncertainty import Uncertain, checked_level
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -87,7 +87,7 @@ class Termwise(Uncertain):
         self,
         terms: str | Sequence[str] | None = None,
         *,
-        B: int = 199,
+        B: int | Bootstrap = 199,
         level: float = 0.95,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -105,8 +105,8 @@ class Termwise(Uncertain):
         ----------
         terms : str or sequence of str, optional
             Names of terms; by default those with θ > 0.
-        B : int
-            Number of replicates, at least 2/(1 − level) − 1; 0 for no bands.
+        B : int or Bootstrap
+            Number of replicates, at least 2/(1 − level) − 1, or those that `bootstrap` has made; 0 for no bands.
         level : float
             Between 0 and 1: the share of the replicates inside a band.
         rng, n_jobs, progress
@@ -138,10 +138,13 @@ class Termwise(Uncertain):
         """
         kernel = self._additive("plot_terms()")
         chosen = _chosen(kernel, terms)
-        columns, B = at_least("columns", columns, 1), at_least("B", B, 0)
-        if B:
-            level = checked_level(level, B)
-        replicates = self.bootstrap(B, rng, n_jobs, progress).replicates if B else None
+        columns = at_least("columns", columns, 1)
+        made = B if isinstance(B, Bootstrap) else None
+        n = at_least("B", B, 0) if made is None else made.B
+        if n:
+            level = checked_level(level, n)
+            made = self.bootstrap(n, rng, n_jobs, progress) if made is None else made
+        replicates = None if made is None else made.replicates
         effects = term_effects(self.machine, self.frame.design, chosen, replicates, level)
         pairs = [f"{first} : {second}" for first, second in self.pairs]
         banded = replicates is not None and int((~replicates.failed).sum()) >= least_replicates(level)

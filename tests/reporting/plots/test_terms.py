@@ -28,6 +28,9 @@ def test_a_panel_for_each_term_and_for_each_map_of_a_pair(K):
 def test_terms_that_are_asked_for_and_no_bands():
     fit = svm("y ~ s(x) + te(x, z) + side", sample(2), theta={"side": 0})
     assert len(fit.plot_terms(B=0)) == 2
+    one, other = (fit.plot_terms("s(x)", **each)[0] for each in ({"B": fit.bootstrap(39, rng=1)}, {"B": 39, "rng": 1}))
+    bands = [ax.collections[0].get_paths()[0].vertices for ax in (one, other)]
+    np.testing.assert_array_equal(*bands)
     (ax,) = fit.plot_terms("te( x,z )", B=0)
     assert "mean zero" in ax.figure.get_suptitle()
     (ax,) = fit.plot_terms(["s(x)"], B=0)
