@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks import (
+    additive,
     beside,
     davenport,
     first_call,
@@ -23,6 +24,7 @@ from benchmarks import (
 from benchmarks.fuzz import command as fuzz
 
 BENCHMARKS = {
+    "additive": additive.main,
     "fit": fit.main,
     "loo-engine": loo_engine.main,
     "gof": gof.main,

@@ -20,6 +20,7 @@ from benchmarks import (
     validity_coefficients,
     validity_evidence,
     validity_gof,
+    validity_selection,
     validity_sets,
     validity_terms,
 )
@@ -35,6 +36,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "span": span.rows,
     "terms": validity_terms.rows,
     "neyman-pearson": np_loo.rows,
+    "selection": validity_selection.rows,
 }
 
 

@@ -11,13 +11,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.checks import flag, one_of, positive
+from svmstat._tools.checks import flag, one_of, positive, refuse
 from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
-from svmstat.kernels import ARGUMENTS, Kernel, check_gram, make_kernel, warn_if_indefinite
+from svmstat.kernels import ARGUMENTS, Inherited, Kernel, additive_kernel, check_gram, make_kernel, warn_if_indefinite
 from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
 from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
@@ -50,6 +50,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     degree: int = _DEGREE,
     coef0: float = _COEF0,
     nu: float | Sequence[float] | None = None,
+    theta: Mapping[str, float] | None = None,
     weights: Hashable | ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
     costs: Mapping[str, float] | None = None,
@@ -74,7 +75,9 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         A patsy formula such as ``"y ~ x1 + C(site)"``; ``y ~ .`` takes all other columns. There is no
         intercept column, and every factor is coded by all its levels. Names that are not columns are looked
         up where ``svm`` is called, and called if the formula says so: a text of somebody else's belongs in
-        `svmstat.formula.Untrusted`, for which only what `svmstat.formula.safety` lists is evaluated.
+        `svmstat.formula.Untrusted`, for which only what `svmstat.formula.safety` lists is evaluated. With s(x),
+        s(x, z), te(x, z) or ti(x, z) in it the machine is additive, f = b + Σ_t h_t with a function h_t for each term:
+        see docs/additive.md.
     data : DataFrame
         One row per observation.
     loss : {"hinge", "p0"}
@@ -87,7 +90,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         ``kernel=Linear().on("age") + 0.5 * RBF(gamma="median").on("lon", "lat")``. With "precomputed" the columns of
         the design are those of the gram matrix, in the order of the rows of ``data``:
         ``svm("y ~ .", frame_of_K_and_y, kernel="precomputed")``. A function K(X, Z) of two arrays (m, p) and
-        (k, p) returns (m, k).
+        (k, p) returns (m, k). In an additive formula it is "rbf" or "spline", the kernel of the smooth terms that do
+        not name their own, as ``s(x, kernel="spline")`` does.
     C : float
         Cost, > 0. The λ of the penalised form (1/Σw) Σ w [..]₊ + λ‖h‖² is 1/(2 C Σw). With all weights the bounds
         u_i must be between 1e-100 and 1e100.
@@ -102,6 +106,9 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         share of each class inside the margin from above and that of its support vectors from below. A single number is
         the ordinary ν-SVM, with ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋). The fit is that of the cost C = 1/(ρn) with class
         weights γ and 1 − γ, and f is reported on its scale, with the margins at −1 and 1. Resampling keeps n, ν and γ.
+    theta : mapping, optional
+        θ ≥ 0 of some terms of an additive formula, ``{"s(lon)": 2}``, the others being 1: K = Σ_t θ_t K_t with the K_t
+        centred and of mean diagonal 1. A term with 0 is left out. `tune` chooses them.
     weights : column name or array_like of shape (n,), optional
         Case weights w ≥ 0. A row of weight two counts as the row given twice, in every number of the fit; a
         row of weight zero as absent, but it is predicted.
@@ -189,14 +196,14 @@ def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     resolved_kernel = prepared.resolve(chosen)
     untuned = (
         *(("C",) if C is _C and nu is None else ()),
-        *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) else ()),
+        *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) and not frame.design.additive else ()),
     )
     return replace(fit(prepared, resolved_kernel, float(C), resolved, untuned), call=call_of(asked))
 
 
 _OF_DATA = (
-    "loss", "weights", "class_weight", "costs", "priors", "event", "subset", "na_action", "scale", "calibration",
-    "coupling",
+    "loss", "theta", "weights", "class_weight", "costs", "priors", "event", "subset", "na_action", "scale",
+    "calibration", "coupling",
 )  # fmt: skip
 """The arguments of `svm` that `prepare` takes too."""
 
@@ -226,6 +233,8 @@ class Call:
             raise no_argument("update", unknown[0], _DEFAULTS)
         replaced = self._replaced_by(changes)
         kept = {name: value for name, value in self.given.items() if name not in replaced}
+        if formula is not None and "theta" in kept:
+            kept["theta"] = Inherited(kept["theta"])
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
 
@@ -282,6 +291,8 @@ class Prepared:
         The decision values to which the Platt map is fitted.
     coupling : str
         How probabilities of pairs are coupled.
+    theta : mapping, optional
+        θ of the terms of an additive formula that have one given.
     """
 
     frame: ModelFrame
@@ -290,9 +301,12 @@ class Prepared:
     decision: Decision
     calibration: str
     coupling: str
+    theta: Mapping[str, float] | None = None
 
     def resolve(self, kernel: Kernel) -> Kernel:
-        """The kernel with numbers for all that it learns from these rows."""
+        """The kernel with numbers for all that it learns from these rows; in an additive formula that of all terms."""
+        if self.frame.design.additive:
+            kernel = additive_kernel(self.frame.design.terms, kernel, self.theta)
         return kernel.resolve(self.X, self.frame.weights, self.frame.design.named_slices)
 
     @property
@@ -340,6 +354,7 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     *,
     loss: str,
     of_rows: bool,
+    theta: Mapping[str, float] | None,
     weights: Hashable | ArrayLike | None,
     class_weight: Mapping[Any, float] | str | None,
     costs: Mapping[str, float] | None,
@@ -365,9 +380,12 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
         formula, data, weights=weights, subset=subset, event=event, na_action=na_action,
         scale=scale and of_rows, drop_constant=of_rows, env=env, ignored=ignored,
     )  # fmt: skip
+    if theta is not None and not frame.design.additive and not isinstance(theta, Inherited):
+        allowed = "left out: the formula has no smooth term such as s(x), and so one joint kernel"
+        raise refuse("theta", theta, allowed)
     decision = decide(frame, class_weight, costs, priors)
-    X = frame.X if of_rows else _gram_columns(frame, len(data))
-    return Prepared(frame, X, loss, decision, calibration, coupling)
+    X = frame.X if of_rows or frame.design.additive else _gram_columns(frame, len(data))
+    return Prepared(frame, X, loss, decision, calibration, coupling, theta)
 
 
 def fit(

@@ -14,7 +14,7 @@ from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
-from svmstat.formula.factor import Term, learn_factor
+from svmstat.formula.factor import Factor, Term, learn_factor
 from svmstat.formula.parse import Parsed, parse
 from svmstat.formula.response import (
     Response,
@@ -24,6 +24,9 @@ from svmstat.formula.response import (
 )
 from svmstat.formula.rows import case_weights, named_column, subset_rows
 from svmstat.formula.scaling import learn_scaling
+from svmstat.formula.smooth import Smooth, fit_smooth, read_smooth, refuse_product
+from svmstat.formula.source import Source
+from svmstat.formula.values import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,7 +242,7 @@ def build_design(
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
     for each in right.values():
         warn_whole_column(each, complete.values[each.code], table)
-    terms = tuple(Term(tuple(factors[source.code] for source in term)) for term in parsed.terms)
+    terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
     columns = term_columns("data", terms, complete.values, table.index)
     column_names = tuple(name for term in terms for name in term.column_names)
     scaling = learn_scaling(column_names, columns[counted], w[counted], bool(scale), drop_constant)
@@ -290,13 +293,28 @@ def _bound(parsed: Parsed, data: pd.DataFrame, names: Mapping[str, Any]) -> tupl
     columns = computable(data)
     left = bind(parsed.response, columns, names)
     right: dict[str, Expression] = {}
-    for source in (source for term in parsed.terms for source in term):
+    for source in (source for term in parsed.terms for source in _sources(term)):
         if source.code not in right:
             right[source.code] = bind(source, columns, names)
         same = left.column is not None and right[source.code].column == left.column
         if same or source.code == left.code:
             raise source.error(f"The response {left.code!r} is also a predictor.")
     return left, right
+
+
+def _sources(term: tuple[Source, ...]) -> tuple[Source, ...]:
+    """What a term is computed from: its factors, or the arguments of a smooth."""
+    refuse_product(term)
+    smoothing = read_smooth(term[0])
+    return term if smoothing is None else smoothing.sources
+
+
+def _fitted(term: tuple[Source, ...], factors: Mapping[str, Factor], values: Mapping[str, Value]) -> Term | Smooth:
+    """A term of the formula with its factors."""
+    smoothing = read_smooth(term[0])
+    if smoothing is not None:
+        return fit_smooth(smoothing, factors, values)
+    return Term(tuple(factors[source.code] for source in term))
 
 
 def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:

@@ -1,8 +1,8 @@
 """The right side of a formula as it was fitted, ready to be applied to new data."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from svmstat.formula.columns import Column, check_frame, read_table
 from svmstat.formula.evaluation import check_finite, check_finite_columns, evaluate_new
 from svmstat.formula.factor import Term
 from svmstat.formula.scaling import Scaling
+from svmstat.formula.smooth import Smooth, TermColumns
 from svmstat.formula.values import Value
 
 
@@ -61,7 +62,7 @@ class Design:
     center: np.ndarray
     scale_: np.ndarray
     predictors: tuple[Hashable, ...]
-    _terms: tuple[Term, ...] = field(repr=False)
+    _terms: tuple[Term | Smooth, ...] = field(repr=False)
     _columns: dict[Hashable, Column] = field(repr=False)
     _scaling: Scaling = field(repr=False)
 
@@ -103,6 +104,24 @@ class Design:
         widths = [len(term.column_names) for term in self._terms]
         ends = np.concatenate([[0], np.cumsum(self._scaling.keep)])[np.cumsum([0, *widths])].tolist()
         return {term.name: slice(*both) for term, both in zip(self._terms, pairwise(ends), strict=True)}
+
+    @property
+    def additive(self) -> bool:
+        """Whether the formula has a smooth term: the kernel is then a sum of one for each term."""
+        return any(isinstance(term, Smooth) for term in self._terms)
+
+    @property
+    def terms(self) -> tuple[TermColumns, ...]:
+        """The terms, each with its columns."""
+        at, found = iter(np.cumsum(self._scaling.keep) - 1), []
+        kept = iter(self._scaling.keep)
+        for term in self._terms:
+            widths = [factor.width for factor in term.factors]
+            if isinstance(term, Term):
+                widths = [int(np.prod(widths))]
+            places = [zip(_next(at, width), _next(kept, width), strict=True) for width in widths]
+            found.append(_columns_of(term, tuple(tuple(int(k) for k, keep in each if keep) for each in places)))
+        return tuple(found)
 
     @property
     def named_slices(self) -> dict[str, slice]:
@@ -194,7 +213,26 @@ class Design:
         return NewRows(X, missing, table.index)
 
 
-def term_columns(where: str, terms: tuple[Term, ...], values: Mapping[str, Value], index: pd.Index) -> np.ndarray:
+def _next(values: Iterator[Any], n: int) -> list[Any]:
+    return list(islice(values, n))
+
+
+def _columns_of(term: Term | Smooth, parts: tuple[tuple[int, ...], ...]) -> TermColumns:
+    """A term with what its factors have of the design."""
+    labels = tuple(factor.expression.code for factor in term.factors)
+    if isinstance(term, Term):
+        is_factor = len(term.factors) == 1 and bool(term.factors[0].levels)
+        return TermColumns(term.name, "linear", parts, None, None, None, (term.name,), is_factor)
+    asked = term.smoothing
+    by = None if asked.by is None else parts[-1]
+    arguments = parts if by is None else parts[:-1]
+    is_factor = by is not None and bool(term.factors[-1].levels)
+    return TermColumns(term.name, asked.kind, arguments, by, asked.kernel, asked.gamma, labels, is_factor)
+
+
+def term_columns(
+    where: str, terms: tuple[Term | Smooth, ...], values: Mapping[str, Value], index: pd.Index
+) -> np.ndarray:
     """The columns (n, q) of all terms before scaling, given the value of each expression by its code.
 
     Raises

@@ -15,12 +15,12 @@ from svmstat.errors import SvmstatError
 from svmstat.formula.columns import Table
 from svmstat.formula.functions import (
     FALLBACK,
+    INSIDE,
     PATSY,
-    PRODUCT,
     fits,
+    has_smooth_inside,
     is_known,
     is_stateful,
-    multiplies_columns,
     no_function,
 )
 from svmstat.formula.names import Names, read_names, without_calls
@@ -189,8 +189,8 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
         env = {}
     names = read_names(source.code)
     used = tuple(name for name in names.values if name in columns)
-    if multiplies_columns(source.code):
-        raise source.error(PRODUCT)
+    if has_smooth_inside(source.code):
+        raise source.error(INSIDE)
     own: dict[str, Any] = {}
     others: list[Any] = [*names.functions, *(name for name in names.values if name not in columns)]
     for name in others:

@@ -65,10 +65,10 @@ def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:  # n
 PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"} | {"C": C}
 FALLBACK: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY_NAMES.split()}
 # Functions of other packages' formulas, with what to write here.
-_LATER = "additive terms are not available yet: a fit has one joint kernel of all its columns"
+_ALONE = "a smooth term stands by itself among the predictors, not inside another function, nor on the left"
 ADVICE = {
-    "s": f"{_LATER}, such as 'rbf'; bs(x, df=4) and cr(x, df=4) are splines",
-    "ti": _LATER,
+    "s": f"{_ALONE}, as in y ~ s(x) + s(np.log(z))",
+    "ti": f"{_ALONE}, as in y ~ s(x) + s(z) + ti(x, z)",
     "offset": "a support vector machine has none, since its f is on a scale of its own, on which no part of it is "
     "known beforehand; write the column as a predictor, and known shares of the levels as priors=",
     "polym": "poly(x, 2) + poly(z, 2) + x:z has the polynomials of two columns",
@@ -89,24 +89,36 @@ def is_known(name: Any, env: Mapping[str, Any], called: bool) -> bool:
     return any(fits(names, name, called) for names in (PATSY, env, FALLBACK, vars(builtins)))
 
 
-# Functions of one column that give one: te() of nothing else gives the product of its columns.
+SMOOTHS = ("s", "te", "ti")
+"""The functions that are smooth terms: ``te`` unless its arguments are patsy's splines."""
+
+# Functions of one column that give one: te() of nothing else is a smooth term.
 _SINGLE = frozenset({*FALLBACK, "I", "Q", "C", "center", "scale", "standardize"})
-PRODUCT = (
-    "te() of single columns is no more than their product: write x:z for that, or te(cr(x, df=4), cr(z, df=4)) for a "
-    f"smooth surface. A smooth term te(x, z) as in R would be an additive one, and {_LATER}."
-)
+INSIDE = f"te() of single columns cannot stand here: {_ALONE}. te(cr(x, df=4), cr(z, df=4)) is patsy's."
 
 
-def multiplies_columns(code: str) -> bool:
-    """Whether code calls ``te`` on single columns only.
+def calls_smooth(code: str) -> bool:
+    """Whether code is nothing but the call of a smooth term.
 
     Examples
     --------
-    >>> multiplies_columns("te(lon, np.log(lat))"), multiplies_columns("te(bs(lon, df=4), lat)")
-    (True, False)
+    >>> calls_smooth("s(x)"), calls_smooth("te(lon, np.log(lat))"), calls_smooth("te(bs(lon, df=4), lat)")
+    (True, True, False)
     """
+    call = ast.parse(code, mode="eval").body
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id not in SMOOTHS:
+        return False
+    return call.func.id != "te" or _of_columns(call)
+
+
+def has_smooth_inside(code: str) -> bool:
+    """Whether code calls ``te`` of single columns somewhere."""
     calls = [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Call)]
-    return any(called_name(call) == "te" and all(map(_is_single, call.args)) for call in calls)
+    return any(called_name(call) == "te" and _of_columns(call) for call in calls)
+
+
+def _of_columns(call: ast.Call) -> bool:
+    return all(map(_is_single, call.args))
 
 
 def _is_single(argument: ast.expr) -> bool:

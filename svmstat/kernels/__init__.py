@@ -1,9 +1,11 @@
 """Kernels: each an object with its formula in the docstring, to be passed, added, scaled and put on columns.
 
 `RBF`, `Laplace`, `Linear`, `Polynomial` and `Spline` have formulas, `CustomKernel` is a function, `Precomputed` a
-matrix; `Sum`, `Scaled`, `On` and `Centred` are made of others, `Nystrom` approximates one.
+matrix; `Sum`, `Scaled`, `On`, `Product`, `Centred` and `Normed` are made of others, and `Additive` of one for each term
+of a formula; `Nystrom` approximates one.
 """
 
+from svmstat.kernels.additive import Additive, Inherited, additive_kernel
 from svmstat.kernels.base import Kernel, On, Scaled, Sum, family, gram
 from svmstat.kernels.centred import Centred, centred_gram
 from svmstat.kernels.fewer import on_fewer_columns
@@ -17,26 +19,32 @@ from svmstat.kernels.names import KERNELS, named
 from svmstat.kernels.nystrom import Nystrom
 from svmstat.kernels.parameters import declared, is_rule, parameter
 from svmstat.kernels.points import PointKernel
+from svmstat.kernels.product import Normed, Product
 from svmstat.kernels.rows import Rows
 
 __all__ = [
     "ARGUMENTS",
     "KERNELS",
     "RBF",
+    "Additive",
     "Centred",
     "CustomKernel",
+    "Inherited",
     "Kernel",
     "Laplace",
     "Linear",
+    "Normed",
     "Nystrom",
     "On",
     "PointKernel",
     "Polynomial",
     "Precomputed",
+    "Product",
     "Rows",
     "Scaled",
     "Spline",
     "Sum",
+    "additive_kernel",
     "arguments_of",
     "called",
     "centred_gram",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from svmstat.kernels.additive import Additive
 from svmstat.kernels.base import Kernel, On, Sum, Wrapped
 from svmstat.kernels.nystrom import Nystrom, landmarks_of
 
@@ -24,6 +25,10 @@ def on_fewer_columns(kernel: Kernel, kept: Sequence[int]) -> Kernel | None:
     >>> on_fewer_columns(kernel, [1]), on_fewer_columns(Linear(), [])
     (2.0 * RBF(gamma=1.0).on(0), None)
     """
+    if isinstance(kernel, Additive):
+        found = {t: on_fewer_columns(each, kept) for t, each in enumerate(kernel.kernels)}
+        stay = {t: each for t, each in found.items() if each is not None}
+        return kernel.only(tuple(stay), tuple(stay.values()))
     if isinstance(kernel, Sum):
         parts = [on_fewer_columns(each, kept) for each in kernel.kernels]
         left = tuple(part for part in parts if part is not None)

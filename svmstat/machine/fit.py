@@ -134,9 +134,17 @@ class Machine(Posed):
         return self.groups.shared(of_group)
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The rows that are the same observation, and their gram matrix."""
+
+    groups: Groups
+    gram: Gram
+
+
 def fit_machine(
     kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], *, C: float,
-    near: Machine | None = None,
+    near: Machine | None = None, known: Known | None = None,
 ) -> Machine:  # fmt: skip
     """Fit a machine for each pair of classes.
 
@@ -150,6 +158,7 @@ def fit_machine(
     C : cost, > 0; immaterial for a pair with ν
     near : machines of the same pairs with the same kernel on the same rows, whose gram matrix is shared and whose
         solutions are where the solver sets off
+    known : the gram matrix of the kernel on these rows, if it has been made
 
     Returns
     -------
@@ -165,7 +174,7 @@ def fit_machine(
            [-1.      ,  0.333333,  1.      ],
            [-5.      , -1.      , -1.      ]])
     """
-    posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near)
+    posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near, known=known)
     nears: Sequence[Pair | None] = [None] * len(posed.pairs) if near is None else near.pairs
     return _machine(posed, tuple(map(solved, posed.pairs, nears)))
 
@@ -243,11 +252,13 @@ def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
 
 def pose(
     kernel: Kernel, X: Floats, codes: Codes, weights: Floats, contrasts: Sequence[Contrast], *, C: float,
-    groups: Groups | None = None, near: Machine | None = None,
+    groups: Groups | None = None, near: Machine | None = None, known: Known | None = None,
 ) -> Posed:  # fmt: skip
     """The problems of all pairs; arguments as in `fit_machine`, and ``groups`` if they are known."""
     if near is not None:
         groups = near.groups
+    elif known is not None:
+        return _pose(kernel, X, codes, weights, contrasts, C, known.groups, known.gram)
     elif groups is None:  # of two classes the event comes last: what is drawn must not depend on the order of levels
         groups = group_rows(X, contrasts[0].signs(codes) if len(contrasts) == 1 else codes, weights)
     gram = gram_of(kernel, X, groups.first) if near is None else near.gram
@@ -298,7 +309,7 @@ def _decision_at(
     for p, pair in enumerate(pairs):
         coefficients[pair.rows, p] = pair.coefficients
     support = np.flatnonzero(coefficients.any(axis=1))
-    products = partial(_products, [pair.solution for pair in pairs])
+    products = partial(products_of, [pair.solution for pair in pairs])
     features = kernel.features(X) if isinstance(gram, LowRank) else None
     if features is not None and isinstance(gram, LowRank):
         h = products(features, gram.normal(support, coefficients[support]))
@@ -307,7 +318,7 @@ def _decision_at(
     return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])
 
 
-def _products(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
+def products_of(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
     """K (r, m) times the coefficients (m, P), in the precision that each solution needs."""
     if not any(solution.delicate for solution in solutions):
         return np.asarray(K @ coefficients)

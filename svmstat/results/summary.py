@@ -10,6 +10,7 @@ from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, evidence_tables
+from svmstat.kernels import Additive
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
@@ -17,6 +18,7 @@ from svmstat.reporting.summary import Summary
 from svmstat.resampling.unseen import MOST_LEFT_OUT
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled
+from svmstat.results.term_table import term_table
 
 _CALIBRATIONS = {
     "insample": "in-sample decision values",
@@ -44,6 +46,11 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
     """The summary of a fit, with the evidence of held-out rows and the spread of its coefficients if they are given."""
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
+    of_terms: tuple[str, ...] = ()
+    if isinstance(fit.kernel, Additive):
+        table, note = term_table(fit.machine)
+        parts.insert(2, table)
+        of_terms = (note,)
     if fit.nu is not None:
         parts.append(
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
@@ -60,7 +67,7 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
     shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
     of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
     own = [*([_LANDMARKS] if fit.is_approximate else []), *(_notes(fit) if two else _pair_notes(fit))]
-    notes = (*own, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out))
+    notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out))
     return Summary(title, tuple(parts), notes, (*unreliable(fit), *of_spread[1], *trouble(fit, held_out)))
 
 

@@ -104,7 +104,7 @@ class CostPlan(Plan):
         C = grid.costs[row]
         delta_se = None if self.criterion.of_full_fit else [paired_se(point, points[chosen]) for point in points]
         table = _table(grid, points, delta_se, scores[chosen], self.further)
-        return Found(table, chosen, at, {"C": C, **grid.arguments[at]}, C, corrected=_corrected(points))
+        return Found(table, chosen, at, {"C": C, **grid.arguments[at]}, C, corrected=corrected_of(points))
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
         """The result as it is, after a word on where the grid ends and on points without a score."""
@@ -264,7 +264,7 @@ def _further(names: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in names))
 
 
-def _corrected(points: list[Point]) -> float | None:
+def corrected_of(points: list[Point]) -> float | None:
     """The best score without the choice, where there is one and the parts of the scores are known."""
     parts = [point.parts for point in points if not point.reason]
     known = [each for each in parts if each is not None]

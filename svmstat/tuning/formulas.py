@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat._tools.checks import refuse
 from svmstat.errors import ArgumentError, DataError
-from svmstat.kernels import Kernel, On
+from svmstat.kernels import Additive, Kernel, On
 from svmstat.model import Prepared
 from svmstat.tuning.grid import Candidates, Grid, make_grid
 
@@ -33,14 +33,16 @@ class Searched:
     grid: Grid
     which: tuple[int, ...]
 
-    def chosen(self, kernel: int) -> tuple[Prepared, Kernel]:
-        """The data and the kernel of a point, as a fit of its formula has them."""
-        found = self.grid.kernels[kernel]
+    def chosen(self, kernel: int, found: Kernel) -> tuple[Prepared, Kernel]:
+        """The data and the kernel ``found`` of a point, as a fit of its formula has them."""
+        own = self.which[kernel]
+        if len(self.prepared) > 1 and isinstance(found, Additive):
+            found = found.moved(-sum(each.X.shape[1] for each in self.prepared[:own]))
         alone = found.kernel if len(self.prepared) > 1 and isinstance(found, On) else found
-        return self.prepared[self.which[kernel]], alone
+        return self.prepared[own], alone
 
 
-def check_formulas(formula: str | Sequence[str], of_rows: bool, by_cost: bool) -> tuple[str, ...]:
+def check_formulas(formula: str | Sequence[str], of_rows: bool, by_cost: bool, theta: object = None) -> tuple[str, ...]:
     """The formulas that are given, which must be different and of a search that can compare them."""
     if not isinstance(formula, list | tuple):
         return (formula,)  # type: ignore[return-value]  # what is no text either is refused where it is read
@@ -51,6 +53,8 @@ def check_formulas(formula: str | Sequence[str], of_rows: bool, by_cost: bool) -
             raise refuse(f"{NAME}[{place}]", each, "another formula than those before")
     if len(formula) > 1 and not of_rows:
         raise ArgumentError("several formulas are not for kernel='precomputed', whose one matrix has no terms.")
+    if len(formula) > 1 and isinstance(theta, str):
+        raise ArgumentError(f"theta={theta!r} is for one formula: tune each on its own, and compare() the best fits.")
     if len(formula) > 1 and not by_cost:
         raise ArgumentError("several formulas are not for minimax() and neyman_pearson(a): tune each on its own.")
     return tuple(formula)
@@ -87,15 +91,16 @@ def join(formulas: Sequence[str], prepared: Sequence[Prepared], wanted: Candidat
         return Searched((prepared[0],), prepared[0], grids[0], (0,) * len(grids[0].kernels))
     ends = np.cumsum([0, *(each.X.shape[1] for each in prepared)]).tolist()
     kernels = [
-        On(kernel, tuple(range(*block)))
+        kernel.moved(block[0]) if isinstance(kernel, Additive) else On(kernel, tuple(range(*block)))
         for grid, block in zip(grids, pairwise(ends), strict=True)
         for kernel in grid.kernels
     ]
     named = [({NAME: text}, grid) for text, grid in zip(formulas, grids, strict=True)]
+    lacking = {name: np.nan for one in grids for each in one.parameters for name in each}  # terms with their own widths
     grid = Grid(
         grids[0].costs,
         tuple(kernels),
-        tuple({**name, **each} for name, one in named for each in one.parameters),
+        tuple({**name, **lacking, **each} for name, one in named for each in one.parameters),
         tuple({**name, **each} for name, one in named for each in one.arguments),
     )
     X = np.hstack([each.X for each in prepared])

@@ -126,7 +126,8 @@ def make_grid(wanted: Candidates, prepared: Prepared) -> Grid:
 
     C has the values 2^-2 … 2^7 if it is not given. A parameter of the kernel that is neither given nor set has the
     values that the kernel declares: gamma of "rbf" those of "scale" times 2^-4 … 2^3. Several kernels are taken as
-    they are.
+    they are. In an additive formula these are the kernels of the smooth terms, each of which learns its own width: a
+    gamma that is not given is not searched.
     """
     if wanted.compared:
         parameters = [{"kernel": label} for label in _labels(wanted.given)]
@@ -134,12 +135,27 @@ def make_grid(wanted: Candidates, prepared: Prepared) -> Grid:
         arguments = [{"kernel": each} for each in wanted.given]
         return Grid(wanted.costs, kernels, tuple(parameters), tuple(arguments))
     base = wanted.kernels[0]
+    if prepared.frame.design.additive:
+        return _of_terms(wanted, prepared)
     values = {name: _searched(wanted, name, prepared) for name in _searchable(_inner(base))}
     parameters = [dict(zip(values, point, strict=True)) for point in itertools.product(*values.values())]
     kernels = tuple(prepared.resolve(_with(base, each)) for each in parameters)
     as_object = isinstance(wanted.given[0], Kernel)
     arguments = [{"kernel": each} for each in kernels] if as_object else parameters
     return Grid(wanted.costs, kernels, tuple(parameters), tuple(arguments))
+
+
+def _of_terms(wanted: Candidates, prepared: Prepared) -> Grid:
+    """The grid of an additive formula: the parameters that are given, for all terms that do not set theirs."""
+    for name, values in wanted.values.items():
+        if len(values) > 1 and any(map(is_rule, values)):
+            raise refuse(name, values, "one rule or several numbers in an additive formula, each term having its width")
+    points = [dict(zip(wanted.values, each, strict=True)) for each in itertools.product(*wanted.values.values())]
+    kernels = tuple(prepared.resolve(replace(wanted.kernels[0], **each)) for each in points)
+    varied = [name for name, values in wanted.values.items() if len(values) > 1]
+    parameters = tuple({name: each[name] for name in varied} for each in points)
+    arguments = [{"kernel": replace(wanted.kernels[0], **each)} for each in points]
+    return Grid(wanted.costs, kernels, parameters, tuple(points if isinstance(wanted.given[0], str) else arguments))
 
 
 def _inner(kernel: Kernel) -> Kernel:

@@ -91,7 +91,7 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
         found = plan.search(sample, grid, Effort(1))
     except DataError as error:
         raise DataError(f"nested: without the rows of fold {which}, {error}") from error
-    kernel = grid.kernels[found.kernel]
+    kernel = found.kernel_of(grid)
     machine = sample.fit(kernel, found.C) if found.nu is None else sample.fit_nu(kernel, found.nu)
     f = machine.decision_values[out] + plan.shift(found)
     insample = fit_maps(machine, sample.coupling)
@@ -99,4 +99,5 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
     maps = held_out_maps(machine, insample, sample.calibration, left).maps
     log_likelihood = maps.log_likelihoods(f, sample.codes[out])
     choice = {"C": found.C} if found.nu is None else {"nu_event": found.nu.event, "nu_other": found.nu.other}
-    return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **grid.parameters[found.kernel]})
+    weights = found.params["theta"] if found.theta is not None else {}
+    return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **grid.parameters[found.kernel], **weights})

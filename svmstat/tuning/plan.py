@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
 from svmstat.formula import Response
+from svmstat.kernels import Additive, Kernel
 from svmstat.model import Prepared
 from svmstat.objective.nu import Nu
 from svmstat.reporting.plots.style import Axes
@@ -51,6 +52,7 @@ class Found:
     params : its parameters as arguments of `svm`
     C, nu : its cost, or its ν in the place of one
     corrected : its score as it would be without the choice; None if that is not known
+    theta : the weights of the terms of an additive kernel, if they were searched
     """
 
     table: pd.DataFrame
@@ -60,6 +62,12 @@ class Found:
     C: float = 1.0
     nu: Nu | None = None
     corrected: float | None = None
+    theta: tuple[float, ...] | None = None
+
+    def kernel_of(self, grid: Grid) -> Kernel:
+        """The kernel that was found."""
+        kernel = grid.kernels[self.kernel]
+        return kernel.with_theta(self.theta) if isinstance(kernel, Additive) and self.theta is not None else kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Retuned:
         asked = sample.contrasts
         if found.nu is not None:
             asked = (nu_contrast(asked[0].first, asked[0].second, found.nu),)
-        return fit_machine(self.grid.kernels[found.kernel], X, codes, weights, asked, C=found.C)
+        return fit_machine(found.kernel_of(self.grid), X, codes, weights, asked, C=found.C)
 
     def _folds(self, X: Floats, codes: Codes, weights: Floats) -> Folds | None:
         """Stratified folds of these rows, if the search holds out folds."""

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import DataError
-from svmstat.kernels import Kernel
+from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.resampling.folds import assign_folds
+from svmstat.tuning.stored import StoredTerms
 
 Value = TypeVar("Value")
 
@@ -52,6 +53,7 @@ class Sample:
     calibration : which decision values the maps are fitted to: "loo", "kfold", "insample" or "venn-abers"
     folds : what is held out together; None where nothing is held out by folds
     truth : (n,) P(event | x) where it is known
+    stored : the gram matrices of the terms of an additive kernel on these rows, of which those of all θ are sums
     """
 
     X: Floats
@@ -64,10 +66,12 @@ class Sample:
     calibration: str
     folds: Folds | None = None
     truth: Floats | None = None
+    stored: StoredTerms | None = None
 
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
         """The machine on all rows; ``near`` as in `fit_machine`."""
-        return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near)
+        known = self.stored.known(kernel) if near is None and self.stored is not None else None
+        return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near, known=known)
 
     def fit_nu(self, kernel: Kernel, nu: Nu) -> Machine:
         """The machine of two classes with these ν."""
@@ -92,7 +96,7 @@ class Sample:
 
     def without(self, out: NDArray[np.bool_]) -> "Sample":
         """The rows (n,) that are ``out`` have weight zero: they take no part, and are predicted."""
-        return replace(self, weights=np.where(out, 0.0, self.weights), folds=None)
+        return replace(self, weights=np.where(out, 0.0, self.weights), folds=None, stored=None)
 
     @property
     def folded(self) -> Folds:
@@ -103,7 +107,17 @@ class Sample:
     def pose(self, kernel: Kernel) -> Posed:
         """Its problems for C = 1, on the groups that the folds are made of."""
         groups = self.folded.groups
-        return pose(kernel, self.X, self.codes, self.weights, self.contrasts, C=1.0, groups=groups)
+        known = None if self.stored is None else self.stored.known(kernel)
+        return pose(kernel, self.X, self.codes, self.weights, self.contrasts, C=1.0, groups=groups, known=known)
+
+    def storing(self, kernel: Additive) -> "Sample":
+        """The same rows with the gram matrices of the terms of a kernel at hand."""
+        groups = self.folds.groups if self.folds is not None else self._groups()
+        return replace(self, stored=StoredTerms(kernel, self.X, groups))
+
+    def _groups(self) -> Groups:
+        labels = self.contrasts[0].signs(self.codes) if len(self.contrasts) == 1 else self.codes
+        return group_rows(self.X, labels, self.weights)
 
     @property
     def group_codes(self) -> Codes:

@@ -12,16 +12,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.checks import at_least, flag, workers
+from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
 from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import named_column, true_probabilities
-from svmstat.kernels import Kernel, arguments_of
+from svmstat.kernels import Additive, Kernel, arguments_of
 from svmstat.model import Prepared, call_of, fit, prepare
 from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
+from svmstat.tuning.by_theta import SEARCHES, plan_by_theta
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.formulas import check_formulas, join, prepare_all
 from svmstat.tuning.grid import check_values
@@ -46,6 +47,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     degree: int | ArrayLike | None = None,
     coef0: float | ArrayLike | None = None,
     nu: Sequence[Any] | None = None,
+    theta: str | Mapping[str, float] | None = None,
     criterion: str | Minimax | NeymanPearson = "loo",
     search: str = "grid",
     smooth: str | None = None,
@@ -92,6 +94,12 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     nu : sequence of float, or two sequences, optional
         Values of ν₊ and ν₋ of the 2ν-SVM, in (0, 1], for `minimax` and `neyman_pearson`; two sequences are those for
         the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
+    theta : {"coordinate", "cosso"} or mapping, optional
+        Of an additive formula, see docs/additive.md: values for the terms as in `svm`, or how they are chosen.
+        "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, for as
+        long as the criterion becomes smaller. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M, by turns with the
+        machine, M the smallest whose mean loss in stratified folds is within one standard error of the least. The θ
+        that are found add up to the number of terms.
     criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
@@ -168,16 +176,17 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     """
     weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
     asked = Asked(C, nu, search, smooth, score, folds, truth, further, loss, weighing, _outer(nested))
-    plan = _plan(criterion, asked)
+    plan = _plan(criterion, asked, theta)
     effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
     seed = seed_sequence("rng", rng)
     of_data: dict[str, Any] = {
-        "loss": loss, "weights": weights, "class_weight": class_weight, "costs": costs, "priors": priors,
-        "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
+        "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights,
+        "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
+        "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
     caller = calling_frame()
-    formulas = check_formulas(formula, wanted.of_rows, by_cost=isinstance(criterion, str))
+    formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     prepare_on = partial(
         prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
         ignored=_column_of(truth, data), **of_data,
@@ -205,12 +214,16 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         fold = pd.Series(sample.folded.of_row, index, name="fold")
     found = plan.search(sample, grid, effort)
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
-    own, kernel_found = searched.chosen(found.kernel)
+    own, kernel_found = searched.chosen(found.kernel, found.kernel_of(grid))
     best = fit(own, kernel_found, found.C, found.nu)
     call = {"formula": formulas[searched.which[found.kernel]], "data": data, **of_data}
     call |= {"subset": _rows_of(own, every, subset, len(data)) if apart is None else apart[1]}
-    call |= {name: found.params[name] for name in ("C", "nu") if name in found.params}
-    best = replace(best, call=call_of({**call, **arguments_of(kernel_found)}))
+    call |= {name: found.params[name] for name in ("C", "nu", "theta") if name in found.params}
+    kernel_of = arguments_of(kernel_found)
+    if isinstance(kernel_found, Additive):
+        named = {name: value for name, value in grid.arguments[found.kernel].items() if name != "formula"}
+        kernel_of = {"kernel": wanted.given[0], **named}
+    best = replace(best, call=call_of({**call, **kernel_of}))
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     alone = len(formulas) == 1
@@ -220,8 +233,15 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     return plan.finished(result, held)
 
 
-def _plan(criterion: object, asked: Asked) -> Plan:
+def _plan(criterion: object, asked: Asked, theta: object) -> Plan:
     """The search that the arguments describe."""
+    if theta is not None and not isinstance(theta, str | Mapping):
+        raise refuse("theta", theta, "'coordinate', 'cosso' or values such as {'s(x)': 2}")
+    if isinstance(theta, str):
+        one_of("theta", theta, SEARCHES)
+        if isinstance(criterion, Minimax | NeymanPearson):
+            raise refuse("theta", theta, "left out, or values, with minimax() and neyman_pearson(a)")
+        return plan_by_theta(theta, criterion, asked)
     if isinstance(criterion, Minimax | NeymanPearson):
         return plan_by_errors(criterion, asked)
     return plan_by_cost(criterion, asked)

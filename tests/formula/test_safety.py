@@ -131,7 +131,7 @@ HOSTILE = [
     ("np.sum(x)", "'np.sum'"),
     ("np.cumsum(x)", "'np.cumsum'"),
     ("lgo(x)", "The function 'lgo' (did you mean 'log' or"),
-    ("s(x)", "The function 's' (additive terms are not available yet"),
+    ("log(s(x))", "The function 's' (a smooth term stands by itself"),
     ("np.log(x, z)", "'np.log' with other arguments than its 1 input"),
     ("np.add(x, z, z)", "'np.add' with other arguments than its 2 inputs"),
     ("np.log(x, out=z)", "The argument 'out' of 'log'"),

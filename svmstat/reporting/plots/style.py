@@ -188,6 +188,25 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
         yield figure, axes[:n]
 
 
+@contextmanager
+def drawing_panels(n: int, rows: int, columns: int, size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
+    """A new figure of n panels in the common style, each with scales of its own.
+
+    Yields
+    ------
+    figure : Figure
+    axes : list of n Axes
+        By rows.
+    """
+    plt = pyplot()
+    with _styled():
+        figure = plt.figure(figsize=size, layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+        for unused in axes[n:]:
+            unused.remove()
+        yield figure, axes[:n]
+
+
 def _grid(n: int) -> tuple[int, int]:
     """Rows and columns of n panels."""
     columns = n if n <= 3 else math.ceil(math.sqrt(n))

@@ -1,0 +1,195 @@
+"""The functions of an additive fit: curves with bands and rug, maps, levels of factors as points with intervals."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat.reporting.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    SMALL,
+    Axes,
+    class_look,
+    drawing_panels,
+    label_of,
+    percent,
+    pyplot,
+)
+
+_WIDE, _TALL = 3.4, 2.7
+"""Inches of a panel."""
+
+
+class _Effect(Protocol):
+    """What is drawn of a term: see `svmstat.diagnostics.terms.TermEffect`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def lines(self) -> tuple[str, ...]: ...
+    @property
+    def x(self) -> NDArray[Any]: ...
+    @property
+    def estimate(self) -> NDArray[Any]: ...
+    @property
+    def lower(self) -> NDArray[Any]: ...
+    @property
+    def upper(self) -> NDArray[Any]: ...
+    @property
+    def rug(self) -> NDArray[Any]: ...
+
+
+def terms_plot(
+    effects: Sequence[_Effect], pairs: Sequence[str], *, level: float, banded: bool, columns: int = 2
+) -> NDArray[Any]:
+    """A panel for each term; of several pairs of levels lines of their own in it, and for maps a panel each.
+
+    Parameters
+    ----------
+    effects : sequence of TermEffect
+    pairs : sequence of P names
+        Of the pairs of levels; one for two levels, whose name is not shown.
+    level : float
+        Of the bands.
+    banded : bool
+        Whether there are bands.
+    columns : int
+        Panels side by side; one for a narrow page.
+
+    Returns
+    -------
+    ndarray of Axes
+        One for each panel, in the order of the terms.
+    """
+    panels = [(each, pair) for each in effects for pair in (range(len(pairs)) if each.kind == "map" else [None])]
+    side = min(columns, len(panels))
+    rows = math.ceil(len(panels) / side)
+    size = (_WIDE * side, _TALL * rows + 0.6)
+    lines = [each for each in effects if each.kind != "map"]
+    with drawing_panels(len(panels), rows, side, size) as (figure, axes):
+        for ax, (each, pair) in zip(axes, panels, strict=True):
+            if pair is None:
+                _DRAWN[each.kind](ax, each)
+                ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
+            else:
+                _map(ax, each, pair, f", {label_of(pairs[pair])}" if len(pairs) > 1 else "")
+        _one_scale([ax for ax, (each, _) in zip(axes, panels, strict=True) if each.kind != "map"], lines)
+        words = textwrap.fill(_words(level, banded, bool(lines)), 52 * side)
+        figure.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
+        if len(pairs) > 1 and lines:
+            _legend(figure, pairs)
+        return np.array(axes)
+
+
+def _words(level: float, banded: bool, lines: bool) -> str:
+    if not banded:
+        return "h of each term, with mean zero over the rows"
+    if not lines:
+        return "h of each term, with mean zero over the rows; maps have no bands"
+    return (
+        f"h of each term; bands: {percent(level)} of replicates, the stability of the estimate; no confidence bands "
+        "for a true function"
+    )
+
+
+def _look(k: int, several: bool) -> tuple[str, str, str]:
+    look = class_look(k)
+    return (look.colour, look.line, look.marker) if several else (ACCENT, "-", "o")
+
+
+def _series(effect: _Effect) -> list[tuple[int, int, int, bool]]:
+    """Pair, line, look and whether there are several, of everything in a panel."""
+    P, L = effect.estimate.shape[:2]
+    return [(p, j, j if P == 1 else p, P * L > 1) for p in range(P) for j in range(L)]
+
+
+def _curve(ax: Axes, effect: _Effect) -> None:
+    for p, j, look, several in _series(effect):
+        colour, line, _ = _look(look, several)
+        x = effect.x[j]
+        ax.fill_between(x, effect.lower[p, j], effect.upper[p, j], color=colour, alpha=0.18, linewidth=0)
+        label = label_of(effect.lines[j]) if p == 0 and len(effect.lines) > 1 else None
+        ax.plot(x, effect.estimate[p, j], line, color=colour, label=label)
+    ax.plot(effect.rug, np.zeros(len(effect.rug)), "|", color=INK, alpha=0.35, markersize=5,
+            markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
+    ax.set_xlabel(label_of(effect.labels[0]))
+    ax.locator_params(axis="x", nbins=5)
+    ax.set_title(label_of(effect.name))
+    if len(effect.lines) > 1 and len(effect.estimate) == 1:
+        ax.legend(fontsize=SMALL - 1.0)
+
+
+def _points(ax: Axes, effect: _Effect) -> None:
+    P, places = len(effect.estimate), np.arange(len(effect.lines), dtype=float)
+    for p in range(P):
+        colour, _, marker = _look(p, P > 1)
+        x = places + (0.5 * (p + 0.5) / P - 0.25 if P > 1 else 0.0)
+        ax.vlines(x, effect.lower[p, :, 0], effect.upper[p, :, 0], color=colour, linewidth=1.2)
+        ax.plot(x, effect.estimate[p, :, 0], marker, color=colour, markersize=5)
+    names = [label_of(name) for name in effect.lines]
+    crowded = sum(map(len, names)) > 24
+    ax.set_xticks(places, names, rotation=35 if crowded else 0, ha="right" if crowded else "center")
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.set_title(label_of(effect.name))
+
+
+def _rows(ax: Axes, effect: _Effect) -> None:
+    for p in range(len(effect.estimate)):
+        colour, line, _ = _look(p, len(effect.estimate) > 1)
+        ax.fill_between(effect.x[0], effect.lower[p, 0], effect.upper[p, 0], color=colour, alpha=0.18, linewidth=0)
+        ax.plot(effect.x[0], effect.estimate[p, 0], line, color=colour)
+    ax.set_xlabel(effect.labels[0])
+    ax.set_title(label_of(effect.name))
+
+
+_DRAWN = {"curve": _curve, "points": _points, "rows": _rows}
+
+
+def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
+    side = math.isqrt(effect.x.shape[1])
+    x, y, h = (each.reshape(side, side) for each in (*effect.x, effect.estimate[pair, 0]))
+    most = float(np.abs(h).max()) or 1.0
+    levels = np.linspace(-most, most, 12)
+    filled = ax.contourf(x, y, h, levels, cmap="PuOr_r")
+    ax.contour(x, y, h, [0.0], colors=INK, linewidths=0.8)
+    ax.plot(*effect.rug, ".", color=INK, alpha=0.3, markersize=2)
+    bar = ax.figure.colorbar(filled, ax=ax, shrink=0.9)
+    bar.ax.tick_params(labelsize=SMALL - 1.0)
+    bar.locator = pyplot().matplotlib.ticker.MaxNLocator(5)
+    bar.update_ticks()
+    ax.set_xlabel(label_of(effect.labels[0]))
+    ax.set_ylabel(label_of(effect.labels[1]))
+    ax.locator_params(axis="x", nbins=5)
+    ax.set_title(f"{label_of(effect.name)}{of_pair}")
+
+
+def _one_scale(axes: Sequence[Axes], effects: Sequence[_Effect]) -> None:
+    """One vertical scale for all functions: their sizes are what is compared."""
+    values = [np.concatenate([np.ravel(v) for v in (e.estimate, e.lower, e.upper)]) for e in effects]
+    ends = [(np.nanmin(v), np.nanmax(v)) for v in values]
+    if ends:
+        low, high = min(0.0, *(a for a, _ in ends)), max(0.0, *(b for _, b in ends))
+        margin = 0.08 * (high - low) or 1.0
+        for ax in axes:
+            ax.set_ylim(low - margin, high + margin)
+            ax.set_ylabel("h")
+
+
+def _legend(figure: Any, pairs: Sequence[str]) -> None:
+    lines = pyplot().matplotlib.lines
+    handles = [
+        lines.Line2D([], [], color=class_look(p).colour, linestyle=class_look(p).line, marker=class_look(p).marker,
+                     markersize=4, label=label_of(name))
+        for p, name in enumerate(pairs)
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower left", ncols=3, title="f > 0 stands for the first of",
+                  title_fontsize=SMALL, alignment="left")  # fmt: skip

@@ -1,0 +1,346 @@
+"""The search over the weights θ of the terms of an additive kernel."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import at_least, refuse
+from svmstat._tools.warn import warn
+from svmstat.errors import DataError, GridWarning
+from svmstat.formula import Response
+from svmstat.kernels import Additive
+from svmstat.machine import vote
+from svmstat.objective.measures import share
+from svmstat.reporting.plots import profiles_plot, selection_plot
+from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.summary import Summary
+from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.tuning.by_cost import CostPlan, corrected_of, plan_by_cost
+from svmstat.tuning.coordinates import descend
+from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
+from svmstat.tuning.criteria import Criterion
+from svmstat.tuning.grid import Grid
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
+from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.scores import Parts, Point, failed, paired_se
+
+SEARCHES = ("coordinate", "cosso")
+"""What ``theta=`` of `tune` may be, besides values."""
+
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
+"""The values of M, as shares of the number of terms, which is Σθ of equal θ."""
+
+_TIED, _SAME = 1e-7, 1e-9
+_NOT_TESTED = (
+    "theta are those of the terms in a sum of kernels of one size, with the sum of their number. They were chosen by "
+    "the score, which is too low for that, and so are fits of the chosen terms alone: no p-value of such a fit counts "
+    "the choice."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ThetaPlan(Plan):
+    """A search over θ and C, for one kernel of the terms after another."""
+
+    first_found = "score"
+
+    def refuse_grid(self, grid: Grid) -> None:
+        """Refuse a joint kernel."""
+        if not isinstance(grid.kernels[0], Additive):
+            raise refuse("theta", self.name, "left out: the formula has no smooth term such as s(x)")
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What ``theta`` of `tune` calls it."""
+
+    def _head(self, result: TuneResult) -> tuple[Block, Table]:
+        """The best point with its θ."""
+        row, params = result.best_row, result.best_params
+        widths = {name: value for name, value in params.items() if name not in ("C", "theta", "kernel")}
+        block = Block(
+            left=(
+                Entry("Best C", float(params["C"]), "setting"),
+                *(Entry(f"Best {name}", value, "setting") for name, value in widths.items()),
+                Entry("Terms", sum(value > 0 for value in params["theta"].values()), "count"),
+                Entry("  of", len(params["theta"]), "count"),
+            ),
+            right=(
+                Entry("Score", float(row["score"])),
+                Entry("  standard error", float(row["score_se"])),
+                *(() if result.corrected_score is None else (Entry("  corrected", result.corrected_score),)),
+                Entry("Error of held-out rows", float(row["error"]), "share"),
+                Entry("Points", len(result.table), "count"),
+            ),
+        )
+        theta = result.best_params["theta"]
+        table = Table(("theta",), tuple(theta), tuple((value,) for value in theta.values()), ("setting",), "Terms")
+        return block, table
+
+    def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
+        """The result as it is, after a word on points without a score."""
+        if result.n_failed:
+            warn(f"{result.n_failed} of {len(result.table)} points could not be scored: see .table", GridWarning)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatePlan(ThetaPlan):
+    """θ and C moved one after the other, by the criterion of a `CostPlan`.
+
+    Attributes
+    ----------
+    cost : the search over C and the kernels with equal θ, from whose best point it sets off
+    """
+
+    cost: CostPlan
+
+    @property
+    def name(self) -> str:
+        return "coordinate"
+
+    @property
+    def folds(self) -> int | None:
+        return self.cost.folds
+
+    @property
+    def score_name(self) -> str:
+        return self.cost.score_name
+
+    @property
+    def is_of_probabilities(self) -> bool:
+        return self.cost.is_of_probabilities
+
+    def refuse_levels(self, response: Response) -> None:
+        self.cost.refuse_levels(response)
+
+    def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
+        equal = self.cost.search(sample, grid, effort)
+        kernel = cast("Additive", grid.kernels[equal.kernel])
+        stored, T = sample.storing(kernel), len(kernel.names)
+        tried: list[tuple[Floats, Point]] = []
+
+        def scores(at: Sequence[Floats]) -> list[float]:
+            pieces = [(self.cost.criterion, stored, kernel, each) for each in at]
+            points = run_pieces(_scored, pieces, n_jobs=effort.n_jobs, progress=False, what="tune")
+            tried.extend(zip(at, points, strict=True))
+            return [point.score for point in points]
+
+        end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
+        points = [point for _, point in tried]
+        values = np.array([_of_one_size(each) for each, _ in tried])
+        chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))
+        theta, C = tuple(values[chosen, 1:].tolist()), float(values[chosen, 0])
+        columns = {"C": values[:, 0], **dict(zip(kernel.names, values[:, 1:].T, strict=True))}
+        table = pd.DataFrame({**columns, **_scored_columns(points, chosen)})
+        params = {"C": C, "theta": dict(zip(kernel.names, theta, strict=True)), **grid.arguments[equal.kernel]}
+        return Found(table, chosen, equal.kernel, params, C, corrected=corrected_of(points), theta=theta)
+
+    def judged(self, sample: Sample, left: LeftOut) -> Nested:
+        return self.cost.judged(sample, left)
+
+    def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
+        """The score over each θ and C, the others held at their best values."""
+        names = list(result.best_params["theta"])
+        table, scores = result.table, result.table["score"].to_numpy(float)
+        products = np.log2(table[names].to_numpy(float) * table[["C"]].to_numpy(float))  # on which alone f depends
+        moved = products - products[result.chosen]
+        lines = {"C": _along(moved, moved[:, :1], scores)}
+        for t, name in enumerate(names):
+            lines[name] = _along(np.delete(moved, t, axis=1), 0.0, scores, moved[:, t])
+        return profiles_plot(lines, what=self.score_name, ax=ax)
+
+    def summary(self, result: TuneResult) -> Summary:
+        block, table = self._head(result)
+        notes = (
+            f"The score is the {self.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and at "
+            "last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
+            _NOT_TESTED,
+        )
+        return Summary("Search over the weights of terms", (block, table), notes, _lost(result))
+
+
+def _along(moved: Floats, to: Floats | float, scores: Floats, along: Floats | None = None) -> tuple[Floats, Floats]:
+    """Where the points are whose ``moved`` (k, …) are ``to``, ``along`` (k,) or by that much, and their scores."""
+    same = (np.abs(moved - to) < _SAME).all(axis=1)
+    return (moved[:, 0] if along is None else along)[same], scores[same]
+
+
+def _scored(criterion: Criterion, sample: Sample, kernel: Additive, at: Floats) -> Point:
+    """The point of a cost and θ."""
+    return criterion.points(sample, [kernel.with_theta(at[1:])], [float(at[0])], {}, Effort(1))[0][0]
+
+
+def _of_one_size(at: Floats) -> Floats:
+    """C and θ (1 + T,) of the same machine with Σθ = T."""
+    factor = float(np.mean(at[1:]))
+    return np.concatenate([[at[0] * factor], at[1:] / factor])
+
+
+def _scored_columns(points: Sequence[Point], chosen: int) -> dict[str, Any]:
+    """What a table has of every point."""
+    delta_se = np.array([paired_se(point, points[chosen]) for point in points])
+    scores = np.array([point.score for point in points])
+    return {
+        "score": scores,
+        "score_se": [point.score_se for point in points],
+        "delta_se": delta_se,
+        "within_se": scores - scores[chosen] <= (1.0 + _TIED) * delta_se,
+        "error": [point.error for point in points],
+        "n_support": [point.n_support for point in points],
+        "status": ["failed" if point.reason else "ok" for point in points],
+        "reason": [point.reason for point in points],
+    }
+
+
+def _lost(result: TuneResult) -> tuple[str, ...]:
+    lost = f"{result.n_failed} points could not be scored: see the column reason of .table."
+    return (lost,) if result.n_failed else ()
+
+
+@dataclass(frozen=True, slots=True)
+class CossoPlan(ThetaPlan):
+    """Terms selected by COSSO, M by the mean loss of held-out folds.
+
+    Attributes
+    ----------
+    n_folds : how many
+    """
+
+    n_folds: int
+
+    @property
+    def name(self) -> str:
+        return "cosso"
+
+    @property
+    def folds(self) -> int | None:
+        return self.n_folds
+
+    @property
+    def score_name(self) -> str:
+        return "k-fold loss"
+
+    def refuse_levels(self, response: Response) -> None:
+        """Any number of levels will do: the loss is the mean over the pairs of a row's level."""
+
+    def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
+        which, C = self._equal(sample, grid, effort)
+        kernel = cast("Additive", grid.kernels[which])
+        stored, T = sample.storing(kernel), len(kernel.names)
+        bounds = [T * each for each in SHARES]
+        outs = [*folds_of(stored), None]
+        parts = run_pieces(
+            select, [(stored, kernel, C, bounds, out) for out in outs], n_jobs=effort.n_jobs, progress=effort.progress,
+            what="tune", outlook=Outlook([(partial(select, stored, kernel, C, bounds[:1], None), float(len(bounds)))]),
+        )  # fmt: skip
+        points = [_point(stored, [part[j] for part in parts[:-1]], parts[-1][j]) for j in range(len(bounds))]
+        scores = np.array([point.score for point in points])
+        if np.isnan(scores).all():
+            raise DataError(f"no M could be scored; the first: {points[0].reason}.")
+        best = int(np.nanargmin(scores))
+        chosen = int(np.flatnonzero(scores <= scores[best] + points[best].score_se)[0])  # one se: the smallest M
+        theta = np.array([each.theta for each in parts[-1]])
+        found = _of_one_size(np.concatenate([[C], theta[chosen]]))
+        weights = tuple(found[1:].tolist())
+        table = pd.DataFrame({"M": bounds, "C": C, **dict(zip(kernel.names, theta.T, strict=True))})
+        table = table.assign(terms=(theta > 0).sum(axis=1), **_scored_columns(points, best))
+        params = {"C": float(found[0]), "theta": dict(zip(kernel.names, weights, strict=True)), **grid.arguments[which]}
+        return Found(table, chosen, which, params, float(found[0]), theta=weights)
+
+    def _equal(self, sample: Sample, grid: Grid, effort: Effort) -> tuple[int, float]:
+        """Which kernel of the grid, and which C, has the least held-out loss with equal θ."""
+        found: list[tuple[float, float, int]] = []
+        for which, each in enumerate(grid.kernels):
+            kernel = cast("Additive", each)
+            stored = sample.storing(kernel)
+            outs = folds_of(stored)
+            pieces = [(stored, kernel, C, out) for C in grid.costs for out in outs]
+            parts = run_pieces(
+                equal_weights, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
+                outlook=Outlook([(partial(equal_weights, *pieces[len(pieces) // 2]), float(len(pieces)))]),
+            )  # fmt: skip
+            for j, C in enumerate(grid.costs):
+                point = _point(stored, parts[j * len(outs) : (j + 1) * len(outs)], None)
+                if not point.reason:
+                    found.append((point.score, C, which))
+        if not found:
+            raise DataError("no cost could be scored with equal theta: a fold leaves a class without any row.")
+        least = min(score for score, _, _ in found)
+        _, C, which = next(each for each in sorted(found, key=_by_cost) if each[0] <= least * (1.0 + _TIED))
+        return which, C
+
+    def judged(self, sample: Sample, left: LeftOut) -> Nested:
+        used = sample.weights > 0
+        codes, weights = sample.codes[used], sample.weights[used]
+        losses = held_out_loss(sample.contrasts, codes, left.decision_values[used])
+        parts = Parts(losses, weights, np.ones(len(codes)), 1.0)
+        error = share(left.winner[used] != codes, weights)
+        return Nested(parts.score, float(np.linalg.norm(parts.deviations)), {"error": error}, left.choices, left.fold)
+
+    def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
+        """θ of each term over M, the chosen M marked."""
+        names = list(result.best_params["theta"])
+        return selection_plot(
+            result.table["M"].to_numpy(float), {name: result.table[name].to_numpy(float) for name in names},
+            result.table["score"].to_numpy(float), result.chosen, what=self.score_name, ax=ax,
+        )  # fmt: skip
+
+    def summary(self, result: TuneResult) -> Summary:
+        block, table = self._head(result)
+        notes = (
+            "The score is the mean loss of rows in folds that were left out. C is that of the least score with equal "
+            "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
+            f"standard error of the least. Terms with less than {100 * LEAST:g} % of the sum are left out.",
+            _NOT_TESTED,
+        )
+        return Summary("Selection of terms", (block, table), notes, _lost(result))
+
+
+def _by_cost(each: tuple[float, float, int]) -> tuple[float, int]:
+    return each[1:]
+
+
+def _point(sample: Sample, parts: Sequence[Selected], whole: Selected | None) -> Point:
+    """How fits without each fold predict its rows; ``whole`` is that to all rows, if there is one."""
+    reasons = [f"fold {which + 1}: {part.reason}" for which, part in enumerate(parts) if part.reason]
+    if whole is not None and whole.reason:
+        reasons.append(f"all rows: {whole.reason}")
+    n_support = float(np.mean([part.n_support for part in parts]))
+    if reasons:
+        return failed("; ".join(reasons), n_support)
+    f = np.empty((len(sample.group_codes), len(sample.contrasts)))
+    for out, part in zip(folds_of(sample), parts, strict=True):
+        f[out] = part.decision_values[out]
+    codes, weights = sample.group_codes, sample.folded.groups.weights
+    scored = Parts(held_out_loss(sample.contrasts, codes, f), weights, np.ones(len(codes)), 1.0)
+    winner = vote(f, np.array([(pair.first, pair.second) for pair in sample.contrasts]))
+    error = share(winner != codes, weights)
+    return Point(scored.score, float(np.linalg.norm(scored.deviations)), error, n_support, parts=scored)
+
+
+def plan_by_theta(name: str, criterion: object, asked: Asked) -> ThetaPlan:
+    """Check what is asked of a search over θ, one of `SEARCHES`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For what the search does not use.
+    """
+    cost = plan_by_cost(criterion, asked)
+    if cost.further:
+        raise refuse("further", asked.further, f"left out with theta={name!r}")
+    if name == "coordinate":
+        return CoordinatePlan(cost)
+    if cost.name not in ("loo", "kfold"):
+        raise refuse("criterion", criterion, "left out with theta='cosso', whose score is the loss of held-out folds")
+    if asked.score not in ("deviance", "loss"):
+        raise refuse("score", asked.score, "left out with theta='cosso', whose score is the loss of held-out folds")
+    return CossoPlan(at_least("folds", asked.folds, 2))

@@ -1,0 +1,52 @@
+"""Figures of terms and of their weights."""
+
+import numpy as np
+import pytest
+from levels import sample
+
+from svmstat import svm
+from svmstat.reporting.plots import profiles_plot, selection_plot
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_panel_for_each_term_and_for_each_map_of_a_pair(K):
+    fit = svm("y ~ s(x) + s(x, by=site) + te(x, z) + side", sample(K), theta={"s(x, by=site)": 0.5})
+    axes, pairs = fit.plot_terms(B=39, rng=1), len(fit.machine.pairs)
+    titles = [ax.get_title(loc="left") for ax in axes]
+    assert len(axes) == 3 + pairs
+    assert [title.partition(", a")[0] for title in titles[:3]] == ["s(x)", "s(x, by=site)", "te(x, z)"]
+    words = " ".join(axes[0].figure.get_suptitle().split())
+    assert words.startswith("h of each term; bands: 95 % of replicates, the stability of the estimate; no confidence")
+    assert len({ax.get_ylim() for ax in (axes[0], axes[1], axes[-1])}) == 1
+    assert [text.get_text() for text in axes[-1].get_xticklabels()] == ["l", "r"]
+    low, high = axes[0].collections[0].get_datalim(axes[0].transData).intervaly
+    curve = axes[0].lines[0].get_ydata()
+    assert (low <= curve.max()) and (high >= curve.min())
+    assert len(axes[0].figure.legends) == (pairs > 1)
+
+
+def test_terms_that_are_asked_for_and_no_bands():
+    fit = svm("y ~ s(x) + te(x, z) + side", sample(2), theta={"side": 0})
+    assert len(fit.plot_terms(B=0)) == 2
+    one, other = (fit.plot_terms("s(x)", **each)[0] for each in ({"B": fit.bootstrap(39, rng=1)}, {"B": 39, "rng": 1}))
+    bands = [ax.collections[0].get_paths()[0].vertices for ax in (one, other)]
+    np.testing.assert_array_equal(*bands)
+    (ax,) = fit.plot_terms("te( x,z )", B=0)
+    assert "mean zero" in ax.figure.get_suptitle()
+    (ax,) = fit.plot_terms(["s(x)"], B=0)
+    assert ax.get_xlabel() == "x"
+    np.testing.assert_allclose(ax.lines[0].get_xdata()[[0, -1]], sample(2)["x"].agg(["min", "max"]))
+
+
+def test_weights_over_the_bound():
+    theta = {"s(x)": [1.0, 2.0], "s(z)": [0.0, 0.5], "_side": [0.0, 1.0]}
+    ax = selection_plot([1.0, 4.0], theta, [0.5, np.nan], 0, what="loss")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["s(x)"]
+    assert ax.lines[0].get_xdata() == [1.0, 1.0]
+    assert len(ax.lines) == 4
+
+
+def test_profiles_about_the_best_point():
+    ax = profiles_plot({"C": ([1.0, -1.0, 0.0], [5.0, 6.0, 4.0]), "s(x)": ([0.0], [4.0])}, what="deviance")
+    assert ax.lines[1].get_ydata().tolist() == [6.0, 4.0, 5.0]
+    assert ax.get_ylabel() == "deviance"
