@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from levels import sample
-from svmstat.results.report import report
 
 from svmstat import compare, minimax, svm, tune
 from svmstat.cli import main
 from svmstat.errors import ArgumentError, CertificateWarning, GridWarning
 from svmstat.kernels import CustomKernel
 from svmstat.machine import fit_machine
+from svmstat.report import report
 
 SAME = 1e-7  # two solutions, each within the solver's tolerance of 1e-8 of the optimum
 FORMULA = "y ~ s(x) + ti(x, z) + s(z, by=site) + side"

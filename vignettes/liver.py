@@ -22,8 +22,9 @@ from sklearn.preprocessing import StandardScaler
 from statsmodels.tools.sm_exceptions import ConvergenceWarning, HessianInversionWarning
 
 from svmstat import compare, datasets, tune
-from svmstat.errors import GridWarning
+from svmstat.errors import GridWarning, LongRunWarning
 
+warnings.simplefilter("ignore", LongRunWarning)
 plt.rcParams["figure.dpi"] = 110
 liver = datasets.load("liver").astype({"disease": "category"})
 ENZYMES = ["ast", "alt", "gldh"]
@@ -56,9 +57,9 @@ print(f"{loo.n_refits} pairs were refitted for {fit.n_rows} patients")
 # Most errors are aggressive chronic hepatitis taken for cirrhosis: these two are hard to tell apart by three enzymes.
 
 # %%
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained", width_ratios=[6, 4.4])
-fit.plot_surface(liver, "log_ast", "log_alt", ax=axes[0])
-_ = loo.plot_calibration(ax=axes[1])
+_ = fit.plot_surface(x="log_ast", y="log_alt")
+# %%
+_ = loo.plot_calibration()
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 gof = fit.gof(rng=1)
@@ -73,6 +74,18 @@ print(gof)
 other = fit.predict_proba(coupling="hastie-tibshirani")
 difference = np.abs(other - fit.predict_proba()).to_numpy()
 print(f"difference of the probabilities: {difference.mean():.4f} in the mean, {difference.max():.4f} at most")
+
+# %% [markdown]
+# ## What each enzyme tells
+#
+# The test has one degree of freedom for an enzyme and its square, in each disease but one.
+
+# %%
+print(fit.drop1())
+# %%
+effects = fit.effects(B=99, rng=1)
+print(effects)
+_ = effects.plot()
 
 # %% [markdown]
 # ## Beside other models

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from statsmodels.gam.api import BSplines, GLMGam
 
-from svmstat import compare, datasets, svm, tune
+from svmstat import compare, datasets, etable, svm, tune
 from svmstat.errors import LongRunWarning
 
 warnings.simplefilter("ignore", LongRunWarning)
@@ -118,6 +118,25 @@ _ = gof.plot()
 print(fit.gof(B=999, method="pairs", rng=1))
 
 # %% [markdown]
+# ## Which predictors matter, and how
+#
+# Position, depth, distance from the shelf edge and temperature tell much the same: each of them helps to predict, and
+# what the others leave of it hardly goes with what they leave of the eggs.
+
+# %%
+print(fit.drop1())
+# %% [markdown]
+# The effects are those on the probability that the machine predicts, accumulated over the values that a predictor has
+# where the others have theirs; the bands are percentiles over refits to stations drawn with replacement.
+
+# %%
+effects = fit.effects(B=199, rng=1)
+print(effects)
+_ = effects.plot()
+# %%
+_ = fit.effects(("lon", "lat")).plot()
+
+# %% [markdown]
 # ## Influential stations
 #
 # ΔD is the deviance of the fit minus that of the fit without the station, over the other stations: mostly the
@@ -145,6 +164,13 @@ print(largest.round(2).to_string())
 # ## Calibration and the decision surface
 
 # %%
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained", width_ratios=[4, 6])
-loo.plot_calibration(ax=axes[0])
-_ = fit.plot_surface(mackerel, "lon", "lat", ax=axes[1])
+_ = fit.plot()
+# %%
+_ = fit.plot_surface(x="lon", y="lat", on="prob")
+
+# %% [markdown]
+# ## A table for the paper
+
+# %%
+linear = tune(FORMULA, mackerel, C=2.0 ** np.arange(-5, 5), kernel="linear").best
+print(etable({"rbf": fit, "linear": linear}, B=199, rng=1))

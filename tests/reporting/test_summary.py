@@ -10,6 +10,7 @@ import pytest
 from forms import assert_forms_agree, assert_names_are_harmless, assert_narrow, balanced, in_each_form
 
 from svmstat import svm
+from svmstat.kernels import RBF
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.summary import Summary
@@ -38,6 +39,7 @@ def fake(classes=(False, True), **changes):
         loss="hinge",
         kernel_name="rbf",
         kernel_parameters={"gamma": 0.25},
+        kernel=RBF(gamma=0.25),
         is_approximate=False,
         captured_trace=1.0,
         C=16.0,
