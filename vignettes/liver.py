@@ -78,7 +78,7 @@ print(f"difference of the probabilities: {difference.mean():.4f} in the mean, {d
 # %% [markdown]
 # ## What each enzyme tells
 #
-# The test has one degree of freedom for an enzyme and its square, in each disease but one.
+# The test has a degree of freedom each for an enzyme and its square, in all diseases but one.
 
 # %%
 print(fit.drop1())
