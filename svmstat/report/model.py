@@ -53,6 +53,17 @@ def terms(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
     )
 
 
+def functions(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: bool) -> Iterator[str]:
+    """The functions of an additive fit."""
+    replicates = fit.bootstrap(max(B, least_replicates(_LEVEL)), rng, n_jobs, progress)
+    yield figure(
+        lambda ax: fit.plot_terms(B=replicates, level=_LEVEL, ax=ax),
+        (_WIDTH, 0.8 + 2.2 * -(-len(fit.terms) // 2)),
+        "The functions of the terms",
+        "Decision values are the intercept and the sum of these functions.",
+    )
+
+
 def effects(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """What the prediction does over each predictor."""
     found = fit.effects(B=max(B, least_replicates(_LEVEL)), level=_LEVEL, rng=rng, n_jobs=n_jobs, progress=progress)

@@ -93,6 +93,7 @@ class Termwise(Uncertain):
         n_jobs: int | None = None,
         progress: bool = False,
         columns: int = 2,
+        ax: Any = None,
     ) -> Any:
         """The function of each term: a curve with its band, a map of two columns, the levels of a factor.
 
@@ -113,6 +114,8 @@ class Termwise(Uncertain):
             As in `bootstrap`.
         columns : int
             Panels side by side; 1 for a narrow page.
+        ax : Axes, optional
+            Whose place the panels take; by default a new figure.
 
         Returns
         -------
@@ -148,7 +151,7 @@ class Termwise(Uncertain):
         effects = term_effects(self.machine, self.frame.design, chosen, replicates, level)
         pairs = [f"{first} : {second}" for first, second in self.pairs]
         banded = replicates is not None and int((~replicates.failed).sum()) >= least_replicates(level)
-        return terms_plot(effects, pairs, level=level, banded=banded, columns=columns)
+        return terms_plot(effects, pairs, level=level, banded=banded, columns=columns, ax=ax)
 
     def _additive(self, what: str) -> Additive:
         kernel = self.kernel

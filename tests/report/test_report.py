@@ -363,3 +363,11 @@ def test_the_logistic_model_is_that_of_statsmodels(formula, K):
     model = sm.MNLogit(fitted.frame.codes, X[:, independent]).fit(disp=False)
     expected = compare(fitted, logistic=model)["logistic"]
     assert show(expected.score) in page
+
+
+def test_an_additive_fit_shows_its_functions():
+    fit = svm("egg_count > 0 ~ s(lon, lat) + s(temp_20m)", datasets.load("mackerel").iloc[::4], C=1.0)
+    page = report(fit, B=9, rng=1)
+    headings = read(page).headings
+    assert headings[headings.index("Functions of the terms") + 1] == "Terms"
+    assert "s(temp_20m)" in image(page, "The functions of the terms")

@@ -172,14 +172,9 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
     axes : ndarray (n,) of Axes
         By rows.
     """
-    plt = pyplot()
     rows, columns = _grid(n)
     with _styled():
-        if ax is None:
-            figure = plt.figure(figsize=panels_size(n), layout="constrained")
-        else:
-            figure = ax.figure.add_subfigure(ax.get_subplotspec())
-            ax.remove()
+        figure = pyplot().figure(figsize=panels_size(n), layout="constrained") if ax is None else _place_of(ax)
         axes = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).ravel()
         for unused in axes[n:]:
             unused.remove()
@@ -189,8 +184,10 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
 
 
 @contextmanager
-def drawing_panels(n: int, rows: int, columns: int, size: tuple[float, float]) -> Iterator[tuple[Any, Any]]:
-    """A new figure of n panels in the common style, each with scales of its own.
+def drawing_panels(
+    n: int, rows: int, columns: int, size: tuple[float, float], ax: Axes | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """n panels in the common style, each with scales of its own: a new figure, or in the place of one axes.
 
     Yields
     ------
@@ -198,13 +195,19 @@ def drawing_panels(n: int, rows: int, columns: int, size: tuple[float, float]) -
     axes : list of n Axes
         By rows.
     """
-    plt = pyplot()
     with _styled():
-        figure = plt.figure(figsize=size, layout="constrained")
+        figure = pyplot().figure(figsize=size, layout="constrained") if ax is None else _place_of(ax)
         axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
         for unused in axes[n:]:
             unused.remove()
         yield figure, axes[:n]
+
+
+def _place_of(ax: Axes) -> Any:
+    """A figure in the place of axes, which are taken out of theirs."""
+    figure = ax.figure.add_subfigure(ax.get_subplotspec())
+    ax.remove()
+    return figure
 
 
 def _grid(n: int) -> tuple[int, int]:

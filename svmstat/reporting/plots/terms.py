@@ -49,8 +49,9 @@ class _Effect(Protocol):
 
 
 def terms_plot(
-    effects: Sequence[_Effect], pairs: Sequence[str], *, level: float, banded: bool, columns: int = 2
-) -> NDArray[Any]:
+    effects: Sequence[_Effect], pairs: Sequence[str], *, level: float, banded: bool, columns: int = 2,
+    ax: Axes | None = None,
+) -> NDArray[Any]:  # fmt: skip
     """A panel for each term; of several pairs of levels lines of their own in it, and for maps a panel each.
 
     Parameters
@@ -64,6 +65,8 @@ def terms_plot(
         Whether there are bands.
     columns : int
         Panels side by side; one for a narrow page.
+    ax : Axes, optional
+        Whose place the panels take; by default a new figure.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def terms_plot(
     rows = math.ceil(len(panels) / side)
     size = (_WIDE * side, _TALL * rows + 0.6)
     lines = [each for each in effects if each.kind != "map"]
-    with drawing_panels(len(panels), rows, side, size) as (figure, axes):
+    with drawing_panels(len(panels), rows, side, size, ax) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
             if pair is None:
                 _DRAWN[each.kind](ax, each)
