@@ -135,7 +135,10 @@ other = svm(FORMULAS[0], counted, weights="births", **settings)
 print(f"{len(births)} rows, deviance {one.deviance:.6f}; {len(counted)} weighted rows, {other.deviance:.6f}")
 
 lost = births.assign(lwt=births["lwt"].where(np.arange(len(births)) % 10 > 0))
-fewer = svm(FORMULAS[0], lost, **settings)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    fewer = svm(FORMULAS[0], lost, **settings)
+print(f"Warning: {told[0].message}")
 print(f"{fewer.n_rows} rows used, {fewer.n_missing} with a missing value dropped")
 print(fewer.predict_proba(lost.head(3)).round(3).to_string())
 
