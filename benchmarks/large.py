@@ -54,7 +54,7 @@ def violation(fit, X, y, gamma, C):
 
 
 def one(program, name, n, C):
-    """Fit once; puts seconds, those of the processors, peak memory in GiB, KKT violation and support vectors."""
+    """Fit once: seconds, those of the processors, peak memory in GiB, KKT violation and support vectors."""
     draw, gamma = DATA[name]
     X, y = draw(n)
     start, busy = time.perf_counter(), time.process_time()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
@@ -18,14 +17,11 @@ from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed, agreement
 from svmstat.diagnostics import Comparison
 from svmstat.diagnostics.shape import Shape
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula.response import Response
 from svmstat.resampling.loops import one_blas_thread
-from svmstat.resampling.nested import log_likelihoods, nested_estimate, splits
+from svmstat.resampling.nested import FOLDS, log_likelihoods, nested_estimate, splits
 from svmstat.results import SVMResults
-
-_NESTED_FOLDS = 10
-_LEAST = 3
 
 
 def compare(
@@ -113,8 +109,9 @@ def compare(
     reference = _reference(members)
     orders = [agreement(reference, member.observed) for member in members]
     of_folds, of_nested = seed.spawn(2)
-    fold = None if folds is None else _folds(reference, folds, 1, of_folds)[0]
-    inner = _folds(reference, _NESTED_FOLDS, repeats if nested else 0, of_nested)
+    rows = reference.codes, reference.weights, reference.levels
+    fold = None if folds is None else splits(*rows, folds, 1, of_folds)[0]
+    inner = splits(*rows, FOLDS, repeats if nested else 0, of_nested)
     how, found, tables = "leave-one-out" if folds is None else f"{folds} folds", [], []
     for member, order in zip(members, orders, strict=True):
         said = turned(held_out(member, fold, n_jobs, progress), member.observed, reference, order)
@@ -192,15 +189,3 @@ def _reference(members: Sequence[Member]) -> Observed:
             if isinstance(member, kind):
                 return member.observed
     return members[0].observed
-
-
-def _folds(observed: Observed, folds: int, repeats: int, seed: np.random.SeedSequence) -> Codes:
-    """Some splits into folds (R, n), for which every level must have rows enough."""
-    counts = np.bincount(observed.codes[observed.weights > 0])
-    if repeats and counts.min() < _LEAST:
-        level = observed.levels[int(counts.argmin())]
-        raise DataError(
-            f"the level {level!r} of the response has {counts.min()} rows: for folds every level must have {_LEAST}, "
-            "since two folds may be left out together."
-        )
-    return splits(observed.codes, observed.weights, folds, repeats, seed)

@@ -143,7 +143,7 @@ class Design:
         terms = tuple(term for term, stay in zip(self._terms, stays, strict=True) if stay)
         of_column = np.repeat(stays, [len(term.column_names) for term in self._terms])
         kept = of_column[self._scaling.keep]
-        read = {column for term in terms for column in term.data_columns}
+        read = self.read_by([term.name for term in terms])
         scaling = self._scaling.of(of_column)
         return Design(
             formula=f"{self.formula.partition('~')[0]}~ {' + '.join(term.name for term in terms) or '1'}",
@@ -165,7 +165,7 @@ class Design:
 
     def read_by(self, names: Collection[str]) -> set[Hashable]:
         """The data columns that some terms read."""
-        return {column for term in self._terms if term.name in names for column in term.data_columns}
+        return {column for name, columns in self.columns_of.items() if name in names for column in columns}
 
     def transform(self, newdata: pd.DataFrame) -> NewRows:
         """Compute the design matrix of new data.

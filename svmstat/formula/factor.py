@@ -1,6 +1,6 @@
 """Factors and terms as they were fitted: which columns they give, and their names."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,11 +95,6 @@ class Term:
     def codes(self) -> frozenset[str]:
         """What it multiplies."""
         return frozenset(factor.expression.code for factor in self.factors)
-
-    @property
-    def data_columns(self) -> set[Hashable]:
-        """The data columns that it reads."""
-        return {column for factor in self.factors for column in factor.expression.columns}
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from svmstat.diagnostics.influence import LEAST
 from svmstat.kernels import Additive
 from svmstat.report.evidence import calibration, draws_labels, goodness, prediction
 from svmstat.report.influence import influential
-from svmstat.report.model import beside_logistic, effects, functions, terms
+from svmstat.report.model import beside_logistic, effects, functions, replicates_for, terms
 from svmstat.report.page import Section, page
 from svmstat.report.provenance import provenance, seed_text
 from svmstat.results import SVMResults
@@ -81,11 +81,12 @@ def report(
         "Beside a logistic model": beside_logistic(fit, *how),
         "Goodness of fit": goodness(gof),
     }
-    if isinstance(fit.kernel, Additive):
-        parts["Functions of the terms"] = functions(fit, B, _another(seed, 3), *how)
     if fit.kernel.of_rows:
+        replicates = replicates_for(fit, B, _another(seed, 2), *how)
+        if isinstance(fit.kernel, Additive):
+            parts["Functions of the terms"] = functions(fit, replicates)
         parts["Terms"] = terms(fit, *how)
-        parts["Effects"] = effects(fit, B, _another(seed, 2), *how)
+        parts["Effects"] = effects(fit, replicates, *how)
     parts |= {
         "Influential rows": influential(fit, influence, level),
         "Calibration": calibration(fit, loo),

@@ -1,13 +1,12 @@
 """A fit beside a logistic model, its terms and its effects."""
 
+import importlib
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import statsmodels.api as sm
 from scipy.linalg import qr
-from statsmodels.tools.sm_exceptions import ModelWarning
 
 from svmstat._tools.arrays import Floats
 from svmstat.comparison import compare
@@ -16,6 +15,7 @@ from svmstat.report.page import figure, paragraph
 from svmstat.resampling.replicates import least_replicates
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
 from svmstat.results import SVMResults
+from svmstat.results.uncertainty import Bootstrap
 
 _DEPENDENT = 1e-9
 """A column of which no larger part is left beside those before it adds nothing to a linear model."""
@@ -26,9 +26,14 @@ _PANELS, _WIDTH = 3, 6.2
 
 def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """The comparison with a logistic regression on the columns of the design."""
+    statsmodels = importlib.import_module("statsmodels.api")  # takes half a second, for this part only
+    trouble = importlib.import_module("statsmodels.tools.sm_exceptions").ModelWarning, RuntimeWarning
     try:
-        logistic = _logistic(fit)
-    except (np.linalg.LinAlgError, ModelWarning, RuntimeWarning, ValueError) as error:
+        with warnings.catch_warnings():
+            for kind in trouble:
+                warnings.simplefilter("error", kind)
+            logistic = _logistic(statsmodels, fit)
+    except (np.linalg.LinAlgError, ValueError, *trouble) as error:
         why = str(error).partition(". ")[0].rstrip(".") or type(error).__name__
         yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
         return
@@ -53,9 +58,13 @@ def terms(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
     )
 
 
-def functions(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: bool) -> Iterator[str]:
+def replicates_for(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: bool) -> Bootstrap:
+    """The refits that all bands of a report are of, at least as many as these need."""
+    return fit.bootstrap(max(B, least_replicates(_LEVEL)), rng, n_jobs, progress)
+
+
+def functions(fit: SVMResults, replicates: Bootstrap) -> Iterator[str]:
     """The functions of an additive fit."""
-    replicates = fit.bootstrap(max(B, least_replicates(_LEVEL)), rng, n_jobs, progress)
     yield figure(
         lambda ax: fit.plot_terms(B=replicates, level=_LEVEL, ax=ax),
         (_WIDTH, 0.8 + 2.2 * -(-len(fit.terms) // 2)),
@@ -64,9 +73,9 @@ def functions(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: b
     )
 
 
-def effects(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: bool) -> Iterator[str]:
+def effects(fit: SVMResults, replicates: Bootstrap, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """What the prediction does over each predictor."""
-    found = fit.effects(B=max(B, least_replicates(_LEVEL)), level=_LEVEL, rng=rng, n_jobs=n_jobs, progress=progress)
+    found = fit.effects(B=replicates, level=_LEVEL, n_jobs=n_jobs, progress=progress)
     yield figure(
         lambda ax: found.plot(ax=ax),
         (_WIDTH, 0.8 + 2.2 * -(-len(found) // _PANELS)),
@@ -76,18 +85,16 @@ def effects(fit: SVMResults, B: int, rng: Any, n_jobs: int | None, progress: boo
     yield found.summary().as_html()
 
 
-def _logistic(fit: SVMResults) -> Any:
+def _logistic(sm: Any, fit: SVMResults) -> Any:
     """Logistic regression, multinomial for more than two levels, on the columns that are linearly independent."""
     frame, w = fit.frame, fit.frame.weights
     X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        if fit.shape.two:
-            event = (frame.codes == frame.response.event_code).astype(float)
-            return sm.GLM(event, X, family=sm.families.Binomial(), freq_weights=w).fit()
-        if (w != 1.0).any():
-            raise ValueError("a multinomial regression of statsmodels has no weights")
-        return sm.MNLogit(frame.codes, X).fit(disp=False)
+    if fit.shape.two:
+        event = (frame.codes == frame.response.event_code).astype(float)
+        return sm.GLM(event, X, family=sm.families.Binomial(), freq_weights=w).fit()
+    if (w != 1.0).any():
+        raise ValueError("a multinomial regression of statsmodels has no weights")
+    return sm.MNLogit(frame.codes, X).fit(disp=False)
 
 
 def _independent(X: Floats) -> Floats:

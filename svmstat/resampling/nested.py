@@ -9,20 +9,41 @@ of e over fold k estimates by rows that no fit has seen, so that
 and the mean of a − b over folds and splits estimates the mean squared error of cross-validation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
+from svmstat.errors import DataError
 from svmstat.objective.predictive import Estimate
 from svmstat.resampling.folds import assign_folds
 from svmstat.resampling.said import Said
 
+FOLDS = 10
+"""In how many folds rows are left out, one or two of them at a time."""
 
-def splits(codes: Codes, weights: Floats, folds: int, repeats: int, seed: np.random.SeedSequence) -> Codes:
-    """(R, n) the fold of each row in each split, balanced within the classes (n,); −1 for rows of weight zero."""
+_LEAST = 3
+
+
+def splits(
+    codes: Codes, weights: Floats, levels: Sequence[object], folds: int, repeats: int, seed: np.random.SeedSequence
+) -> Codes:
+    """(R, n) the fold of each row in each split, balanced within the classes (n,); −1 for rows of weight zero.
+
+    Raises
+    ------
+    DataError
+        If one of the ``levels`` (K,), as the classes are called, has too few rows.
+    """
     used = weights > 0
+    counts = np.bincount(codes[used])
+    if repeats and counts.min() < _LEAST:
+        level = levels[int(counts.argmin())]
+        raise DataError(
+            f"the level {level!r} of the response has {counts.min()} rows: for folds every level must have {_LEAST}, "
+            "since two folds may be left out together."
+        )
     found = np.full((repeats, len(codes)), -1)
     for fold, each in zip(found, seed.spawn(repeats), strict=True):
         fold[used] = assign_folds(codes[used].astype(float), folds, np.random.default_rng(each))

@@ -140,11 +140,19 @@ class Resampled(Predicting):
 
     def held_out(self, loo: bool | None) -> Evidence | None:
         """Leave-one-out, of many rows folds, if that is asked for or cheap; what is known already in any case."""
-        if self._loo.value is not None:
-            return self.loo()
-        if loo is False or not (loo or self.is_cheap_to_leave_out):
+        known = self._loo.value is not None
+        if not known and (loo is False or not (loo or self.is_cheap_to_leave_out)):
             return None
-        return self.loo() if self.n_used <= MOST_LEFT_OUT else self.kfold()
+        return self.judged(self.left_out_folds)
+
+    @property
+    def left_out_folds(self) -> int | None:
+        """In how many folds rows are held out; None where each is left out on its own, being few or it being known."""
+        return None if self._loo.value is not None or self.n_used <= MOST_LEFT_OUT else FOLDS
+
+    def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
+        """Leave-one-out, or by folds."""
+        return self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
 
     def corrected_rsquared(self, held_out: Evidence) -> float:
         """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where there was none."""

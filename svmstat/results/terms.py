@@ -21,14 +21,12 @@ from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
 from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.nested import FOLDS as NESTED_FOLDS
 from svmstat.resampling.nested import log_likelihoods, nested_estimate
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
 from svmstat.results.resampled import Resampled
 from svmstat.results.updated import Updated
-
-_NESTED_FOLDS, _LEAST = 10, 3
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,7 +92,7 @@ class Termed(Resampled, Updated):
         lon  ...
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        design, how = self._design_of_terms("drop1()"), self._folds
+        design, how = self._design_of_terms("drop1()"), self.left_out_folds
         names = _known("terms", terms, tuple(design.term_slices))
         splits = self._splits(flag("nested", nested), at_least("repeats", repeats, 1), rng)
         gone = [design.containing(name) for name in names]
@@ -150,7 +148,7 @@ class Termed(Resampled, Updated):
         larger = [self._again(f". ~ . + {each}", None, {"kernel": self.kernel}, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
-        how = self._folds
+        how = self.left_out_folds
         base = self.judged(how, n_jobs, progress)
         pieces = [(self, other, base, how, splits) for other in larger]
         found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
@@ -172,28 +170,10 @@ class Termed(Resampled, Updated):
         if other.frame.design.term_slices.keys() <= own.keys():
             raise refuse("scope", name, f"a term that is none of {', '.join(map(repr, own))}")
 
-    @property
-    def _folds(self) -> int | None:
-        """How rows are held out: one by one, or in folds."""
-        return None if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None else FOLDS
-
-    def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
-        """Leave-one-out, or by folds."""
-        return self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
-
     def _splits(self, nested: bool, repeats: int, rng: int | np.random.Generator | None) -> Codes:
         """(R, n) the folds of nested cross-validation, none unless it is asked for."""
-        seed = seed_sequence("rng", rng)
-        if not nested:
-            return np.empty((0, self.n_rows), np.intp)
-        counts = np.bincount(self.frame.codes[self.frame.weights > 0])
-        if counts.min() < _LEAST:
-            level = self.classes[int(counts.argmin())]
-            raise DataError(
-                f"nested=True: the level {level!r} of the response has {counts.min()} rows, and must have {_LEAST}, "
-                "since two folds may be left out together."
-            )
-        return splits_of(self.frame.codes, self.frame.weights, _NESTED_FOLDS, repeats, seed)
+        frame, seed = self.frame, seed_sequence("rng", rng)
+        return splits_of(frame.codes, frame.weights, self.classes, NESTED_FOLDS, repeats if nested else 0, seed)
 
     def without_terms(self, gone: Collection[str]) -> Self | None:
         """The fit without some terms, everything else as it is; None where no column is left."""

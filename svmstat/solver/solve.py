@@ -14,7 +14,7 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import carried_over, chain, moved_on, unmoved
-from svmstat.solver.roads.compact import are_distant, solve_compactly
+from svmstat.solver.roads.compact import FEW, are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
 from svmstat.solver.roads.single import arrived, basis_of, solve_single
@@ -131,12 +131,13 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))
+    few = np.count_nonzero(uppers != origin.upper, axis=1) <= FEW
+    gradient = origin.intercept - (problem.linear - origin.field) if arrived(origin) else None
     for q in np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist():
         from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
-        start, few = feasible(beta, upper, *problem.box(uppers[q])), not are_distant(uppers[[q]], origin.upper)[0]
-        near = origin.intercept - (problem.linear - origin.field) if few and arrived(origin) else None
-        single = solve_single(problem, uppers[q], start, Road.RESCUE, near)
+        start = feasible(beta, upper, *problem.box(uppers[q]))
+        single = solve_single(problem, uppers[q], start, Road.RESCUE, gradient if few[q] else None)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE

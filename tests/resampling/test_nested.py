@@ -54,7 +54,7 @@ def test_against_the_algorithm(seed, K, inflated):
     n = 31
     x = rng.normal(size=n)
     y = x + rng.standard_t(3, size=n)
-    folds = splits(np.zeros(n, int), np.ones(n), K, 3, np.random.SeedSequence(seed))
+    folds = splits(np.zeros(n, int), np.ones(n), ["one"], K, 3, np.random.SeedSequence(seed))
     found = nested_estimate(table_of(x, y, folds, K), folds, np.ones(n))
     value, se, ratio = algorithm_1(x, y, folds, K)
     assert (ratio > 1.0) == inflated
@@ -83,7 +83,7 @@ def test_weights_are_repeats():
 def test_splits_are_balanced_and_depend_on_the_seed_alone():
     codes, weights = np.arange(40) % 3, np.ones(40)
     weights[5] = 0.0
-    one, again = (splits(codes, weights, 4, 2, np.random.SeedSequence(7)) for _ in range(2))
+    one, again = (splits(codes, weights, "abc", 4, 2, np.random.SeedSequence(7)) for _ in range(2))
     np.testing.assert_array_equal(one, again)
     assert (one[0] != one[1]).any()
     assert (one[:, 5] == -1).all()

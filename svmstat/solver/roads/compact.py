@@ -25,7 +25,7 @@ from svmstat.solver.solution import FREE, TOLERANCE, Solution, certify, middle, 
 TOO_LONG = 7
 """The descent has taken more steps than the path from the neighbouring solution would be worth."""
 
-_FEW = 20
+FEW = 20
 """Bounds that may change before a path from the start is given up for a new descent; above 400 rows 5 %."""
 
 _LARGEST_COMPACT = 4000
@@ -191,7 +191,7 @@ def are_distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
     """Where so many bounds (B, n) differ from the start's that the path from there would be long."""
     if len(upper) > _LARGEST_COMPACT:
         return np.zeros(len(uppers), bool)
-    return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(_FEW, 0.05 * len(upper)))
+    return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(FEW, 0.05 * len(upper)))
 
 
 def solve_compactly(
