@@ -1,5 +1,6 @@
 """Settings of Hypothesis; samples of several classes, and refits to altered weights, which define all resampling."""
 
+import os
 import sys
 from importlib import import_module
 from itertools import combinations
@@ -18,6 +19,8 @@ from svmstat.machine import contrasts, fit_machine, pairs_of
 # The checks of the fuzz lie beside the package and are not installed with it, nor are the samples of the tests. Last,
 # so that what is tested is the package that is installed.
 sys.path.extend(map(str, Path(__file__).parents[1::-1]))
+
+os.environ["SVMSTAT_COMPILE_AHEAD"] = "0"  # the workers of the tests have the cores
 
 settings.register_profile("svmstat", deadline=None, derandomize=True, max_examples=50, print_blob=True)
 settings.load_profile("svmstat")

@@ -6,6 +6,8 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+from svmstat._tools import second
+
 _FIRST = "smo"
 """A function that every fit needs: it is compiled where nothing has been."""
 
@@ -31,8 +33,15 @@ def copy_into(target, values):
         target[i] = values[i]
 
 
+@compiled()
+def clear(target, m):
+    """target[:m] = 0, a loop for the same reason."""
+    for i in range(m):
+        target[i] = 0
+
+
 class _Notice(event.Listener):
-    """Tells whoever waits at a terminal or a notebook, once, that the solver is being compiled."""
+    """Tells whoever waits at a terminal or a notebook, once, that the solver is being compiled, and has it helped."""
 
     def __init__(self) -> None:
         self._due = True
@@ -41,6 +50,8 @@ class _Notice(event.Listener):
         """Numba begins to compile a function that it has not found on disk."""
         if self._due and event.data["dispatcher"].py_func.__name__ == _FIRST:
             self._due = False
+            if second.may_start():
+                second.start()
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
                 print("svmstat: compiling the solver, once", file=sys.stderr)
 

@@ -302,7 +302,8 @@ def _diagnose(f, y, weights, full, place, copies, slope, intercept, numbers, cal
     reduced = weights.copy()
     for q in range(f.shape[0]):
         k = place[q]
-        numbers[:, q] = np.nan
+        for c in range(numbers.shape[0]):
+            numbers[c, q] = np.nan
         if np.isnan(f[q, k]):
             continue
         reduced[k] = weights[k] - copies[q]

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from svmstat._tools.compiled import _Notice, copy_into
+from svmstat._tools.compiled import _Notice, clear, copy_into
 from svmstat.calibration.platt import deviance
 from svmstat.solver.rough.smo import smo
 
@@ -25,6 +25,12 @@ def test_the_notice_is_given_once(monkeypatch, capsys):
 def test_no_notice_for_a_pipe(capsys):
     _Notice().on_start(compiling(smo))
     assert capsys.readouterr().err == ""
+
+
+def test_clear():
+    target = np.ones(3)
+    clear(target, 2)
+    np.testing.assert_array_equal(target, [0.0, 0.0, 1.0])
 
 
 def test_copy_into():

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._tools.compiled import compiled
+from svmstat._tools.compiled import clear, compiled
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis
 
@@ -83,7 +83,7 @@ def free_in(sums, free, g):
 @compiled(fastmath=_FAST, error_model="numpy")
 def apply(inverse, size, vector, out):
     """out = R · vector over the leading ``size`` entries."""
-    out[:size] = 0.0
+    clear(out, size)
     for c in range(size):
         row, factor = inverse[c], vector[c]
         for a in range(size):
@@ -95,8 +95,9 @@ def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
     if m == 0:
-        inverse[:lead, :lead] = 0.0
-    border[:lead] = 0.0
+        for g in range(lead):
+            clear(inverse[g], lead)
+    clear(border, lead)
     border[sums.group[j]] = 1.0
     row = K[j]
     for a in range(m):
@@ -308,7 +309,7 @@ def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
         worst = max(worst, abs(residual[a + lead]))
     if m == 0 or (worst <= least and excess <= 1e-15 * size):
         return SETTLED
-    x[:] = 0.0
+    clear(x, m + lead)
     for c in range(m + lead):
         row, factor = R[c], residual[c]
         for a in range(m + lead):

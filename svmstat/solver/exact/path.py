@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmstat._tools.compiled import compiled, copy_into
+from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
@@ -238,7 +238,7 @@ def move(K, sums, point, free, change, max_events):
             continue
         m = free.size[0]
         if m == 0:
-            x[:lead] = 0.0
+            clear(x, lead)
             copy_into(slope, drive)
         elif not _direction(K, sums, free, drive, dsum, x, slope):
             return UNSTABLE, events

@@ -137,7 +137,8 @@ def make_basis(K: Floats, sums: Sums, point: Point) -> Free:
     independent, R = bordered_inverse(K[np.ix_(rows, rows)], sums.group[rows], lead)
     room = min(len(point.beta), len(rows) + max(_ROOM[lead], len(rows) // 4)) + 3 - len(R)
     free = with_room(rows[independent], R, room)
-    complete_basis(K, sums, point, free)
+    if len(independent) < len(rows):
+        complete_basis(K, sums, point, free)
     return free
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._tools.compiled import compiled
+from svmstat._tools.compiled import clear, compiled
 from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import (
@@ -171,7 +171,7 @@ def _solve(matrix, e, pivots, x):
 @compiled(fastmath=_FAST, error_model="numpy")
 def _answer(T, side, rows, coefficients, out):
     """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
-    out[:] = 0.0
+    clear(out, out.shape[0])
     for a in range(rows.shape[0]):
         coefficients[a] *= side[rows[a]]
     combine(T, rows, coefficients, out)
@@ -316,7 +316,7 @@ def walk(tableau, point, change, max_events):
         if not _factor(small, e, pivots):
             return UNSTABLE, events
 
-        v[:e] = 0.0
+        clear(v, e)
         size = np.int64(0)
         for c in range(n_moving):
             i = moving[c]
@@ -379,7 +379,7 @@ def walk(tableau, point, change, max_events):
         inward = outward[row]
         size, scale = np.int64(0), diagonal[row]
         if where[row] >= 0:
-            v[:e] = 0.0
+            clear(v, e)
             v[where[row]] = 1.0
             _solve(small, e, pivots, v)
             sigma = v[where[row]]

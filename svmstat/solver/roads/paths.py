@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._tools.compiled import compiled, copy_into
+from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.case import Case, judge
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
@@ -206,7 +206,7 @@ def certify_all(stored, origin, h0, wanted, paths):
             waiting += 1
         if waiting == 0 or (waiting < _TOGETHER and q + 1 < B):
             continue
-        moved[:] = False
+        clear(moved, n)
         for c in range(waiting):
             for i in range(n):
                 moved[i] |= beta[queue[c], i] != origin.beta[i]
