@@ -32,7 +32,9 @@ def known_machine() -> Machine:
     (asked,) = posed.pairs
     problem, upper = asked.problem, asked.problem.upper
     case, beta = case_of(problem, upper), np.where(np.abs(x) == 1.0, 0.5 * x, 0.0)
-    basis = Basis(np.flatnonzero(beta), np.linalg.inv([[0.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0]]))
+    basis = Basis(
+        np.flatnonzero(beta), np.asarray(np.linalg.inv([[0.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0]]), float)
+    )
     solution = certified(problem, case, upper, beta, fresh(case, beta), basis, Road.COLD, 0, 0)
     pair = Pair(
         asked.first, asked.second, asked.loss, asked.nu, C=asked.C, rows=asked.rows, problem=problem, solution=solution

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from svmstat.machine import contrasts, fit_machine
-from svmstat.resampling import leave_one_out
 from svmstat.calibration import fit_maps
 from svmstat.kernels import Linear
+from svmstat.machine import contrasts, fit_machine
+from svmstat.resampling import leave_one_out
 from svmstat.resampling.ahead import compile_summary, known_machine
 
 
