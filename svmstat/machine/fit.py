@@ -176,7 +176,7 @@ def fit_machine(
     """
     posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near, known=known)
     nears: Sequence[Pair | None] = [None] * len(posed.pairs) if near is None else near.pairs
-    return assembled(posed, tuple(map(solved, posed.pairs, nears)))
+    return _machine(posed, tuple(map(solved, posed.pairs, nears)))
 
 
 def reweighted(machine: Machine, weights: Floats) -> Machine:
@@ -206,7 +206,7 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
     posed = Posed(
         machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
     )  # fmt: skip
-    return assembled(posed, tuple(map(solved, posed.pairs, machine.pairs)))
+    return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
 
 
 def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> Machine:
@@ -232,7 +232,7 @@ def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> M
     groups = Groups(every, every, weights, np.ones(len(rows)), np.maximum.accumulate(np.where(new, every, 0)))
     gram = machine.gram if np.array_equal(rows, np.arange(machine.gram.n)) else machine.gram.part(rows)
     posed = _pose(machine.kernel, X, codes, weights, machine.pairs, machine.C, groups, gram)
-    return assembled(posed, tuple(solved(pair, None) for pair in posed.pairs))
+    return _machine(posed, tuple(solved(pair, None) for pair in posed.pairs))
 
 
 def rows_of(machine: Machine, groups: Codes) -> Floats:
@@ -247,7 +247,7 @@ def along_costs(machine: Machine, costs: Floats) -> Iterator[Machine]:
     A machine with 2ν parameters is on the path of its equivalent cost.
     """
     for pairs in zip(*(pair_along(pair, costs) for pair in machine.pairs), strict=True):
-        yield assembled(machine, pairs)
+        yield _machine(machine, pairs)
 
 
 def pose(
@@ -284,7 +284,7 @@ def _pose(
     return Posed(kernel, X, codes, weights, groups, group_codes, gram, tuple(pairs))
 
 
-def assembled(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
+def _machine(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
     """The machine whose pairs have these solutions: what they say of every row."""
     kernel, X, groups, gram = posed.kernel, posed.X, posed.groups, posed.gram
     group_values = np.empty((gram.n, len(pairs)))

@@ -7,14 +7,10 @@ import numpy as np
 
 from svmstat.calibration import fit_maps
 from svmstat.kernels import Linear
-from svmstat.machine import Machine, contrasts
-from svmstat.machine.fit import assembled, pose
-from svmstat.machine.pairs import Pair
+from svmstat.machine import Machine, contrasts, machine_with, pose
 from svmstat.resampling.leave_one_out import leave_one_out
 from svmstat.resampling.unseen import held_out_maps, unseen
-from svmstat.solver.case import case_of, fresh
-from svmstat.solver.roads.single import certified
-from svmstat.solver.solution import Basis, Road
+from svmstat.solver import solution_at
 
 
 def known_machine() -> Machine:
@@ -29,17 +25,7 @@ def known_machine() -> Machine:
     x = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
     codes = (x > 0.0).astype(np.intp)
     posed = pose(Linear(), x[:, None], codes, np.ones(6), contrasts([(1, 0)], "hinge"), C=1.0)
-    (asked,) = posed.pairs
-    problem, upper = asked.problem, asked.problem.upper
-    case, beta = case_of(problem, upper), np.where(np.abs(x) == 1.0, 0.5 * x, 0.0)
-    basis = Basis(
-        np.flatnonzero(beta), np.asarray(np.linalg.inv([[0.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0]]), float)
-    )
-    solution = certified(problem, case, upper, beta, fresh(case, beta), basis, Road.COLD, 0, 0)
-    pair = Pair(
-        asked.first, asked.second, asked.loss, asked.nu, C=asked.C, rows=asked.rows, problem=problem, solution=solution
-    )
-    return assembled(posed, (pair,))
+    return machine_with(posed, (solution_at(posed.pairs[0].problem, np.where(np.abs(x) == 1.0, 0.5, 0.0)),))
 
 
 def compile_summary() -> None:

@@ -22,6 +22,9 @@ AT_ONCE = 2500
 
 _CHUNK_BYTES = 2**25
 
+_WORTH_THREADS = 2**17
+"""Values that take longer to compute than it takes to start threads."""
+
 _TILE = 128, 512
 """Rows and columns of the kernel values of a sum that are computed at a time and forgotten: they stay in the cache. In
 pieces of 10 MB a value costs 7 to 30 ns, in these 1.6 with 2 columns and 2.5 with 10 (n = 10 000, rbf)."""
@@ -93,9 +96,10 @@ class Room:
 class Gram:
     """A symmetric kernel matrix, whole in memory or computed as it is asked for.
 
-    Rows are kept once computed if the whole matrix fits the budget; beyond it none is kept, and every use computes
-    the part that it needs in blocks. A pickle holds the source only: computing the same values again is quicker than
-    moving them.
+    Rows are kept once computed if the whole matrix fits the budget, one below the other in the order in which they are
+    asked for: memory that is touched for the first time costs as much as the values. Beyond the budget none is kept,
+    and every use computes the part that it needs in blocks. A pickle holds the source only: computing the same values
+    again is quicker than moving them.
 
     Parameters
     ----------
@@ -103,7 +107,7 @@ class Gram:
     budget : bytes that the matrix may take
     """
 
-    __slots__ = ("_budget", "_known", "_source", "_stored", "diagonal", "fits", "n")
+    __slots__ = ("_budget", "_place", "_source", "_stored", "diagonal", "fits", "n")
     _is_kept: ClassVar[bool] = True
 
     def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET) -> None:
@@ -111,9 +115,9 @@ class Gram:
         self.diagonal = source.diagonal
         self.n = len(self.diagonal)
         self.fits = 8 * self.n**2 <= budget
-        self._known = np.zeros(self.n, bool)
-        self._stored = np.empty((0, 0))
-        if self._is_kept and self.fits and self.n <= AT_ONCE:
+        self._place = np.full(self.n, -1)  # where each row is stored
+        self._stored = np.empty((0, self.n))
+        if self._is_kept and self.fits and self.n <= AT_ONCE and not isinstance(source, _Part):
             self.complete()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -131,7 +135,7 @@ class Gram:
     @property
     def is_complete(self) -> bool:
         """Whether every row is known."""
-        return bool(self._known.all())
+        return len(self._stored) == self.n
 
     def complete(self) -> Floats:
         """The whole (n, n) matrix.
@@ -145,15 +149,16 @@ class Gram:
             raise MemoryError(f"a gram matrix of {self.n} rows exceeds the memory budget")
         if not self.is_complete:
             self._stored = self._source.gram()
-            self._known[:] = True
+            self._place = np.arange(self.n)
         return self._stored
 
     def block(self, rows: Rows, room: Room | None = None) -> Floats:
         """K[rows][:, rows], (m, m); in ``room``, if given, until that is used again."""
         out = np.empty((len(rows), len(rows))) if room is None else room.square(len(rows))
-        known = self._known[rows]
+        place = self._place[rows]
+        known = place >= 0
         if known.any():
-            gather(self._stored, rows, rows, np.flatnonzero(known), out)
+            gather(self._stored, place, rows, np.flatnonzero(known), out)
         self._fill(out, np.flatnonzero(~known), rows, rows)
         return out
 
@@ -176,23 +181,23 @@ class Gram:
     def columns(self, rows: Rows) -> Floats:
         """K[rows, :], (m, n)."""
         if self.fits:
-            self._know(rows)
-            return self._stored[rows]
+            place = self._known(rows)
+            return self._stored[place]
         out = np.empty((len(rows), self.n))
         self._fill(out, np.arange(len(rows)), rows, np.arange(self.n))
         return out
 
     def row(self, row: int) -> Floats:
         """K[row, :], (n,), computed and not kept, unless it is known."""
-        if self._known[row]:
-            return self._stored[row]
+        if self._place[row] >= 0:
+            return self._stored[self._place[row]]
         return self._source.block(np.array([row]), slice(None))[0]
 
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
         """Add Σ_a coefficients[a] · K[rows[a], :] to ``out``, (n,)."""
         if self.fits:
-            self._know(rows)
-            combine(self._stored, rows, coefficients, out)
+            place = self._known(rows)
+            combine(self._stored, place, coefficients, out)
             return
 
         tall, wide = _TILE
@@ -217,27 +222,30 @@ class Gram:
             subtract_twofold(self.cross(rows, support), beta[support], linear[rows], h[start : start + step])
         return h
 
-    def _know(self, rows: Rows) -> None:
-        """Compute rows and keep them; if they are many, all."""
-        missing = rows[~self._known[rows]]
-        if len(missing) + self._known.sum() > self.n // 3:
-            self.complete()
-            return
-        if self._stored.size == 0:
-            self._stored = np.empty((self.n, self.n))
+    def _known(self, rows: Rows) -> Rows:
+        """Where rows (m,) are stored, after those that were not have been computed; if they are many, all have."""
+        missing = rows[self._place[rows] < 0]
         if len(missing) == 0:
-            return
-        everything = np.arange(self.n)
-        self._fill(self._stored, missing, everything, everything)
-        self._known[missing] = True
+            return self._place[rows]
+        stored = int(np.count_nonzero(self._place >= 0))
+        if stored + len(missing) > self.n // 3:
+            self.complete()
+            return self._place[rows]
+        if stored + len(missing) > len(self._stored):
+            larger = np.empty((min(2 * stored + len(missing), self.n // 3), self.n))
+            larger[:stored] = self._stored[:stored]
+            self._stored = larger
+        self._fill(self._stored[stored : stored + len(missing)], np.arange(len(missing)), missing, slice(None))
+        self._place[missing] = stored + np.arange(len(missing))
+        return self._place[rows]
 
-    def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows) -> None:
+    def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows | slice) -> None:
         """Compute K[rows][:, columns] at some of its rows, in pieces."""
 
         def compute(part: Rows) -> None:
             out[part] = self._source.block(rows[part], columns)
 
-        _in_chunks(compute, places, len(columns))
+        _in_chunks(compute, places, out.shape[1])
 
 
 class _Part:
@@ -261,7 +269,10 @@ class _Part:
 
 def _in_chunks(task: Callable[[Rows], None], rows: Rows, width: int) -> None:
     """Run ``task`` on pieces of ``rows`` of some 32 MiB, ``width`` values a row, in threads, one for each core."""
+    if len(rows) * width < _WORTH_THREADS:
+        task(rows)
+        return
     size = max(1, min(_CHUNK_BYTES // (8 * width + 8), -(-len(rows) // 8)))
     pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
-    for _ in map(task, pieces) if len(rows) * width < 2**16 else in_threads(task, pieces):
+    for _ in in_threads(task, pieces):
         pass

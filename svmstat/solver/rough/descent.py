@@ -22,6 +22,9 @@ _LARGEST_BLOCK = 6000
 _SAMPLE = 1200
 """Rows of the first block where there are more than twice as many."""
 
+_SHARE = 0.2
+"""The first block of fewer, as a share of them, where their kernel values are not known."""
+
 
 def descend(case: Case, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room) -> int:
     """Improve a feasible (β, h = s − Kβ), both (n,), in place; returns the number of SMO steps.
@@ -34,7 +37,8 @@ def descend(case: Case, beta: Floats, h: Floats, tolerance: float, max_steps: in
     least = 0.1 * float(np.sqrt(max(case.nothing, 0.0)))
     if not small and not beta.any():
         at_once = halved and case.gram.is_complete
-        rows, most = (np.arange(n), n // 2) if at_once else (_sample(case.lo, case.hi), max_steps)
+        size = max(_SMALL // 2, int(_SHARE * n)) if halved else _SAMPLE
+        rows, most = (np.arange(n), n // 2) if at_once else (_sample(case.lo, case.hi, size), max_steps)
         steps = _improve(case, rows, beta, h, tolerance, min(most, max_steps), room)
     largest = n if halved else _SAMPLE
     while steps < max_steps:
@@ -55,10 +59,10 @@ def descend(case: Case, beta: Floats, h: Floats, tolerance: float, max_steps: in
     return steps
 
 
-def _sample(lo: Floats, hi: Floats) -> Rows:
-    """Rows spread evenly over a fixed random order."""
+def _sample(lo: Floats, hi: Floats, size: int) -> Rows:
+    """So many rows, spread evenly over a fixed random order."""
     rows = np.flatnonzero(hi > lo)
-    picked = np.random.default_rng(20061126).permutation(rows)[:_SAMPLE]
+    picked = np.random.default_rng(20061126).permutation(rows)[:size]
     return np.sort(picked)
 
 
