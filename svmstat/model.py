@@ -18,7 +18,7 @@ from svmstat.calibration import COUPLINGS, fit_maps
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import ARGUMENTS, Inherited, Kernel, additive_kernel, check_gram, make_kernel, warn_if_indefinite
-from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
+from svmstat.machine import Contrast, Machine, contrasts, fit_machine, nu_contrast
 from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
 from svmstat.objective.decision import Decision, decide
@@ -177,6 +177,38 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
 
 def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     """The fit for all arguments of `svm`; ``env`` are the caller's names."""
+    posing = _posing(asked, env)
+    found = fit(posing.prepared, posing.prepared.resolve(posing.kernel), posing.C, posing.nu, posing.untuned)
+    return replace(found, call=call_of(asked))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posing:
+    """What a call of `svm` asks for, before anything is solved.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        Its data and weights.
+    kernel : Kernel
+        Before it has learnt from the data.
+    C : float
+        The cost; with ν it does not matter.
+    nu : Nu or None
+        ν on these rows.
+    untuned : tuple of str
+        What was left at its default.
+    """
+
+    prepared: "Prepared"
+    kernel: Kernel
+    C: float
+    nu: Nu | None
+    untuned: tuple[str, ...]
+
+
+def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
+    """What all arguments of `svm` ask for; ``env`` are the caller's names."""
     C, nu = asked["C"], asked["nu"]
     positive("C", C)
     weighing = (asked[name] for name in ("loss", "class_weight", "costs", "priors"))
@@ -193,12 +225,11 @@ def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
         )
     resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
     prepared.check_bounds([float(C)], resolved)
-    resolved_kernel = prepared.resolve(chosen)
     untuned = (
         *(("C",) if C is _C and nu is None else ()),
         *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) and not frame.design.additive else ()),
     )
-    return replace(fit(prepared, resolved_kernel, float(C), resolved, untuned), call=call_of(asked))
+    return Posing(prepared, chosen, float(C), resolved, untuned)
 
 
 _OF_DATA = (
@@ -237,6 +268,10 @@ class Call:
             kept["theta"] = Inherited(kept["theta"])
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
+
+    def posing(self) -> Posing:
+        """What the call asks for of data and texts that are not trusted: nothing is solved, and no name looked up."""
+        return _posing({**_DEFAULTS, **self.given}, {})
 
     @staticmethod
     def _replaced_by(changes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -394,10 +429,15 @@ def fit(
     """The machine on the data that were prepared, its Platt maps, and warnings of what the user should know."""
     frame = prepared.frame
     machine = fit_machine(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(nu), C=C)
-    insample = fit_maps(machine, prepared.coupling)
-    results = SVMResults(frame, machine, prepared.decision, untuned, insample, prepared.calibration)
+    results = results_of(prepared, machine, untuned)
     _warn_of(results)
     return results
+
+
+def results_of(prepared: Prepared, machine: Machine, untuned: tuple[str, ...], **known: Any) -> SVMResults:
+    """The results of a machine on the data that were prepared, with its in-sample Platt maps and what else is known."""
+    insample = fit_maps(machine, prepared.coupling)
+    return SVMResults(prepared.frame, machine, prepared.decision, untuned, insample, prepared.calibration, **known)
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:
@@ -416,9 +456,14 @@ def _warn_of(fit: SVMResults) -> None:
     gram = fit.machine.gram
     if fit.kernel.may_be_indefinite and gram.fits:
         warn_if_indefinite(gram.complete())
+    tell_of_certificate(fit)
+    if not fit.insample_maps.converged.all():
+        warn("the Platt calibration did not converge", CalibrationWarning)
+
+
+def tell_of_certificate(fit: SVMResults) -> None:
+    """Warn if the optimality of a solution could not be certified."""
     if not fit.converged:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"
         advice = fit.status.advice
         warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
-    if not fit.insample_maps.converged.all():
-        warn("the Platt calibration did not converge", CalibrationWarning)
