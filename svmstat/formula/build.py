@@ -1,5 +1,6 @@
 """From a formula and a data frame to the arrays of a fit."""
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ import pandas as pd
 
 from svmstat._tools import checks
 from svmstat._tools.warn import warn
-from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
+from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
@@ -26,6 +27,7 @@ from svmstat.formula.rows import case_weights, named_column, subset_rows
 from svmstat.formula.scaling import learn_scaling
 from svmstat.formula.smooth import Smooth, fit_smooth, read_smooth, refuse_product
 from svmstat.formula.source import Source
+from svmstat.formula.terms import MOST_TERMS
 from svmstat.formula.values import Value
 
 
@@ -243,6 +245,7 @@ def build_design(
     for each in right.values():
         warn_whole_column(each, complete.values[each.code], table)
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
+    _refuse_width(parsed, terms)
     columns = term_columns("data", terms, complete.values, table.index)
     column_names = tuple(name for term in terms for name in term.column_names)
     scaling = learn_scaling(column_names, columns[counted], w[counted], bool(scale), drop_constant)
@@ -315,6 +318,13 @@ def _fitted(term: tuple[Source, ...], factors: Mapping[str, Factor], values: Map
     if smoothing is not None:
         return fit_smooth(smoothing, factors, values)
     return Term(tuple(factors[source.code] for source in term))
+
+
+def _refuse_width(parsed: Parsed, terms: Iterable[Term | Smooth]) -> None:
+    """Refuse a text from outside that asks for more columns than any fit could use, before they are made."""
+    widths = (math.prod(factor.width for factor in term.factors) for term in terms if isinstance(term, Term))
+    if not parsed.response.trusted and sum(widths) > MOST_TERMS:
+        raise FormulaError(f"The formula asks for more than {MOST_TERMS} columns: {parsed.text}")
 
 
 def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:

@@ -88,7 +88,7 @@ def read_archive(path: str | Path) -> dict[str, bytes]:
 def refused(path: str | Path, why: str, member: str | None = None) -> ModelFileError:
     """The error for a file that is not read, ready to be raised."""
     where = f"{str(path)!r}" if member is None else f"{member!r} in {str(path)!r}"
-    return ModelFileError(f"{where} is no model that can be loaded: {why}.")
+    return ModelFileError(f"{where} is no model that can be loaded: {why.removesuffix('.')}.")
 
 
 def _content(path: str | Path) -> bytes:

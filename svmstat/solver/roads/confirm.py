@@ -56,11 +56,12 @@ def misfit(problem: BoxQP, solution: Solution) -> str | None:
         return f"the KKT violation is {again.violation:.2g}, and not below {TOLERANCE:g}"
     for name in _NUMBERS:
         claimed, found = getattr(solution, name), getattr(again, name)
-        allowed = 1e-3 * max(abs(claimed), abs(found)) + (tolerance if name in ("violation", "rounding") else 0.0)
-        if name in ("gap", "norm_squared", "objective"):
-            allowed += tolerance * size * problem.n
-        elif name == "resolution":
-            allowed = max(10.0 * found, tolerance) if claimed > found else found
+        if name == "violation":
+            allowed = tolerance
+        elif name in ("rounding", "resolution"):
+            allowed = 9.0 * found + TOLERANCE if claimed > found else 0.9 * found
+        else:
+            allowed = 1e-3 * max(abs(claimed), abs(found)) + _DIGITS * again.rounding * float(again.upper.sum())
         if not abs(claimed - found) <= allowed:
             return f"its {name} is {found:.6g}, and not {claimed:.6g}"
     return None
