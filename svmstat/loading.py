@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from svmstat._tools.frames import KINDS, PANDAS, alike, can_answer
 from svmstat.calibration import fit_calibration
 from svmstat.errors import ArgumentTypeError, DesignWarning, ModelFileError
 from svmstat.formula import Untrusted
@@ -71,7 +72,9 @@ def load(path: str | Path) -> SVMResults:
     reading = Reading(path, read_archive(path))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there was to be told was told of the fit; a hostile text says anything
+            warnings.simplefilter(
+                "ignore"
+            )  # what there was to be told was told of the fit; a hostile text says anything
             fit = _made(reading)
     except ModelFileError:
         raise
@@ -91,6 +94,7 @@ def _made(reading: Reading) -> SVMResults:
     held_out = decoded(reading, reading.entry(reading.model, "held_out"))
     untuned = tuple(reading.entry(reading.model, "untuned"))
     optimism = decoded(reading, reading.entry(reading.model, "optimism"))
+    kind = reading.entry(reading.model, "kind")
     reading.finish()
     if not isinstance(formula, str) or not isinstance(kernel, Kernel):
         reading.refuse("its formula is no text, or its kernel none")
@@ -98,10 +102,13 @@ def _made(reading: Reading) -> SVMResults:
         reading.refuse("a solution is none")
     if not set(untuned) <= {"C", "gamma"} or not (optimism is None or isinstance(optimism, float)):
         reading.refuse("what is said of the tuning is not what a fit says")
-    call = Call({"formula": Untrusted(formula), "data": data, **settings})
-    posing = call.posing()
+    if kind not in KINDS:
+        reading.refuse(f"its data are a frame of the kind {kind!r}, which is none of {', '.join(KINDS)}")
+    posing = Call({"formula": Untrusted(formula), "data": data, **settings}).posing()
     machine = _machine(reading, posing, kernel, solutions)
-    fit = results_of(posing.prepared, machine, untuned, call=call, optimism=optimism)
+    kind = kind if can_answer(kind) else PANDAS
+    call = Call({"formula": Untrusted(formula), "data": alike(data, kind), **settings})
+    fit = results_of(posing.prepared, machine, untuned, call=call, optimism=optimism, kind=kind)
     fit.adopt_maps(_maps(reading, fit, held_out))
     return fit
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, one_of, positive, refuse
+from svmstat._tools.frames import read_frame
 from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
@@ -41,7 +42,7 @@ _C, _GAMMA, _DEGREE, _COEF0 = _apart(1.0), _apart("scale"), _apart(3), _apart(0.
 @helpful
 def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     formula: str,
-    data: pd.DataFrame,
+    data: Any,
     *,
     loss: str = "hinge",
     kernel: str | Kernel | Callable[[Floats, Floats], ArrayLike] = "rbf",
@@ -78,8 +79,9 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         `svmstat.formula.Untrusted`, for which only what `svmstat.formula.safety` lists is evaluated. With s(x),
         s(x, z), te(x, z) or ti(x, z) in it the machine is additive, f = b + Σ_t h_t with a function h_t for each term:
         see docs/additive.md.
-    data : DataFrame
-        One row per observation.
+    data : data frame
+        One row per observation: of pandas, polars, a Table of pyarrow, or another eager frame that narwhals reads.
+        Answers with a row for each row of data are of the same kind: see docs/frames.md.
     loss : {"hinge", "p0"}
         The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
         P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
@@ -179,7 +181,7 @@ def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     """The fit for all arguments of `svm`; ``env`` are the caller's names."""
     posing = _posing(asked, env)
     found = fit(posing.prepared, posing.prepared.resolve(posing.kernel), posing.C, posing.nu, posing.untuned)
-    return replace(found, call=call_of(asked))
+    return replace(found, call=call_of(asked), kind=posing.kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,6 +200,8 @@ class Posing:
         ν on these rows.
     untuned : tuple of str
         What was left at its default.
+    kind : str
+        The library of the data frame.
     """
 
     prepared: "Prepared"
@@ -205,6 +209,7 @@ class Posing:
     C: float
     nu: Nu | None
     untuned: tuple[str, ...]
+    kind: str
 
 
 def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
@@ -213,10 +218,11 @@ def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
     positive("C", C)
     weighing = (asked[name] for name in ("loss", "class_weight", "costs", "priors"))
     chosen_nu = None if nu is None else _nu_alone(nu, C is not _C, *weighing)
-    given = {name: asked[name] for name in ARGUMENTS if asked[name] is not _DEFAULTS[name]}
-    chosen = make_kernel(asked["kernel"], given)
+    parameters = {name: asked[name] for name in ARGUMENTS if asked[name] is not _DEFAULTS[name]}
+    chosen = make_kernel(asked["kernel"], parameters)
     of_data = {name: asked[name] for name in _OF_DATA}
-    prepared = prepare(asked["formula"], asked["data"], of_rows=chosen.of_rows, env=env, **of_data)
+    source = read_frame("data", asked["data"])
+    prepared = prepare(asked["formula"], source.data, of_rows=chosen.of_rows, env=env, **of_data)
     frame = prepared.frame
     if chosen_nu is not None and prepared.many:
         raise ArgumentError(
@@ -229,7 +235,7 @@ def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
         *(("C",) if C is _C and nu is None else ()),
         *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) and not frame.design.additive else ()),
     )
-    return Posing(prepared, chosen, float(C), resolved, untuned)
+    return Posing(prepared, chosen, float(C), resolved, untuned, source.kind)
 
 
 _OF_DATA = (

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools import checks
+from svmstat._tools.frames import as_pandas
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula.columns import Column, check_frame, computable, read_table
@@ -104,10 +105,7 @@ class ModelFrame:
         ArgumentTypeError, DataError
             If it is no DataFrame, or has other rows than that of the fit.
         """
-        if not isinstance(data, pd.DataFrame):
-            raise ArgumentTypeError(
-                f"data is of type {type(data).__name__}: it must be the DataFrame of the fit, or None."
-            )
+        data = as_pandas("data", data)
         n = len(self.rows) + self.n_missing + self.n_subset_dropped
         if len(data) != n or not data.index[self.rows].equals(self.index):
             raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")

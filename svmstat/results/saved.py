@@ -79,7 +79,9 @@ class Saved(Resampled, Updated):
         _refuse_changed(self.frame, again)
         for pair in self.machine.pairs:
             if (wrong := misfit(pair.problem, pair.solution)) is not None:
-                raise ModelFileError(f"the fit cannot be stored, since its solution could not be told from others: {wrong}.")
+                raise ModelFileError(
+                    f"the fit cannot be stored, since its solution could not be told from others: {wrong}."
+                )
         fitted, writing = self.fitted_maps(), Writing()
         model = {
             "format": FORMAT,
@@ -91,6 +93,7 @@ class Saved(Resampled, Updated):
             "solutions": [encoded(writing, pair.solution, "a solution") for pair in self.machine.pairs],
             "held_out": encoded(writing, (fitted.by, fitted.own), "the map of the probabilities"),
             "untuned": list(self.untuned),
+            "kind": self.kind,
             "optimism": encoded(writing, self.optimism, "optimism"),
         }  # fmt: skip
         write_archive(path, writing.members(model))

@@ -26,7 +26,9 @@ _ZONED = re.compile(r"datetime64\[(s|ms|us|ns), (?!dateutil)[A-Za-z][A-Za-z0-9_+
 _PERIOD = re.compile(r"period\[[A-Z0-9-]{1,12}\]")
 _CLOSED = ("left", "right", "both", "neither")
 _ARROW_TEXT = ("string", "large_string")
-_ARROW = re.compile(r"u?int(8|16|32|64)|float|double|halffloat|bool|date(32\[day\]|64\[ms\])|(timestamp|duration)\[\w+\]")
+_ARROW = re.compile(
+    r"u?int(8|16|32|64)|float|double|halffloat|bool|date(32\[day\]|64\[ms\])|(timestamp|duration)\[\w+\]"
+)
 
 # What an entry of a column of objects may be: its number, what it is written as, and how that is read.
 _SCALARS: tuple[tuple[type, Callable[[Any], str], Callable[[str], Any]], ...] = (
@@ -93,7 +95,9 @@ def decode_column(reading: Reading, said: Any) -> Any:  # noqa: C901, PLR0911  a
             values[:] = found
             return values
         case "category":
-            dtype = pd.CategoricalDtype(decode_index(reading, said["categories"]), ordered=_flag(reading, said, "ordered"))
+            dtype = pd.CategoricalDtype(
+                decode_index(reading, said["categories"]), ordered=_flag(reading, said, "ordered")
+            )
             return pd.Categorical.from_codes(_whole(reading, said["codes"]), dtype=dtype)
         case "masked":
             dtype, missing = _MASKED[said["type"]](), reading.array(said["missing"])

@@ -87,7 +87,9 @@ def _malformed(problem: BoxQP, solution: Solution) -> str | None:
         return "its steps are no whole number"
     if not _is_pair(solution.intercept_interval):
         return "its interval of the intercept is none"
-    return _malformed_basis(problem, solution) or (None if solution.nearest is None else _other(problem, solution.nearest))
+    return _malformed_basis(problem, solution) or (
+        None if solution.nearest is None else _other(problem, solution.nearest)
+    )
 
 
 def _malformed_basis(problem: BoxQP, solution: Solution) -> str | None:
@@ -114,7 +116,12 @@ def _other(problem: BoxQP, nearest: Nearest) -> str | None:
 
 
 def _is_vector(values: object, n: int) -> bool:
-    return isinstance(values, np.ndarray) and values.dtype == float and values.shape == (n,) and bool(np.isfinite(values).all())
+    return (
+        isinstance(values, np.ndarray)
+        and values.dtype == float
+        and values.shape == (n,)
+        and bool(np.isfinite(values).all())
+    )
 
 
 def _is_pair(values: object) -> bool:
