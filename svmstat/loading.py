@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat._tools.frames import KINDS, PANDAS, alike, can_answer
 from svmstat.calibration import fit_calibration
-from svmstat.errors import ArgumentTypeError, DesignWarning, ModelFileError
+from svmstat.errors import ArgumentTypeError, ModelFileError
 from svmstat.formula import Untrusted
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine, machine_with, pose
@@ -18,14 +18,14 @@ from svmstat.results import SVMResults
 from svmstat.results.calibrated import kind_of
 from svmstat.solver import Solution, misfit
 from svmstat.storage import Reading, decoded, read_archive, refused
-from svmstat.storage.columns import decode_frame
+from svmstat.storage.tables import decode_frame
 
 
 def load(path: str | Path) -> SVMResults:
     """The fit that `SVMResults.save` has written to a file.
 
     Its predictions are those of the fit that was saved, bit for bit on the same kind of machine with the same versions
-    of numpy and svmstat; elsewhere up to rounding. Nothing is solved: the design is made anew of the stored columns, and
+    numpy and svmstat; elsewhere up to rounding. Nothing is solved: the design is made of the stored columns, and then
     the stored solution must satisfy the optimality conditions of the problem that follows, to the tolerance of every
     fit. All methods work as before, but two: the search of a `tune` is not stored, so that ``retune=True`` is refused,
     and ``update`` knows the columns alone that the fit reads.

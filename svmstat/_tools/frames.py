@@ -168,23 +168,28 @@ def _series(nw: Any, column: Any) -> Any:
         return masked(values, np.array(gone)) if gone.any() else values
     if dtype == nw.String:
         return pd.array(column.to_list(), dtype="string")
-    if dtype == nw.Date:
-        return column.cast(nw.Datetime("ms")).to_numpy().astype("M8[s]")
-    if dtype == nw.Duration:
-        return column.to_numpy().astype(f"m8[{dtype.time_unit}]")
-    if dtype == nw.Datetime and dtype.time_zone is None:
-        return column.to_numpy().astype(f"M8[{dtype.time_unit}]")
-    if dtype == nw.Datetime:
-        plain = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
-        utc = pd.DatetimeIndex(plain.astype(f"M8[{dtype.time_unit}]")).tz_localize("UTC")
-        return utc.tz_convert(dtype.time_zone).array
+    if dtype in (nw.Date, nw.Datetime, nw.Duration):
+        return _times(nw, column, dtype)
     values = np.empty(len(column), object)
     values[:] = column.to_list()
     return values
 
 
+def _times(nw: Any, column: Any, dtype: Any) -> Any:
+    """Times, durations and dates, the last as times of whole seconds."""
+    if dtype == nw.Date:
+        return column.cast(nw.Datetime("ms")).to_numpy().astype("M8[s]")
+    if dtype == nw.Duration:
+        return column.to_numpy().astype(f"m8[{dtype.time_unit}]")
+    if dtype.time_zone is None:
+        return column.to_numpy().astype(f"M8[{dtype.time_unit}]")
+    plain = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    utc = pd.DatetimeIndex(plain.astype(f"M8[{dtype.time_unit}]")).tz_localize("UTC")
+    return utc.tz_convert(dtype.time_zone).array
+
+
 def _categories(nw: Any, column: Any, dtype: Any) -> pd.Categorical:
-    """A categorical with its levels: those of an Enum or a dictionary in their order, or else those there are, sorted."""
+    """A categorical: the levels of an Enum or a dictionary in their order, or else those that there are, sorted."""
     native = column.to_native()
     if column.implementation.is_pyarrow():
         whole = native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else native
@@ -225,8 +230,9 @@ def _native(nw: Any, name: str, values: pd.Series, kind: str) -> Any:
 
 def _native_times(nw: Any, name: str, values: pd.Series, kind: str) -> Any:
     """Times and durations; what is of whole seconds came from dates."""
-    unit = np.datetime_data(values.dtype)[0]
-    finer = values.to_numpy().astype(f"{values.dtype.kind}8[{'ms' if unit == 's' else unit}]")
+    times = values.to_numpy()
+    unit = np.datetime_data(times.dtype)[0]
+    finer = times.astype(f"{times.dtype.kind}8[{'ms' if unit == 's' else unit}]")
     made = nw.new_series(name, finer, backend=kind)
     return (made.cast(nw.Date) if unit == "s" and values.dtype.kind == "M" else made).to_native()
 
@@ -248,5 +254,6 @@ def _native_categories(nw: Any, name: str, values: pd.Categorical, kind: str) ->
         )
     texts = all(isinstance(level, str) for level in values.categories)
     dtype = None if not texts else nw.Enum(values.categories.tolist()) if values.ordered else nw.Categorical
-    plain = [None if code < 0 else values.categories[code] for code in values.codes]
+    levels = [*values.categories.tolist(), None]  # the code of what is missing is −1
+    plain = [levels[code] for code in values.codes]
     return nw.new_series(name, plain, dtype, backend=kind).to_native()

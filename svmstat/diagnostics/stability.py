@@ -60,7 +60,7 @@ class PredictionResult(Printed):
     kind: str = PANDAS
 
     def summary_frame(self) -> Any:
-        """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), on the index of the rows; in the kind of frame of the data.
+        """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), in the kind of frame of the rows.
 
         Of more than two levels K rows for each one, with the ``level`` in the first column and its numbers beside it.
         """

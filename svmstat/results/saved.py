@@ -18,7 +18,7 @@ from svmstat.results.resampled import Resampled
 from svmstat.results.updated import Updated
 from svmstat.solver import misfit
 from svmstat.storage import FORMAT, Writing, encoded, write_archive
-from svmstat.storage.columns import encode_frame
+from svmstat.storage.tables import encode_frame
 
 _NAMES_OF_COLUMNS = ("weights", "groups")
 """Arguments that may name a column of the data."""
@@ -105,8 +105,8 @@ def _refuse_own_names(frame: ModelFrame) -> None:
         if not is_shared(name, value):
             what = "a function" if callable(value) else "a value"
             raise ModelFileError(
-                f"the formula {frame.design.formula!r} uses {name!r}, {what} of your own, which a file cannot hold: compute "
-                "a column of it beforehand; pickle stores it with its module."
+                f"the formula {frame.design.formula!r} uses {name!r}, {what} of your own, which a file cannot hold: "
+                "compute a column of it beforehand; pickle stores it with its module."
             )
 
 

@@ -109,30 +109,33 @@ def _check_members(path: str | Path, infos: list[zipfile.ZipInfo], size: int) ->
     """Refuse, before anything is read, what no model file has."""
     if len(infos) > MOST_MEMBERS:
         raise refused(path, f"it has {len(infos)} members, more than {MOST_MEMBERS}")
-    seen: set[str] = set()
+    sizes: dict[str, int] = {}
     for info in infos:
-        name = info.orig_filename
-        if name in seen:
-            raise refused(path, "it is there twice", name)
-        seen.add(name)
-        if not _NAME.fullmatch(name):
-            raise refused(path, "a model has 'model.json' and arrays/0.bin, arrays/1.bin, …, and nothing else", name)
-        if info.flag_bits & 0x1:
-            raise refused(path, "it is encrypted", name)
-        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-            raise refused(path, "it is a link, or no file", name)
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise refused(
-                path, f"it is compressed, {info.compress_size} bytes for {info.file_size}, and svmstat stores", name
-            )
-    declared = sum(info.file_size for info in infos)
+        if info.orig_filename in sizes:
+            raise refused(path, "it is there twice", info.orig_filename)
+        if (why := _unusual(info)) is not None:
+            raise refused(path, why, info.orig_filename)
+        sizes[info.orig_filename] = info.file_size
+    declared = sum(sizes.values())
     if declared > size:
         raise refused(path, f"its members have {declared} bytes in a file of {size}")
-    if MODEL not in seen:
+    if MODEL not in sizes:
         raise refused(path, f"it has no member {MODEL!r}")
-    text = next(info.file_size for info in infos if info.filename == MODEL)
-    if text > MOST_TEXT:
-        raise refused(path, f"it has {text} bytes, more than {MOST_TEXT}", MODEL)
+    if sizes[MODEL] > MOST_TEXT:
+        raise refused(path, f"it has {sizes[MODEL]} bytes, more than {MOST_TEXT}", MODEL)
+
+
+def _unusual(info: zipfile.ZipInfo) -> str | None:
+    """What a member has that none of a model file has."""
+    if not _NAME.fullmatch(info.orig_filename):
+        return "a model has 'model.json' and arrays/0.bin, arrays/1.bin, …, and nothing else"
+    if info.flag_bits & 0x1:
+        return "it is encrypted"
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "it is a link, or no file"
+    if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+        return f"it is compressed, {info.compress_size} bytes for {info.file_size}, and svmstat compresses nothing"
+    return None
 
 
 def _member(path: str | Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

@@ -95,6 +95,27 @@ class Reading:
             self.refuse(f"an object with the entry {key!r} is missing")
         return said[key]
 
+    def whole(self, said: Any) -> np.ndarray:
+        """A vector of whole numbers."""
+        values = self.array(said)
+        if values.dtype.kind != "i" or values.ndim != 1:
+            self.refuse("codes are no vector of whole numbers")
+        return values
+
+    def int64(self, said: Any) -> np.ndarray:
+        """A vector of 64-bit whole numbers."""
+        values = self.whole(said)
+        if values.dtype != np.int64:
+            self.refuse("times or codes are no 64-bit numbers")
+        return values
+
+    def flag(self, said: Any, key: str) -> bool:
+        """An entry that is true or false."""
+        found = self.entry(said, key)
+        if not isinstance(found, bool):
+            self.refuse(f"{key!r} is {found!r}, neither true nor false")
+        return found
+
     def finish(self) -> None:
         """Refuse a file with arrays that nothing has asked for."""
         for name in self._left:

@@ -34,14 +34,8 @@ from svmstat.kernels.centred import Centre
 from svmstat.kernels.nystrom import Landmarks
 from svmstat.solver import Basis, Nearest, Road, Solution, Status
 from svmstat.storage.arrays import Reading, Writing
-from svmstat.storage.columns import (
-    decode_column,
-    decode_index,
-    decode_label,
-    encode_column,
-    encode_index,
-    encode_label,
-)
+from svmstat.storage.columns import decode_column, encode_column
+from svmstat.storage.tables import decode_index, decode_label, encode_index, encode_label
 
 _KERNELS = (
     RBF, Additive, Centred, Laplace, Linear, Normed, Nystrom, On, Polynomial, Precomputed, Product, Scaled, Spline, Sum,
@@ -51,7 +45,7 @@ _ENUMS: dict[str, type[IntEnum]] = {"Status": Status, "Road": Road}
 _DEEPEST = 40
 
 
-def encoded(writing: Writing, value: Any, what: str) -> Any:  # noqa: C901, PLR0911  a case for each kind of value
+def encoded(writing: Writing, value: Any, what: str) -> Any:  # noqa: C901, PLR0911, PLR0912  a case for each kind
     """A value as JSON, its arrays added to what is written; ``what`` is what the messages call it.
 
     Raises
@@ -71,8 +65,8 @@ def encoded(writing: Writing, value: Any, what: str) -> Any:  # noqa: C901, PLR0
         case float():
             return float(value) if math.isfinite(value) else {"float": str(float(value))}
         case tuple() | list():
-            parts = [encoded(writing, each, what) for each in value]
-            return {"tuple": parts} if isinstance(value, tuple) else parts
+            each_of = [encoded(writing, each, what) for each in value]
+            return {"tuple": each_of} if isinstance(value, tuple) else each_of
         case Mapping():
             pairs = [[encoded(writing, key, what), encoded(writing, each, what)] for key, each in value.items()]
             return {"mapping": pairs, "inherited": isinstance(value, Inherited)}
@@ -131,7 +125,7 @@ def decoded(reading: Reading, said: Any, depth: int = 0) -> Any:  # noqa: C901, 
             if set(parts) != {each.name for each in fields(kind)}:
                 reading.refuse(f"a {name} has not the entries of one")
             return kind(**{key: decoded(reading, each, depth + 1) for key, each in parts.items()})
-    reading.refuse(f"an object with the entries {sorted(said)[:4]} is of no kind that is known")
+    return reading.refuse(f"an object with the entries {sorted(said)[:4]} is of no kind that is known")
 
 
 def _own_kernel(value: Any, what: str) -> str:

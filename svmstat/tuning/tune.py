@@ -181,13 +181,12 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     plan = _plan(criterion, asked, theta)
     effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
-    seed = seed_sequence("rng", rng)
     of_data: dict[str, Any] = {
         "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights,
         "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
         "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
-    caller, source = calling_frame(), read_frame("data", data)
+    caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", data)
     data = source.data
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     prepare_on = partial(

@@ -307,8 +307,20 @@ def test_content_of_another_kind(keys, value, match, path, refuse):
     refuse(match=match)
 
 
-@pytest.mark.parametrize("change", [np.negative, np.zeros_like, np.flip, lambda a: a + 1e-4, lambda a: a * np.nan,
-                                    lambda a: a[:-1], lambda a: a.astype("f4"), lambda a: a[None], lambda a: a * 1e9])  # fmt: skip
+FORGERIES = {
+    "negative": np.negative,
+    "zero": np.zeros_like,
+    "reversed": np.flip,
+    "moved": lambda values: values + 1e-4,
+    "no number": lambda values: values * np.nan,
+    "shorter": lambda values: values[:-1],
+    "single": lambda values: values.astype("f4"),
+    "a matrix": lambda values: values[None],
+    "huge": lambda values: values * 1e9,
+}
+
+
+@pytest.mark.parametrize("change", FORGERIES.values(), ids=FORGERIES)
 @pytest.mark.parametrize("name", ["alpha", "field", "upper"])
 def test_a_forged_solution(name, change, path, refuse):
     opened = Opened(path)
@@ -324,7 +336,7 @@ def test_forged_data(path, refuse):
 
 
 def test_every_value_of_the_json_replaced(path, tmp_path):
-    """Refused, or a value that does no harm: then what is loaded predicts as before, or says that it is not certified."""
+    """Refused, or a value that does no harm: then what is loaded predicts as before."""
     model, fit = json.loads(read_archive(path)[MODEL]), load(path)
     expected, harmless = fit.decision_values, set()
     for at in leaves({**model, "solutions": model["solutions"][:1]}):

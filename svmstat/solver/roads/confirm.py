@@ -40,16 +40,26 @@ def misfit(problem: BoxQP, solution: Solution) -> str | None:
         problem, case, problem.upper, copy, fresh(case, copy), solution.basis, solution.road, solution.steps,
         solution.events,
     )  # fmt: skip
-    tolerance = TOLERANCE + _DIGITS * again.rounding
+    return _differing(solution, again) or _overstated(solution, again)
+
+
+def _differing(solution: Solution, again: Solution) -> str | None:
+    """Which array is not that of the solution that was computed ``again``."""
+    tolerance = _tolerance(again)
     size = max(1.0, float(np.abs(again.alpha).max(initial=0.0)))
+    ends = np.array(solution.intercept_interval), np.array(again.intercept_interval)
     if not _near(solution.upper, again.upper, 1e-9 * float(again.upper.max())):
         return "the upper bounds are not those of the problem"
     if not _near(solution.alpha, again.alpha, 1e-6 * size):
         return "the dual variables are not those of the nearest points"
     if not _near(solution.field, again.field, tolerance):
         return f"decision values are off by {np.abs(solution.field - again.field).max():.2g}"
-    if not _near(np.array(solution.intercept_interval), np.array(again.intercept_interval), tolerance):
-        return "the intercept is not that of the decision values"
+    return None if _near(*ends, tolerance) else "the intercept is not that of the decision values"
+
+
+def _overstated(solution: Solution, again: Solution) -> str | None:
+    """Which number of its certificate is not that of the one that was computed ``again``."""
+    tolerance, found_upper = _tolerance(again), float(again.upper.sum())
     if solution.flat is not again.flat or solution.delicate is not again.delicate:
         return "the precision that it needs is another"
     if solution.status is Status.CERTIFIED and again.violation > tolerance:
@@ -61,10 +71,15 @@ def misfit(problem: BoxQP, solution: Solution) -> str | None:
         elif name in ("rounding", "resolution"):
             allowed = 9.0 * found + TOLERANCE if claimed > found else 0.9 * found
         else:
-            allowed = 1e-3 * max(abs(claimed), abs(found)) + _DIGITS * again.rounding * float(again.upper.sum())
+            allowed = 1e-3 * max(abs(claimed), abs(found)) + _DIGITS * again.rounding * found_upper
         if not abs(claimed - found) <= allowed:
             return f"its {name} is {found:.6g}, and not {claimed:.6g}"
     return None
+
+
+def _tolerance(again: Solution) -> float:
+    """By how much decision values may differ that are computed on another machine."""
+    return TOLERANCE + _DIGITS * again.rounding
 
 
 def _malformed(problem: BoxQP, solution: Solution) -> str | None:
