@@ -77,7 +77,9 @@ def read_frame(name: str, data: Any) -> Given:
         raise DataError(f"{name} has several columns of one name: {' '.join(str(error).split())}") from error
     if isinstance(frame, nw.LazyFrame):
         kind = type(data).__name__
-        raise ArgumentTypeError(f"{name} is of type {kind}, whose rows are not at hand: collect() it first.")
+        raise ArgumentTypeError(
+            f"{name} is of type {kind}, whose rows are not at hand: collect() or compute() it first."
+        )
     if not isinstance(frame, nw.DataFrame):
         raise ArgumentTypeError(f"{name} is of type {type(data).__name__}: it must be {ALLOWED}.")
     if frame.implementation.is_pandas_like():

@@ -213,6 +213,7 @@ def build_design(
     >>> frame.y, frame.codes, frame.response.event
     (array([-1.,  1.,  1.]), array([0, 1, 1]), 'yes')
     """
+    data = check_frame("data", data)
     names = _checked(data, na_action, scale, env)
     weighting = named_column("weights", weights, data)
     no_predictors = set(ignored) if weighting is None else {weighting, *ignored}
@@ -278,9 +279,9 @@ def build_design(
     )
 
 
-def _checked(data: object, na_action: object, scale: object, env: object) -> Mapping[str, Any]:
+def _checked(data: pd.DataFrame, na_action: object, scale: object, env: object) -> Mapping[str, Any]:
     """Check the arguments that need no data; the caller's names."""
-    if not len(check_frame("data", data)):
+    if not len(data):
         raise DataError("data has no rows.")
     checks.one_of("na_action", na_action, ("drop", "raise"))
     checks.flag("scale", scale)

@@ -108,7 +108,7 @@ def test_what_is_no_frame(data):
 
 
 def test_frames_whose_rows_are_not_at_hand():
-    with pytest.raises(ArgumentTypeError, match=r"data is of type LazyFrame, .* collect\(\) it first"):
+    with pytest.raises(ArgumentTypeError, match=r"data is of type LazyFrame, .* collect\(\) or compute\(\) it first"):
         read_frame("data", pl.DataFrame({"x": [1]}).lazy())
 
 
