@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from svmstat import datasets
     from svmstat.comparison import compare
+    from svmstat.loading import load
     from svmstat.model import svm
     from svmstat.results import SVMResults, etable
     from svmstat.tuning import TuneResult, minimax, neyman_pearson, tune
@@ -17,6 +18,7 @@ __all__ = [
     "compare",
     "datasets",
     "etable",
+    "load",
     "minimax",
     "neyman_pearson",
     "svm",
@@ -28,6 +30,7 @@ _HOMES = {
     "TuneResult": "tuning",
     "compare": "comparison",
     "etable": "results",
+    "load": "loading",
     "minimax": "tuning",
     "neyman_pearson": "tuning",
     "svm": "model",

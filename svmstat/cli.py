@@ -3,6 +3,8 @@
 Some examples:
   svmstat datasets
   svmstat fit "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25
+  svmstat fit "egg_count > 0 ~ lon + lat" mackerel --save eggs.svmstat
+  svmstat predict eggs.svmstat stations.csv --output predicted.csv
   svmstat report "egg_count > 0 ~ lon + lat + b_depth" mackerel --C 16 --gamma 0.25 --out report.html
   svmstat compare mackerel --formula "egg_count > 0 ~ lon" --formula "egg_count > 0 ~ lon + lat"
   svmstat tune mackerel --formula "egg_count > 0 ~ lon + lat" --C 4,16,64 --gamma 0.25,0.5,1
@@ -23,6 +25,7 @@ _COMMANDS = {
     "fit": "fit a support vector machine and print its summary",
     "compare": "fit several formulas or kernels, and compare how they predict rows not seen",
     "tune": "choose cost and kernel parameters by the prediction of rows that are left out",
+    "predict": "predict the rows of a file by a fit that was saved",
     "report": "write an HTML page with the resampling statistics of a fit",
     "datasets": "list the bundled data sets",
 }

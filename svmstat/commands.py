@@ -22,8 +22,16 @@ from svmstat._tools.checks import ended, nearest, workers
 from svmstat._tools.files import write_whole
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.loading import load
 from svmstat.model import svm
-from svmstat.options import NAMED_NUMBERS, compare_arguments, fit_arguments, report_arguments, tune_arguments
+from svmstat.options import (
+    NAMED_NUMBERS,
+    compare_arguments,
+    fit_arguments,
+    predict_arguments,
+    report_arguments,
+    tune_arguments,
+)
 from svmstat.report import report
 from svmstat.reporting.summary import Summary
 from svmstat.tuning import tune
@@ -49,6 +57,7 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         arguments["call"] = " ".join(map(_quoted, ["svmstat", *given]))
     try:
         _check_folder(arguments.get("page", output))
+        _check_folder(arguments.get("save"))
         _write(function(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -94,7 +103,7 @@ def _list() -> str:
     return "\n".join(f"{name:<8}  {datasets.describe(name)}" for name in datasets.names())
 
 
-def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
+def _fit(formula: str, data: str, format: str = "text", save: str | None = None, **options: Any) -> str:
     """Fit a support vector machine and print its summary. An option that is not given has the default of
     svmstat.svm() in Python, where all of them are described.
 
@@ -107,10 +116,31 @@ def _fit(formula: str, data: str, format: str = "text", **options: Any) -> str:
       svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median
       svmstat fit "cover_type ~ ." forest --kernel linear --event 7 --class-weight 7=2 --class-weight 1=0.5
       svmstat fit "sick ~ age + C(ward)" survey.csv.gz --weights copies --format html --output fit.html
+      svmstat fit "egg_count > 0 ~ lon + lat" mackerel --save eggs.svmstat
 
     A level that begins with a minus sign is joined to its option: --class-weight=-1=2.
     """
-    return _shown(_fitted(formula, data, options).summary(), format)
+    fit = _fitted(formula, data, options)
+    if save is not None:
+        with _warnings_on_stderr():
+            fit.save(save)
+    return _shown(fit.summary(), format)
+
+
+def _predict(model: str, data: str) -> str:
+    """Predict the rows of a file by a fit that was saved with "svmstat fit --save" or SVMResults.save(), and print them
+    as comma-separated values: the columns of the file, then .fitted, the probability of the event, .class, the level
+    that is predicted, and .decision, the decision value; of more than two levels .fitted and .decision for each level
+    and each pair. A row in which a predictor is missing has none of them. Nothing that the file of the fit says is
+    executed.
+
+    Some examples:
+      svmstat predict eggs.svmstat stations.csv
+      svmstat predict eggs.svmstat stations.parquet --output predicted.csv
+    """
+    with _warnings_on_stderr():
+        table = load(model).augment(_read(data))
+    return str(table.to_csv(index=False)).removesuffix("\n")
 
 
 def _compare(
@@ -279,6 +309,7 @@ def _read(name: str) -> pd.DataFrame:
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {
     "fit": (_fit, fit_arguments),
+    "predict": (_predict, predict_arguments),
     "compare": (_compare, compare_arguments),
     "tune": (_tune, tune_arguments),
     "report": (_report, report_arguments),

@@ -25,6 +25,10 @@ class UnavailableError(SvmstatError, AttributeError):
     """A quantity that this kind of fit does not have."""
 
 
+class ModelFileError(SvmstatError, ValueError):
+    """A file that is no model which can be loaded, or a fit that cannot be stored in one."""
+
+
 class SvmstatWarning(UserWarning):
     """Base class of svmstat's warnings."""
 

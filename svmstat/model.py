@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, one_of, positive, refuse
+from svmstat._tools.frames import read_frame
 from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS, fit_maps
 from svmstat.errors import ArgumentError, CalibrationWarning, CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import ARGUMENTS, Inherited, Kernel, additive_kernel, check_gram, make_kernel, warn_if_indefinite
-from svmstat.machine import Contrast, contrasts, fit_machine, nu_contrast
+from svmstat.machine import Contrast, Machine, contrasts, fit_machine, nu_contrast
 from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
 from svmstat.objective.decision import Decision, decide
@@ -41,7 +42,7 @@ _C, _GAMMA, _DEGREE, _COEF0 = _apart(1.0), _apart("scale"), _apart(3), _apart(0.
 @helpful
 def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     formula: str,
-    data: pd.DataFrame,
+    data: Any,
     *,
     loss: str = "hinge",
     kernel: str | Kernel | Callable[[Floats, Floats], ArrayLike] = "rbf",
@@ -78,8 +79,9 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         `svmstat.formula.Untrusted`, for which only what `svmstat.formula.safety` lists is evaluated. With s(x),
         s(x, z), te(x, z) or ti(x, z) in it the machine is additive, f = b + Σ_t h_t with a function h_t for each term:
         see docs/additive.md.
-    data : DataFrame
-        One row per observation.
+    data : data frame
+        One row per observation: of pandas, polars, a Table of pyarrow, or another eager frame that narwhals reads.
+        Answers with a row for each row of data are of the same kind: see docs/frames.md.
     loss : {"hinge", "p0"}
         The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
         P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
@@ -177,14 +179,50 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
 
 def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     """The fit for all arguments of `svm`; ``env`` are the caller's names."""
+    posing = _posing(asked, env)
+    found = fit(posing.prepared, posing.prepared.resolve(posing.kernel), posing.C, posing.nu, posing.untuned)
+    return replace(found, call=call_of(asked), kind=posing.kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posing:
+    """What a call of `svm` asks for, before anything is solved.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        Its data and weights.
+    kernel : Kernel
+        Before it has learnt from the data.
+    C : float
+        The cost; with ν it does not matter.
+    nu : Nu or None
+        ν on these rows.
+    untuned : tuple of str
+        What was left at its default.
+    kind : str
+        The library of the data frame.
+    """
+
+    prepared: "Prepared"
+    kernel: Kernel
+    C: float
+    nu: Nu | None
+    untuned: tuple[str, ...]
+    kind: str
+
+
+def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
+    """What all arguments of `svm` ask for; ``env`` are the caller's names."""
     C, nu = asked["C"], asked["nu"]
     positive("C", C)
     weighing = (asked[name] for name in ("loss", "class_weight", "costs", "priors"))
     chosen_nu = None if nu is None else _nu_alone(nu, C is not _C, *weighing)
-    given = {name: asked[name] for name in ARGUMENTS if asked[name] is not _DEFAULTS[name]}
-    chosen = make_kernel(asked["kernel"], given)
+    parameters = {name: asked[name] for name in ARGUMENTS if asked[name] is not _DEFAULTS[name]}
+    chosen = make_kernel(asked["kernel"], parameters)
     of_data = {name: asked[name] for name in _OF_DATA}
-    prepared = prepare(asked["formula"], asked["data"], of_rows=chosen.of_rows, env=env, **of_data)
+    source = read_frame("data", asked["data"])
+    prepared = prepare(asked["formula"], source.data, of_rows=chosen.of_rows, env=env, **of_data)
     frame = prepared.frame
     if chosen_nu is not None and prepared.many:
         raise ArgumentError(
@@ -193,12 +231,11 @@ def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
         )
     resolved = None if chosen_nu is None else nu_of_sample(chosen_nu, frame.y, frame.weights)
     prepared.check_bounds([float(C)], resolved)
-    resolved_kernel = prepared.resolve(chosen)
     untuned = (
         *(("C",) if C is _C and nu is None else ()),
         *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) and not frame.design.additive else ()),
     )
-    return replace(fit(prepared, resolved_kernel, float(C), resolved, untuned), call=call_of(asked))
+    return Posing(prepared, chosen, float(C), resolved, untuned, source.kind)
 
 
 _OF_DATA = (
@@ -237,6 +274,10 @@ class Call:
             kept["theta"] = Inherited(kept["theta"])
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
+
+    def posing(self) -> Posing:
+        """What the call asks for of data and texts that are not trusted: nothing is solved, and no name looked up."""
+        return _posing({**_DEFAULTS, **self.given}, {})
 
     @staticmethod
     def _replaced_by(changes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -394,10 +435,15 @@ def fit(
     """The machine on the data that were prepared, its Platt maps, and warnings of what the user should know."""
     frame = prepared.frame
     machine = fit_machine(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(nu), C=C)
-    insample = fit_maps(machine, prepared.coupling)
-    results = SVMResults(frame, machine, prepared.decision, untuned, insample, prepared.calibration)
+    results = results_of(prepared, machine, untuned)
     _warn_of(results)
     return results
+
+
+def results_of(prepared: Prepared, machine: Machine, untuned: tuple[str, ...], **known: Any) -> SVMResults:
+    """The results of a machine on the data that were prepared, with its in-sample Platt maps and what else is known."""
+    insample = fit_maps(machine, prepared.coupling)
+    return SVMResults(prepared.frame, machine, prepared.decision, untuned, insample, prepared.calibration, **known)
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:
@@ -416,9 +462,14 @@ def _warn_of(fit: SVMResults) -> None:
     gram = fit.machine.gram
     if fit.kernel.may_be_indefinite and gram.fits:
         warn_if_indefinite(gram.complete())
+    tell_of_certificate(fit)
+    if not fit.insample_maps.converged.all():
+        warn("the Platt calibration did not converge", CalibrationWarning)
+
+
+def tell_of_certificate(fit: SVMResults) -> None:
+    """Warn if the optimality of a solution could not be certified."""
     if not fit.converged:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"
         advice = fit.status.advice
         warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
-    if not fit.insample_maps.converged.all():
-        warn("the Platt calibration did not converge", CalibrationWarning)

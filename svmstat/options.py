@@ -23,7 +23,16 @@ def fit_arguments(parser: argparse.ArgumentParser) -> None:
     """Those of a fit: one formula, one kernel."""
     _one_formula(parser)
     _model(parser)
-    _summary(parser)
+    add = _summary(parser)
+    add("--save", metavar="FILE", help='write the fit to a file, for "svmstat predict"')
+
+
+def predict_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those of predictions by a fit that was saved."""
+    add = parser.add_argument
+    add("model", metavar="MODEL", help='a file that "svmstat fit --save" or SVMResults.save() has written')
+    _data(add)
+    add("--output", metavar="FILE", help="write the table to a file")
 
 
 def report_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,10 +124,11 @@ def _model(parser: argparse.ArgumentParser, several: bool = False, searched: boo
     add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
 
 
-def _summary(parser: argparse.ArgumentParser) -> None:
+def _summary(parser: argparse.ArgumentParser) -> Callable[..., Any]:
     add = parser.add_argument_group("output").add_argument
     add("--format", choices=_FORMATS, help="of the summary (default: text)")
     add("--output", metavar="FILE", help="write the summary to a file")
+    return add
 
 
 def _work(add: Callable[..., Any], seeded: str) -> None:

@@ -277,7 +277,7 @@ def test_formulas(formula, message, marked):
 
 
 DATA_SETS = [  # data, options, error, message
-    (None, {}, ArgumentTypeError, "data is of type NoneType: it must be a pandas DataFrame."),
+    (None, {}, ArgumentTypeError, "data is of type NoneType: it must be a pandas DataFrame, one of polars, "),
     (
         DATA.assign(depth=DATA["depth"].mask(DATA.index == 3)),
         {"na_action": "raise"},

@@ -8,22 +8,27 @@ from pathlib import Path
 
 
 def write_whole(path: str | Path, text: str) -> None:
+    """Write a text, as `write_whole_bytes`; letters that UTF-8 lacks, as of an undecodable argument, are escaped."""
+    write_whole_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_whole_bytes(path: str | Path, content: bytes) -> None:
     """Write a file beside its place and move it there, so that a write that fails leaves the old one as it was.
 
     A file that is there keeps its mode, and a link stays a link; what is no regular file, such as a pipe, is written as
-    it is. Letters that UTF-8 lacks, which an undecodable argument may hold, are escaped.
+    it is.
 
     Parameters
     ----------
     path : str or Path
-    text : str
+    content : bytes
 
     Raises
     ------
     OSError
         If it cannot be written.
     """
-    target, content = Path(os.path.realpath(path)), text.encode("utf-8", "backslashreplace")
+    target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         target.write_bytes(content)
         return

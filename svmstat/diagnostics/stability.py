@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.frames import PANDAS, alike
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
@@ -45,6 +46,8 @@ class PredictionResult(Printed):
         Number of replicates.
     n_failed : int
         How many of them have no probabilities: a class lost or not left out, no certificate, or no converged map.
+    kind : str
+        The library of the data frame that the rows are of.
     """
 
     index: pd.Index
@@ -54,12 +57,17 @@ class PredictionResult(Printed):
     level: float
     B: int
     n_failed: int
+    kind: str = PANDAS
 
-    def summary_frame(self) -> pd.DataFrame:
-        """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), on the index of the rows.
+    def summary_frame(self) -> Any:
+        """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), in the kind of frame of the rows.
 
         Of more than two levels K rows for each one, with the ``level`` in the first column and its numbers beside it.
         """
+        return alike(self._frame(), self.kind)
+
+    def _frame(self) -> pd.DataFrame:
+        """The same as a frame of pandas."""
         spread, levels = self.spread, self.shape.levels
         columns = {"prob": self.probability, "se": spread.se, "lower": spread.lower, "upper": spread.upper}
         if self.shape.two:
@@ -79,7 +87,7 @@ class PredictionResult(Printed):
 
     def summary(self) -> Summary:
         """What was drawn, the first rows, and what the interval is not."""
-        frame = self.summary_frame()
+        frame = self._frame()
         width = (frame["upper"] - frame["lower"]).mean()
         block = Block(
             left=(

@@ -3,8 +3,9 @@
 from svmstat.formula.altered import AlteredRows, Variable, check_inside, check_varies
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
+from svmstat.formula.functions import is_shared
 from svmstat.formula.response import Response
-from svmstat.formula.rows import case_weights, named_column, true_probabilities
+from svmstat.formula.rows import case_weights, named_column, read_by_condition, true_probabilities
 from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
 
@@ -20,7 +21,9 @@ __all__ = [
     "case_weights",
     "check_inside",
     "check_varies",
+    "is_shared",
     "named_column",
+    "read_by_condition",
     "true_probabilities",
     "update_formula",
 ]

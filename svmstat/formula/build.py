@@ -1,5 +1,6 @@
 """From a formula and a data frame to the arrays of a fit."""
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools import checks
+from svmstat._tools.frames import as_pandas
 from svmstat._tools.warn import warn
-from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
+from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
@@ -26,6 +28,7 @@ from svmstat.formula.rows import case_weights, named_column, subset_rows
 from svmstat.formula.scaling import learn_scaling
 from svmstat.formula.smooth import Smooth, fit_smooth, read_smooth, refuse_product
 from svmstat.formula.source import Source
+from svmstat.formula.terms import MOST_TERMS
 from svmstat.formula.values import Value
 
 
@@ -102,10 +105,7 @@ class ModelFrame:
         ArgumentTypeError, DataError
             If it is no DataFrame, or has other rows than that of the fit.
         """
-        if not isinstance(data, pd.DataFrame):
-            raise ArgumentTypeError(
-                f"data is of type {type(data).__name__}: it must be the DataFrame of the fit, or None."
-            )
+        data = as_pandas("data", data)
         n = len(self.rows) + self.n_missing + self.n_subset_dropped
         if len(data) != n or not data.index[self.rows].equals(self.index):
             raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")
@@ -213,6 +213,7 @@ def build_design(
     >>> frame.y, frame.codes, frame.response.event
     (array([-1.,  1.,  1.]), array([0, 1, 1]), 'yes')
     """
+    data = check_frame("data", data)
     names = _checked(data, na_action, scale, env)
     weighting = named_column("weights", weights, data)
     no_predictors = set(ignored) if weighting is None else {weighting, *ignored}
@@ -243,6 +244,7 @@ def build_design(
     for each in right.values():
         warn_whole_column(each, complete.values[each.code], table)
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
+    _refuse_width(parsed, terms)
     columns = term_columns("data", terms, complete.values, table.index)
     column_names = tuple(name for term in terms for name in term.column_names)
     scaling = learn_scaling(column_names, columns[counted], w[counted], bool(scale), drop_constant)
@@ -277,9 +279,9 @@ def build_design(
     )
 
 
-def _checked(data: object, na_action: object, scale: object, env: object) -> Mapping[str, Any]:
+def _checked(data: pd.DataFrame, na_action: object, scale: object, env: object) -> Mapping[str, Any]:
     """Check the arguments that need no data; the caller's names."""
-    if not len(check_frame("data", data)):
+    if not len(data):
         raise DataError("data has no rows.")
     checks.one_of("na_action", na_action, ("drop", "raise"))
     checks.flag("scale", scale)
@@ -315,6 +317,13 @@ def _fitted(term: tuple[Source, ...], factors: Mapping[str, Factor], values: Map
     if smoothing is not None:
         return fit_smooth(smoothing, factors, values)
     return Term(tuple(factors[source.code] for source in term))
+
+
+def _refuse_width(parsed: Parsed, terms: Iterable[Term | Smooth]) -> None:
+    """Refuse a text from outside that asks for more columns than any fit could use, before they are made."""
+    widths = (math.prod(factor.width for factor in term.factors) for term in terms if isinstance(term, Term))
+    if not parsed.response.trusted and sum(widths) > MOST_TERMS:
+        raise FormulaError(f"The formula asks for more than {MOST_TERMS} columns: {parsed.text}")
 
 
 def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:

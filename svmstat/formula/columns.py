@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api import types
 
 from svmstat._tools.checks import nearest
+from svmstat._tools.frames import as_pandas
 from svmstat.errors import ArgumentTypeError, DataError
 
 _OBJECT_KINDS = {
@@ -76,12 +77,11 @@ class Table:
 
 
 def check_frame(name: str, data: object) -> pd.DataFrame:
-    """The data frame, refused if it is none or has columns in several levels."""
-    if not isinstance(data, pd.DataFrame):
-        raise ArgumentTypeError(f"{name} is of type {type(data).__name__}: it must be a pandas DataFrame.")
-    if isinstance(data.columns, pd.MultiIndex):
+    """The data frame, of any library, as one of pandas; refused if it is none or has columns in several levels."""
+    found = as_pandas(name, data)
+    if isinstance(found.columns, pd.MultiIndex):
         raise ArgumentTypeError(f"{name} has column names in several levels: flatten them first.")
-    return data
+    return found
 
 
 def computable(data: pd.DataFrame) -> dict[Hashable, bool]:

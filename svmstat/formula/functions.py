@@ -84,6 +84,11 @@ def fits(names: Mapping[str, Any], name: Any, called: bool) -> bool:
     return name in names and (callable(names[name]) or not called)
 
 
+def is_shared(name: str, value: object) -> bool:
+    """Whether a caller's name stands for what it stands for in any formula, as ``np`` mostly does."""
+    return name in FALLBACK and FALLBACK[name] is value
+
+
 def is_known(name: Any, env: Mapping[str, Any], called: bool) -> bool:
     """Whether the name means something without being a column."""
     return any(fits(names, name, called) for names in (PATSY, env, FALLBACK, vars(builtins)))

@@ -11,6 +11,7 @@ from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind
 from svmstat.formula.parse import whole
+from svmstat.formula.source import Untrusted
 
 
 def named_column(name: str, values: object, data: pd.DataFrame) -> Hashable | None:
@@ -142,6 +143,17 @@ def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.nd
         what = "numbers" if value.kind == "number" else value.kind
         raise ArgumentError(f"subset={subset!r} is not allowed: it must be a condition; it gives {what}.")
     return np.zeros(len(data), dtype=bool) if value.missing.all() else value.data == 1
+
+
+def read_by_condition(subset: str, data: pd.DataFrame) -> tuple[Hashable, ...]:
+    """The columns that a condition reads, which is taken as a text from outside Python.
+
+    Raises
+    ------
+    FormulaError
+        If it cannot be read, or says what such a text must not.
+    """
+    return bind(whole(Untrusted(subset)), computable(data), {}).columns
 
 
 def _booleans(subset: object, index: pd.Index) -> np.ndarray:

@@ -249,6 +249,10 @@ class _Reader(ast.NodeVisitor):
             number = self._visit(size, computing=False)
             if number is not None and not (isinstance(number, int | float) and number <= MOST_COLUMNS):
                 self._refuse(f"{name!r} with a df or degree that is no number up to {MOST_COLUMNS}")
+        if name in SPLINES and any(len(each) > MOST_COLUMNS for each in _lists(node)):
+            self._refuse(f"{name!r} with more than {MOST_COLUMNS} knots")
+        if name == "te" and math.prod(map(_most_columns, node.args)) > MOST_COLUMNS**2:
+            self._refuse(f"te() of splines with more than {MOST_COLUMNS**2} columns in all")
         for position, argument in enumerate(node.args):
             if name == "C" and position:
                 self._check_constant(argument)
@@ -335,6 +339,21 @@ class _Reader(ast.NodeVisitor):
 
     def _refuse_size(self, node: ast.expr) -> NoReturn:
         self._refuse(f"The constant {_shown(node)}, which no 64-bit number holds,")
+
+
+def _most_columns(node: ast.expr) -> int:
+    """What no spline has more columns than: the sum of its numbers and of the lengths of its lists."""
+    if not isinstance(node, ast.Call):
+        return 1
+    given = [*node.args[1:], *(each.value for each in node.keywords)]
+    numbers = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, int | float)]
+    return 8 + int(min(sum(map(abs, numbers)), MOST_COLUMNS**2)) + sum(map(len, _lists(node)))
+
+
+def _lists(call: ast.Call) -> list[list[ast.expr]]:
+    """The entries of the lists among the arguments of a call."""
+    given = [*call.args, *(each.value for each in call.keywords)]
+    return [each.elts for each in given if isinstance(each, ast.List | ast.Tuple)]
 
 
 def _shown(node: ast.expr) -> str:

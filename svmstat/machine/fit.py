@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Kernel, Precomputed
 from svmstat.machine.groups import Groups, expansion, gram_of, group_rows, point_by_point
-from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
+from svmstat.machine.pairs import (
+    Contrast,
+    Pair,
+    PosedPair,
+    decided_elsewhere,
+    others_of,
+    pair_along,
+    solved,
+    with_solution,
+)
 from svmstat.objective.bounds import counts
 from svmstat.solver import Gram, LowRank, Solution
 
@@ -177,6 +186,11 @@ def fit_machine(
     posed = pose(kernel, X, codes, weights, contrasts, C=C, near=near, known=known)
     nears: Sequence[Pair | None] = [None] * len(posed.pairs) if near is None else near.pairs
     return _machine(posed, tuple(map(solved, posed.pairs, nears)))
+
+
+def machine_with(posed: Posed, solutions: Sequence[Solution]) -> Machine:
+    """The machine whose pairs have solutions that are at hand; nothing is solved."""
+    return _machine(posed, tuple(with_solution(*each) for each in zip(posed.pairs, solutions, strict=True)))
 
 
 def reweighted(machine: Machine, weights: Floats) -> Machine:

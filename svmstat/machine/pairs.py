@@ -116,7 +116,11 @@ def solved(posed: PosedPair, near: Pair | None) -> Pair:
     start = None
     if near is not None and (posed.nu is None or near.nu is not None):
         start = near.solution
-    solution = solve(posed.problem, start=start)
+    return with_solution(posed, solve(posed.problem, start=start))
+
+
+def with_solution(posed: PosedPair, solution: Solution) -> Pair:
+    """A pair with a solution that is at hand."""
     C = posed.C if posed.nu is None else posed.nu.cost(solution.rho)
     return Pair(
         posed.first, posed.second, posed.loss, posed.nu, C=C, rows=posed.rows, problem=posed.problem, solution=solution

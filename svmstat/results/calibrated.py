@@ -81,6 +81,10 @@ class Calibrated(Settings):
             warn("the Platt calibration did not converge", CalibrationWarning)
         return found
 
+    def adopt_maps(self, fitted: Fitted) -> None:
+        """Take maps that were fitted before, unless there are some: no row is held out for them again."""
+        self._fitted.get(lambda: fitted)
+
     @property
     def calibration(self) -> Any:
         """The map from decision values to probabilities, its ``kind``, Platt's ``slope`` A and ``intercept`` B.

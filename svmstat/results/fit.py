@@ -6,6 +6,7 @@ from svmstat._tools.checks import flag
 from svmstat._tools.keywords import helpful_methods
 from svmstat.reporting.summary import Summary
 from svmstat.results.pictured import Pictured
+from svmstat.results.saved import Saved
 from svmstat.results.summary import abridged, summarize
 from svmstat.results.terms import Termed
 from svmstat.results.termwise import Termwise
@@ -15,7 +16,7 @@ from svmstat.results.uncertainty import Bootstrap
 
 @helpful_methods
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Pictured, Tidied, Termwise, Termed):
+class SVMResults(Pictured, Tidied, Termwise, Termed, Saved):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two

@@ -8,6 +8,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import flag, fraction, one_of
+from svmstat._tools.frames import in_kind, of_any_kind
 from svmstat.calibration import COUPLINGS, POINTWISE, VennAbersMaps, pointwise, probability_interval
 from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import case_weights
@@ -20,6 +21,7 @@ from svmstat.results.two_levels import TwoLevels
 class Predicting(TwoLevels):
     """Predictions for the rows of the fit, and for new ones."""
 
+    @in_kind
     def decision_function(self, newdata: pd.DataFrame | None = None) -> Any:
         """f(x), the event being predicted where it is positive; of more than two levels that of every pair.
 
@@ -45,6 +47,7 @@ class Predicting(TwoLevels):
         """The position (m,) of the predicted level among `classes`, −1 where a predictor is missing."""
         return self._winner if newdata is None else vote(self.decision_at(newdata)[1], self.machine.classes)
 
+    @in_kind
     def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
         """The predicted level: the event where f > 0, or that for which most pairs vote; never by the probabilities.
 
@@ -72,6 +75,7 @@ class Predicting(TwoLevels):
         codes = self.predicted_codes(newdata)
         return self.response.labels(codes, self.frame.index if newdata is None else newdata.index)
 
+    @in_kind
     def predict_proba(
         self,
         newdata: pd.DataFrame | None = None,
@@ -152,6 +156,7 @@ class Predicting(TwoLevels):
         columns = [p if level == self.event else 1.0 - p for level in self.classes]
         return pd.DataFrame(np.column_stack(columns), index=index, columns=self.shape.levels)
 
+    @in_kind
     def calibration_bounds(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
         """p₀ and p₁ of Venn and Abers: the isotonic probability of the event with the row added as other, and as event.
 
@@ -190,6 +195,7 @@ class Predicting(TwoLevels):
         ends = maps.alone.bounds(f[:, 0])
         return pd.DataFrame({"p_low": ends.p0, "p_high": ends.p1}, index=index)
 
+    @of_any_kind
     def error(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
         """The weighted share of rows that are predicted wrongly, of a fit with more than two levels.
 

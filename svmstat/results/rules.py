@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.frames import in_kind, of_any_kind
 from svmstat.formula import Response
 from svmstat.objective import measures
 
@@ -34,14 +35,22 @@ class ShiftedRule:
     shift: float
 
     @property
+    def kind(self) -> str:
+        """The library of the data of the fit."""
+        return str(self.fit.kind)
+
+    @property
     def intercept(self) -> float:
         """The intercept of the shifted rule."""
         return float(self.fit.intercept + self.shift)
 
+    @in_kind
     def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:
         """The predicted level, as `SVMResults.predict` for the shifted rule."""
-        return labels_of(self.fit.response, self.fit.decision_function(newdata) + self.shift)
+        index, f = self.fit.decision_at(newdata)
+        return labels_of(self.fit.response, pd.Series(f[:, 0] + self.shift, index))
 
+    @of_any_kind
     def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
         """P_F and P_M, as `SVMResults.error_rates` for the shifted rule."""
         f, y, w = self.fit.observed_values(newdata, weights)
@@ -70,6 +79,7 @@ class BiasTuned(ShiftedRule):
     costs: dict[str, float]
     validation_risk: float
 
+    @of_any_kind
     def risk(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> float:
         """What a decision costs in the mean, as `SVMResults.risk` for the shifted rule."""
         f, y, w = self.fit.observed_values(newdata, weights)

@@ -1,9 +1,10 @@
 """What a fit knows of its data and settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from svmstat._tools.frames import PANDAS
 from svmstat.diagnostics.shape import Shape
 from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear, Nystrom, family
@@ -25,12 +26,15 @@ class Settings:
         Costs, priors and class weights.
     untuned : tuple of str
         Which of C and the parameters of the kernel were left at their defaults.
+    kind : str
+        The library of the data, in which answers for the rows of the fit are.
     """
 
     frame: ModelFrame
     machine: Machine
     decision: Decision
     untuned: tuple[str, ...]
+    kind: str = field(default=PANDAS, kw_only=True)
 
     @cached_property
     def shape(self) -> Shape:

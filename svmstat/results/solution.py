@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.frames import alike
 from svmstat.errors import UnavailableError
 from svmstat.kernels import Precomputed
 from svmstat.machine import vote
@@ -23,14 +24,15 @@ class Solved(Calibrated):
     """A fit's solution; what there is of each pair is a number for two levels, and has an entry for each of more."""
 
     @property
-    def model_frame(self) -> pd.DataFrame:
+    def model_frame(self) -> Any:
         """The columns of the data that the formula reads, those of the response first, of the n rows that are used."""
-        return self.frame.read
+        return alike(self.frame.read, self.kind)
 
     @property
-    def model_matrix(self) -> pd.DataFrame:
+    def model_matrix(self) -> Any:
         """The design (n, p) as the kernel sees it, standardised where the fit is; a gram matrix where it has one."""
-        return pd.DataFrame(self.frame.X, index=self.frame.index, columns=list(self.frame.design.column_names))
+        names = list(self.frame.design.column_names)
+        return alike(pd.DataFrame(self.frame.X, index=self.frame.index, columns=names), self.kind)
 
     def _by_pair(self, value: Callable[[Solution], Any]) -> list[Any]:
         return [value(pair.solution) for pair in self.machine.pairs]
@@ -43,12 +45,12 @@ class Solved(Calibrated):
     @property
     def alpha(self) -> Any:
         """Dual variables α, 0 ≤ α_i ≤ u_i, zero in rows of other levels: Series (n,); DataFrame (n, P) by pair."""
-        return self.shape.of_pairs(self.machine.alpha, self.frame.index, "alpha")
+        return alike(self.shape.of_pairs(self.machine.alpha, self.frame.index, "alpha"), self.kind)
 
     @property
     def decision_values(self) -> Any:
         """f(x_i) of the rows that are used: Series (n,); DataFrame (n, P), by pairs of more than two levels."""
-        return self.shape.of_pairs(self.machine.decision_values, self.frame.index, "decision_value")
+        return alike(self.shape.of_pairs(self.machine.decision_values, self.frame.index, "decision_value"), self.kind)
 
     def rows_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, NDArray[np.bool_], Floats]:
         """The index of new rows (m,), which of them have all predictors (m,), and these as the machine takes them."""
@@ -77,7 +79,7 @@ class Solved(Calibrated):
     @property
     def fittedvalues(self) -> Any:
         """P(event) of the rows that are used: Series (n,); DataFrame (n, K) of all levels if they are more."""
-        return self.shape.of_classes(self._probabilities, self.frame.index, "probability")
+        return alike(self.shape.of_classes(self._probabilities, self.frame.index, "probability"), self.kind)
 
     @property
     def support(self) -> pd.Index:

@@ -229,8 +229,8 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     title = f"{'' if two else 'Coupled '}{'Venn-Abers' if isotonic else 'Platt'} probabilities (map of {kind})"
     converged = () if isotonic else (Entry("Platt converged", bool(np.all(fit.calibration.converged))),)
     if two and isotonic:
-        p = fit.calibration_bounds()[fit.frame.weights > 0]
-        left = [Entry("p1 - p0, mean width", float((p["p_high"] - p["p_low"]).mean()), "share")]
+        ends = fit.calibration.bounds(fit.machine.decision_values[fit.frame.weights > 0, 0])
+        left = [Entry("p1 - p0, mean width", float((ends.p1 - ends.p0).mean()), "share")]
     elif two:
         left = [Entry("Platt A, slope", fit.calibration.slope), Entry("Platt B, intercept", fit.calibration.intercept)]
     else:

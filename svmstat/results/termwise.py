@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import at_least, nearest, refuse
+from svmstat._tools.frames import in_kind
 from svmstat.diagnostics.terms import term_effects
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.kernels import Additive
@@ -44,6 +45,7 @@ class Termwise(Uncertain):
         self._additive("terms")
         return term_frame(self.machine)
 
+    @in_kind
     def predict_terms(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
         """h_t(x) of each term, which add up to f − intercept.
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import flag
+from svmstat._tools.frames import alike, read_frame
 from svmstat.diagnostics import Evidence
 from svmstat.errors import DataError
 from svmstat.objective.residuals import of_levels
@@ -109,7 +110,7 @@ class Tidied(Estimated):
         }
         return pd.DataFrame([numbers])
 
-    def augment(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
+    def augment(self, newdata: pd.DataFrame | None = None) -> Any:
         """The data, with what the fit says of each row; the added columns begin with a point, as broom's do.
 
         Parameters
@@ -139,11 +140,18 @@ class Tidied(Estimated):
         >>> fit.augment().columns.tolist()
         ['egg_count', 'lon', 'lat', '.fitted', '.class', '.decision', '.held_out', '.resid', '.outlyingness']
         """
+        if newdata is None:
+            return alike(pd.concat([self.frame.read, self._said(None)], axis=1), self.kind)
+        found = read_frame("newdata", newdata)
+        return found.beside(self._said(found.data))
+
+    def _said(self, newdata: pd.DataFrame | None) -> pd.DataFrame:
+        """The columns that `augment` adds."""
         index, f = self.decision_at(newdata)
         p, shape = self.maps.probabilities(f), self.shape
         said = {
             ".fitted": shape.of_classes(p, index, "probability"),
-            ".class": self.predict(newdata),
+            ".class": self.response.labels(self.predicted_codes(newdata), index),
             ".decision": shape.of_pairs(f, index, "decision_value"),
         }
         if newdata is None:
@@ -153,12 +161,12 @@ class Tidied(Estimated):
             said[".outlyingness"] = -2.0 * held_out.log_likelihood
         elif all(name in newdata for name in self.frame.outcome_names):
             said[".resid"] = shape.of_classes(of_levels("deviance", self.frame.observed(newdata), p), index, "residual")
-        data = self.model_frame if newdata is None else newdata
+        data = self.frame.read if newdata is None else newdata
         added = pd.concat([_named(name, each) for name, each in said.items()], axis=1)
         taken = [name for name in added if name in data]
         if taken:
             raise DataError(f"the data have a column {taken[0]!r} already, which is what augment() adds: rename it.")
-        return pd.concat([data, added], axis=1)
+        return added
 
 
 def _named(name: str, values: Any) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, refuse, workers
+from svmstat._tools.frames import as_pandas, of_any_kind
 from svmstat.calibration import POINTWISE, VENN_ABERS, pointwise, probability_interval
 from svmstat.diagnostics.gacv import machine_gacv
 from svmstat.errors import ArgumentError, DataError, UnavailableError
@@ -93,6 +94,7 @@ class TwoLevels(Solved):
 
     # Costs
 
+    @of_any_kind
     def risk(
         self, newdata: pd.DataFrame | None = None, *, weights: Any = None, costs: Mapping[str, float] | None = None
     ) -> float:
@@ -145,10 +147,11 @@ class TwoLevels(Solved):
         fp, fn = self._costs(costs)
         if validation is None:
             raise refuse("validation", validation, "a DataFrame of rows that the fit has not seen")
-        f, y, w = self.observed_values(validation, weights)
+        f, y, w = self.observed_values(as_pandas("validation", validation), weights)
         shift, risk = measures.best_shift(f, y > 0, w, fp, fn)
         return BiasTuned(self, shift, {"fp": fp, "fn": fn}, risk)
 
+    @of_any_kind
     def error_rates(self, newdata: pd.DataFrame | None = None, *, weights: Any = None) -> pd.Series:
         """False alarms and misses: ``p_f`` = P(f > 0 | other level), ``p_m`` = P(f ≤ 0 | event) [004: 1, 2].
 
@@ -262,6 +265,7 @@ class TwoLevels(Solved):
         known = None
         if truth is not None:
             if data is not None:
+                data = as_pandas("data", data)
                 self.frame.rows_of(data)
             source = pd.DataFrame(index=self.frame.index) if data is None else data
             known = true_probabilities(truth, source, np.arange(self.n_rows) if data is None else self.frame.rows)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, workers
+from svmstat._tools.frames import in_kind, of_any_kind, read_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
@@ -95,13 +96,15 @@ class Bootstrap:
         """The fit's probabilities with their stability over these replicates, as `SVMResults.get_prediction`."""
         level = checked_level(level, self.B)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        index, complete, X = self.fit.rows_at(newdata)
+        new = None if newdata is None else read_frame("newdata", newdata)
+        data, kind = (None, self.fit.kind) if new is None else (new.data, new.kind)
+        index, complete, X = self.fit.rows_at(data)
         found = spread(self.replicates, X, level, n_jobs, progress)
         every = np.full((3, len(index), len(self.fit.classes)), np.nan)
         every[:, complete] = found.se, found.lower, found.upper
-        probability = self.fit.predict_proba(newdata).to_numpy()
+        probability = self.fit.maps.probabilities(self.fit.decision_at(data)[1])
         n_failed = int(self.replicates.unmapped.sum())
-        return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed)
+        return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed, kind)
 
     def params(self) -> pd.DataFrame:
         """Intercept and coefficients of every replicate, on the scale of the fit's `params`; linear kernel only.
@@ -243,6 +246,7 @@ class Uncertain(Resampled):
         self.rows_at(newdata)  # what cannot be predicted is refused before anything is solved
         return self.bootstrap(B, rng, n_jobs, progress).get_prediction(newdata, level, n_jobs, progress)
 
+    @of_any_kind
     def label_sets(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> LabelSets:
         """Conformal sets of labels, with their p-values and what they are worth on the rows of the fit.
 
@@ -306,6 +310,7 @@ class Uncertain(Resampled):
             return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
         return unseen_by_folds(self.machine, self.insample_maps, None, FOLDS)
 
+    @in_kind
     def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:
         """The labels that a row may well have: sets that hold the right one at ``level``, level by level.
 

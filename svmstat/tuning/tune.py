@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
+from svmstat._tools.frames import read_frame
 from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import DataError, DesignWarning
@@ -40,7 +41,7 @@ AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 @helpful
 def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but two have defaults
     formula: str | Sequence[str],
-    data: pd.DataFrame,
+    data: Any,
     *,
     C: float | ArrayLike | None = None,
     gamma: float | str | ArrayLike | None = None,
@@ -82,7 +83,8 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     formula : str or list of str
         As in `svm`. Several formulas with one response are compared in one search, on the rows that have the values of
         all of them; `TuneResult.corrected_score` and ``nested`` judge the choice among them too.
-    data : DataFrame
+    data : data frame
+        Of pandas, polars, pyarrow or another library, as in `svm`.
         As in `svm`.
     C : float or sequence of float, optional
         Values > 0; by default 2^-2, 2^-1, …, 2^7.
@@ -179,13 +181,13 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     plan = _plan(criterion, asked, theta)
     effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
-    seed = seed_sequence("rng", rng)
     of_data: dict[str, Any] = {
         "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights,
         "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
         "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
-    caller = calling_frame()
+    caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", data)
+    data = source.data
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     prepare_on = partial(
         prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
@@ -216,14 +218,14 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     own, kernel_found = searched.chosen(found.kernel, found.kernel_of(grid))
     best = fit(own, kernel_found, found.C, found.nu)
-    call = {"formula": formulas[searched.which[found.kernel]], "data": data, **of_data}
+    call = {"formula": formulas[searched.which[found.kernel]], "data": source.native, **of_data}
     call |= {"subset": _rows_of(own, every, subset, len(data)) if apart is None else apart[1]}
     call |= {name: found.params[name] for name in ("C", "nu", "theta") if name in found.params}
     kernel_of = arguments_of(kernel_found)
     if isinstance(kernel_found, Additive):
         named = {name: value for name, value in grid.arguments[found.kernel].items() if name != "formula"}
         kernel_of = {"kernel": wanted.given[0], **named}
-    best = replace(best, call=call_of({**call, **kernel_of}))
+    best = replace(best, call=call_of({**call, **kernel_of}), kind=source.kind)
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     alone = len(formulas) == 1
@@ -288,5 +290,5 @@ def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
 
 def _column_of(truth: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
     """The column that holds the truth, which ``.`` in a formula does not stand for."""
-    column = named_column("truth", truth, data) if isinstance(data, pd.DataFrame) else None
+    column = named_column("truth", truth, data)
     return () if column is None else (column,)

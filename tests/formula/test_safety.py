@@ -115,6 +115,11 @@ HOSTILE = [
     ("np.pi.real", "The attribute '.real'"),
     ("x.isin([1])", "The method '.isin()' (np.isin(x, [...]) does the same)"),
     ("C(x)(1)", "The call of what an expression gives"),
+    # More columns than any fit could use
+    ("bs(x, knots=[" + "0.5, " * 101 + "])", "'bs' with more than 100 knots"),
+    ("te(bs(x, df=99), bs(z, df=99), bs(x, df=9))", "te() of splines with more than 10000 columns in all"),
+    ("te(bs(x, df=1e300), bs(z, df=99))", "te() of splines with more than 10000 columns in all"),
+    ("te(cr(x, knots=[" + "0.5, " * 90 + "]), cr(z, 99))", "te() of splines with more than 10000 columns in all"),
     # Names that are no columns
     ("x > open", "'open', which is no column of the data,"),
     ("C(x, print)", "'print', which is no column of the data,"),
@@ -349,3 +354,10 @@ def test_the_command_runs_no_code(capsys, arguments, found):
     printed, errors = capsys.readouterr()
     assert printed == ""
     assert errors.startswith(f"svmstat: error: {found}")
+
+
+def test_products_of_factors_with_more_columns_than_any_fit_could_use():
+    data = DATA.assign(**{f"f{k}": np.arange(len(DATA)) for k in range(6)})
+    product = ":".join(f"C(f{k})" for k in range(6))
+    with pytest.raises(FormulaError, match="more than 100000 columns"):
+        build_design(Untrusted(f"y ~ {product}"), data)

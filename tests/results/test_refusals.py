@@ -45,7 +45,10 @@ NEWDATA = {
         DataError,
         lambda data: data.assign(site=1),
     ),
-    "newdata is of type dict: it must be a pandas DataFrame.": (ArgumentTypeError, lambda data: data.to_dict("list")),
+    " is of type dict: it must be a pandas DataFrame, one of polars, ": (
+        ArgumentTypeError,
+        lambda data: data.to_dict("list"),
+    ),
     "newdata is of type Series": (ArgumentTypeError, lambda data: data["x"]),
     "newdata is of type ndarray": (ArgumentTypeError, lambda data: data.to_numpy()),
 }

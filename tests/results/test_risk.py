@@ -126,7 +126,7 @@ REFUSED = [
     (NEW.drop(columns="y"), {}, DataError, "newdata has no column 'y'"),
     (NEW.drop(columns="z"), {}, DataError, "newdata has no column 'z'"),
     (NEW.assign(y=1.0), {}, DataError, "newdata column 'y' holds number"),
-    (NEW.to_dict(), {}, ArgumentTypeError, "newdata is of type dict: it must be a pandas DataFrame."),
+    (NEW.to_dict(), {}, ArgumentTypeError, " is of type dict: it must be a pandas DataFrame, one of polars, "),
     (NEW, {"weights": "v"}, ArgumentError, "weights='v' is not allowed: it must be the name of a column"),
     (NEW, {"weights": np.ones(3)}, ArgumentError, "weights has 3 values for 50 rows of data."),
     (NEW, {"weights": -NEW["x"].abs()}, ArgumentError, "they must be finite numbers >= 0."),

@@ -1,0 +1,261 @@
+"""Data frames of any library at the public door: pandas inside, and answers in the kind of frame that was given.
+
+All else in the package knows pandas alone. narwhals is imported when another frame is met, and not before.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+
+from svmstat.errors import ArgumentTypeError, DataError
+
+PANDAS = "pandas"
+
+KINDS = (PANDAS, "polars", "pyarrow", "modin", "cudf")
+"""Libraries whose frames are read, as narwhals calls them."""
+
+ALLOWED = "a pandas DataFrame, one of polars, a Table of pyarrow, or another eager frame that narwhals reads"
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """A data frame that was passed to a function.
+
+    Attributes
+    ----------
+    data : DataFrame
+        What it says: itself if it is of pandas; otherwise on the index 0 … n − 1, with numpy's types where nothing is
+        missing and pandas' nullable ones where something is.
+    kind : str
+        Its library, as narwhals calls it.
+    native : object
+        The frame.
+    """
+
+    data: pd.DataFrame
+    kind: str
+    native: Any
+
+    def beside(self, added: pd.DataFrame) -> Any:
+        """The frame with further columns, its own as they are."""
+        if self.kind == PANDAS:
+            return pd.concat([self.data, added], axis=1)
+        nw = import_module("narwhals.stable.v2")
+        own, others = (nw.from_native(each, eager_only=True) for each in (self.native, alike(added, self.kind)))
+        return own.with_columns(*(others[name] for name in others.columns)).to_native()
+
+
+def read_frame(name: str, data: Any) -> Given:
+    """A data frame of any library, which messages call ``name``.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no frame, or none whose rows are at hand.
+    DataError
+        If two of its columns have one name.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> read_frame("data", pl.DataFrame({"x": [1, None], "y": ["a", "b"]})).data.dtypes.astype(str).tolist()
+    ['Int64', 'string']
+    """
+    if isinstance(data, pd.DataFrame):
+        return Given(data, PANDAS, data)
+    nw = import_module("narwhals.stable.v2")
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except import_module("narwhals.exceptions").DuplicateError as error:
+        raise DataError(f"{name} has several columns of one name: {' '.join(str(error).split())}") from error
+    if isinstance(frame, nw.LazyFrame):
+        kind = type(data).__name__
+        raise ArgumentTypeError(
+            f"{name} is of type {kind}, whose rows are not at hand: collect() or compute() it first."
+        )
+    if not isinstance(frame, nw.DataFrame):
+        raise ArgumentTypeError(f"{name} is of type {type(data).__name__}: it must be {ALLOWED}.")
+    if frame.implementation.is_pandas_like():
+        return Given(frame.to_pandas(), str(frame.implementation), data)
+    columns = {column: _series(nw, frame[column]) for column in frame.columns}
+    return Given(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False), str(frame.implementation), data)
+
+
+def as_pandas(name: str, data: Any) -> pd.DataFrame:
+    """What a data frame of any library says; arguments and errors as of `read_frame`."""
+    return read_frame(name, data).data
+
+
+def alike(answer: Any, kind: str) -> Any:
+    """A Series or a DataFrame with a row for each row of the data, as the library that these came from has them.
+
+    Other libraries have no index: the rows are in the order of the data. They have one text as the name of a column,
+    what is (AVH, PCH) in pandas being ``AVH_PCH``; and null where pandas has NaN, NA or None.
+
+    Examples
+    --------
+    >>> alike(pd.Series([0.5, np.nan], name="p"), "pyarrow").to_pylist()
+    [0.5, None]
+    """
+    if kind == PANDAS:
+        return answer
+    nw = import_module("narwhals.stable.v2")
+    if isinstance(answer, pd.Series):
+        return _native(nw, str(answer.name), answer, kind)
+    names = [_called(name) for name in answer.columns]
+    if len(set(names)) < len(names):
+        raise DataError(f"two columns of the answer would have one name, of {', '.join(names)}: rename the levels.")
+    native = (_native(nw, name, answer.iloc[:, k], kind) for k, name in enumerate(names))
+    first, *others = (
+        nw.from_native(each, series_only=True).alias(name) for each, name in zip(native, names, strict=True)
+    )
+    return first.to_frame().with_columns(*others).to_native()
+
+
+def can_answer(kind: str) -> bool:
+    """Whether there is the library to answer in."""
+    try:
+        import_module("modin.pandas" if kind == "modin" else kind)
+    except ImportError:
+        return False
+    return True
+
+
+def in_kind(method: Method) -> Method:
+    """A method of ``newdata`` whose answer, with a row for each of its rows, is of the same kind of frame.
+
+    Without ``newdata`` it is of the kind that ``self.kind`` says, that of the data of the fit.
+    """
+
+    @wraps(method)
+    def answered(self: Any, newdata: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if newdata is None:
+            return alike(method(self, None, *args, **kwargs), self.kind)
+        found = read_frame("newdata", newdata)
+        return alike(method(self, found.data, *args, **kwargs), found.kind)
+
+    return cast("Method", answered)
+
+
+def of_any_kind(method: Method) -> Method:
+    """A method of ``newdata``, which may be a frame of any library; its answer is none of rows."""
+
+    @wraps(method)
+    def read(self: Any, newdata: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return method(self, None if newdata is None else as_pandas("newdata", newdata), *args, **kwargs)
+
+    return cast("Method", read)
+
+
+# From a library to pandas
+
+
+def _series(nw: Any, column: Any) -> Any:
+    """The values of a column of a narwhals frame, exactly: an array of numpy or pandas."""
+    dtype, gone = column.dtype, column.is_null().to_numpy()
+    if dtype in (nw.Categorical, nw.Enum):
+        return _categories(nw, column, dtype)
+    if dtype.is_float():
+        return np.array(column.to_numpy())
+    if dtype == nw.Boolean or (dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)):
+        values = np.array(column.fill_null(False if dtype == nw.Boolean else 0).to_numpy())
+        masked = pd.arrays.BooleanArray if dtype == nw.Boolean else pd.arrays.IntegerArray
+        return masked(values, np.array(gone)) if gone.any() else values
+    if dtype == nw.String:
+        return pd.array(column.to_list(), dtype="string")
+    if dtype in (nw.Date, nw.Datetime, nw.Duration):
+        return _times(nw, column, dtype)
+    values = np.empty(len(column), object)
+    values[:] = column.to_list()
+    return values
+
+
+def _times(nw: Any, column: Any, dtype: Any) -> Any:
+    """Times, durations and dates, the last as times of whole seconds."""
+    if dtype == nw.Date:
+        return column.cast(nw.Datetime("ms")).to_numpy().astype("M8[s]")
+    if dtype == nw.Duration:
+        return column.to_numpy().astype(f"m8[{dtype.time_unit}]")
+    if dtype.time_zone is None:
+        return column.to_numpy().astype(f"M8[{dtype.time_unit}]")
+    plain = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    utc = pd.DatetimeIndex(plain.astype(f"M8[{dtype.time_unit}]")).tz_localize("UTC")
+    return utc.tz_convert(dtype.time_zone).array
+
+
+def _categories(nw: Any, column: Any, dtype: Any) -> pd.Categorical:
+    """A categorical: the levels of an Enum or a dictionary in their order, or else those that there are, sorted."""
+    native = column.to_native()
+    if column.implementation.is_pyarrow():
+        whole = native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else native
+        kind = whole.type
+        values, levels = column.to_list(), whole.combine_chunks().dictionary.to_pylist()
+        return pd.Categorical(values, categories=_of_levels(levels), ordered=bool(kind.ordered))
+    values = column.cast(nw.String).to_list()
+    if dtype == nw.Enum:
+        return pd.Categorical(values, categories=_of_levels(list(dtype.categories)), ordered=True)
+    return pd.Categorical(values, categories=_of_levels(sorted({each for each in values if each is not None})))
+
+
+def _of_levels(levels: Sequence[Any]) -> pd.Index:
+    """Levels as an index; texts as pandas has them by default."""
+    return pd.Index(levels) if len(levels) else pd.Index([], dtype=object)
+
+
+# From pandas to a library
+
+
+def _called(name: Any) -> str:
+    return "_".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _native(nw: Any, name: str, values: pd.Series, kind: str) -> Any:
+    """A column of the library."""
+    gone = values.isna().to_numpy()
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return _native_categories(nw, name, values.array, kind)
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
+        made = nw.new_series(name, values.to_numpy(), backend=kind)
+        return (made.fill_nan(None) if gone.any() else made).to_native()
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "mM":
+        return _native_times(nw, name, values, kind)
+    plain = [None if missing else value for value, missing in zip(values.tolist(), gone, strict=True)]
+    return nw.new_series(name, plain, _type_of(nw, values.dtype), backend=kind).to_native()
+
+
+def _native_times(nw: Any, name: str, values: pd.Series, kind: str) -> Any:
+    """Times and durations; what is of whole seconds came from dates."""
+    times = values.to_numpy()
+    unit = np.datetime_data(times.dtype)[0]
+    finer = times.astype(f"{times.dtype.kind}8[{'ms' if unit == 's' else unit}]")
+    made = nw.new_series(name, finer, backend=kind)
+    return (made.cast(nw.Date) if unit == "s" and values.dtype.kind == "M" else made).to_native()
+
+
+def _type_of(nw: Any, dtype: Any) -> Any:
+    """The type of narwhals for pandas' nullable types; None where the values say it."""
+    if isinstance(dtype, pd.StringDtype):
+        return nw.String
+    return getattr(nw, str(dtype), None) if pd.api.types.is_extension_array_dtype(dtype) else None
+
+
+def _native_categories(nw: Any, name: str, values: pd.Categorical, kind: str) -> Any:
+    """A dictionary, an Enum where the levels have an order, or a Categorical."""
+    if kind == "pyarrow":
+        pa = import_module("pyarrow")
+        codes = pa.array(values.codes.astype(np.int32), mask=values.codes < 0)
+        return pa.chunked_array(
+            [pa.DictionaryArray.from_arrays(codes, pa.array(values.categories.tolist()), ordered=bool(values.ordered))]
+        )
+    texts = all(isinstance(level, str) for level in values.categories)
+    dtype = None if not texts else nw.Enum(values.categories.tolist()) if values.ordered else nw.Categorical
+    levels = [*values.categories.tolist(), None]  # the code of what is missing is −1
+    plain = [levels[code] for code in values.codes]
+    return nw.new_series(name, plain, dtype, backend=kind).to_native()
