@@ -5,6 +5,7 @@ from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, true_probabilities
+from svmstat.formula.sides import right_side, with_response
 from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
 
@@ -21,6 +22,8 @@ __all__ = [
     "check_inside",
     "check_varies",
     "named_column",
+    "right_side",
     "true_probabilities",
     "update_formula",
+    "with_response",
 ]
