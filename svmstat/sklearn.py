@@ -4,7 +4,7 @@ Nothing else in the package imports scikit-learn.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -26,15 +26,13 @@ try:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError(
-        "svmstat.sklearn needs scikit-learn 1.6 or later: pip install 'svmstat[sklearn]'."
-    ) from error
+    raise ImportError("svmstat.sklearn needs scikit-learn 1.6 or later: pip install 'svmstat[sklearn]'.") from error
 
 _FORMULA_NAMES = {"np": np, "pd": pd}
 """What a formula sees beside columns and its own functions: who calls ``fit`` may be any tool, in any place."""
 
 
-class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class SVMClassifier(ClassifierMixin, BaseEstimator):
     """Support vector machine that scikit-learn can fit, clone, search and explain.
 
     The fit is that of `svm`: the same problem, solved exactly, the same scaling, calibration and defaults. All that a
@@ -68,6 +66,8 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     ----------
     result_ : SVMResults
         The fit: ``result_.summary()``, ``result_.loo()``, …
+    columns_ : list of length n_features_in_
+        What the columns of ``X`` are called in it.
     classes_ : ndarray (K,)
         The classes that have a row of positive weight, sorted.
     n_features_in_ : int
@@ -95,8 +95,9 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     """
 
     result_: SVMResults
+    columns_: list[Hashable]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the arguments of svm()
         self,
         *,
         formula: str | None = None,
@@ -155,28 +156,18 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         ValueError, TypeError
             For parameters and data that cannot be used; nothing has been solved then.
         """
-        if isinstance(X, pd.DataFrame) and (self.formula is not None or not _of_numbers(X)):
-            _, labels = validate_data(self, X, y, skip_check_array=True)
-            labels = column_or_1d(labels, warn=True)
-            assert_all_finite(labels, input_name="y")
-            check_consistent_length(X, labels)
-            data = X
-        else:
-            values, labels = validate_data(self, X, y, dtype=np.float64)
-            names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(values.shape[1])])
-            data = X if isinstance(X, pd.DataFrame) else pd.DataFrame(values, columns=list(names))
+        data, labels = self._read(X, y)
         check_classification_targets(labels)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         levels, codes = np.unique(labels, return_inverse=True)
         called = y.name if isinstance(y, pd.Series) and isinstance(y.name, str) else "y"
         formula, name = with_response("." if self.formula is None else self.formula, called, data.columns)
-        data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=levels)})
+        data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=pd.Index(levels))})
         given = {each: value for each, value in self.get_params(deep=False).items() if _is_given(each, value)}
-        call = Call({**given, "weights": weights, "na_action": "raise"})
-        self.result_ = call(formula, data, {}, _FORMULA_NAMES)
+        call = Call({**given, "formula": formula, "data": data, "weights": weights, "na_action": "raise"})
+        self.result_ = call(None, None, {}, _FORMULA_NAMES)
         self.classes_ = levels[np.unique(codes if weights is None else codes[weights > 0])]
-        self._columns = list(data.columns[: self.n_features_in_])
-        self._of_class = np.arange(len(self.classes_))
+        self.columns_ = list(data.columns[: self.n_features_in_])
         return self
 
     def decision_function(self, X: ArrayLike | pd.DataFrame) -> Floats:
@@ -197,9 +188,8 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         f = self._decided(X)
         pairs = self.result_.machine.classes
         if len(self.classes_) == 2:
-            event = self._of_class[1] == pairs[0, 0]
-            return np.asarray(f[:, 0] if event else -f[:, 0])
-        return by_class(f, pairs)[:, self._of_class]
+            return np.asarray(f[:, 0] if self._codes[1] == pairs[0, 0] else -f[:, 0])
+        return by_class(f, pairs)[:, self._codes]
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
         """The predicted classes (m,), those of `svm`: by the signs of the decision values, never by probabilities.
@@ -211,7 +201,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         f = self._decided(X)
         winner = vote(f, self.result_.machine.classes)
-        return np.asarray(self.classes_[np.argsort(self._of_class)[winner]])
+        return np.asarray(self.classes_[np.argsort(self._codes)[winner]])
 
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:
         """Probabilities (m, K) of ``classes_``, by the map of held-out decision values, made when first asked for.
@@ -222,7 +212,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             New rows.
         """
         f = self._decided(X)
-        return np.asarray(self.result_.maps.probabilities(f)[:, self._of_class])
+        return np.asarray(self.result_.maps.probabilities(f)[:, self._codes])
 
     def predict_log_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:
         """Logarithms (m, K) of the probabilities.
@@ -234,6 +224,25 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         return np.log(self.predict_proba(X))
 
+    def _read(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> tuple[pd.DataFrame, NDArray[Any]]:
+        """The predictors as a data frame, and the labels (n,); how many columns there are, and their names, is kept."""
+        if isinstance(X, pd.DataFrame) and (self.formula is not None or not _of_numbers(X)):
+            _, labels = validate_data(self, X, y, skip_check_array=True)  # names only: what is in it the formula reads
+            labels = column_or_1d(labels, warn=True)
+            assert_all_finite(labels, input_name="y")
+            check_consistent_length(X, labels)
+            return X, labels
+        values, labels = validate_data(self, X, y, dtype=np.float64)
+        if isinstance(X, pd.DataFrame):
+            return X, labels
+        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(values.shape[1])])
+        return pd.DataFrame(values, columns=list(names)), labels
+
+    @property
+    def _codes(self) -> list[int]:
+        """(K,) where the classes stand among the levels of the fit, which may have an order of their own."""
+        return [self.result_.classes.index(each) for each in self.classes_.tolist()]
+
     def _decided(self, X: ArrayLike | pd.DataFrame) -> Floats:
         """(m, P) the decision values of the pairs."""
         check_is_fitted(self)
@@ -244,10 +253,10 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             return self._decided_of(X)
         if not plain:
             values = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
-            return self._decided_of(pd.DataFrame(values, columns=self._columns).infer_objects())
+            return self._decided_of(pd.DataFrame(values, columns=self.columns_).infer_objects())
         values = validate_data(self, X, dtype=np.float64, reset=False)
-        if design.predictors != tuple(self._columns):
-            values = values[:, [self._columns.index(name) for name in design.predictors]]
+        if design.predictors != tuple(self.columns_):
+            values = values[:, [self.columns_.index(name) for name in design.predictors]]
         return self.result_.machine.decision_function(self.result_.as_the_machine_takes(design.of_numbers(values)))
 
     def _decided_of(self, data: pd.DataFrame) -> Floats:
@@ -284,14 +293,12 @@ def estimator_of(fit: SVMResults) -> SVMClassifier:
     given = {name: value for name, value in fit.call.given.items() if name in _DEFAULTS}
     estimator = SVMClassifier(**{**given, "formula": right_side(fit.formula)})
     predictors = list(fit.frame.design.predictors)
-    classes = np.array(fit.classes)
     estimator.result_ = fit
+    estimator.classes_ = np.sort(np.array(fit.classes))
+    estimator.columns_ = predictors
     estimator.n_features_in_ = len(predictors)
     if all(isinstance(name, str) for name in predictors):
         estimator.feature_names_in_ = np.array(predictors, dtype=object)
-    estimator._of_class = np.argsort(classes, kind="stable")
-    estimator._columns = predictors
-    estimator.classes_ = classes[estimator._of_class]
     return estimator
 
 

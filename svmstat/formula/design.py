@@ -114,7 +114,9 @@ class Design:
     @property
     def is_plain(self) -> bool:
         """Whether the terms are the data columns `predictors` as they are, all of them numbers."""
-        plain = (isinstance(term, Term) and len(term.factors) == 1 and term.factors[0].is_column for term in self._terms)
+        plain = (
+            isinstance(term, Term) and len(term.factors) == 1 and term.factors[0].is_column for term in self._terms
+        )
         return all(plain) and all(column.kind == "number" for column in self._columns.values())
 
     @property

@@ -22,7 +22,7 @@ def right_side(formula: str) -> str:
     return _as(formula, f"~ {_sides(formula)[1]}")
 
 
-def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tuple[str, Hashable]:
+def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tuple[str, str]:
     """A formula of two sides for a response that is no column of the data, and what the response is called.
 
     Parameters
@@ -79,13 +79,13 @@ def _sides(formula: str) -> tuple[str | None, str]:
     return (left or None), text[place + 1 :].strip()
 
 
-def _name_of(code: str) -> Hashable | None:
-    """The column that the code is, if it is nothing but a name."""
+def _name_of(code: str) -> str | None:
+    """The column that the code is, if it is nothing but a name; None otherwise."""
     try:
         names = read_names(code)
     except SyntaxError:
         return None
-    return names.values[0] if names.alone and len(names.values) == 1 else None
+    return str(names.values[0]) if names.alone and names.values else None
 
 
 def _as(formula: str, text: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from svmstat._tools.checks import flag
 from svmstat._tools.keywords import helpful_methods
 from svmstat.reporting.summary import Summary
+from svmstat.results.as_estimator import AsEstimator
 from svmstat.results.pictured import Pictured
 from svmstat.results.summary import abridged, summarize
 from svmstat.results.terms import Termed
@@ -15,7 +16,7 @@ from svmstat.results.uncertainty import Bootstrap
 
 @helpful_methods
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Pictured, Tidied, Termwise, Termed):
+class SVMResults(Pictured, Tidied, Termwise, Termed, AsEstimator):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two

@@ -59,7 +59,7 @@ class Solved(Calibrated):
         return rows.index, complete, self.as_the_machine_takes(rows.X[complete])
 
     def as_the_machine_takes(self, X: Floats) -> Floats:
-        """Rows (m, p) of a design; of the kernel values (m, n) of a precomputed kernel those for the rows that are used."""
+        """Rows (m, p) of a design; of kernel values those for the rows that are used."""
         return np.ascontiguousarray(X[:, self.frame.rows]) if isinstance(self.kernel, Precomputed) else X
 
     def decision_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, Floats]:
