@@ -249,7 +249,7 @@ _DEFAULTS = {name: each.default for name, each in inspect.signature(svm).paramet
 _OF_COST = ("C", "class_weight", "costs", "priors")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call:
     """A call of `svm` that can be repeated with changes.
 
@@ -260,6 +260,9 @@ class Call:
     """
 
     given: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Call: svm({', '.join(self.given)})>"
 
     def __call__(
         self, formula: str | None, data: pd.DataFrame | None, changes: Mapping[str, Any], env: Mapping[str, Any]

@@ -15,7 +15,7 @@ LEAST = float(np.finfo(float).tiny)
 """A probability below this counts as this in a log-likelihood."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Maps:
     """Platt's map of each of the P pairs, and how they are coupled.
 
@@ -36,6 +36,10 @@ class Maps:
     totals: Floats
     coupling: str
     kind: str
+
+    def __repr__(self) -> str:
+        pairs = f"{len(self.pairs)} pair{'s'[: len(self.pairs) != 1]}"
+        return f"<Maps: Platt's of {pairs}, {self.kind}, coupled by {self.coupling}>"
 
     def with_coupling(self, coupling: str) -> "Maps":
         """The same maps, coupled in another way."""

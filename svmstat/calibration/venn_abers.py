@@ -66,7 +66,7 @@ class Odds(NamedTuple):
         return self.event / (self.other + self.event)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VennAbers:
     """The Venn–Abers probabilities of all x, by G points x_1 < … < x_G.
 
@@ -83,6 +83,9 @@ class VennAbers:
     values: Floats
     other: Floats
     event: Floats
+
+    def __repr__(self) -> str:
+        return f"<VennAbers: {len(self.values)} points>"
 
     @property
     def kind(self) -> str:

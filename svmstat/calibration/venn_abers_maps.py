@@ -14,7 +14,7 @@ from svmstat.calibration.protocol import Calibration, Labelled
 from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VennAbersMaps:
     """The Venn–Abers probabilities of each of the P pairs, and how they are coupled.
 
@@ -30,6 +30,9 @@ class VennAbersMaps:
     pairs: Codes
     totals: Floats
     coupling: str
+
+    def __repr__(self) -> str:
+        return f"<VennAbersMaps: {len(self.each)} pair{'s'[: len(self.each) != 1]}, coupled by {self.coupling}>"
 
     @property
     def kind(self) -> str:

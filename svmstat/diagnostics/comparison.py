@@ -11,6 +11,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate, score
 from svmstat.reporting.plots import differences_plot
+from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.summary import Printed, Summary
 
@@ -166,13 +167,10 @@ class Comparison(Printed):
         return found
 
     def __repr__(self) -> str:
-        differences = ", ".join(
-            f"{name} {each.value:+.4g}" for name, each in zip(self.names[1:], self._differences()[1:], strict=True)
-        )
-        return (
-            f"<Comparison: n = {len(self.evidence[0].index)}, {self.how}; {self.names[0]}: score "
-            f"{self.evidence[0].score:.6g}; {differences}>"
-        )
+        first = f"{cut(self.names[0], 30)}: score {self.evidence[0].score:.6g}"
+        others = zip(self.names[1:], self._differences()[1:], strict=True)
+        differences = [f"{name} {each.value:+.4g}" for name, each in others]
+        return listed(f"<Comparison: n = {len(self.evidence[0].index)}, {self.how}; {first}; ", differences, ">")
 
 
 COVERAGE = (

@@ -11,6 +11,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.band import NO_BAND, NOTE, Band
 from svmstat.diagnostics.outcome import Outcome
 from svmstat.reporting.plots import comparisons_plot
+from svmstat.reporting.rendering.lines import cut
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
 
@@ -120,4 +121,4 @@ class Contrasts(Printed):
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
-        return f"<Contrasts: {len(self.labels)} average comparisons of {self.outcome.name}, {bands}>"
+        return f"<Contrasts: {len(self.labels)} average comparisons of {cut(self.outcome.name, 50)}, {bands}>"

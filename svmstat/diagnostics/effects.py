@@ -17,6 +17,7 @@ from svmstat.diagnostics.effect_plans import near
 from svmstat.diagnostics.outcome import Outcome
 from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
+from svmstat.reporting.rendering.lines import cut, line, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Printed, Summary
@@ -233,7 +234,8 @@ class Effect(Printed):
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
-        return f"<Effect: {_CALLED[self.kind]} of {self.name} on {self.outcome.name}, {self.near.size} values, {bands}>"
+        what = f"{cut(self.name, 30)} on {cut(self.outcome.name, 30)}"
+        return line(f"<Effect: {what}, ", _CALLED[self.kind], f", {self.near.size} values, {bands}>")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -321,8 +323,8 @@ class Effects(Printed):
         return Summary(f"Effects on {first.outcome.name}", (block, table), notes, warnings)
 
     def __repr__(self) -> str:
-        listed = ", ".join(each.name for each in self.effects)
-        return f"<Effects: of {listed} on {self.effects[0].outcome.name}>"
+        names = [each.name for each in self.effects]
+        return listed("<Effects: of ", names, f" on {cut(self.effects[0].outcome.name, 40)}>")
 
 
 def labelled(variable: Variable, values: np.ndarray) -> np.ndarray:

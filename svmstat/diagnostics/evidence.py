@@ -59,6 +59,11 @@ class Evidence:
     winner: Codes
     failed: NDArray[np.bool_]
 
+    def __repr__(self) -> str:
+        failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
+        numbers = f"score {self.score:.6g}, error {self.error_rate:.4g}"
+        return f"<{type(self).__name__}: {self.how}, n = {len(self.index)}, {numbers}{failed}>"
+
     @property
     def n_failed(self) -> int:
         """How many rows could not be held out."""

@@ -147,6 +147,6 @@ class GofResult(Printed):
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         statistic = "T" if self.by_residuals else "deviance"
         return (
-            f"<GofResult: {statistic} {self.statistic:.6g}, {self.method} bootstrap of {self.B} replicates{failed}, "
-            f"critical value {self.critical_value:.6g} at level {self.level:g}, p-value {self.pvalue:.4g}>"
+            f"<GofResult: {statistic} {self.statistic:.6g}, critical value {self.critical_value:.6g} at level "
+            f"{self.level:g}, p-value {self.pvalue:.4g}; {self.method}, {self.B} replicates{failed}>"
         )

@@ -16,6 +16,7 @@ from svmstat.diagnostics.loo import LooResult
 from svmstat.objective.replicated import failures, upper_point
 from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import percent
+from svmstat.reporting.rendering.lines import cut
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.influences import MEASURES, Influences
@@ -103,7 +104,9 @@ class InfluenceResult(Printed):
     _kept: Once = field(default_factory=Once, init=False)
 
     def __repr__(self) -> str:
-        return f"<InfluenceResult: deletion deviances of {len(self.loo.index)} rows, deviance {self.loo.deviance:.6g}>"
+        delta = self.delta_deviance
+        most = f", largest {delta.max():.4g} in row {cut(repr(delta.idxmax()), 20)}" if delta.notna().any() else ""
+        return f"<InfluenceResult: deletion deviances of {len(delta)} rows, deviance {self.loo.deviance:.6g}{most}>"
 
     def _by_row(self, name: str) -> pd.Series:
         return pd.Series(getattr(self.measures, name), index=self.loo.index, name=name)

@@ -9,6 +9,7 @@ import pandas as pd
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate, score
 from svmstat.reporting.plots import differences_plot
+from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.covariance import Dependence, holm
@@ -173,8 +174,8 @@ class TermTests(Printed):
         return found
 
     def __repr__(self) -> str:
-        changes = ", ".join(f"{test.name} {self._change(test).value:+.4g}" for test in self.tests)
-        return f"<TermTests: {self.kind}, {self.evidence.how}, score {self.evidence.score:.6g}; {changes}>"
+        changes = [f"{test.name} {self._change(test).value:+.4g}" for test in self.tests]
+        return listed(f"<TermTests: {self.kind}, {self.evidence.how}, score {self.evidence.score:.6g}; ", changes, ">")
 
 
 SIZE = (

@@ -6,6 +6,7 @@ from svmstat.formula.design import Design, NewRows
 from svmstat.formula.functions import is_shared
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, read_by_condition, true_probabilities
+from svmstat.formula.sides import right_side, with_response
 from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
 
@@ -24,6 +25,8 @@ __all__ = [
     "is_shared",
     "named_column",
     "read_by_condition",
+    "right_side",
     "true_probabilities",
     "update_formula",
+    "with_response",
 ]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from svmstat.formula.terms import MOST_TERMS
 from svmstat.formula.values import Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ModelFrame:
     """The n rows of a fit as arrays: what a formula makes of a data frame.
 
@@ -72,9 +72,12 @@ class ModelFrame:
     n_missing: int
     n_subset_dropped: int
     weights_given: bool
-    data: pd.DataFrame = field(repr=False)
-    _outcome: Expression = field(repr=False)
-    _outcome_columns: dict[Hashable, Column] = field(repr=False)
+    data: pd.DataFrame
+    _outcome: Expression
+    _outcome_columns: dict[Hashable, Column]
+
+    def __repr__(self) -> str:
+        return f"<ModelFrame: {len(self.codes)} rows of {len(self.data)}, {len(self.design.column_names)} columns>"
 
     @property
     def own_names(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat.errors import DataError
 from svmstat.formula.columns import Column, check_frame, read_table
 from svmstat.formula.evaluation import check_finite, check_finite_columns, evaluate_new
 from svmstat.formula.factor import Term
@@ -111,6 +112,14 @@ class Design:
         return any(isinstance(term, Smooth) for term in self._terms)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the terms are the data columns `predictors` as they are, all of them numbers."""
+        plain = (
+            isinstance(term, Term) and len(term.factors) == 1 and term.factors[0].is_column for term in self._terms
+        )
+        return all(plain) and all(column.kind == "number" for column in self._columns.values())
+
+    @property
     def terms(self) -> tuple[TermColumns, ...]:
         """The terms, each with its columns."""
         at, found = iter(np.cumsum(self._scaling.keep) - 1), []
@@ -211,6 +220,29 @@ class Design:
             check_finite(f"newdata column {self.column_names[place]!r}, standardised,", X[:, place], table.index)
         X[missing] = np.nan
         return NewRows(X, missing, table.index)
+
+    def of_numbers(self, numbers: np.ndarray) -> np.ndarray:
+        """The design (m, p) of finite numbers (m, q) that are the columns `predictors`, where it `is_plain`.
+
+        Raises
+        ------
+        DataError
+            If a number is too large to be standardised.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from svmstat.formula import build_design
+        >>> data = pd.DataFrame({"y": [0, 1, 1], "x": [1.0, 2.0, 3.0]})
+        >>> build_design("y ~ x", data).design.of_numbers(np.array([[4.0]]))
+        array([[2.]])
+        """
+        X = self._scaling.apply(numbers)
+        if not np.isfinite(X).all():
+            row, column = np.argwhere(~np.isfinite(X))[0]
+            name = self.column_names[column]
+            raise DataError(f"newdata column {name!r}, standardised, is infinite in row {row.item()}.")
+        return X
 
 
 def _next(values: Iterator[Any], n: int) -> list[Any]:

@@ -30,6 +30,11 @@ class Factor:
     width: int
 
     @property
+    def is_column(self) -> bool:
+        """Whether it is a column of the data as it is."""
+        return not self.levels and self.expression.column is not None
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """One name for each column, in patsy's manner: ``x``, ``a[north]``, ``bs(x, df=4)[0]``."""
         code = self.expression.code

@@ -17,6 +17,7 @@ from svmstat.machine.pairs import (
     Contrast,
     Pair,
     PosedPair,
+    by_class,
     contrasts,
     decided_elsewhere,
     elsewhere,

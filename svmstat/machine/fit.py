@@ -70,7 +70,7 @@ class Posed:
         return np.bincount(self.group_codes, self.groups.weights, self.n_classes).astype(float)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Machine(Posed):
     """Machines for P pairs of K classes: one for two classes, K(K − 1)/2 for more.
 
@@ -84,6 +84,10 @@ class Machine(Posed):
     pairs: tuple[Pair, ...]
     group_values: Floats
     decision_values: Floats
+
+    def __repr__(self) -> str:
+        pairs = f"{len(self.pairs)} pair{'s'[: len(self.pairs) != 1]} of classes"
+        return f"<Machine: {pairs}, {len(self.X)} rows, {self.gram.n} of them different>"
 
     @property
     def intercept(self) -> Floats:

@@ -7,6 +7,7 @@ from html import escape
 
 from svmstat.reporting.plots import svg
 from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.rendering.html import NAME
 
 _PIXELS = 115  # per inch, for letters as large as those of the page
 
@@ -30,12 +31,12 @@ pre {{background: #f4f4f4; padding: .6em .8em; margin: .5em 0; white-space: pre-
 figure {{margin: 1em 0; break-inside: avoid}}
 figure img {{display: block; max-width: 100%; height: auto}}
 figcaption {{font-size: .9em; color: #444; margin-top: .3em}}
-.svmstat p.title {{display: none}}
-.svmstat .cells th {{overflow-wrap: normal; white-space: nowrap}}
+{summary} p.title {{display: none}}
+{summary} .cells th {{overflow-wrap: normal; white-space: nowrap}}
 @media (max-width: 36em) {{
  body {{font-size: 15px}}
- .influence .svmstat .cells {{font-size: .85em}}
- .influence .svmstat .cells td, .influence .svmstat thead th + th {{padding-left: .7em}}
+ .influence {summary} .cells {{font-size: .85em}}
+ .influence {summary} .cells td, .influence {summary} thead th + th {{padding-left: .7em}}
 }}
 </style>
 </head>
@@ -77,7 +78,7 @@ def page(title: str, formula: str, sections: Iterable[Section]) -> str:
     every = list(sections)
     links = "\n".join(f'<li><a href="#{escape(each.anchor)}">{escape(each.title)}</a></li>' for each in every)
     head = f"<h1>{escape(title)}</h1>\n<pre>{escape(formula)}</pre>\n<nav><ol>\n{links}\n</ol></nav>"
-    return _PAGE.format(title=escape(title), body="\n".join([head, *(each.html for each in every)]))
+    return _PAGE.format(title=escape(title), summary=NAME, body="\n".join([head, *(each.html for each in every)]))
 
 
 def paragraph(text: str) -> str:

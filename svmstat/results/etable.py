@@ -14,6 +14,7 @@ from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, numbers_of
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
+from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.results.estimated import Estimated
@@ -102,7 +103,7 @@ class FitTable(Printed):
         return Summary("Support vector machines side by side", parts, self.notes, self.warnings)
 
     def __repr__(self) -> str:
-        return f"<FitTable: {', '.join(self.names)}>"
+        return listed(f"<FitTable: {len(self.names)} fits, ", self.names, ">")
 
 
 @helpful

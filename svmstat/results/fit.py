@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from svmstat._tools.checks import flag
 from svmstat._tools.keywords import helpful_methods
+from svmstat.reporting.rendering.lines import cut, line
+from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
+from svmstat.results.as_estimator import AsEstimator
 from svmstat.results.pictured import Pictured
 from svmstat.results.saved import Saved
-from svmstat.results.summary import abridged, summarize
+from svmstat.results.summary import summarize
 from svmstat.results.terms import Termed
 from svmstat.results.termwise import Termwise
 from svmstat.results.tidied import Tidied
@@ -16,7 +19,7 @@ from svmstat.results.uncertainty import Bootstrap
 
 @helpful_methods
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Pictured, Tidied, Termwise, Termed, Saved):
+class SVMResults(Pictured, Tidied, Termwise, Termed, Saved, AsEstimator):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two
@@ -41,12 +44,20 @@ class SVMResults(Pictured, Tidied, Termwise, Termed, Saved):
     """
 
     def __repr__(self) -> str:
-        cost = f"C = {self.C:g}" if self.nu is None else "nu = ({:g}, {:g})".format(*self.nu)
-        many = "" if self.shape.two else f"{len(self.classes)} classes, "
-        return (
-            f"<SVMResults: {abridged(self.formula, 100)}; {many}kernel {self.kernel_name}, {cost}, "
-            f"n = {self.n_rows}, {len(self.support)} support vectors>"
-        )
+        weight = f" of weight {self.nobs:g}" if self.weights_given else ""
+        known = f"loo score {self.loo().score:.5g}" if self._loo.value is not None else "loo not run"
+        certified = "" if self.converged else "NOT certified, "
+        of_rows = f"n={self.n_rows}{weight}, {len(self.classes)} levels, {len(self.support)} support vectors"
+        return line("<svm: ", self.formula, f" | {self._settings_in_short} | {of_rows}, {certified}{known}>")
+
+    @property
+    def _settings_in_short(self) -> str:
+        """Loss, kernel and cost."""
+        parameters = self.kernel_parameters.items()
+        made = ", ".join(f"{name}={value:.3g}" if is_number(value) else f"{value}" for name, value in parameters)
+        kernel = cut(f"{self.kernel_name}({made})" if made else self.kernel_name, 28)
+        cost = f"C={self.C:g}" if self.nu is None else "nu=({:g}, {:g})".format(*self.nu)
+        return f"{self.loss}, {kernel}, {cost}"
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

@@ -58,10 +58,11 @@ class Solved(Calibrated):
             return self.frame.index, np.ones(self.n_rows, bool), self.machine.X
         rows = self.frame.design.transform(newdata)
         complete = ~rows.missing
-        X = rows.X[complete]
-        if isinstance(self.kernel, Precomputed):
-            X = np.ascontiguousarray(X[:, self.frame.rows])
-        return rows.index, complete, X
+        return rows.index, complete, self.as_the_machine_takes(rows.X[complete])
+
+    def as_the_machine_takes(self, X: Floats) -> Floats:
+        """Rows (m, p) of a design; of kernel values those for the rows that are used."""
+        return np.ascontiguousarray(X[:, self.frame.rows]) if isinstance(self.kernel, Precomputed) else X
 
     def decision_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, Floats]:
         """The index of new rows (m,) and their decision values (m, P), NaN where a predictor is missing."""

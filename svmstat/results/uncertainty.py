@@ -11,6 +11,7 @@ from svmstat._tools.frames import in_kind, of_any_kind, read_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
+from svmstat.reporting.rendering.lines import line
 from svmstat.resampling.replicates import (
     PairsReplicates,
     Spread,
@@ -137,7 +138,7 @@ class Bootstrap:
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
-        return f"<Bootstrap: {self.B} replicates of drawn rows{failed}, of {self.fit!r}>"
+        return line(f"<Bootstrap: {self.B} replicates of drawn rows{failed}, of ", self.fit.formula, ">")
 
 
 @dataclass(frozen=True, repr=False, eq=False)

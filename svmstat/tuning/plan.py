@@ -13,9 +13,11 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
+from svmstat.kernels.base import short
 from svmstat.model import Prepared
 from svmstat.objective.nu import Nu
 from svmstat.reporting.plots.style import Axes
+from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
@@ -356,6 +358,12 @@ class TuneResult:
         return self.plan.summary(self)
 
     def __repr__(self) -> str:
+        best = [f"{name}={short(value)}" for name, value in self.searched.items()]
+        score = f"{self.score_name}: {float(self.best_row['score']):.6g}"
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        return listed("<TuneResult: best ", best, f" | {cut(score, 50)} | {len(self.table)} points{failed}>")
+
+    def __str__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:

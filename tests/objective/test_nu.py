@@ -305,5 +305,5 @@ def test_the_summary():
         assert part in text
     assert "margin errors <= nu <= support vectors" in text
     assert "lambda" not in text
-    assert "nu = (0.4, 0.3)" in repr(ours)
+    assert "nu=(0.4, 0.3)" in repr(ours)
     assert "Equivalent" in ours.summary().as_html() and "Equivalent" in ours.summary().as_latex()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from levels import KERNELS, assert_same_fit, matrix, sample, votes
 
-from svmstat import datasets, svm
+from svmstat import compare, datasets, etable, svm, tune
 from svmstat.errors import DataError, UnavailableError
 
 # Predictions of the rows of the fit repeat its sums in another order.
@@ -404,15 +404,60 @@ def test_results_are_on_the_index_of_the_data(index, K):
 
 
 def test_repr():
-    two, more = svm("y ~ x", sample(2), C=0.25), svm("y ~ x", sample(6))
-    assert repr(two).startswith("<SVMResults: y ~ x; kernel rbf, C = 0.25, n = 60, ")
-    assert (
-        repr(more) == f"<SVMResults: y ~ x; 6 classes, kernel rbf, C = 1, n = 60, {len(more.support)} support vectors>"
-    )
+    two, more = svm("y ~ x", sample(2), C=0.25, gamma=0.5), svm("y ~ x", sample(6), weights="w", kernel="linear")
+    vectors = f"{len(two.support)} support vectors"
+    assert repr(two) == f"<svm: y ~ x | hinge, rbf(gamma=0.5), C=0.25 | n=60, 2 levels, {vectors}, loo not run>"
+    score = two.loo().score
+    assert repr(two).endswith(f"{vectors}, loo score {score:.5g}>")
+    assert f"linear, C=1 | n=60 of weight {more.nobs:g}, 6 levels, " in repr(more)
     mackerel = datasets.load("mackerel")
     gram = pd.DataFrame(np.eye(60)).add_prefix("k").assign(y=mackerel["egg_count"][:60] > 0)
     wide = repr(svm("y ~ .", gram, kernel="precomputed"))
-    assert len(wide) < 200 and "k0 + k1" in wide and "... + k59;" in wide
+    assert len(wide) <= 120 and wide.startswith("<svm: y ~ k0 + k1 + ") and " + … | hinge, precomputed, C=1" in wide
+
+
+def test_a_repr_says_what_is_not_certified(monkeypatch):
+    fit = svm("y ~ x", sample(2))
+    monkeypatch.setattr(type(fit), "converged", False)
+    assert "support vectors, NOT certified, loo not run>" in repr(fit)
+
+
+LONG = {"x": "the_temperature_of_the_water_at_twenty_metres", "z": "the_depth_of_the_sea_floor_below_the_vessel"}
+RESULTS = {
+    "fit": lambda fit: fit,
+    "loo": lambda fit: fit.loo(),
+    "kfold": lambda fit: fit.kfold(3),
+    "apparent": lambda fit: fit.apparent,
+    "reliability": lambda fit: fit.loo().reliability(),
+    "influence": lambda fit: fit.get_influence(),
+    "gof": lambda fit: fit.gof(B=39, rng=1),
+    "bootstrap": lambda fit: fit.bootstrap(9, rng=1),
+    "drop1": lambda fit: fit.drop1(),
+    "effect": lambda fit: fit.effects(LONG["x"], B=39, rng=1),
+    "effects": lambda fit: fit.effects(),
+    "comparisons": lambda fit: fit.comparisons(),
+    "permutation": lambda fit: fit.permutation_test(B=19, rng=1),
+    "prediction": lambda fit: fit.get_prediction(B=39, rng=1),
+    "compare": lambda fit: compare(fit, fit.update(C=4), fit.update(C=0.1)),
+    "etable": lambda fit: etable([fit] * 40),
+    "map": lambda fit: fit.calibration,
+    "maps": lambda fit: fit.maps,
+    "venn-abers": lambda fit: fit.update(calibration="venn-abers").calibration,
+    "frame": lambda fit: fit.frame,
+    "machine": lambda fit: fit.machine,
+    "call": lambda fit: fit.call,
+    "tune": lambda fit: tune(fit.formula, fit.frame.data, C=[fit.C], gamma=[1.0]),
+}
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("result", RESULTS)
+def test_every_result_is_one_line(result, K):
+    data = sample(K).rename(columns={**LONG, "y": "whether_mackerel_spawned_there_in_that_year"})
+    formula = f"whether_mackerel_spawned_there_in_that_year ~ {' * '.join(LONG.values())} + site + side"
+    found = repr(RESULTS[result](svm(formula, data)))
+    assert "\n" not in found and 20 < len(found) <= 120
+    assert " object at 0x" not in found
 
 
 @ALL

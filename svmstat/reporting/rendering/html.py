@@ -10,32 +10,42 @@ _BLANKS = str.maketrans({".": "\u2008", "0": "\u2007"})  # blanks as wide as a p
 _RULED = ' class="ruled"'
 _INDENT = "\u2003"  # before a label that belongs to the one above it
 
+# Jupyter sets every table flush right, striped and in small letters, by selectors of up to three classes; the name of
+# the element, said often enough, outweighs them. Colours are those of the page, light or dark, whoever chose it: the
+# reader's system, JupyterLab's or VS Code's theme. What is added to them is translucent.
+NAME = ".svmstat" * 5
 _STYLE = """
-.svmstat {max-width: 46em; line-height: 1.4; font-variant-numeric: tabular-nums}
-.svmstat p {margin: .3em 0}
-.svmstat .title {font-weight: 600; font-size: 1.1em}
-.svmstat .warning {border-left: .25em solid #c33; padding-left: .6em}
-.svmstat .note {font-size: .9em}
-.svmstat .part {border-top: 1px solid #8888; padding: .3em 0; overflow-x: auto;
+& {max-width: 46em; line-height: 1.4; font-variant-numeric: tabular-nums; color: inherit; text-align: left}
+& p {margin: .3em 0; color: inherit; font-size: inherit}
+& p.title {font-weight: 600; font-size: 1.1em}
+& p.warning {border-left: .25em solid #d33; background: #d333331a; padding: .2em .6em}
+& p.note {font-size: .9em}
+& .part {border-top: 1px solid #8888; padding: .3em 0; overflow-x: auto;
  display: flex; flex-wrap: wrap; column-gap: 2.5em}
-.svmstat .part > p {flex: 1 0 100%; font-weight: 600}
-.svmstat table {border-collapse: collapse; border: 0; margin: 0; font-size: inherit; align-self: flex-start}
-.svmstat .wide {flex: 1 0 100%}
-.svmstat .half {flex: 1 1 16em}
-.svmstat tbody tr:nth-child(n) {background: none}
-.svmstat th, .svmstat td {border: 0; padding: .1em 0; text-align: left; vertical-align: baseline;
- font-weight: normal; overflow-wrap: anywhere}
-.svmstat .wide th {width: 7em; padding-right: 1em}
-.svmstat .half td, .svmstat .number {text-align: right}
-.svmstat thead th {border-bottom: 1px solid #8888}
-.svmstat .ruled > * {border-top: 1px solid #8888}
-.svmstat .cells tbody th {min-width: 7em}
-.svmstat .cells td, .svmstat thead th + th {padding-left: 1.5em; overflow-wrap: normal}
-"""
+& .part > p {flex: 1 0 100%; font-weight: 600}
+& table {display: table; table-layout: auto; width: auto; max-width: none; margin: 0; border: 0;
+ border-collapse: collapse; border-spacing: 0; background: none; color: inherit; font-size: inherit;
+ align-self: flex-start}
+& thead, & tbody, & tr, & tr:nth-child(n), & tr:hover {border: 0; background: none; color: inherit}
+& th, & td {border: 0; padding: .1em 0; text-align: left; vertical-align: baseline; background: none;
+ color: inherit; font-size: inherit; font-weight: normal; line-height: inherit; max-width: none;
+ white-space: normal; overflow-wrap: anywhere}
+& table.wide {flex: 1 0 100%}
+& table.half {flex: 1 1 16em}
+& .wide th {width: 7em; padding-right: 1em}
+& .half th {padding-right: 1em}
+& .half td, & .number {text-align: right}
+& thead th {border-bottom: 1px solid #8888}
+& .ruled > * {border-top: 1px solid #8888}
+& .cells tbody th {min-width: 7em}
+& .cells td, & thead th + th {padding-left: 1.5em; overflow-wrap: normal}
+@media (max-width: 36em) {& .cells td, & thead th + th {padding-left: .7em}}
+""".replace("&", NAME)
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><title>{}</title></head>
 <body style="font-family: sans-serif">
 {}
 </body>

@@ -1,11 +1,12 @@
 """HTML: well formed whatever the names are, and minus signs that are minus signs."""
 
+import re
 from html import unescape
 from xml.etree import ElementTree
 
 import pytest
 
-from svmstat.reporting.rendering.html import document, render
+from svmstat.reporting.rendering.html import NAME, document, render
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 
 ODD = ["<b>", "a & b", "'\"", "50%_a", "</style><script>alert(1)</script>", "]]>"]
@@ -61,3 +62,30 @@ def test_a_document():
     assert page.startswith("<!DOCTYPE html>")
     assert "<title>a &lt; b</title>" in page
     assert "<p>x</p>" in unescape(page)
+
+
+def rules():
+    """Selector and declarations of every rule of the style."""
+    (style,) = texts(tree(), "style")
+    flat = re.sub(r"@media[^{]*{(.*)}\s*$", r"\1", style, flags=re.DOTALL)
+    for selectors, declared in re.findall(r"([^{}]+){([^{}]*)}", flat):
+        yield from ((each.strip(), declared) for each in selectors.split(","))
+
+
+def test_the_style_outweighs_that_of_jupyter_and_touches_nothing_else():
+    """Jupyter's rules for tables name up to three classes."""
+    assert all(selector.startswith(NAME) and NAME.count(".") > 4 for selector, _ in rules())
+    of_cells = next(declared for selector, declared in rules() if selector == f"{NAME} td")
+    set_by_jupyter = "text-align padding white-space font-size vertical-align background line-height max-width border"
+    assert all(f"{name}:" in of_cells for name in set_by_jupyter.split())
+
+
+def test_colours_are_those_of_the_page():
+    """Light or dark: what is added is translucent."""
+    found = re.findall(
+        r"(?:color|background|border[-a-z]*):([^;}]*)", " ".join(declared + ";" for _, declared in rules())
+    )
+    colours = [word for value in found for word in value.split() if not re.fullmatch(r"[\d.]+(px|em)?|solid", word)]
+    allowed = r"inherit|none|collapse|#8888|#d333331a|#d33"
+    assert {"inherit", "#8888"} <= set(colours) and all(re.fullmatch(allowed, each) for each in colours)
+    assert 'name="color-scheme" content="light dark"' in document("T", "")

@@ -1,0 +1,313 @@
+"""The machine as an estimator of scikit-learn: arrays or data frames in, ``result_`` being the statistical fit.
+
+Nothing else in the package imports scikit-learn.
+"""
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pandas.api import types
+
+from svmstat._tools.arrays import Floats
+from svmstat.errors import DataError, UnavailableError
+from svmstat.formula import right_side, with_response
+from svmstat.kernels import Kernel, Precomputed
+from svmstat.machine import by_class, vote
+from svmstat.model import Call
+from svmstat.results import SVMResults
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("svmstat.sklearn needs scikit-learn 1.6 or later: pip install 'svmstat[sklearn]'.") from error
+
+_FORMULA_NAMES = {"np": np, "pd": pd}
+"""What a formula sees beside columns and its own functions: who calls ``fit`` may be any tool, in any place."""
+
+
+class SVMClassifier(ClassifierMixin, BaseEstimator):
+    """Support vector machine that scikit-learn can fit, clone, search and explain.
+
+    The fit is that of `svm`: the same problem, solved exactly, the same scaling, calibration and defaults. All that a
+    fit can do, its summary, leave-one-out and tests, is in ``result_``.
+
+    Parameters
+    ----------
+    formula : str, optional
+        The right side of a formula on the columns of ``X``, as ``"lon + s(lat)"``; a left side is the name of ``y`` in
+        ``result_``. Without it every column is a term, text and categories coded by all their levels. Columns of an
+        array are called ``x0``, ``x1``, … A formula sees columns, its own functions, ``np`` and ``pd``.
+    loss : {"hinge", "p0"}
+    kernel : {"rbf", "linear", "poly", "spline", "laplace", "precomputed"}, Kernel or callable
+    C : float
+    gamma : float, "scale" or "median"
+    degree, coef0 : int, float
+        Parameters that a kernel does not have are not read, as in SVC.
+    nu : float or two floats, optional
+    theta : mapping, optional
+    class_weight : mapping or "balanced", optional
+    costs, priors : mapping, optional
+    event : optional
+        The class that ``costs`` and ``nu`` call positive; by default the last of ``classes_``. The sign of
+        `decision_function` does not depend on it.
+    scale : bool
+    calibration : {"auto", "loo", "kfold", "insample", "venn-abers"}
+    coupling : {"wu-lin-weng", "hastie-tibshirani"}
+        All as in `svm`, which see.
+
+    Attributes
+    ----------
+    result_ : SVMResults
+        The fit: ``result_.summary()``, ``result_.loo()``, …
+    columns_ : list of length n_features_in_
+        What the columns of ``X`` are called in it.
+    classes_ : ndarray (K,)
+        The classes that have a row of positive weight, sorted.
+    n_features_in_ : int
+        The number of columns of ``X``.
+    feature_names_in_ : ndarray (n_features_in_,)
+        Their names, if ``X`` had text as names.
+
+    Notes
+    -----
+    ``sample_weight`` are repeats: a row of weight 2 is the row twice, a row of weight 0 is absent. Missing values are
+    refused: an imputer belongs before the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from svmstat import datasets
+    >>> from svmstat.sklearn import SVMClassifier
+    >>> mackerel = datasets.load("mackerel")
+    >>> X, y = mackerel[["lon", "lat", "b_depth", "c_dist", "temp_20m"]], mackerel["egg_count"] > 0
+    >>> machine = SVMClassifier(C=16, gamma=0.25).fit(X, y)
+    >>> round(machine.score(X, y), 3), round(machine.result_.loo().error_rate, 4)
+    (0.866, 0.1625)
+    >>> cross_val_score(machine, X, y, cv=3).shape
+    (3,)
+    """
+
+    result_: SVMResults
+    columns_: list[Hashable]
+
+    def __init__(  # noqa: PLR0913  the arguments of svm()
+        self,
+        *,
+        formula: str | None = None,
+        loss: str = "hinge",
+        kernel: str | Kernel | Callable[[Floats, Floats], ArrayLike] = "rbf",
+        C: float = 1.0,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        nu: float | Sequence[float] | None = None,
+        theta: Mapping[str, float] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        costs: Mapping[str, float] | None = None,
+        priors: Mapping[Any, float] | None = None,
+        event: object = None,
+        scale: bool = True,
+        calibration: str = "auto",
+        coupling: str = "wu-lin-weng",
+    ) -> None:
+        self.formula = formula
+        self.loss = loss
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.nu = nu
+        self.theta = theta
+        self.class_weight = class_weight
+        self.costs = costs
+        self.priors = priors
+        self.event = event
+        self.scale = scale
+        self.calibration = calibration
+        self.coupling = coupling
+
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame (n, p)
+            Predictors; with ``kernel="precomputed"`` the gram matrix (n, n).
+        y : array_like (n,)
+            The classes.
+        sample_weight : array_like (n,), optional
+            Case weights ≥ 0.
+
+        Returns
+        -------
+        SVMClassifier
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For parameters and data that cannot be used; nothing has been solved then.
+        """
+        data, labels = self._read(X, y)
+        check_classification_targets(labels)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        levels, codes = np.unique(labels, return_inverse=True)
+        called = y.name if isinstance(y, pd.Series) and isinstance(y.name, str) else "y"
+        formula, name = with_response("." if self.formula is None else self.formula, called, data.columns)
+        data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=pd.Index(levels))})
+        given = {each: value for each, value in self.get_params(deep=False).items() if _is_given(each, value)}
+        call = Call({**given, "formula": formula, "data": data, "weights": weights, "na_action": "raise"})
+        self.result_ = call(None, None, {}, _FORMULA_NAMES)
+        self.classes_ = levels[np.unique(codes if weights is None else codes[weights > 0])]
+        self.columns_ = list(data.columns[: self.n_features_in_])
+        return self
+
+    def decision_function(self, X: ArrayLike | pd.DataFrame) -> Floats:
+        """What the classes are told apart by.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame (m, p)
+            New rows; with ``kernel="precomputed"`` kernel values (m, n).
+
+        Returns
+        -------
+        ndarray (m,), or (m, K)
+            Of two classes f, which is positive where ``classes_[1]`` is predicted. Of more a column for each: the
+            number of pairs that vote for it, and a fraction below one half that orders classes of equally many votes by
+            the sum of their decision values. The largest is predicted.
+        """
+        f = self._decided(X)
+        pairs = self.result_.machine.classes
+        if len(self.classes_) == 2:
+            return np.asarray(f[:, 0] if self._codes[1] == pairs[0, 0] else -f[:, 0])
+        return by_class(f, pairs)[:, self._codes]
+
+    def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
+        """The predicted classes (m,), those of `svm`: by the signs of the decision values, never by probabilities.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame (m, p)
+            New rows.
+        """
+        f = self._decided(X)
+        winner = vote(f, self.result_.machine.classes)
+        return np.asarray(self.classes_[np.argsort(self._codes)[winner]])
+
+    def predict_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:
+        """Probabilities (m, K) of ``classes_``, by the map of held-out decision values, made when first asked for.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame (m, p)
+            New rows.
+        """
+        f = self._decided(X)
+        return np.asarray(self.result_.maps.probabilities(f)[:, self._codes])
+
+    def predict_log_proba(self, X: ArrayLike | pd.DataFrame) -> Floats:
+        """Logarithms (m, K) of the probabilities.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame (m, p)
+            New rows.
+        """
+        return np.log(self.predict_proba(X))
+
+    def _read(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> tuple[pd.DataFrame, NDArray[Any]]:
+        """The predictors as a data frame, and the labels (n,); how many columns there are, and their names, is kept."""
+        if isinstance(X, pd.DataFrame) and (self.formula is not None or not _of_numbers(X)):
+            _, labels = validate_data(self, X, y, skip_check_array=True)  # names only: what is in it the formula reads
+            labels = column_or_1d(labels, warn=True)
+            assert_all_finite(labels, input_name="y")
+            check_consistent_length(X, labels)
+            return X, labels
+        values, labels = validate_data(self, X, y, dtype=np.float64)
+        if isinstance(X, pd.DataFrame):
+            return X, labels
+        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(values.shape[1])])
+        return pd.DataFrame(values, columns=list(names)), labels
+
+    @property
+    def _codes(self) -> list[int]:
+        """(K,) where the classes stand among the levels of the fit, which may have an order of their own."""
+        return [self.result_.classes.index(each) for each in self.classes_.tolist()]
+
+    def _decided(self, X: ArrayLike | pd.DataFrame) -> Floats:
+        """(m, P) the decision values of the pairs."""
+        check_is_fitted(self)
+        design = self.result_.frame.design
+        plain = design.is_plain
+        if isinstance(X, pd.DataFrame) and not (plain and _of_numbers(X)):
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._decided_of(X)
+        if not plain:
+            values = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
+            return self._decided_of(pd.DataFrame(values, columns=self.columns_).infer_objects())
+        values = validate_data(self, X, dtype=np.float64, reset=False)
+        if design.predictors != tuple(self.columns_):
+            values = values[:, [self.columns_.index(name) for name in design.predictors]]
+        return self.result_.machine.decision_function(self.result_.as_the_machine_takes(design.of_numbers(values)))
+
+    def _decided_of(self, data: pd.DataFrame) -> Floats:
+        """(m, P) the decision values of rows of a data frame, none of which may be missing."""
+        _, f = self.result_.decision_at(data)
+        missing = np.flatnonzero(np.isnan(f).any(axis=1))
+        if len(missing):
+            raise DataError(
+                f"X has a missing value in row {data.index[missing[0]]!r}: fill it in, or leave the row out."
+            )
+        return f
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn may expect: a gram matrix is cut in rows and columns; costs and ν are for two classes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or self.kernel == "precomputed"
+        tags.classifier_tags.multi_class = self.nu is None and self.costs is None
+        return tags
+
+
+_DEFAULTS = {name: each.default for name, each in inspect.signature(SVMClassifier).parameters.items()}
+
+
+def estimator_of(fit: SVMResults) -> SVMClassifier:
+    """A fitted estimator around a fit; its parameters are the arguments that the fit was made with.
+
+    Raises
+    ------
+    UnavailableError
+        For a fit that no call of `svm` or `tune` made.
+    """
+    if not isinstance(fit.call, Call):
+        raise UnavailableError("as_estimator() has the arguments of the call of svm() or tune(): this fit has none.")
+    given = {name: value for name, value in fit.call.given.items() if name in _DEFAULTS}
+    estimator = SVMClassifier(**{**given, "formula": right_side(fit.formula)})
+    predictors = list(fit.frame.design.predictors)
+    estimator.result_ = fit
+    estimator.classes_ = np.sort(np.array(fit.classes))
+    estimator.columns_ = predictors
+    estimator.n_features_in_ = len(predictors)
+    if all(isinstance(name, str) for name in predictors):
+        estimator.feature_names_in_ = np.array(predictors, dtype=object)
+    return estimator
+
+
+def _is_given(name: str, value: object) -> bool:
+    """Whether a parameter differs from its default."""
+    default = _DEFAULTS[name]
+    return value is not default and not (type(value) is type(default) and value == default)
+
+
+def _of_numbers(data: pd.DataFrame) -> bool:
+    """Whether all columns are numbers by their type."""
+    return all(types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype) for dtype in data.dtypes)
