@@ -25,6 +25,7 @@ class Machines:
     @property
     def observed(self) -> Observed:
         """Its rows."""
+        self.fit.require_copies("compare()", "not built yet; loo() of each fit has its score and standard error")
         frame = self.fit.frame
         event = frame.response.event_code if self.fit.shape.two else -1
         return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event)

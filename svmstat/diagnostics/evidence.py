@@ -16,14 +16,16 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
+from svmstat.objective.units import Units
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Evidence:
     """Predictions of n rows beside what was observed; rows of weight zero do not count.
 
-    Standard errors take rows for independent. That of the score is of the expected score of fits of this size: in
-    simulations (``python -m benchmarks validity``) it covers that less often the more of the fit is noise.
+    Standard errors take rows for independent, or units where there are some. That of the score is of the expected score
+    of fits of this size: in simulations (``python -m benchmarks validity``) it covers that less often the more of the
+    fit is noise.
 
     Attributes
     ----------
@@ -46,6 +48,8 @@ class Evidence:
         The positions of the predicted levels, −1 where there is none.
     failed : ndarray (n,) of bool
         Whether the row could not be held out: a class lost, too few for nu, no certificate or no converged map.
+    units : Units or None
+        What is independent: groups of rows, or rows with their weight; None for each copy of a row.
     """
 
     how: str
@@ -58,6 +62,7 @@ class Evidence:
     log_likelihoods: Floats
     winner: Codes
     failed: NDArray[np.bool_]
+    units: Units | None = None
 
     @property
     def n_failed(self) -> int:
@@ -131,6 +136,14 @@ class Evidence:
         return self.weights > 0
 
     @property
+    def _units(self) -> Units | None:
+        """Those of the rows that count."""
+        return self._units_of(self._used)
+
+    def _units_of(self, rows: NDArray[np.bool_]) -> Units | None:
+        return None if self.units is None else self.units.among(rows)
+
+    @property
     def _observed(self) -> tuple[Codes, Floats]:
         """Classes and weights of the rows that count."""
         return self.codes[self._used], self.weights[self._used]
@@ -139,7 +152,7 @@ class Evidence:
 
     @property
     def _score(self) -> Estimate:
-        return predictive.score(self.log_likelihoods[self._used], self._observed[1])
+        return predictive.score(self.log_likelihoods[self._used], self._observed[1], self._units)
 
     @property
     def score(self) -> float:
@@ -148,12 +161,12 @@ class Evidence:
 
     @property
     def score_se(self) -> float:
-        """Standard error of the score, 2 √(n · var of the log-likelihoods), weights being repeats."""
+        """Standard error of the score, 2 √(n · var of the log-likelihoods), weights being repeats; or over groups."""
         return self._score.se
 
     @property
     def _null(self) -> Floats:
-        return predictive.null_log_likelihoods(*self._observed, left_out=self.how != "in-sample")
+        return predictive.null_log_likelihoods(*self._observed, self.how != "in-sample", self._units)
 
     @property
     def null_score(self) -> float:
@@ -162,7 +175,7 @@ class Evidence:
 
     @property
     def _rsquared(self) -> Estimate:
-        return predictive.rsquared(self.log_likelihoods[self._used], self._null, self._observed[1])
+        return predictive.rsquared(self.log_likelihoods[self._used], self._null, self._observed[1], self._units)
 
     @property
     def rsquared(self) -> float:
@@ -181,7 +194,7 @@ class Evidence:
         used = self._used
         if (self.winner[used] < 0).any():
             return Estimate(np.nan, np.nan)
-        return predictive.proportion(self.winner[used] != self.codes[used], self.weights[used])
+        return predictive.proportion(self.winner[used] != self.codes[used], self.weights[used], self._units)
 
     @property
     def error_rate(self) -> float:
@@ -190,7 +203,7 @@ class Evidence:
 
     @property
     def error_rate_se(self) -> float:
-        """√(e (1 − e)/n) for the error rate e."""
+        """√(e (1 − e)/n) for the error rate e; or over groups."""
         return self._error.se
 
     @property
@@ -220,7 +233,8 @@ class Evidence:
         used, found = self._used & (self.winner >= 0), []
         for level in self._each:
             rows = used & ((self.codes == level) == of_it)
-            found.append(predictive.proportion((self.winner[rows] == level) == of_it, self.weights[rows]))
+            hit = (self.winner[rows] == level) == of_it
+            found.append(predictive.proportion(hit, self.weights[rows], self._units_of(rows)))
         return found
 
     @property
@@ -246,7 +260,7 @@ class Evidence:
 
     @property
     def _brier(self) -> Estimate:
-        return predictive.brier(self.probability[self._used], *self._observed)
+        return predictive.brier(self.probability[self._used], *self._observed, self._units)
 
     @property
     def brier(self) -> float:
@@ -262,7 +276,7 @@ class Evidence:
         used, (codes, weights) = self._used, self._observed
         ranked = self.values if self.shape.two else self.probability
         return [
-            predictive.auc(ranked[used, 0 if self.shape.two else level], codes == level, weights)
+            predictive.auc(ranked[used, 0 if self.shape.two else level], codes == level, weights, self._units)
             for level in self._each
         ]
 
@@ -276,13 +290,13 @@ class Evidence:
 
     @property
     def auc_se(self) -> Any:
-        """Its standard error of DeLong, DeLong & Clarke-Pearson (1988)."""
+        """Its standard error of DeLong, DeLong & Clarke-Pearson (1988); over groups that of Obuchowski (1997)."""
         return self._shown([each.se for each in self._auc()], "auc_se")
 
     def _lines(self) -> list[Line]:
         codes, weights = self._observed
         return [
-            predictive.calibration_line(self.probability[self._used, level], codes == level, weights)
+            predictive.calibration_line(self.probability[self._used, level], codes == level, weights, self._units)
             for level in self._each
         ]
 

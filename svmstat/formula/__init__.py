@@ -3,6 +3,7 @@
 from svmstat.formula.altered import AlteredRows, Variable, check_inside, check_varies
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
+from svmstat.formula.grouping import Grouping, fold_labels
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, true_probabilities
 from svmstat.formula.source import Untrusted
@@ -11,6 +12,7 @@ from svmstat.formula.update import update_formula
 __all__ = [
     "AlteredRows",
     "Design",
+    "Grouping",
     "ModelFrame",
     "NewRows",
     "Response",
@@ -20,6 +22,7 @@ __all__ = [
     "case_weights",
     "check_inside",
     "check_varies",
+    "fold_labels",
     "named_column",
     "true_probabilities",
     "update_formula",

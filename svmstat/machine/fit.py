@@ -1,7 +1,7 @@
 """A kernel, rows of a design and pairs of classes: the fitted machine and its decision values."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +12,7 @@ from svmstat.kernels import Kernel, Precomputed
 from svmstat.machine.groups import Groups, expansion, gram_of, group_rows, point_by_point
 from svmstat.machine.pairs import Contrast, Pair, PosedPair, decided_elsewhere, others_of, pair_along, solved
 from svmstat.objective.bounds import counts
+from svmstat.objective.units import Units
 from svmstat.solver import Gram, LowRank, Solution
 
 
@@ -29,6 +30,7 @@ class Posed:
     group_codes : (G,) their classes
     gram : the gram matrix of the groups
     pairs : the problems
+    units : what is left out and drawn together; None for one copy of a row
     """
 
     kernel: Kernel
@@ -39,6 +41,7 @@ class Posed:
     group_codes: Codes
     gram: Gram
     pairs: tuple[PosedPair, ...]
+    units: Units | None = field(default=None, kw_only=True)
 
     @property
     def C(self) -> float:
@@ -205,6 +208,7 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
         pairs.append(PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem))
     posed = Posed(
         machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
+        units=None if machine.units is None else machine.units.kept(weights),
     )  # fmt: skip
     return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
 
@@ -298,7 +302,10 @@ def _machine(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
     if not used.all():
         at = partial(_decision_at, kernel, X, groups, gram, pairs)
         values[~used] = point_by_point(X[~used], X[used], values[used], at)
-    return Machine(kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values)
+    return Machine(
+        kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values,
+        units=posed.units,
+    )  # fmt: skip
 
 
 def _decision_at(

@@ -155,6 +155,7 @@ class Termed(Resampled, Updated):
         return self._tests("add1", base, names, [()] * len(names), found, splits)
 
     def _design_of_terms(self, what: str) -> Design:
+        self.require_copies(what, "not built yet; update() without the term, and loo() of both, have scores by group")
         if not self.kernel.of_rows:
             raise UnavailableError(f"{what} needs the columns of terms, of which a precomputed kernel knows nothing.")
         return self.frame.design
@@ -183,6 +184,7 @@ class Termed(Resampled, Updated):
             return None
         X = np.ascontiguousarray(frame.X[:, ~columns])
         machine = fit_machine(kernel, X, frame.codes, frame.weights, self.machine.pairs, C=self.machine.C)
+        machine = replace(machine, units=self.machine.units)
         return replace(
             self, frame=replace(frame, X=X, design=frame.design.without(gone)), machine=machine,
             insample_maps=fit_maps(machine, self.insample_maps.coupling), call=None, optimism=None,

@@ -109,6 +109,7 @@ class Tested(Resampled):
         """
         at_least("B", B, 1)
         one_of("method", method, METHODS)
+        self.require_copies("gof()", "not built yet; loo() and kfold() have calibration by group")
         level = between("level", level, 0.0, 1.0)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         refit = self._refit(flag("retune", retune))
@@ -186,6 +187,7 @@ class Tested(Resampled):
         0.05
         """
         at_least("B", B, 1)
+        self.require_copies("permutation_test()", "not built yet; loo() has the score by group with its standard error")
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         refit, seed = self._refit(flag("retune", retune)), seed_sequence("rng", rng)
         self._refuse_fractions("the labels of all copies of the rows are permuted")
@@ -227,6 +229,7 @@ class Tested(Resampled):
         >>> influence.delta_deviance.nlargest(3).round(2).tolist()
         [8.5, 7.17, 6.87]
         """
+        self.require_copies("get_influence()", "not built yet; loo().summary_frame('group') has deviance_deleted")
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         changes = self.left_out(True, n_jobs, progress).changes
         loo = self.loo(n_jobs, progress)

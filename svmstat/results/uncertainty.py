@@ -18,6 +18,7 @@ from svmstat.resampling.replicates import (
     pairs_replicates,
     spread,
 )
+from svmstat.resampling.splits import stratified
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.resampled import Resampled
@@ -150,8 +151,9 @@ class Uncertain(Resampled):
     ) -> Bootstrap:
         """Fit rows that are drawn with replacement, B times; all that needs such refits can draw from the result.
 
-        round(Σw) copies of the rows are drawn with probabilities w/Σw. Scaling, kernel width and factor coding are
-        those of this fit.
+        round(Σw) copies of the rows are drawn with probabilities w/Σw; with groups, or probability weights, as many
+        groups or rows as there are, with equal chances and all that belongs to them. Scaling, kernel width and factor
+        coding are those of this fit.
 
         Parameters
         ----------
@@ -285,6 +287,7 @@ class Uncertain(Resampled):
         {'ACH': 1.6, 'AVH': 1.2, 'PCH': 1.3, 'PNC': 2.0}
         """
         between("level", level, 0.0, 1.0)
+        self.require_copies("label_sets()", "not built yet; get_prediction() has the stability of probabilities")
         index, f = self.decision_at(newdata)
         held, maps = self._held_out_by_insample_maps(), self.insample_maps
         pairs, frame = self.machine.classes, self.frame
@@ -293,7 +296,7 @@ class Uncertain(Resampled):
         found = own
         if newdata is not None:
             found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, frame.weights)
-        how = "leave-one-out" if held.folds is None else f"{held.folds} folds"
+        how = "leave-one-out" if held.folds is None else held.folds
         return LabelSets(index, self.shape, float(level), found, own, frame.codes, frame.weights, how)
 
     def _held_out_by_insample_maps(self) -> Unseen:
@@ -304,7 +307,7 @@ class Uncertain(Resampled):
         """
         if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None:
             return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
-        return unseen_by_folds(self.machine, self.insample_maps, None, FOLDS)
+        return unseen_by_folds(self.machine, self.insample_maps, None, stratified(self.machine, FOLDS))
 
     def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:
         """The labels that a row may well have: sets that hold the right one at ``level``, level by level.

@@ -102,7 +102,8 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
             if posed.gram.fits:
                 posed.gram.complete()  # workers may not add rows to the same matrix
             for which in range(self._k):
-                yield posed, self._sample.folded.of_group == which, self._costs, self._sample.coupling, self._with_maps
+                away = np.where(self._sample.folded.of_group == which, posed.groups.weights, 0.0)
+                yield posed, away, self._costs, self._sample.coupling, self._with_maps
 
 
 def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> Point:

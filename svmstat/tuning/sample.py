@@ -12,6 +12,7 @@ from svmstat.errors import DataError
 from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
+from svmstat.objective.units import Units
 from svmstat.resampling.folds import assign_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -150,11 +151,13 @@ class LabelledGroups:
     codes : (G,) classes 0 … K − 1
     weights : (G,) sums of the case weights
     pairs : the P pairs of classes
+    units : which of the groups are left out together
     """
 
     codes: Codes
     weights: Floats
     pairs: tuple[Contrast, ...]
+    units: Units | None = None
 
     @property
     def classes(self) -> Codes:

@@ -15,7 +15,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
 from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
-from svmstat.errors import DataError, DesignWarning
+from svmstat.errors import DataError, DesignWarning, UnavailableError
 from svmstat.formula import named_column, true_probabilities
 from svmstat.kernels import Additive, Kernel, arguments_of
 from svmstat.model import Prepared, call_of, fit, prepare
@@ -62,9 +62,11 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     loss: str = "hinge",
     kernel: AnyKernel | Sequence[AnyKernel] = "rbf",
     weights: Hashable | ArrayLike | None = None,
+    weight_type: str = "frequency",
     class_weight: Mapping[Any, float] | str | None = None,
     costs: Mapping[str, float] | None = None,
     priors: Mapping[Any, float] | None = None,
+    groups: Hashable | ArrayLike | None = None,
     event: object = None,
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
@@ -174,6 +176,8 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     >>> round(float(found.best_row["score"]), 1), round(found.best.deviance, 1)
     (471.0, 394.7)
     """
+    if groups is not None or weight_type != "frequency":
+        raise UnavailableError("tune() has no groups and no probability weights yet: compare loo() of fits.")
     weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
     asked = Asked(C, nu, search, smooth, score, folds, truth, further, loss, weighing, _outer(nested))
     plan = _plan(criterion, asked, theta)
@@ -182,8 +186,8 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     seed = seed_sequence("rng", rng)
     of_data: dict[str, Any] = {
         "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights,
-        "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
-        "scale": scale, "calibration": calibration, "coupling": coupling,
+        "weight_type": weight_type, "class_weight": class_weight, "costs": costs, "priors": priors, "groups": groups,
+        "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
     caller = calling_frame()
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
