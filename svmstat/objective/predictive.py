@@ -93,6 +93,7 @@ def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool, units: U
     if left_out and units is not None:
         members = np.eye(len(totals))[codes] * weights[:, None]
         others = units.others(members)
+        own: Floats
         own, left = others[np.arange(len(codes)), codes].copy(), others.sum(axis=1)
         own[own <= _ROUNDING * totals[codes]] = 0.0
     else:

@@ -216,14 +216,15 @@ class Pictured(Tested, Explained):
         return residuals.residuals_plot(found, self._names, levels=variable.levels, xlabel=str(variable.name), ax=ax)
 
     def _outlying(self, B: int, rng: Any, ax: Any) -> None:
-        influence, counted = self.get_influence(), self.frame.weights > 0
+        influence = self.get_influence()
+        counted = np.full(len(influence.index), True) if influence.grouped else self.frame.weights > 0
         envelopes = (np.inf, np.inf)
-        if B:
+        if B and not influence.grouped:
             drawn = influence.envelope(B, rng)
             envelopes = (drawn.critical_value("rms_change"), drawn.critical_value("outlyingness"))
         measures = influence.measures
         outlying_plot(
-            measures.rms_change[counted], measures.outlyingness[counted], list(map(str, self.frame.index[counted])),
+            measures.rms_change[counted], measures.outlyingness[counted], list(map(str, influence.index[counted])),
             envelopes, level=0.95, extreme=_LABELLED, ax=ax,
         )  # fmt: skip
 

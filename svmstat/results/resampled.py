@@ -89,7 +89,7 @@ class Resampled(Predicting):
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
-            **self._evidence("leave-one-group-out" if self.grouped else "leave-one-out", found), arrays=arrays,
+            **self._evidence(self._how_one_by_one, found), arrays=arrays,
             full_winner=self._winner, deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
 
@@ -204,6 +204,10 @@ class Resampled(Predicting):
     def left_out_folds(self) -> int | None:
         """In how many folds rows are held out; None where each is left out on its own, being few or it being known."""
         return None if self._loo.value is not None or self.n_used <= MOST_LEFT_OUT else self.default_folds
+
+    @property
+    def _how_one_by_one(self) -> str:
+        return "leave-one-group-out" if self.grouped else "leave-one-out"
 
     @property
     def default_folds(self) -> int:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, one_of, workers
@@ -206,8 +207,10 @@ class Tested(Resampled):
             statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune
         )
 
-    def get_influence(self, n_jobs: int | None = None, progress: bool = False) -> InfluenceResult:
-        """What each row does to the fit, and how badly it is predicted without it.
+    def get_influence(
+        self, n_jobs: int | None = None, progress: bool = False, by: str | None = None
+    ) -> InfluenceResult:
+        """What each row, or each group, does to the fit, and how badly it is predicted without it.
 
         The deletion deviances ΔD_k = D − D_(k) [003], of which most is the row's own misfit, this and the rest apart;
         the held-out probability of what was observed; and the change of f. All from the leave-one-out.
@@ -216,6 +219,8 @@ class Tested(Resampled):
         ----------
         n_jobs, progress
             As in `loo`, if that has not been computed yet.
+        by : {"group", "row"}, optional
+            With groups, by default "group"; "row" leaves out single rows, as if these were independent.
 
         Returns
         -------
@@ -229,16 +234,25 @@ class Tested(Resampled):
         >>> influence.delta_deviance.nlargest(3).round(2).tolist()
         [8.5, 7.17, 6.87]
         """
-        self.require_copies("get_influence()", "not built yet; loo().summary_frame('group') has deviance_deleted")
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        loo = self.loo(n_jobs, progress, by)
+        if by == "row" and self.grouped:
+            return self.by_rows.get_influence(n_jobs, progress)
         changes = self.left_out(True, n_jobs, progress).changes
-        loo = self.loo(n_jobs, progress)
         insample = self.insample_maps.log_likelihoods(self.machine.decision_values, self.frame.codes)
         measures = influences(
             self.frame.weights, self.deviance, changes.deviance_deleted, insample, loo.log_likelihoods,
-            changes.rms_change,
+            changes.rms_change, self.machine.units,
         )  # fmt: skip
-        return InfluenceResult(loo, measures, self._largest_influences)
+        return InfluenceResult(loo, measures, self._largest_influences, self._group_labels)
+
+    @property
+    def _group_labels(self) -> pd.Index | None:
+        """The labels of the units (G,), where they are groups."""
+        units, groups = self.machine.units, self.groups
+        if units is None or groups is None:
+            return None
+        return pd.Index(groups.to_numpy()[[rows[0] for rows in units]], name=groups.name)
 
     def _largest_influences(self, B: int, seed: np.random.SeedSequence, n_jobs: int | None, progress: bool) -> Floats:
         """(B, 5) maxima over rows of the measures of influence, in refits to labels from the fit's probabilities."""

@@ -8,7 +8,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, workers
 from svmstat._tools.randomness import seed_sequence
-from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
+from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_within, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
 from svmstat.resampling.replicates import (
     PairsReplicates,
@@ -19,7 +19,7 @@ from svmstat.resampling.replicates import (
     spread,
 )
 from svmstat.resampling.splits import stratified
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
+from svmstat.resampling.unseen import MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.resampled import Resampled
 
@@ -252,7 +252,8 @@ class Uncertain(Resampled):
         without it, are as strange as the row; strange is −f for the event and f for the other level, and of more than
         two levels −log P(label), by the maps of in-sample decision values. Rows are held out as in `loo`, those of more
         than 5000 by ten folds unless `loo` was called; a weight w is w rows. The rows of the fit have the sets that new
-        rows with their held-out scores would have if they were not there themselves.
+        rows with their held-out scores would have if they were not there themselves. With groups these
+        are held out, and count: all rows of a label in a group are one together, and the share is of such groups.
 
         Parameters
         ----------
@@ -287,17 +288,19 @@ class Uncertain(Resampled):
         {'ACH': 1.6, 'AVH': 1.2, 'PCH': 1.3, 'PNC': 2.0}
         """
         between("level", level, 0.0, 1.0)
-        self.require_copies("label_sets()", "not built yet; get_prediction() has the stability of probabilities")
         index, f = self.decision_at(newdata)
         held, maps = self._held_out_by_insample_maps(), self.insample_maps
         pairs, frame = self.machine.classes, self.frame
         left_out = strangeness(held.decision_values, held.probability, pairs)
-        own = pvalues_of_left_out(left_out, frame.codes, frame.weights)
+        units, weights = self.machine.units, frame.weights
+        if units is not None and units.grouped:
+            weights = shared_within(weights, frame.codes, units)
+        own = pvalues_of_left_out(left_out, frame.codes, weights, units)
         found = own
         if newdata is not None:
-            found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, frame.weights)
-        how = "leave-one-out" if held.folds is None else held.folds
-        return LabelSets(index, self.shape, float(level), found, own, frame.codes, frame.weights, how)
+            found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, weights)
+        how = self._how_one_by_one if held.folds is None else held.folds
+        return LabelSets(index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped)
 
     def _held_out_by_insample_maps(self) -> Unseen:
         """What fits without a row, each with the map of its own rows, say of it: of `loo`, of many rows ten folds.
@@ -307,7 +310,7 @@ class Uncertain(Resampled):
         """
         if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None:
             return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
-        return unseen_by_folds(self.machine, self.insample_maps, None, stratified(self.machine, FOLDS))
+        return unseen_by_folds(self.machine, self.insample_maps, None, stratified(self.machine, self.default_folds))
 
     def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:
         """The labels that a row may well have: sets that hold the right one at ``level``, level by level.
