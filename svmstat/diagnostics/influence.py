@@ -57,7 +57,7 @@ _LABELLED = 5
 
 GROUP_NOTE = (
     "All of a group is left out: own is the sum over its rows, -2 log pi too, so that large groups have large values. "
-    "There is no envelope, which would take the rows of a group for independent. Rows one by one: get_influence(by='row')."
+    "There is no envelope, which would take the rows of a group for independent. By row: get_influence(by='row')."
 )
 
 

@@ -89,11 +89,10 @@ def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool, units: U
     >>> np.exp(null_log_likelihoods(np.array([0, 0, 1]), np.array([1.0, 1.0, 2.0]), left_out=True)).round(4)
     array([0.3333, 0.3333, 0.3333])
     """
-    totals = np.bincount(codes, weights)
+    totals = np.bincount(codes, weights).astype(float)
     if left_out and units is not None:
         members = np.eye(len(totals))[codes] * weights[:, None]
         others = units.others(members)
-        own: Floats
         own, left = others[np.arange(len(codes)), codes].copy(), others.sum(axis=1)
         own[own <= _ROUNDING * totals[codes]] = 0.0
     else:

@@ -15,6 +15,7 @@ from svmstat.formula import Response
 from svmstat.model import Prepared
 from svmstat.objective.measures import share
 from svmstat.objective.nu import Nu, largest_single, nu_of_sample
+from svmstat.objective.predictive import proportion
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry
@@ -182,6 +183,9 @@ class NuPlan(Plan):
             total = sample.weights[of_level].sum()
             rates[name] = rate = share(wrong[of_level], sample.weights[of_level])
             rates[f"{name}_se"] = float(np.sqrt(rate * (1.0 - rate) / (total - 1.0))) if total > 1.0 else np.nan
+            if sample.units is not None:
+                units = sample.units.among(of_level)
+                rates[f"{name}_se"] = proportion(wrong[of_level], sample.weights[of_level], units).se
         score = float(self.criterion.score(np.array(rates["p_f"]), np.array(rates["p_m"])))
         return Nested(score, np.nan, rates, left.choices, left.fold)
 
@@ -368,6 +372,11 @@ def _others(prepared: Prepared, criterion: NeymanPearson, delta: float, rng: np.
         If the rows do not suffice, or have weights.
     """
     frame = prepared.frame
+    if frame.grouping is not None:
+        raise DataError(
+            "neyman_pearson(a, delta) counts rows that were drawn independently: groups are not allowed with it. "
+            "neyman_pearson(a) controls P_F as far as its estimate by folds of groups goes."
+        )
     if (frame.weights != 1.0).any():
         raise DataError(
             "neyman_pearson(a, delta) counts rows that were drawn independently: case weights other than 1 are not "

@@ -10,17 +10,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.errors import UnavailableError
+from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
 from svmstat.model import Prepared
 from svmstat.objective.nu import Nu
+from svmstat.objective.units import Units
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.sample import Effort, Folds, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,17 @@ class Plan(ABC):
     @abstractmethod
     def refuse_levels(self, response: Response) -> None:
         """Refuse a response of more than two levels where that has no meaning."""
+
+    def refuse_units(self, units: Units) -> None:
+        """Refuse groups, or probability weights, where the criterion takes copies of rows for independent."""
+
+    def refuse_folds(self, folds: Folds) -> None:
+        """Refuse folds that are no partition of the rows, where that is needed."""
+        if not folds.partition:
+            raise ArgumentError(
+                f"folds: the {self.score_name} needs folds that hold out every row once, each fit seeing all others; "
+                "criterion='kfold' takes the others, such as TimeSeriesSplit."
+            )
 
     def refuse_grid(self, grid: Grid) -> None:
         """Refuse kernels for which there is no such search."""
