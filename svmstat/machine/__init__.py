@@ -1,6 +1,17 @@
 """Rows, pairs of classes on one gram matrix, decision values: two classes are one pair [003: section 3]."""
 
-from svmstat.machine.fit import Known, Machine, Posed, along_costs, fit_again, fit_machine, pose, reweighted, rows_of
+from svmstat.machine.fit import (
+    Known,
+    Machine,
+    Posed,
+    along_costs,
+    fit_again,
+    fit_machine,
+    in_units,
+    pose,
+    reweighted,
+    rows_of,
+)
 from svmstat.machine.groups import Groups, group_rows, point_by_point, source
 from svmstat.machine.pairs import (
     Contrast,

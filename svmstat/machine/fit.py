@@ -239,6 +239,32 @@ def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> M
     return _machine(posed, tuple(solved(pair, None) for pair in posed.pairs))
 
 
+def in_units(machine: Machine, place: Codes, weights: Floats, units: Units) -> Machine:
+    """The same machine, the weight of its rows divided among units.
+
+    Parameters
+    ----------
+    machine : each of whose rows is a group for itself
+    place : (m,) a row of the machine
+    weights : (m,) a part of its weight; all parts of a row add up to it
+    units : of the m parts
+
+    Returns
+    -------
+    Machine
+        Its n rows are the m parts.
+    """
+    own = machine.groups
+    first = np.zeros(len(own.first), np.intp)
+    first[place[::-1]] = np.arange(len(place))[::-1]
+    groups = Groups(first, place, own.weights, weights / own.weights[place], own.point)
+    X = machine.X[np.ix_(place, place)] if isinstance(machine.kernel, Precomputed) else machine.X[place]
+    return replace(
+        machine, X=X, codes=machine.codes[place], weights=weights, groups=groups,
+        decision_values=machine.decision_values[place], units=units,
+    )  # fmt: skip
+
+
 def rows_of(machine: Machine, groups: Codes) -> Floats:
     """(m, p) rows of the design of some groups (m,); for a precomputed kernel their gram matrix (m, m)."""
     first = machine.groups.first[groups]

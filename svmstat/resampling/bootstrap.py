@@ -194,9 +194,14 @@ def _pairs(machine: Machine, chances: Floats, rng: np.random.Generator) -> Float
 
 def drawn_labels(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
     """How many copies of each group have each label (G, K), drawn by their chances (G, K), the event's first."""
+    return labels_of(machine, machine.groups.weights, chances, rng)
+
+
+def labels_of(machine: Machine, weights: Floats, chances: Floats, rng: np.random.Generator) -> Floats:
+    """The same of any parts of the rows (m,), whose weights (m,) are whole numbers."""
     order = list(dict.fromkeys(machine.classes.ravel().tolist()))
     copies = np.empty(chances.shape)
-    copies[:, order] = rng.multinomial(machine.groups.weights.astype(np.int64), chances[:, order])
+    copies[:, order] = rng.multinomial(weights.astype(np.int64), chances[:, order])
     return copies
 
 

@@ -71,7 +71,8 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
         return None
     left, found, by = None, None, None
     maps: Calibration = insample
-    if influence or (how.kind == "insample" and how.folds is None):
+    whole = how.kind == "insample" or machine.units is not None
+    if influence or (whole and how.folds is None):
         left = leave_one_out(machine, insample, influence=influence, n_jobs=1)
         found = unseen(machine, left, insample, None)
     elif how.folds is None:
