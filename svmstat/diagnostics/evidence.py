@@ -13,6 +13,7 @@ from svmstat._tools.checks import one_of
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
+from svmstat.errors import UnavailableError
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
@@ -323,13 +324,14 @@ class Evidence:
         """Its standard error."""
         return self._shown([line.intercept.se for line in self._lines()], "calibration_intercept_se")
 
-    def reliability(self, B: int = SAMPLES, level: float = 0.9, rng: Any = None) -> Reliability:
+    def reliability(self, B: int | None = None, level: float = 0.9, rng: Any = None) -> Reliability:
         """The probabilities beside their isotonic recalibration: CORP diagram, with consistency bands.
 
         Parameters
         ----------
-        B : int
-            Samples of outcomes for the bands, 0 for no bands, which need whole weights.
+        B : int, optional
+            Samples of outcomes for the bands, 0 for no bands, which need whole weights and independent rows; by default
+            199, with groups or probability weights 0.
         level : float
             That of the bands, point by point.
         rng : int or Generator, optional
@@ -342,6 +344,12 @@ class Evidence:
         """
         response = self.shape.response
         code = response.event_code if self.shape.two else None
+        if self.units is not None and B:
+            raise UnavailableError(
+                "bands are of samples of independent rows of weight one: with groups or probability "
+                "weights there are none, B=0."
+            )
+        B = (SAMPLES if self.units is None else 0) if B is None else B
         return reliability(self.probability, self.codes, self.weights, response.levels, code, B=B, level=level, rng=rng)
 
     def estimates(self) -> dict[str, Estimate]:
