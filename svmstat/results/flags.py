@@ -78,8 +78,14 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
             f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
-            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data)."
+            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data{_as_weighted(fit)})."
         )
+
+
+def _as_weighted(fit: Resampled) -> str:
+    """What else a search needs to be told."""
+    weight_type = "" if fit.weight_type == "frequency" else f", weight_type={fit.weight_type!r}"
+    return f"{', weights=...' if weight_type else ''}{weight_type}{', groups=...' if fit.groups is not None else ''}"
 
 
 def _knows_groups(by_group: Evidence, by_row: Evidence) -> Iterator[str]:
