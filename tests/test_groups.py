@@ -17,7 +17,7 @@ SAME = {"rtol": 1e-12, "atol": 1e-12}  # the same sums in another order
 
 
 def rows(n=90, G=12, seed=0):
-    """Rows in G groups with an effect each and a predictor that is constant in them; responses of two and three levels."""
+    """Rows in G groups with an effect each and a predictor that is constant in them; responses of two, three levels."""
     rng = np.random.default_rng(seed)
     group = np.r_[np.arange(G), rng.integers(0, G, n - G)]
     x, z = rng.normal(size=n), rng.normal(size=G)[group]
@@ -389,9 +389,10 @@ def test_summary_has_both_sides(response):
 
 def test_words_where_rows_know_their_group():
     rng = np.random.default_rng(4)
-    data = rows(240, 12, 4)
-    data["site"] = data["g"].map(dict(zip(data["g"].unique(), rng.normal(size=12), strict=True)))
-    fit = svm("y ~ x + site", data, groups="g", C=50, gamma=20.0)
+    group = np.repeat(np.arange(30), 10)
+    site, level = rng.normal(size=30)[group], rng.normal(0.0, 3.0, 30)[group]  # the site knows its group, and no other
+    data = pd.DataFrame({"y": level + rng.logistic(size=300) > 0, "site": site, "g": group})
+    fit = svm("y ~ site", data, groups="g", C=50, gamma=500.0)
     assert "rows are predicted from other rows of their own group" in " ".join(str(fit.summary()).split())
 
 

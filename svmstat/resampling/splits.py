@@ -1,5 +1,6 @@
 """Which rows are held out together: stratified folds, a splitter of scikit-learn, or blocks of time and space."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -113,7 +114,9 @@ def _by_splitter(folds: Any, X: Floats, codes: Codes, groups: Codes | None, rows
     """What a splitter makes of the rows (m,) among n."""
     name = type(folds).__name__
     try:
-        pairs: Iterable[Any] = list(folds.split(X, codes, groups))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # some say that they ignore groups: what they do is looked at
+            pairs: Iterable[Any] = list(folds.split(X, codes, groups))
     except (ValueError, TypeError) as error:
         raise ArgumentError(f"folds={name} cannot split the {len(rows)} rows: {error}") from error
     fold, out = np.full(n, -1), []
