@@ -76,7 +76,7 @@ def assign_units(totals: Floats, k: int, rng: np.random.Generator) -> NDArray[np
 
     Examples
     --------
-    >>> totals = np.array([[4.0, 0.0], [2.0, 2.0], [0.0, 4.0], [2.0, 2.0]])
+    >>> totals = np.array([[3.0, 1.0], [1.0, 3.0], [3.0, 1.0], [1.0, 3.0]])
     >>> fold = assign_units(totals, 2, np.random.default_rng(1))
     >>> np.array([totals[fold == which].sum(axis=0) for which in range(2)])
     array([[4., 4.],
