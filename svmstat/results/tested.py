@@ -303,6 +303,8 @@ class Tested(Resampled):
 
     def _refit(self, retune: bool) -> Refit | None:
         """The search for cost and kernel if it is to be repeated."""
+        if retune:
+            self.require_copies("retune=True", "its search is not repeated; retune=False keeps C and kernel")
         if retune and self.retuned is None:
             raise UnavailableError(
                 "retune=True repeats the search that found C and the kernel: this fit is not the best of a tune() over "
