@@ -36,7 +36,9 @@ HELD_OUT_NOTES = (
 
 _BY_GROUP = (
     "Groups are held out whole, and standard errors are over {G} groups, independent of each other: they are of what "
-    "fits to this many groups are worth for rows of new groups, not of this fit.{few}"
+    "fits to this many groups are worth for rows of new groups, not of this fit. In simulations (python -m benchmarks "
+    "validity groups) +-1.96 of that of -2 log-likelihood covers this in 0.82 to 0.88 of samples of 30 and 60 groups, "
+    "and by row, where groups have an effect, in 0.68 to 0.82.{few}"
 )
 _FEW_GROUPS = 30
 _FEW = " With fewer than {least} groups such standard errors are too small more often than not [Cameron & Miller 2015]."

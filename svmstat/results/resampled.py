@@ -79,12 +79,8 @@ class Resampled(Predicting):
         (True, 0)
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        if by is not None:
-            one_of("by", by, ("group", "row"))
-            if by == "group" and self.groups is None:
-                raise UnavailableError("by='group' needs groups, and this fit has none: give svm(..., groups=...).")
-            if by == "row" and self.grouped:
-                return self.by_rows.loo(n_jobs, progress)
+        if self.one_by_one(by) is not self:
+            return self.by_rows.loo(n_jobs, progress)
         arrays = self.left_out(self.shape.two, n_jobs, progress)
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
@@ -92,6 +88,20 @@ class Resampled(Predicting):
             **self._evidence(self._how_one_by_one, found), arrays=arrays,
             full_winner=self._winner, deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
+
+    def one_by_one(self, by: str | None) -> Self:
+        """The fit itself, or where rows are to be left out ``by`` "row" that without its groups.
+
+        Raises
+        ------
+        ArgumentError, UnavailableError
+            For something else, and for "group" without groups.
+        """
+        if by is not None:
+            one_of("by", by, ("group", "row"))
+        if by == "group" and self.groups is None:
+            raise UnavailableError("by='group' needs groups, and this fit has none: give svm(..., groups=...).")
+        return self.by_rows if by == "row" and self.grouped else self
 
     @cached_property
     def by_rows(self) -> Self:

@@ -254,10 +254,10 @@ class Tested(Resampled):
         [8.5, 7.17, 6.87]
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        loo = self.loo(n_jobs, progress, by)
-        if by == "row" and self.grouped:
+        if self.one_by_one(by) is not self:
             return self.by_rows.get_influence(n_jobs, progress)
         changes = self.left_out(True, n_jobs, progress).changes
+        loo = self.loo(n_jobs, progress)
         insample = self.insample_maps.log_likelihoods(self.machine.decision_values, self.frame.codes)
         measures = influences(
             self.frame.weights, self.deviance, changes.deviance_deleted, insample, loo.log_likelihoods,
