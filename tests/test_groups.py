@@ -6,10 +6,11 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, RepeatedKFold, TimeSeriesSplit
 from sklearn.svm import SVC
 
-from svmstat import compare, minimax, neyman_pearson, svm, tune
+from svmstat import cli, compare, minimax, neyman_pearson, svm, tune
 from svmstat.calibration import Maps, fit_platt
 from svmstat.calibration.venn_abers import fit_venn_abers
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning, UnavailableError
+from svmstat.report import report
 
 TOL_LIBSVM = 5e-6  # libsvm keeps kernel values as 32-bit floats; probabilities and deviances are sums of such values
 TOL_SAME = 1e-9  # two certified fits of one problem
@@ -482,3 +483,29 @@ def test_update_keeps_groups():
     with pytest.warns(GridWarning):
         best = tune("y ~ x + z", DATA, groups="g", C=[1, 2], gamma=0.5).best
     assert best.update(C=1).n_groups == 12
+
+
+# Page and command
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")  # on a busy machine
+@pytest.mark.parametrize("response", ["y", "l"])
+def test_report_of_groups(response):
+    page = report(fitted(response), B=19, rng=1)
+    for words in ("Prediction error by leave-one-group-out", "Influential groups", "by row", "over 12 groups"):
+        assert words in page
+
+
+def test_command_knows_groups(tmp_path, capsys):
+    DATA.to_csv(tmp_path / "data.csv")
+    data = str(tmp_path / "data.csv")
+    assert cli.main(["fit", "y ~ x + z", data, "--groups", "g", "--C", "2", "--gamma", "0.5"]) == 0
+    assert "held out by" in capsys.readouterr().out
+    assert cli.main(["fit", "y ~ x + z", data, "--weights", "w", "--weight-type", "probability"]) == 0
+    assert "Effective sample size" in capsys.readouterr().out
+    searched = ["--formula", "y ~ x + z", "--C", "2", "--gamma", "0.5", "--criterion", "kfold", "--folds", "g"]
+    assert cli.main(["tune", data, *searched, "--groups", "g"]) == 0
+    assert cli.main(["compare", data, "--formula", "y ~ x", "--formula", "y ~ z", "--groups", "g", "--folds", "4"]) == 0
+    assert "4 folds of groups" in capsys.readouterr().out
+    assert cli.main(["fit", "y ~ x + z", data, "--groups", "gg"]) == 2
+    assert "groups='gg' is not allowed" in capsys.readouterr().err
