@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.repeats import distinct_rows
-from svmstat.machine import Groups
+from svmstat.machine import Groups, Pair, elsewhere
 from svmstat.objective.units import Units
 from svmstat.resampling.loops import matrix_bytes
-from svmstat.solver import Gram
+from svmstat.solver import Batch, Gram
 
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
@@ -105,6 +105,20 @@ def unseen_rows(groups: Groups, weights: Floats, fold: Codes, out: NDArray[np.bo
     start = np.concatenate([[0], np.cumsum([len(each) for each in hidden])])
     used = np.flatnonzero((weights > 0) & (fold >= 0))
     return Deletions(row, groups.of_row[row], weights[row], start, used, fold[used], np.empty(0, np.intp))
+
+
+def of_other_classes(
+    gram: Gram, pair: Pair, batch: Batch, moved: Codes, left: Deletions, holds: NDArray[np.bool_], own: Floats
+) -> Floats:
+    """The own values (E,), those of rows of other classes than the pair's by the ``moved`` solutions of the batch."""
+    found, of = own.copy(), left.of
+    for q, deletion in enumerate(moved):
+        rows = np.flatnonzero(~holds & (of == deletion))
+        if len(rows):
+            groups, where = np.unique(left.group[rows], return_inverse=True)
+            h = elsewhere(gram, pair.rows, groups, batch.alpha[q : q + 1] * pair.problem.signs)[0]
+            found[rows] = (h + batch.intercept[q])[where]
+    return found
 
 
 def deletions_per_task(gram: Gram) -> int:

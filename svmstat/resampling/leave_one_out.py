@@ -16,17 +16,18 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
-from svmstat.machine import Machine, Pair, elsewhere, others_of, vote
+from svmstat.machine import Machine, elsewhere, others_of, vote
 from svmstat.objective.bounds import ROUNDING, deletions
 from svmstat.resampling.deletions import (
     Deletions,
     deletions_per_task,
     different_deletions,
     memory_of_deletions,
+    of_other_classes,
     trials,
 )
 from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_reason, one_blas_thread, run_pieces
-from svmstat.solver import Anchor, Batch, Gram, Road, Solution, Status, anchor_at, resolved, solve
+from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, solve
 
 Array = NDArray[Any]
 
@@ -238,10 +239,8 @@ def _without(
 ) -> dict[str, Array]:
     """The numbers of `LeaveOneOut` and `Changes` for B deletions of E rows in all, by name."""
     B, alone, of = left.size, len(machine.pairs) == 1, left.of
-    own, slope, intercept = (
-        machine.group_values[left.group],
-        *(np.tile(m, (B, 1)) for m in (maps.slope, maps.intercept)),
-    )
+    own = machine.group_values[left.group]
+    slope, intercept = np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
     calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(_certified(machine), (B, 1))
     violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
     refits, events, rescued = np.zeros((3, B), np.int64)
@@ -273,7 +272,7 @@ def _without(
                 h = elsewhere(machine.gram, pair.rows, others, batch.alpha * pair.problem.signs)
                 f[moved[:, None], others, p] = h + batch.intercept[:, None]
             if not holds.all():  # rows of other classes that are deleted with some of this pair
-                own[:, p] = _of_other_classes(machine.gram, pair, batch, moved, left, holds, own[:, p])
+                own[:, p] = of_other_classes(machine.gram, pair, batch, moved, left, holds, own[:, p])
         numbers, fitted = np.empty((5 if alone and influence else 2, len(mine))), np.zeros(len(mine), bool)
         start = np.searchsorted(which_of, np.arange(len(mine) + 1))
         _diagnose(
@@ -297,20 +296,6 @@ def _without(
     if not alone:
         changes = _coupled_changes(machine, maps, left, f, slope, intercept, totals)
     return found | {"deviance_deleted": changes[0], "max_change": changes[1], "rms_change": changes[2]}
-
-
-def _of_other_classes(
-    gram: Gram, pair: Pair, batch: Batch, moved: Codes, left: Deletions, holds: NDArray[np.bool_], own: Floats
-) -> Floats:
-    """The own values (E,), those of rows of other classes than the pair's by the ``moved`` solutions of the batch."""
-    found, of = own.copy(), left.of
-    for q, deletion in enumerate(moved):
-        rows = np.flatnonzero(~holds & (of == deletion))
-        if len(rows):
-            groups, where = np.unique(left.group[rows], return_inverse=True)
-            h = elsewhere(gram, pair.rows, groups, batch.alpha[q : q + 1] * pair.problem.signs)[0]
-            found[rows] = (h + batch.intercept[q])[where]
-    return found
 
 
 def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
