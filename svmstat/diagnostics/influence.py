@@ -263,7 +263,10 @@ class InfluenceResult(Printed):
         name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
         if self.grouped:
             values = getattr(self.measures, name)
-            return index_plot(values, list(map(str, self.index)), np.inf, label="", ylabel=_CALLED[name], ax=ax)
+            return index_plot(
+                values, list(map(str, self.index)), np.inf, label="", ylabel=_CALLED[name], what="group",
+                extreme=_LABELLED, ax=ax,
+            )  # fmt: skip
         if reference == "chi2":
             if name != "delta_deviance":
                 raise refuse("what", what, "'delta' with reference='chi2', which [003] has for ΔD only")

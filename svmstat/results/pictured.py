@@ -36,7 +36,7 @@ class Pictured(Tested, Explained):
         """Four figures of what the fit says of rows that it has not seen, as ``plot(lm)`` of R has them for its models.
 
         Reliability: probabilities against their isotonic recalibration. Mean residuals of rows with like predictions.
-        Outlyingness against influence of single rows. Decision values by class.
+        Outlyingness against influence of single rows, or of groups. Decision values by class.
 
         Parameters
         ----------
@@ -223,10 +223,10 @@ class Pictured(Tested, Explained):
         if B and not influence.grouped:
             drawn = influence.envelope(B, rng)
             envelopes = (drawn.critical_value("rms_change"), drawn.critical_value("outlyingness"))
-        measures = influence.measures
+        measures, summed = influence.measures, "Σ " if influence.grouped else ""
         outlying_plot(
             measures.rms_change[counted], measures.outlyingness[counted], list(map(str, influence.index[counted])),
-            envelopes, level=0.95, extreme=_LABELLED, ax=ax,
+            envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π", ax=ax,
         )  # fmt: skip
 
     def _reliability(self, held: Evidence, rng: Any, ax: Any) -> None:
