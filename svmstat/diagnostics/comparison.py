@@ -136,10 +136,11 @@ class Comparison(Printed):
             "in each; it is of the expected difference of models fitted to this many groups.",
         ]
         if self.nested:
+            folds = 10 if units is None or not units.grouped else min(10, units.count)
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
             notes.append(
-                f"Nested: {splits} into 10 folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "
-                "fits; its se is kept between the naive one of these folds and sqrt(10) of it."
+                f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "
+                f"fits; its se is kept between the naive one of these folds and sqrt({folds}) of it."
             )
         notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
         if n < FEW:

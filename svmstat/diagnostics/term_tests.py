@@ -158,7 +158,8 @@ class TermTests(Printed):
             )
         if self.repeats:
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
-            notes.append(f"Nested: {splits} into 10 folds (Bates, Hastie & Tibshirani 2023), as in compare().")
+            folds = 10 if units is None or not units.grouped else min(10, units.count)
+            notes.append(f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), as in compare().")
         notes += [
             "Statistic, df, p-value: generalised covariance measure (Shah & Peters 2020) of H0, that the response does "
             "not depend on the term given the other predictors: do held-out residuals of the fit without it go with "

@@ -238,6 +238,8 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     if not fit.has_maps:
         return None
     kind = _CALIBRATIONS[fit.calibration.kind]
+    if fit.grouped:
+        kind = kind.replace("leave-one-out", "leave-one-group-out").replace("five folds", "folds of groups")
     isotonic = fit.calibration.kind == VENN_ABERS
     title = f"{'' if two else 'Coupled '}{'Venn-Abers' if isotonic else 'Platt'} probabilities (map of {kind})"
     converged = () if isotonic else (Entry("Platt converged", bool(np.all(fit.calibration.converged))),)

@@ -135,7 +135,8 @@ class Bootstrap:
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
-        return f"<Bootstrap: {self.B} replicates of drawn rows{failed}, of {self.fit!r}>"
+        what = "groups" if self.fit.grouped else "rows"
+        return f"<Bootstrap: {self.B} replicates of drawn {what}{failed}, of {self.fit!r}>"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -22,7 +22,7 @@ from svmstat.reporting.summary import Summary
 from svmstat.tuning.choice import corrected_score
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import MEASURES, Point, first_least, paired_se
 
@@ -195,7 +195,7 @@ class CostPlan(Plan):
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
-        notes = [f"The score is the {self.score_name}."]
+        notes = [f"The score is the {self.score_name}.", *note_of_groups(result.best)]
         blocks = [block] if of_full_fit else [block, *_of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             notes.append(f"{_TOO_LOW}{_ASK if result.nested is None else _NESTED}")

@@ -27,7 +27,7 @@ from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
 from svmstat.tuning.nu_baselines import along_lines
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Distinct, Effort, Sample
 from svmstat.tuning.scores import MEASURES
 from svmstat.tuning.smoothing import SMOOTHINGS
@@ -266,6 +266,7 @@ class NuPlan(Plan):
         notes = [f"P_F and P_M are estimated by cross-validation: the chosen point looks better than it is; {known}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
+        notes += note_of_groups(result.best)
         if by_loo:
             notes.append(
                 "The threshold is approximate: for a = delta = 0.1 P_F exceeded a in 0.03 to 0.08 of simulated samples "

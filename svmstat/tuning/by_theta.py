@@ -28,7 +28,7 @@ from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import Parts, Point, failed, paired_se
 
@@ -170,6 +170,7 @@ class CoordinatePlan(ThetaPlan):
             f"The score is the {self.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and at "
             "last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
             _NOT_TESTED,
+            *note_of_groups(result.best),
         )
         return Summary("Search over the weights of terms", (block, table), notes, _lost(result))
 
@@ -308,6 +309,7 @@ class CossoPlan(ThetaPlan):
             "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
             f"standard error of the least. Terms with less than {100 * LEAST:g} % of the sum are left out.",
             _NOT_TESTED,
+            *note_of_groups(result.best),
         )
         return Summary("Selection of terms", (block, table), notes, _lost(result))
 

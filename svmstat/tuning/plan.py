@@ -119,6 +119,13 @@ class Nested:
         return f"All tuned anew without each of {len(self.choices)} folds"
 
 
+def note_of_groups(best: SVMResults) -> tuple[str, ...]:
+    """What rows were held out with, where they come in groups."""
+    if not best.grouped:
+        return ()
+    return (f"Rows are held out with their whole group, and standard errors are over {best.n_groups} groups.",)
+
+
 class Plan(ABC):
     """A search as the arguments of `tune` describe it.
 
