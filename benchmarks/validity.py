@@ -21,6 +21,7 @@ from benchmarks import (
     validity_effects,
     validity_evidence,
     validity_gof,
+    validity_groups,
     validity_selection,
     validity_sets,
     validity_terms,
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "tuning": tuning_optimism.rows,
     "span": span.rows,
     "terms": validity_terms.rows,
+    "groups": validity_groups.rows,
     "neyman-pearson": np_loo.rows,
     "selection": validity_selection.rows,
 }

@@ -24,6 +24,7 @@ from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
 from svmstat.objective.decision import Decision, decide
 from svmstat.objective.nu import Nu, check_nu, nu_of_sample
+from svmstat.objective.units import units_of
 from svmstat.results import CALIBRATIONS, SVMResults
 
 Plain = TypeVar("Plain", float, int, str)
@@ -53,9 +54,11 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     nu: float | Sequence[float] | None = None,
     theta: Mapping[str, float] | None = None,
     weights: Hashable | ArrayLike | None = None,
+    weight_type: str = "frequency",
     class_weight: Mapping[Any, float] | str | None = None,
     costs: Mapping[str, float] | None = None,
     priors: Mapping[Any, float] | None = None,
+    groups: Hashable | ArrayLike | None = None,
     event: object = None,
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
@@ -112,8 +115,12 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         θ ≥ 0 of some terms of an additive formula, ``{"s(lon)": 2}``, the others being 1: K = Σ_t θ_t K_t with the K_t
         centred and of mean diagonal 1. A term with 0 is left out. `tune` chooses them.
     weights : column name or array_like of shape (n,), optional
-        Case weights w ≥ 0. A row of weight two counts as the row given twice, in every number of the fit; a
-        row of weight zero as absent, but it is predicted.
+        Case weights w ≥ 0; a row of weight zero is absent, but it is predicted.
+    weight_type : {"frequency", "probability"}
+        What a weight means. "frequency": repeats, a row of weight two counts as the row given twice in every number of
+        the fit. "probability": how much a row stands for, in a survey or by importance; weights are divided by their
+        mean over the rows that are used, leaving a row out takes all of it, the bootstrap draws rows with equal
+        chances, and standard errors are those of n rows. See docs/groups.md.
     class_weight : mapping or "balanced", optional
         L for each level of the response, > 0; levels that are not named have 1. "balanced" is
         Σw / (K Σw of the class) for K levels.
@@ -126,6 +133,11 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         being the weighted shares of the sample and π_t the priors, by default the same [000: 18]. The sign of f
         then estimates whether P(event | x), in the sample, exceeds P0. Resampling keeps L. For more than two levels
         priors give L ∝ π_t / π.
+    groups : column name or array_like of shape (n,), optional
+        Which rows belong together and are not independent: vessel, patient, site; at least three groups. They do not
+        change the machine, but all that is said of rows which it has not seen: leave-one-out leaves out groups, folds
+        keep them together, the bootstrap draws them, standard errors are over them, and so the map of the probabilities
+        is fitted to values held out by group. A row without a label is one with a missing value. See docs/groups.md.
     event : optional
         The level called positive, of two; by default the last level, True, or the larger number.
     subset : str or array_like of bool, optional
@@ -239,8 +251,8 @@ def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
 
 
 _OF_DATA = (
-    "loss", "theta", "weights", "class_weight", "costs", "priors", "event", "subset", "na_action", "scale",
-    "calibration", "coupling",
+    "loss", "theta", "weights", "weight_type", "class_weight", "costs", "priors", "groups", "event", "subset",
+    "na_action", "scale", "calibration", "coupling",
 )  # fmt: skip
 """The arguments of `svm` that `prepare` takes too."""
 
@@ -400,9 +412,11 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     of_rows: bool,
     theta: Mapping[str, float] | None,
     weights: Hashable | ArrayLike | None,
+    weight_type: str,
     class_weight: Mapping[Any, float] | str | None,
     costs: Mapping[str, float] | None,
     priors: Mapping[Any, float] | None,
+    groups: Hashable | ArrayLike | None,
     event: object,
     subset: str | ArrayLike | None,
     na_action: str,
@@ -421,7 +435,8 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     one_of("coupling", coupling, COUPLINGS)
     scale = flag("scale", scale)
     frame = build_design(
-        formula, data, weights=weights, subset=subset, event=event, na_action=na_action,
+        formula, data, weights=weights, weight_type=weight_type, groups=groups, subset=subset, event=event,
+        na_action=na_action,
         scale=scale and of_rows, drop_constant=of_rows, env=env, ignored=ignored,
     )  # fmt: skip
     if theta is not None and not frame.design.additive and not isinstance(theta, Inherited):
@@ -445,8 +460,12 @@ def fit(
 
 def results_of(prepared: Prepared, machine: Machine, untuned: tuple[str, ...], **known: Any) -> SVMResults:
     """The results of a machine on the data that were prepared, with its in-sample Platt maps and what else is known."""
+    frame = prepared.frame
+    labels = None if frame.grouping is None else frame.grouping.codes
+    units = units_of(labels, frame.weights, frame.weight_type == "frequency", machine.groups.of_row)
+    machine = replace(machine, units=units)
     insample = fit_maps(machine, prepared.coupling)
-    return SVMResults(prepared.frame, machine, prepared.decision, untuned, insample, prepared.calibration, **known)
+    return SVMResults(frame, machine, prepared.decision, untuned, insample, prepared.calibration, **known)
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:

@@ -52,7 +52,7 @@ def compare_arguments(parser: argparse.ArgumentParser) -> None:
     _several_formulas(parser)
     _model(parser, several=True)
     add = parser.add_argument_group("comparison").add_argument
-    add("--folds", type=int, metavar="INTEGER", help="leave out so many folds in turn (default: every row)")
+    add("--folds", type=_folds, metavar="FOLDS", help="leave out so many folds in turn, or those that a column names")
     add("--nested", action="store_true", help="nested standard errors of the differences too, by 55 refits a repeat")
     add("--repeats", type=int, metavar="INTEGER", help="splits for --nested (default 5)")
     _work(add, "of the folds")
@@ -68,7 +68,7 @@ def tune_arguments(parser: argparse.ArgumentParser) -> None:
     add("--criterion", type=_criterion, metavar="NAME", help=criteria)
     add("--score", metavar="NAME", help="deviance (default), error, weighted_error or loss")
     add("--search", metavar="NAME", help="grid (default); for both nu also coordinate, coordinate_2d, balanced, bias")
-    add("--folds", type=int, metavar="INTEGER", help="for kfold, minimax and neyman-pearson (default 5)")
+    add("--folds", type=_folds, metavar="FOLDS", help="for kfold, minimax, neyman-pearson: a number (5) or a column")
     add("--nested", action="store_true", help="the whole search without each of ten folds, whose rows it predicts")
     _work(add, "of the folds")
     _summary(parser)
@@ -119,6 +119,8 @@ def _model(parser: argparse.ArgumentParser, several: bool = False, searched: boo
 
     add = parser.add_argument_group("rows and columns").add_argument
     add("--weights", metavar="COLUMN", help="case weights; a weight of 2 is the row twice")
+    add("--weight-type", metavar="NAME", help="frequency (default), or probability for survey or importance weights")
+    add("--groups", metavar="COLUMN", help="which rows belong together: what is left out, drawn and kept in folds")
     add("--subset", type=Untrusted, metavar="EXPRESSION", help='rows to use, such as "age >= 18"')
     add("--na-action", choices=("drop", "raise"), help="for rows with missing values (default: drop)")
     add("--no-scale", action="store_false", dest="scale", help="do not standardise the columns")
@@ -170,6 +172,14 @@ def _each(read: Callable[[str], Any]) -> Callable[[str], list[Any]]:
             raise argparse.ArgumentTypeError(f"{text!r} are no {what} with commas between them") from None
 
     return several
+
+
+def _folds(text: str) -> int | str:
+    """Their number, or the column that has their labels."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def _number_or_word(text: str) -> float | str:

@@ -30,6 +30,9 @@ _HERE: dict[str, tuple[str, str]] = {
     "conf_level": ("level", ""),
     "alpha": ("level", ", which is 1 - alpha"),
     "sample_weight": ("weights", ""),
+    "group": ("groups", ""),
+    "cluster": ("groups", ""),
+    "clusters": ("groups", ""),
     "class_weights": ("class_weight", ""),
     "positive": ("event", ""),
     "pos_label": ("event", ""),
@@ -50,7 +53,7 @@ _HERE: dict[str, tuple[str, str]] = {
 """What an argument of other packages is called here, if the function has it, and a remark."""
 
 _NOWHERE = {
-    "groups": "rows that belong together are not told apart, and every number takes rows for independent",
+    "groups": "svm(..., groups=...) says which rows belong together, and fits know it",
     "seed": "nothing in it is random",
     "random_state": "nothing in it is random",
     "shrinking": "every solution is exact, to a KKT violation of 1e-8",

@@ -9,8 +9,13 @@ rows alike, and the rows of a label are exchangeable, p(x, y) is at most 1 − l
 label by label. Here s is by the fit to all rows and s_k by that without row k, which differ by a row: as in the
 jackknife, the statement then holds nearly.
 
+Where rows come in groups these are exchangeable, and not rows: all rows of a label in a group count as one together,
+each with its share, and n_l is the number of groups with the label. The statement is then of a row that is drawn at
+random from those of the label in a new group.
+
 References: Vovk, Gammerman & Shafer (2005), Algorithmic learning in a random world, where sets class by class are
-Mondrian; Barber, Candès, Ramdas & Tibshirani (2021), Predictive inference with the jackknife+, for fits without a row.
+Mondrian; Barber, Candès, Ramdas & Tibshirani (2021), Predictive inference with the jackknife+, for fits without a row;
+Lee, Barber & Willett (2023), Distribution-free inference with hierarchical data, for groups.
 """
 
 import numpy as np
@@ -18,6 +23,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.maps import LEAST
+from svmstat.objective.units import Units
 from svmstat.solver import TOLERANCE
 
 _ROUNDING = 1e-12
@@ -87,16 +93,41 @@ def pvalues(scores: Floats, left_out: Floats, codes: Codes, weights: Floats, own
     return found
 
 
-def pvalues_of_left_out(left_out: Floats, codes: Codes, weights: Floats) -> Floats:
+def pvalues_of_left_out(left_out: Floats, codes: Codes, weights: Floats, units: Units | None = None) -> Floats:
     """p (n, K) of the rows of the fit, each by its own scores (n, K) and those of the other rows.
 
     It is what a new row of these scores would have if the row were not there, and so for the own label the rank among
-    the rows of that label. A row of weight w is there w times, and one copy of it is not counted.
+    the rows of that label. A row of weight w is there w times, and one copy of it is not counted; of ``units`` none of
+    the own unit is.
     """
+    if units is not None:
+        found = pvalues(left_out, left_out, codes, weights)
+        for rows in units:
+            others = weights.copy()
+            others[rows] = 0.0
+            found[rows] = pvalues(left_out[rows], left_out, codes, others)
+        return found
     own = np.zeros(left_out.shape)
     known = np.flatnonzero(codes >= 0)
     own[known, codes[known]] = np.minimum(weights[known], 1.0)
     return pvalues(left_out, left_out, codes, weights, own)
+
+
+def shared_within(weights: Floats, codes: Codes, units: Units) -> Floats:
+    """Weights (n,) with which all rows of a class in one unit add up to one: units are exchangeable, and not rows.
+
+    Examples
+    --------
+    >>> shared_within(np.ones(4), np.array([0, 0, 1, 0]), Units(np.array([0, 0, 0, 1]), 2, True))
+    array([0.5, 0.5, 1. , 1. ])
+    """
+    known = (codes >= 0) & (weights > 0)
+    members = np.zeros((len(codes), int(codes.max()) + 1))
+    members[known, codes[known]] = weights[known]
+    totals = units.sums(members)
+    found = np.zeros(len(weights))
+    found[known] = weights[known] / totals[units.of_row[known], codes[known]]
+    return found
 
 
 def sets(p: Floats, level: float) -> NDArray[np.bool_]:

@@ -101,30 +101,37 @@ def fit_maps_of(rows: Labelled, f: Floats, coupling: str, kind: str = "insample"
     return Maps(*numbers, rows.classes, rows.totals, coupling, kind)
 
 
-def maps_without(rows: Labelled, maps: Maps, f: Floats, which: Codes, copies: Floats) -> Maps:
-    """The maps of the fit, fitted again without the own value of each of D rows: slope, intercept, converged (D, P).
+def maps_without(
+    rows: Labelled, maps: Maps, f: Floats, which: Codes, copies: Floats, start: Codes | None = None
+) -> Maps:
+    """The maps of the fit, fitted again without the own values of some rows: slope, intercept, converged (D, P).
 
     Parameters
     ----------
     rows : classes and weights
     maps : what `fit_maps_of` made of f
     f : (n, P) decision values, NaN where there are none
-    which : (D,) which row each deletion is of
-    copies : (D,) how much of its weight is taken away
+    which : (E,) the rows that D deletions are of
+    copies : (E,) how much of their weight is taken away
+    start : (D + 1,) where the rows of each deletion begin; by default each row is a deletion
     """
-    shape = len(which), len(rows.pairs)
+    start = np.arange(len(which) + 1) if start is None else start
+    of = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    shape = len(start) - 1, len(rows.pairs)
     slope, intercept = np.tile(maps.slope, (shape[0], 1)), np.tile(maps.intercept, (shape[0], 1))
     converged, totals = np.tile(maps.converged, (shape[0], 1)), np.tile(maps.totals, (shape[0], 1))
-    totals[np.arange(shape[0]), rows.codes[which]] -= copies
+    np.subtract.at(totals, (of, rows.codes[which]), copies)
     for p, pair in enumerate(rows.pairs):
         y = pair.signs(rows.codes)
         there = np.flatnonzero((y != 0.0) & ~np.isnan(f[:, p]) & (rows.weights > 0.0))
         place = np.full(len(y), -1)
         place[there] = np.arange(len(there))
-        mine = np.flatnonzero(place[which] >= 0)
+        known = place[which] >= 0
+        mine, of_mine = np.unique(of[known], return_inverse=True)
+        begin = np.searchsorted(of_mine, np.arange(len(mine) + 1))
         found, good = np.empty((2, len(mine))), np.empty(len(mine), bool)
         fit_maps_without(
-            f[there, p], y[there], rows.weights[there], place[which[mine]], copies[mine], maps.slope[p],
+            f[there, p], y[there], rows.weights[there], begin, place[which[known]], copies[known], maps.slope[p],
             maps.intercept[p], found, good,
         )  # fmt: skip
         slope[mine, p], intercept[mine, p], converged[mine, p] = found[0], found[1], good

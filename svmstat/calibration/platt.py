@@ -142,11 +142,12 @@ def _falling(a, b, n_event, n_other):
 
 
 @compiled()
-def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, converged):
-    """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` of each of the rows ``which`` (D,).
+def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps, converged):  # noqa: C901  one loop
+    """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` (E,) of the rows ``which`` (E,).
 
-    f, y, weights (n,); slope, intercept: the map of all rows. Newton's method sets off there, and its first step is by
-    the sums of all rows less those of the deleted one, so that mostly a single look at all rows is left.
+    Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows.
+    Newton's method sets off there, and its first step is by the sums of all rows less those of the deleted ones, so
+    that mostly a single look at all rows is left.
     """
     n, left, x, doubts = f.shape[0], weights.copy(), np.empty(f.shape[0]), np.zeros(f.shape[0])
     center, scale = _standardise(f, weights, x)
@@ -157,12 +158,13 @@ def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, conve
     for i in range(n):
         _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
     doubt_0, doubt_1 = -1.0, -1.0
-    for d in range(which.shape[0]):
-        k = which[d]
-        left[k] = weights[k] - copies[d]
+    for d in range(start.shape[0] - 1):
         for c in range(2):
             copy_into(own[c], sums[c])
-        _add(own[1 if y[k] > 0.0 else 0], -copies[d], x[k], slopes[k], curvatures[k])
+        for e in range(start[d], start[d + 1]):
+            k = which[e]
+            left[k] = weights[k] - copies[e]
+            _add(own[1 if y[k] > 0.0 else 0], -copies[e], x[k], slopes[k], curvatures[k])
         before_0, before_1 = doubt_0, doubt_1
         doubt_0, doubt_1 = 1.0 / (own[0, 0] + 2.0), 1.0 / (own[1, 0] + 2.0)
         if doubt_0 != before_0 or doubt_1 != before_1:
@@ -180,7 +182,8 @@ def fit_maps_without(f, y, weights, which, copies, slope, intercept, maps, conve
         if not converged[d]:
             maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
         maps[0, d], maps[1, d] = _falling(maps[0, d], maps[1, d], own[1, 0], own[0, 0])
-        left[k] = weights[k]
+        for e in range(start[d], start[d + 1]):
+            left[which[e]] = weights[which[e]]
 
 
 @compiled()

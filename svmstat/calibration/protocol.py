@@ -10,6 +10,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.platt import Platt
 from svmstat.calibration.venn_abers import VennAbers
 from svmstat.machine import Contrast
+from svmstat.objective.units import Units
 
 
 class Labelled(Protocol):
@@ -22,6 +23,10 @@ class Labelled(Protocol):
     @property
     def weights(self) -> Floats:
         """(n,) case weights."""
+
+    @property
+    def units(self) -> Units | None:
+        """What is left out together; None for one copy of a row."""
 
     @property
     def pairs(self) -> Sequence[Contrast]:

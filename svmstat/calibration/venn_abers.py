@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration.isotonic import points_of
+from svmstat.objective.units import Units
 
 KIND = "venn-abers"
 
@@ -159,6 +160,26 @@ def held_out(x: Floats, y: Floats, weights: Floats) -> Odds:
     blocks = _pooled(points.events, points.others)
     _, found.other[rows] = _fitted(points.events, points.others, blocks, at, -lost_event, 1.0 - lost_other)
     found.event[rows], _ = _fitted(points.events, points.others, blocks, at, 1.0 - lost_event, -lost_other)
+    return found
+
+
+def held_out_units(x: Floats, y: Floats, weights: Floats, units: Units) -> Odds:
+    """1 − p₀ and p₁ (n,) of each row by the rows of the other units; of a row of none by all.
+
+    Examples
+    --------
+    >>> x, y = np.array([1.0, 2.0, 3.0]), np.array([-1.0, 1.0, 1.0])
+    >>> held_out_units(x, y, np.ones(3), Units(np.array([0, 1, 2]), 3, True)).bounds
+    Bounds(p0=array([0. , 0. , 0.5]), p1=array([1., 1., 1.]))
+    """
+    found = Odds(*fit_venn_abers(x, y, weights).odds(x))
+    for rows in units:
+        others = weights.copy()
+        others[rows] = 0.0
+        if not others.any():
+            found.other[rows], found.event[rows] = np.nan, np.nan
+            continue
+        found.other[rows], found.event[rows] = fit_venn_abers(x, y, others).odds(x[rows])
     return found
 
 

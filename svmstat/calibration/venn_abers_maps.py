@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.maps import Maps, fit_maps_of
 from svmstat.calibration.protocol import Calibration, Labelled
-from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out
+from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out, held_out_units
+from svmstat.objective.units import Units
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,19 +117,44 @@ def fit_calibration(rows: Labelled, f: Floats, coupling: str, kind: str) -> Cali
 def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:
     """The Venn–Abers probabilities of each row by the other rows; arguments as in `fit_venn_abers_maps`.
 
-    A row of weight w loses min(w, 1), that is one copy. The pairs that do not hold its class lose nothing.
+    A row of weight w loses min(w, 1), that is one copy, or its unit. The pairs that do not hold its class lose nothing.
     """
     odds = fit_venn_abers_maps(rows, f, coupling).odds(f)
+    units = rows.units
     for p, pair in enumerate(rows.pairs):
         y = pair.signs(rows.codes)
         own = y != 0.0
-        odds.other[own, p], odds.event[own, p] = held_out(f[own, p], y[own], rows.weights[own])
-    totals = np.tile(rows.totals, (len(f), 1))
+        if units is None:
+            found = held_out(f[own, p], y[own], rows.weights[own])
+        else:
+            found = held_out_units(f[own, p], y[own], rows.weights[own], units.among(own))
+        odds.other[own, p], odds.event[own, p] = found
+        if units is not None and len(rows.pairs) > 1:
+            _of_other_classes(f[:, p], y, rows.weights, units, odds.other[:, p], odds.event[:, p])
     known = np.flatnonzero(rows.codes >= 0)
-    totals[known, rows.codes[known]] -= np.minimum(rows.weights[known], 1.0)
+    if units is None:
+        totals = np.tile(rows.totals, (len(f), 1))
+        totals[known, rows.codes[known]] -= np.minimum(rows.weights[known], 1.0)
+    else:
+        members = np.zeros((len(f), len(rows.totals)))
+        members[known, rows.codes[known]] = rows.weights[known]
+        totals = units.others(members)
     coupler = _coupler(rows.classes, totals, coupling)
     logit = odds.logit
     return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes), odds.bounds)
+
+
+def _of_other_classes(f: Floats, y: Floats, weights: Floats, units: Units, other: Floats, event: Floats) -> None:
+    """Overwrite what rows of other classes than the pair's (y = 0) have, where their unit holds some of the pair."""
+    for rows in units:
+        beside, inside = rows[y[rows] == 0.0], rows[y[rows] != 0.0]
+        if len(beside) and len(inside):
+            kept = np.where(y != 0.0, weights, 0.0)
+            kept[inside] = 0.0
+            of_pair = y != 0.0
+            nothing = Odds(np.full(len(beside), np.nan), np.full(len(beside), np.nan))
+            found = fit_venn_abers(f[of_pair], y[of_pair], kept[of_pair]).odds(f[beside]) if kept.any() else nothing
+            other[beside], event[beside] = found
 
 
 def _coupler(pairs: Codes, totals: Floats, coupling: str) -> Maps:

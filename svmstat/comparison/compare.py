@@ -14,20 +14,22 @@ from svmstat.comparison import classifiers, regressions
 from svmstat.comparison.judge import evidence, held_out, turned
 from svmstat.comparison.machines import Machines
 from svmstat.comparison.member import Member
-from svmstat.comparison.observed import Observed, agreement
+from svmstat.comparison.observed import Observed, agreement, same_units
 from svmstat.diagnostics import Comparison
 from svmstat.diagnostics.shape import Shape
 from svmstat.errors import ArgumentError, ArgumentTypeError
+from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import FOLDS, log_likelihoods, nested_estimate, splits
+from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter
 from svmstat.results import SVMResults
 
 
 def compare(
     first: Any,
     *others: Any,
-    folds: int | None = None,
+    folds: Any = None,
     nested: bool = False,
     repeats: int = 5,
     rng: int | np.random.Generator | None = None,
@@ -37,8 +39,10 @@ def compare(
 ) -> Comparison:
     """Compare models of the same rows by their predictions of rows that they have not seen.
 
-    Every row is left out in turn, and everything else of a model stays as it was: the kernel, its parameters and the
-    scaling of a machine, the smoothers and penalties of an additive model, the parameters of a classifier.
+    Every row is left out in turn, or every group where the fits by `svm` have groups: these must be the same in all,
+    hold for the other models too, and standard errors are over them. Everything else of a model stays as it was: the
+    kernel, its parameters and the scaling of a machine, the smoothers and penalties of an additive model, the
+    parameters of a classifier.
 
     Parameters
     ----------
@@ -49,8 +53,9 @@ def compare(
         as those of scikit-learn with formula and data, ``(classifier, "y ~ x1 + x2", data)``. Its formula is read as
         that of `svm`, but the columns are not scaled, for which there are pipelines; it counts rows as often as the
         weights of the other models say.
-    folds : int, optional
-        Leave out each of so many stratified folds instead of each row.
+    folds : int, splitter, column name or array_like, optional
+        Leave out each of so many stratified folds instead of each row or group; or those of a splitter of scikit-learn
+        that holds out no row twice, or of fold labels of the rows of the data.
     nested : bool
         Whether to compute the difference of scores by nested cross-validation too [Bates, Hastie & Tibshirani 2023],
         for which every model is fitted 55 times for each of the ``repeats``.
@@ -74,7 +79,7 @@ def compare(
     ArgumentError, ArgumentTypeError
         For something that is no such model, or is not at the maximum of its likelihood.
     DataError
-        If models differ in their rows, in the response or in the weights; it says in which row first.
+        If models differ in their rows, in the response, in the weights or in the groups; it says in which row first.
 
     Warns
     -----
@@ -99,8 +104,6 @@ def compare(
     """
     env = calling_frame()
     at_least("repeats", repeats, 1)
-    if folds is not None:
-        at_least("folds", folds, 2)
     nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
     seed = seed_sequence("rng", rng)
     models = _named((first, *others), named)
@@ -108,19 +111,46 @@ def compare(
         members, shape = _members(models, ChainMap(env.f_locals, env.f_globals))
     reference = _reference(members)
     orders = [agreement(reference, member.observed) for member in members]
+    for member in members:
+        if isinstance(member, Machines):
+            same_units(reference, member.observed)
     of_folds, of_nested = seed.spawn(2)
-    rows = reference.codes, reference.weights, reference.levels
-    fold = None if folds is None else splits(*rows, folds, 1, of_folds)[0]
-    inner = splits(*rows, FOLDS, repeats if nested else 0, of_nested)
-    how, found, tables = "leave-one-out" if folds is None else f"{folds} folds", [], []
+    rows, units = (reference.codes, reference.weights, reference.levels), reference.units
+    grouped = units is not None and units.grouped
+    held = None if folds is None else _splits(folds, reference, members, of_folds)
+    count = min(FOLDS, units.count) if units is not None and grouped else FOLDS
+    inner = splits(*rows, count, repeats if nested else 0, of_nested, units)
+    how = "leave-one-group-out" if grouped else "leave-one-out"
+    never = None if held is None else (held.fold < 0) & (reference.weights > 0)
+    if held is not None and never is not None:
+        how = held.how if not never.any() else f"{held.how}, {np.count_nonzero(never)} rows never"
+    found, tables = [], []
     for member, order in zip(members, orders, strict=True):
-        said = turned(held_out(member, fold, n_jobs, progress), member.observed, reference, order)
-        found.append(evidence(how, shape, reference, said, order))
+        said = turned(held_out(member, held, units, n_jobs, progress), member.observed, reference, order)
+        found.append(evidence(how, shape, reference, said, order, never))
         if nested:
             without = partial(member.without, n_jobs=n_jobs, progress=progress)
             tables.append(log_likelihoods(without, order, inner, reference.codes))
-    differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights) for table in tables[1:]]
+    differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
     return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0)
+
+
+def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np.random.SeedSequence) -> Splits:
+    """What is held out together: a number of folds, or as they are given."""
+    units, used = reference.units, reference.weights > 0
+    n = len(used)
+    if isinstance(folds, int | float | np.number):
+        count = check_folds(folds, units.count if units is not None and units.grouped else None)
+        fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units)[0]
+        how = f"{count} folds{' of groups' if units is not None and units.grouped else ''}"
+        return Splits(fold, fold == np.arange(count)[:, None], how)
+    labels = None
+    if not is_splitter(folds):
+        frames = [member.fit.frame for member in members if isinstance(member, Machines)]
+        if not frames:
+            raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
+        labels = fold_labels(folds, frames[0].data, frames[0].rows)
+    return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units)
 
 
 def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

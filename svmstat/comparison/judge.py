@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
@@ -11,17 +12,30 @@ from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.shape import Shape
+from svmstat.objective.units import Units
 from svmstat.resampling.said import Said, joined
+from svmstat.resampling.splits import Splits
 
 
-def held_out(member: Member, fold: Codes | None, n_jobs: int | None, progress: bool) -> Said:
-    """What a model says of each row by a refit without it, or without its fold; rows of weight zero have none."""
-    if fold is None:
+def held_out(member: Member, splits: Splits | None, units: Units | None, n_jobs: int | None, progress: bool) -> Said:
+    """What a model says of each row by a refit without it, its unit or its fold; rows of weight zero have none.
+
+    A fit by `svm` knows the ``units`` itself.
+    """
+    n = len(member.observed.codes)
+    if splits is None and (units is None or member.observed.units is not None):
         return member.one_by_one(n_jobs, progress)
-    rows = [np.flatnonzero(fold == k) for k in range(-1, fold.max() + 1)]
-    rows = [each for each in rows if len(each)]
-    found = joined(member.without(rows, n_jobs, progress))
-    place = np.argsort(np.concatenate(rows))
+    if splits is None and units is not None:
+        of_row, lots = units.of_row, list(units)
+    elif splits is not None:
+        of_row, lots = splits.fold, [np.flatnonzero(out) for out in splits.out]
+    rest = np.flatnonzero(of_row < 0)
+    of = [*range(len(lots)), *([-1] if len(rest) else [])]
+    parts = member.without([*lots, *([rest] if len(rest) else [])], n_jobs, progress)
+    found, all_rows = joined(parts), np.concatenate([*lots, rest])
+    asked = np.repeat(of, [len(part.winner) for part in parts]) == of_row[all_rows]
+    place = np.full(n, -1)
+    place[all_rows[asked]] = np.flatnonzero(asked)
     values = None if found.values is None else found.values[place]
     return Said(found.probability[place], found.winner[place], found.failed[place], values)
 
@@ -33,8 +47,13 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
     return replace(said, values=-said.values) if len(order) == 2 and order[reference.event] != observed.event else said
 
 
-def evidence(how: str, shape: Shape, observed: Observed, said: Said, order: Codes) -> Evidence:
-    """What was said, beside what was observed, with the classes in the order of the reference."""
+def evidence(
+    how: str, shape: Shape, observed: Observed, said: Said, order: Codes, never: NDArray[np.bool_] | None = None
+) -> Evidence:
+    """What was said, beside what was observed, with the classes in the order of the reference.
+
+    Rows that were ``never`` (n,) held out do not count.
+    """
     p, n = said.probability[:, order], len(observed.codes)
     index = pd.RangeIndex(n) if observed.index is None else observed.index
     values = said.values
@@ -43,9 +62,13 @@ def evidence(how: str, shape: Shape, observed: Observed, said: Said, order: Code
             logs = np.log(p)
         values = np.column_stack([_log_odds(logs[:, i], logs[:, j]) for i, j in shape.response.pairs])
     winner = np.where(said.winner >= 0, np.argsort(order)[said.winner], -1)
+    weights, units, failed = observed.weights, observed.units, said.failed
+    if never is not None:
+        weights, failed = np.where(never, 0.0, weights), failed & ~never
+        units = None if units is None else units.kept(weights)
     return Evidence(
-        how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
-        probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
+        how=how, index=index, shape=shape, codes=observed.codes, weights=weights, values=values, probability=p,
+        log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=failed, units=units,
     )  # fmt: skip
 
 

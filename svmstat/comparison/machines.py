@@ -27,10 +27,11 @@ class Machines:
         """Its rows."""
         frame = self.fit.frame
         event = frame.response.event_code if self.fit.shape.two else -1
-        return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event)
+        units = self.fit.machine.units
+        return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, units)
 
     def one_by_one(self, n_jobs: int | None, progress: bool) -> Said:
-        """Leave-one-out, as `SVMResults.loo` has it."""
+        """Leave-one-out, or by group, as `SVMResults.loo` has it."""
         loo = self.fit.loo(n_jobs, progress)
         return Said(loo.probability, loo.winner, loo.failed, loo.values)
 

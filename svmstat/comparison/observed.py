@@ -8,6 +8,7 @@ import pandas as pd
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import DataError
 from svmstat.formula.values import Level
+from svmstat.objective.units import Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Observed:
     codes : (n,) positions of the rows' levels; −1 in rows of weight zero whose level no other row has
     weights : (n,) case weights
     event : the position of the level that is called positive, of two
+    units : what is independent, as a fit by `svm` knows it; None for copies of rows, or where the model knows of none
     """
 
     name: str
@@ -30,6 +32,7 @@ class Observed:
     codes: Codes
     weights: Floats
     event: int = -1
+    units: Units | None = None
 
     def label(self, row: int) -> object:
         """The label of a row by its position."""
@@ -74,6 +77,26 @@ def agreement(first: Observed, other: Observed) -> Codes:
             f"and {other.name!r} has {other.weights[row]:g}"
         )
     return order
+
+
+def same_units(first: Observed, other: Observed) -> None:
+    """Refuse two fits of which one leaves out together what the other does not.
+
+    Raises
+    ------
+    DataError
+    """
+    one, two = first.units, other.units
+    if (one is None) != (two is None):
+        which, lacks = (first, other) if two is None else (other, first)
+        assert which.units is not None
+        what = "groups" if which.units.grouped else "weight_type='probability'"
+        raise _refused(f"{which.name!r} has {what} and {lacks.name!r} has not, so that other rows are independent")
+    if one is not None and two is not None:
+        used = one.of_row >= 0
+        pairs = np.unique(np.column_stack([one.of_row[used], two.of_row[used]]), axis=0)
+        if len(pairs) != one.count or len(pairs) != two.count or one.grouped != two.grouped:
+            raise _refused(f"{first.name!r} and {other.name!r} have other groups")
 
 
 def _same_rows(first: Observed, other: Observed) -> None:

@@ -11,10 +11,10 @@ from svmstat.reporting.rendering.parts import Entry
 from svmstat.resampling.replicates import least_replicates, percentiles
 
 NOTE = (
-    "lower and upper are percentiles over refits to rows drawn with replacement, each with a map of the rows that it "
-    "left out, averaged over the same rows as the estimate: where the estimate would lie with other samples of this "
-    "size. They are no confidence interval for a true effect, which a penalised fit misses in its mean; and refits "
-    "have fewer different rows, so that the estimate may lie outside."
+    "lower and upper are percentiles over refits to rows, or groups if the fit has them, drawn with replacement, each"
+    " with a map of the rows that it left out, averaged over the rows of the estimate: where the estimate would lie "
+    "with other samples of this size. They are no confidence interval for a true effect, which a penalised fit misses"
+    " in its mean; and refits have fewer different rows, so that the estimate may lie outside."
 )
 NO_BAND = (
     "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."

@@ -117,11 +117,11 @@ class Coefficients(Printed):
 
 
 NOTES = (
-    "Standard errors and percentiles are of refits to rows drawn with replacement, C and scaling as they are: where "
-    "the estimate would lie with other samples of this size. In simulations (python -m benchmarks validity "
-    "coefficients) the 95 % interval covers the mean of the estimate over samples in 0.94 to 0.99 of samples of 100 to "
-    "400 rows, and as often the machine of the whole population with this lambda; standard errors are too large by up "
-    "to a quarter, by more than half with eight columns of noise and C = 10.",
+    "Standard errors and percentiles are of refits to rows, or groups if the fit has them, drawn with replacement, C "
+    "and scaling as they are: where the estimate would lie with other samples of this size. In simulations (python -m"
+    " benchmarks validity coefficients) the 95 % interval covers the mean of the estimate over samples in 0.94 to "
+    "0.99 of samples of 100 to 400 rows, and as often the machine of the whole population with this lambda; standard "
+    "errors are too large by up to a quarter, by more than half with eight columns of noise and C = 10.",
     "They are no intervals of a logistic regression: f is on a scale of its own, and shrunk by its penalty. That one "
     "leaves out 0 is no test of the term, which drop1() has.",
 )

@@ -73,7 +73,7 @@ class Comparison(Printed):
         found = [Estimate(0.0, np.nan)]
         for other in self.evidence[1:]:
             each = (other.log_likelihoods - first.log_likelihoods)[used]
-            found.append(score(each, first.weights[used]))
+            found.append(score(each, first.weights[used], None if first.units is None else first.units.among(used)))
         return found
 
     @property
@@ -83,7 +83,7 @@ class Comparison(Printed):
         ``rows`` that count; ``score``, −2 Σ w log π; ``delta`` to the first model and ``delta_se``, paired;
         ``delta_nested`` and ``nested_se`` if they were asked for; ``rsquared``, ``error_rate`` and ``brier`` as an
         `Evidence` has them, of two levels ``auc`` and ``calibration_slope``; ``mcnemar``, the exact p-value of the
-        errors against those of the first model, NaN where weights are no whole numbers.
+        errors against those of the first model, NaN where weights are no whole numbers, or rows not independent.
         """
         differences = self._differences()
         columns: dict[str, Any] = {
@@ -119,22 +119,29 @@ class Comparison(Printed):
                 (_PREDICTIONS, f"Predictions of rows not seen{slope}"),
             )
         )
-        title = f"Comparison of models ({self.how}, {table['rows'].iloc[0]} rows)"
+        units = self.evidence[0].units
+        groups = f" in {units.count} groups" if units is not None and units.grouped else ""
+        title = f"Comparison of models ({self.how}, {table['rows'].iloc[0]} rows{groups})"
         return Summary(title, parts, tuple(self._notes()), tuple(self._warnings()))
 
     def _notes(self) -> list[str]:
         first, n = self.names[0], int((self.evidence[0].weights > 0).sum())
+        units = self.evidence[0].units
         notes = [
             f"CV score: -2 log-likelihood of the rows by fits without them; differences are from {first}, and negative "
             "where a model is better.",
             "Paired se: 2 sqrt(n var(log p1 - log p2)), rows taken as independent; it is of the expected difference of "
-            "models fitted to samples of this size. " + COVERAGE,
+            "models fitted to samples of this size. " + COVERAGE
+            if units is None or not units.grouped
+            else f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) "
+            "in each; it is of the expected difference of models fitted to this many groups.",
         ]
         if self.nested:
+            folds = 10 if units is None or not units.grouped else min(10, units.count)
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
             notes.append(
-                f"Nested: {splits} into 10 folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "
-                "fits; its se is kept between the naive one of these folds and sqrt(10) of it."
+                f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "
+                f"fits; its se is kept between the naive one of these folds and sqrt({folds}) of it."
             )
         notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
         if n < FEW:
@@ -142,9 +149,11 @@ class Comparison(Printed):
                 f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
                 "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
             )
-        notes.append(
-            "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as independent."
-        )
+        if units is None:
+            notes.append(
+                "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as "
+                "independent."
+            )
         if not self.evidence[0].shape.two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
         return notes
@@ -183,8 +192,10 @@ COVERAGE = (
 def mcnemar(first: Evidence, other: Evidence) -> float:
     """The exact p-value of the test of McNemar (1947) that either of two models is as often the only one that errs.
 
-    NaN where weights are no whole numbers, or a row has no prediction.
+    NaN where weights are no whole numbers, rows come in groups, or a row has no prediction.
     """
+    if first.units is not None:
+        return float("nan")
     used = first.weights > 0
     weights = first.weights[used]
     one, two = first.error.to_numpy()[used], other.error.to_numpy()[used]

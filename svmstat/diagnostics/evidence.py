@@ -13,17 +13,20 @@ from svmstat._tools.checks import one_of
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
+from svmstat.errors import UnavailableError
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
+from svmstat.objective.units import Units
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Evidence:
     """Predictions of n rows beside what was observed; rows of weight zero do not count.
 
-    Standard errors take rows for independent. That of the score is of the expected score of fits of this size: in
-    simulations (``python -m benchmarks validity``) it covers that less often the more of the fit is noise.
+    Standard errors take rows for independent, or units where there are some. That of the score is of the expected score
+    of fits of this size: in simulations (``python -m benchmarks validity``) it covers that less often the more of the
+    fit is noise.
 
     Attributes
     ----------
@@ -46,6 +49,8 @@ class Evidence:
         The positions of the predicted levels, −1 where there is none.
     failed : ndarray (n,) of bool
         Whether the row could not be held out: a class lost, too few for nu, no certificate or no converged map.
+    units : Units or None
+        What is independent: groups of rows, or rows with their weight; None for each copy of a row.
     """
 
     how: str
@@ -58,6 +63,7 @@ class Evidence:
     log_likelihoods: Floats
     winner: Codes
     failed: NDArray[np.bool_]
+    units: Units | None = None
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
@@ -136,6 +142,14 @@ class Evidence:
         return self.weights > 0
 
     @property
+    def _units(self) -> Units | None:
+        """Those of the rows that count."""
+        return self._units_of(self._used)
+
+    def _units_of(self, rows: NDArray[np.bool_]) -> Units | None:
+        return None if self.units is None else self.units.among(rows)
+
+    @property
     def _observed(self) -> tuple[Codes, Floats]:
         """Classes and weights of the rows that count."""
         return self.codes[self._used], self.weights[self._used]
@@ -144,7 +158,7 @@ class Evidence:
 
     @property
     def _score(self) -> Estimate:
-        return predictive.score(self.log_likelihoods[self._used], self._observed[1])
+        return predictive.score(self.log_likelihoods[self._used], self._observed[1], self._units)
 
     @property
     def score(self) -> float:
@@ -153,12 +167,12 @@ class Evidence:
 
     @property
     def score_se(self) -> float:
-        """Standard error of the score, 2 √(n · var of the log-likelihoods), weights being repeats."""
+        """Standard error of the score, 2 √(n · var of the log-likelihoods), weights being repeats; or over groups."""
         return self._score.se
 
     @property
     def _null(self) -> Floats:
-        return predictive.null_log_likelihoods(*self._observed, left_out=self.how != "in-sample")
+        return predictive.null_log_likelihoods(*self._observed, self.how != "in-sample", self._units)
 
     @property
     def null_score(self) -> float:
@@ -167,7 +181,7 @@ class Evidence:
 
     @property
     def _rsquared(self) -> Estimate:
-        return predictive.rsquared(self.log_likelihoods[self._used], self._null, self._observed[1])
+        return predictive.rsquared(self.log_likelihoods[self._used], self._null, self._observed[1], self._units)
 
     @property
     def rsquared(self) -> float:
@@ -186,7 +200,7 @@ class Evidence:
         used = self._used
         if (self.winner[used] < 0).any():
             return Estimate(np.nan, np.nan)
-        return predictive.proportion(self.winner[used] != self.codes[used], self.weights[used])
+        return predictive.proportion(self.winner[used] != self.codes[used], self.weights[used], self._units)
 
     @property
     def error_rate(self) -> float:
@@ -195,7 +209,7 @@ class Evidence:
 
     @property
     def error_rate_se(self) -> float:
-        """√(e (1 − e)/n) for the error rate e."""
+        """√(e (1 − e)/n) for the error rate e; or over groups."""
         return self._error.se
 
     @property
@@ -225,7 +239,8 @@ class Evidence:
         used, found = self._used & (self.winner >= 0), []
         for level in self._each:
             rows = used & ((self.codes == level) == of_it)
-            found.append(predictive.proportion((self.winner[rows] == level) == of_it, self.weights[rows]))
+            hit = (self.winner[rows] == level) == of_it
+            found.append(predictive.proportion(hit, self.weights[rows], self._units_of(rows)))
         return found
 
     @property
@@ -251,7 +266,7 @@ class Evidence:
 
     @property
     def _brier(self) -> Estimate:
-        return predictive.brier(self.probability[self._used], *self._observed)
+        return predictive.brier(self.probability[self._used], *self._observed, self._units)
 
     @property
     def brier(self) -> float:
@@ -267,7 +282,7 @@ class Evidence:
         used, (codes, weights) = self._used, self._observed
         ranked = self.values if self.shape.two else self.probability
         return [
-            predictive.auc(ranked[used, 0 if self.shape.two else level], codes == level, weights)
+            predictive.auc(ranked[used, 0 if self.shape.two else level], codes == level, weights, self._units)
             for level in self._each
         ]
 
@@ -281,13 +296,13 @@ class Evidence:
 
     @property
     def auc_se(self) -> Any:
-        """Its standard error of DeLong, DeLong & Clarke-Pearson (1988)."""
+        """Its standard error of DeLong, DeLong & Clarke-Pearson (1988); over groups that of Obuchowski (1997)."""
         return self._shown([each.se for each in self._auc()], "auc_se")
 
     def _lines(self) -> list[Line]:
         codes, weights = self._observed
         return [
-            predictive.calibration_line(self.probability[self._used, level], codes == level, weights)
+            predictive.calibration_line(self.probability[self._used, level], codes == level, weights, self._units)
             for level in self._each
         ]
 
@@ -314,13 +329,14 @@ class Evidence:
         """Its standard error."""
         return self._shown([line.intercept.se for line in self._lines()], "calibration_intercept_se")
 
-    def reliability(self, B: int = SAMPLES, level: float = 0.9, rng: Any = None) -> Reliability:
+    def reliability(self, B: int | None = None, level: float = 0.9, rng: Any = None) -> Reliability:
         """The probabilities beside their isotonic recalibration: CORP diagram, with consistency bands.
 
         Parameters
         ----------
-        B : int
-            Samples of outcomes for the bands, 0 for no bands, which need whole weights.
+        B : int, optional
+            Samples of outcomes for the bands, 0 for no bands, which need whole weights and independent rows; by default
+            199, with groups or probability weights 0.
         level : float
             That of the bands, point by point.
         rng : int or Generator, optional
@@ -333,6 +349,12 @@ class Evidence:
         """
         response = self.shape.response
         code = response.event_code if self.shape.two else None
+        if self.units is not None and B:
+            raise UnavailableError(
+                "bands are of samples of independent rows of weight one: with groups or probability "
+                "weights there are none, B=0."
+            )
+        B = (SAMPLES if self.units is None else 0) if B is None else B
         return reliability(self.probability, self.codes, self.weights, response.levels, code, B=B, level=level, rng=rng)
 
     def estimates(self) -> dict[str, Estimate]:

@@ -49,6 +49,8 @@ class GofResult(Printed):
         Whether cost and kernel were chosen anew in every replicate.
     n_levels : int
         The number of levels of the response.
+    n_groups : int or None
+        The number of groups, where rows come in groups.
     """
 
     statistic: float
@@ -59,6 +61,7 @@ class GofResult(Printed):
     level: float
     retuned: bool = False
     n_levels: int = 2
+    n_groups: int | None = None
 
     @property
     def B(self) -> int:
@@ -130,8 +133,9 @@ class GofResult(Printed):
                 *((Entry("Tuned in each", self.retuned),) if self.by_residuals else ()),
             ),
         )
+        of_groups = () if self.n_groups is None else (self._note_of_groups(),)
         if not self.by_residuals:
-            return Summary("Goodness of fit by the bootstrapped deviance", (block,), (DEVIANCE_NOTE,))
+            return Summary("Goodness of fit by the bootstrapped deviance", (block,), (*of_groups, DEVIANCE_NOTE))
         beside = Block(
             title="Beside it: the bootstrapped deviance",
             left=(
@@ -140,8 +144,16 @@ class GofResult(Printed):
             ),
             right=(Entry("p-value", pvalue(self.deviance_replicates, self.deviance), "share"),),
         )
-        notes = (f"{_H0[min(self.n_levels, 3)]}. {self.verdict}", RATES, DEVIANCE_NOTE)
+        notes = (f"{_H0[min(self.n_levels, 3)]}. {self.verdict}", *of_groups, RATES, DEVIANCE_NOTE)
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
+
+    def _note_of_groups(self) -> str:
+        if self.method == "pairs":
+            return f"Replicates draw the {self.n_groups} groups, whole."
+        return (
+            f"Rows come in {self.n_groups} groups, and replicates draw their labels independently of each other, given "
+            "the predictors: where rows of one group share what the predictors do not have, H0 is rejected for that."
+        )
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -13,6 +13,7 @@ from svmstat._tools.checks import at_least, between, flag, one_of, refuse, worke
 from svmstat._tools.once import Once
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.loo import LooResult
+from svmstat.errors import UnavailableError
 from svmstat.objective.replicated import failures, upper_point
 from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import percent
@@ -52,6 +53,13 @@ _TO_COME = "Which values some row reaches by chance alone: .envelope()."
 LEAST = 99
 """Fewer replicates have no 95 % point of their maxima worth drawing."""
 _TOP = 10
+_LABELLED = 5
+"""Of groups the largest of either measure, in the figure."""
+
+GROUP_NOTE = (
+    "All of a group is left out: own is the sum over its rows, -2 log pi too, so that large groups have large values. "
+    "There is no envelope, which would take the rows of a group for independent. By row: get_influence(by='row')."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,20 +104,39 @@ class InfluenceResult(Printed):
         The measures of the n rows.
     resample : callable
         B, a seed, workers and whether to show progress → (B, 5) maxima of the measures in refits to drawn labels.
+    of_groups : Index (G,) or None
+        The groups, where they are what was left out: all that is said of n rows is of them then.
     """
 
     loo: LooResult
     measures: Influences
     resample: Callable[[int, np.random.SeedSequence, int | None, bool], Floats]
+    of_groups: pd.Index | None = None
     _kept: Once = field(default_factory=Once, init=False)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether it is of groups that were left out."""
+        return self.of_groups is not None
+
+    @property
+    def index(self) -> pd.Index:
+        """What was left out: the rows (n,), or the G groups."""
+        return self.loo.index if self.of_groups is None else self.of_groups
+
+    @property
+    def _what(self) -> str:
+        return "groups" if self.grouped else "rows"
 
     def __repr__(self) -> str:
         delta = self.delta_deviance
-        most = f", largest {delta.max():.4g} in row {cut(repr(delta.idxmax()), 20)}" if delta.notna().any() else ""
-        return f"<InfluenceResult: deletion deviances of {len(delta)} rows, deviance {self.loo.deviance:.6g}{most}>"
+        place = cut(repr(delta.idxmax()), 20) if delta.notna().any() else ""
+        most = f", largest {delta.max():.4g} in {self._what[:-1]} {place}" if place else ""
+        deleted = f"deletion deviances of {len(delta)} {self._what}"
+        return f"<InfluenceResult: {deleted}, deviance {self.loo.deviance:.6g}{most}>"
 
     def _by_row(self, name: str) -> pd.Series:
-        return pd.Series(getattr(self.measures, name), index=self.loo.index, name=name)
+        return pd.Series(getattr(self.measures, name), index=self.index, name=name)
 
     @property
     def delta_deviance(self) -> pd.Series:
@@ -169,6 +196,8 @@ class InfluenceResult(Printed):
         >>> fit.get_influence().envelope(rng=1)
         <Envelope: maxima over rows in 99 replicates>
         """
+        if self.grouped:
+            raise UnavailableError("an envelope exists for single rows: get_influence(by='row').envelope().")
         at_least("B", B, LEAST)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         maxima = self.resample(B, seed_sequence("rng", rng), n_jobs, progress)
@@ -196,12 +225,18 @@ class InfluenceResult(Printed):
         return pd.DataFrame(
             {
                 **{name: getattr(self.measures, name) for name in MEASURES[:-1]},
-                "max_change": self.loo.max_change,
-                "rms_change": self.loo.rms_change,
-                "pvalue_chi2": chdtrc(1, np.maximum(self.measures.delta_deviance, 0.0)),
+                "max_change": self._first(self.loo.max_change),
+                "rms_change": self.measures.rms_change,
+                **({} if self.grouped else {"pvalue_chi2": chdtrc(1, np.maximum(self.measures.delta_deviance, 0.0))}),
             },
-            index=self.loo.index,
+            index=self.index,
         )
+
+    def _first(self, values: pd.Series) -> Any:
+        """What the rows have, or the groups, of which all rows have the same."""
+        if self.loo.groups is None or not self.grouped:
+            return values.to_numpy()
+        return values.groupby(self.loo.groups.to_numpy()).first().reindex(self.index).to_numpy()
 
     def plot_index(
         self, level: float = 0.95, reference: str = "envelope", what: str = "delta", ax: Any = None,
@@ -216,6 +251,7 @@ class InfluenceResult(Printed):
         reference : {"envelope", "chi2"}
             "envelope": no row exceeds the line in a share ``level`` of samples from the probabilities of the fit;
             "chi2" is the quantile of χ²(1), to which [003] refers ΔD, and which some row of every sample exceeds.
+            Groups have no line: they differ in size, and their rows are not independent.
         what : {"delta", "own", "others", "outlyingness", "influence"}
             ΔD, its parts, −2 log π of the row, or the rms change of f.
         ax : Axes, optional
@@ -229,6 +265,12 @@ class InfluenceResult(Printed):
         between("level", level, 0.0, 1.0)
         one_of("reference", reference, REFERENCES)
         name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
+        if self.grouped:
+            values = getattr(self.measures, name)
+            return index_plot(
+                values, list(map(str, self.index)), np.inf, label="", ylabel=_CALLED[name], what="group",
+                extreme=_LABELLED, ax=ax,
+            )  # fmt: skip
         if reference == "chi2":
             if name != "delta_deviance":
                 raise refuse("what", what, "'delta' with reference='chi2', which [003] has for ΔD only")
@@ -237,7 +279,7 @@ class InfluenceResult(Printed):
             critical = self._envelope(B, rng).critical_value(name, level)
             label = f"{percent(level)} envelope\nof all rows"
         values = getattr(self.measures, name)
-        return index_plot(values, list(map(str, self.loo.index)), critical, label=label, ylabel=_CALLED[name], ax=ax)
+        return index_plot(values, list(map(str, self.index)), critical, label=label, ylabel=_CALLED[name], ax=ax)
 
     def plot(
         self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None
@@ -253,9 +295,14 @@ class InfluenceResult(Printed):
             As in `plot_index`.
         """
         between("level", level, 0.0, 1.0)
+        if self.grouped:
+            return outlying_plot(
+                self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), (np.inf, np.inf),
+                level=level, extreme=_LABELLED, xlabel=_CALLED["rms_change"], ylabel="outlyingness, −2 Σ log π", ax=ax,
+            )  # fmt: skip
         envelope = self._envelope(B, rng)
         return outlying_plot(
-            self.measures.rms_change, self.measures.outlyingness, list(map(str, self.loo.index)),
+            self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)),
             (envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)),
             level=level, xlabel=_CALLED["rms_change"], ylabel=_CALLED["outlyingness"], ax=ax,
         )  # fmt: skip
@@ -271,16 +318,16 @@ class InfluenceResult(Printed):
         if not self.has_envelope:
             raise refuse("envelope", None, "computed before, by .envelope()")
         found = {name: getattr(self.measures, name) > self._known.critical_value(name, level) for name in MEASURES}
-        return pd.DataFrame(found, index=self.loo.index)
+        return pd.DataFrame(found, index=self.index)
 
     def summary(self) -> Summary:
         """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope if it has been computed."""
-        m, index = self.measures, self.loo.index
-        known = ~np.isnan(m.delta_deviance) & (self.loo.weights > 0)
+        m, index = self.measures, self.index
+        known = ~np.isnan(m.delta_deviance) & (True if self.grouped else self.loo.weights > 0)
         order = np.argsort(-np.where(known, m.delta_deviance, -np.inf), kind="stable")[:_TOP]
         likeness = _correlation(m.delta_deviance[known], m.own[known])
         block = Block(
-            left=(Entry("Rows left out", int(known.sum()), "count"),),
+            left=(Entry(f"{self._what.capitalize()} left out", int(known.sum()), "count"),),
             right=(Entry("Correlation with own", likeness, "share"),),
         )
         largest = Table(
@@ -288,8 +335,10 @@ class InfluenceResult(Printed):
             index=tuple(map(str, index[order])),
             cells=tuple(tuple(float(getattr(m, name)[k]) for name in MEASURES) for k in order),
             styles=("share",) * len(MEASURES),
-            title="Rows of largest delta D",
+            title=f"{self._what.capitalize()} of largest delta D",
         )
+        if self.grouped:
+            return Summary("Influence of whole groups", (block, largest), (*NOTES, GROUP_NOTE))
         if not self.has_envelope:
             return Summary("Influence of single rows", (block, largest), (*NOTES, _TO_COME))
         return Summary("Influence of single rows", (block, largest, self._beside_envelope()), (*NOTES, ENVELOPE_NOTE))

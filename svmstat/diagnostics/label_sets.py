@@ -24,6 +24,13 @@ _NOTES = (
     "What the fit achieves is small sets.",
 )
 
+_OF_GROUPS = (
+    "Of new groups, exchangeable with those of the fit, a row drawn at random from those of a level in a group has the "
+    "level in its set in about {level} of the groups: exactly so but for the one group by which the fits without a "
+    "group differ from the fit [Lee, Barber & Willett 2023]. Of the rows of one group it may be many more or fewer.",
+    *_NOTES[1:],
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabelSets(Printed):
@@ -46,6 +53,8 @@ class LabelSets(Printed):
         Their case weights.
     how : str
         How they were held out, "leave-one-out" or "10 folds".
+    grouped : bool
+        Whether groups are what is exchangeable: the weights of the rows of a level in one group add up to one then.
     """
 
     index: pd.Index
@@ -56,6 +65,7 @@ class LabelSets(Printed):
     codes: Codes
     weights: Floats
     how: str
+    grouped: bool = False
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -104,7 +114,7 @@ class LabelSets(Printed):
         totals, sizes = self._totals, self.size
         cells = zip(totals.tolist(), self.coverage.tolist(), self.mean_size.tolist(), strict=True)
         by_level = Table(
-            headers=("n", "coverage", "mean size"),
+            headers=("groups" if self.grouped else "n", "coverage", "mean size"),
             index=names,
             cells=tuple((n, _or_none(covered), _or_none(size)) for n, covered, size in cells),
             styles=("count", "share", "share"),
@@ -120,11 +130,12 @@ class LabelSets(Printed):
             styles=("count", "share"),
             title=f"Sets of {len(self.index)} row{'s'[: len(self.index) != 1]}",
         )
-        notes = [note.format(level=percent(self.level)) for note in _NOTES]
+        notes = [note.format(level=percent(self.level)) for note in (_OF_GROUPS if self.grouped else _NOTES)]
         least = np.ceil(1.0 / (1.0 - self.level) - 1.0 - 1e-9)
         few = [f"{name} ({total:g})" for name, total in zip(names, totals.tolist(), strict=True) if total < least]
         if few:
-            notes.append(f"With fewer than {least:g} rows a level is in every set: {', '.join(few)}.")
+            what = "groups that have it" if self.grouped else "rows"
+            notes.append(f"With fewer than {least:g} {what} a level is in every set: {', '.join(few)}.")
         if lost := int(sizes.isna().sum()):
             rows = "row" if lost == 1 else "rows"
             notes.append(f"{lost} {rows} without a set: a predictor is missing, or there is no fit without the row.")

@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes
+from svmstat._tools.checks import one_of
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
-from svmstat.diagnostics.worth import HELD_OUT_NOTES, held_out_tables
+from svmstat.diagnostics.worth import held_out_notes, held_out_tables
+from svmstat.errors import UnavailableError
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
@@ -32,16 +34,19 @@ class LooResult(Printed, Evidence):
         D of the fit to all rows.
     losses : tuple of Loss
         Margins and class weights of each pair.
+    groups : Series (n,) or None
+        The group of each row, where there are groups.
     """
 
     arrays: LeaveOneOut
     full_winner: Codes
     deviance: float
     losses: tuple[Loss, ...]
+    groups: pd.Series | None = None
 
     @property
     def deviance_deleted(self) -> pd.Series:
-        """D_(k) (n,), the deviance of the fit without row k, and of its map, over the remaining rows."""
+        """D_(k) (n,), the deviance of the fit without row k, or its group, and of its map, over the remaining rows."""
         return self._by_row(self.arrays.changes.deviance_deleted, "deviance_deleted")
 
     @property
@@ -82,12 +87,26 @@ class LooResult(Printed, Evidence):
         """How many refits left the exact path and were solved anew."""
         return self.arrays.n_rescued
 
-    def summary_frame(self) -> pd.DataFrame:
+    def summary_frame(self, by: str = "row") -> pd.DataFrame:
         """One row for each row of the fit: prediction, probability, log-likelihood, error, deleted deviance.
 
         The first columns are ``decision_value`` and ``probability`` of the event; of more than two levels ``predicted``
         and the ``probability`` of the level that was observed.
+
+        Parameters
+        ----------
+        by : {"row", "group"}
+            "group" gives a row for each group instead: ``rows`` and their ``weight``, ``score`` −2 Σ w log π,
+            ``score_per_row``, ``error_rate``, ``deviance_deleted`` and ``kkt_violation``.
+
+        Raises
+        ------
+        UnavailableError
+            With by="group" for a fit without groups.
         """
+        one_of("by", by, ("row", "group"))
+        if by == "group":
+            return self._by_group()
         arrays = self.arrays
         if self.shape.two:
             first = {"decision_value": self.decision_values, "probability": self.prob}
@@ -105,6 +124,20 @@ class LooResult(Printed, Evidence):
             },
             index=self.index,
         )
+
+    def _by_group(self) -> pd.DataFrame:
+        if self.groups is None:
+            raise UnavailableError("by='group' needs a fit with groups: svm(..., groups=...).")
+        used, w = self._used, self.weights
+        label = self.groups.to_numpy()[used]
+        each = {"score": -2.0 * w * self.log_likelihoods, "error_rate": w * self.error.to_numpy()}
+        sums = pd.DataFrame({"rows": 1, "weight": w} | each)[used].groupby(label).agg(_sum)
+        of_fit = {"deviance_deleted": self.arrays.changes.deviance_deleted, "kkt_violation": self.arrays.violation}
+        found = sums.join(pd.DataFrame(of_fit)[used].groupby(label).first())
+        found["error_rate"] /= found["weight"]
+        found.insert(3, "score_per_row", found["score"] / found["weight"])
+        found.index.name = self.groups.name
+        return found
 
     def plot_calibration(self, ax: Any = None) -> Any:
         """Leave-one-out probabilities against how often the event, or each of more levels, was observed.
@@ -125,21 +158,37 @@ class LooResult(Printed, Evidence):
     def summary(self) -> Summary:
         """Score, errors, ranking and calibration of the rows by the fits without them, and what went wrong."""
         rows = "row" if self.n_failed == 1 else "rows"
+        if self.groups is not None and self.n_failed:
+            G = self.groups[self.failed].nunique()
+            rows = f"{rows}, of {G} group{'s'[: G != 1]},"
         lost = f"{rows} could not be left out: a class lost, too few for nu, no certificate or no converged Platt map."
         warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
         errors = Block(
-            left=(Entry("Rows left out", int((self.weights > 0).sum()), "count"),),
+            left=(
+                *([] if self.groups is None else [Entry("Groups left out", self._n_groups, "count")]),
+                Entry("Rows left out", int((self.weights > 0).sum()), "count"),
+            ),
             right=(
                 Entry("Apparent error", self.apparent_error, "share"),
                 Entry("Excess error", self.excess_error, "share"),
             ),
         )
-        notes = ("-2 log-likelihood of the rows by the fits without them is the CV score.", *HELD_OUT_NOTES)
-        return Summary("Leave-one-out", (*held_out_tables(self), errors), notes, warnings)
+        notes = ("-2 log-likelihood of the rows by the fits without them is the CV score.", *held_out_notes(self))
+        return Summary(self.how.capitalize(), (*held_out_tables(self), errors), notes, warnings)
+
+    @property
+    def _n_groups(self) -> int:
+        return 0 if self.groups is None else int(self.groups[self._used].nunique())
 
     def __repr__(self) -> str:
+        groups = "" if self.groups is None else f"{self._n_groups} groups, "
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
         return (
-            f"<{type(self).__name__}: n = {len(self.index)}, CV score {self.score:.6g}, leave-one-out error "
+            f"<{type(self).__name__}: n = {len(self.index)}, {groups}CV score {self.score:.6g}, {self.how} error "
             f"{self.error_rate:.4g}, apparent error {self.apparent_error:.4g}{failed}>"
         )
+
+
+def _sum(part: pd.Series) -> Any:
+    """NaN where a value is."""
+    return part.sum(skipna=False)

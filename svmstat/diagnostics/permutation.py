@@ -19,6 +19,15 @@ _NOTES = (
 _HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"
 
 
+_OF_GROUPS = {
+    "groups": ("The response does not vary within groups, and was permuted among them, whole.",),
+    "within groups": (
+        "The response was permuted within groups, whose shares of it stay: the test is of what predictors say within "
+        "groups, and of those that do not vary there it says nothing.",
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class PermutationResult(Printed):
     """The CV score of the fit against those of fits to the permuted response [Ojala & Garriga 2010].
@@ -33,12 +42,15 @@ class PermutationResult(Printed):
         The CV score of the class frequencies.
     retuned : bool
         Whether cost and kernel were chosen anew for every permutation.
+    permuted : str
+        What the response was permuted among: "rows", whole "groups", or rows "within groups".
     """
 
     statistic: float
     replicates: Floats
     null_score: float
     retuned: bool
+    permuted: str = "rows"
 
     @property
     def B(self) -> int:
@@ -79,7 +91,8 @@ class PermutationResult(Printed):
             ),
         )
         chosen = "chosen anew for each" if self.retuned else _HELD
-        return Summary("Permutation test", (block,), (_NOTES[0].format(chosen=chosen), _NOTES[1]))
+        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), _NOTES[1])
+        return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -18,8 +18,8 @@ from svmstat.resampling.replicates import Spread, least_replicates
 WHAT = "stability of the estimate"
 
 _NOTES = (
-    "se, lower and upper are of refits to rows drawn with replacement, each with a map of the rows that it left out: "
-    "where the estimate would lie with other samples of this size.",
+    "se, lower and upper are of refits to rows, or groups if the fit has them, drawn with replacement, each with a map "
+    "of the rows that it left out: where the estimate would lie with other samples of this size.",
     "It is no confidence interval for the true probability. In simulations with C and gamma fixed (python -m "
     "benchmarks validity sets) the 95 % interval covers the mean of the estimate over samples in 0.95 to 1.00 of rows, "
     "the true probability in 0.49 to 0.99: least where a level is rare or the truth rougher than the fit.",

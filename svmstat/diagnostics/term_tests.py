@@ -87,7 +87,8 @@ class TermTests(Printed):
     def _change(self, test: TermTest) -> Estimate:
         used = self.evidence.weights > 0
         each = test.evidence.log_likelihoods - self.evidence.log_likelihoods
-        return score(each[used], self.evidence.weights[used])
+        units = None if self.evidence.units is None else self.evidence.units.among(used)
+        return score(each[used], self.evidence.weights[used], units)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -143,15 +144,23 @@ class TermTests(Printed):
         return Summary(_TITLES[self.kind], parts, tuple(self._notes()), tuple(self._warnings()))
 
     def _notes(self) -> list[str]:
+        units = self.evidence.units
+        what = "groups" if units is not None and units.grouped else "rows"
         sense = "positive where it helps" if self.kind == "drop1" else "negative where it helps"
         notes = [
             f"Change: of the CV score, -2 log-likelihood of rows by fits without them, with the term "
-            f"{_DONE[self.kind]}, C and kernel as they were: {sense}. Its se takes rows for independent and makes no "
+            f"{_DONE[self.kind]}, C and kernel as they were: {sense}. Its se takes {what} for independent and makes no "
             "test: all fits have seen the same rows."
         ]
+        if units is not None and units.grouped:
+            notes.append(
+                f"The test of the generalised covariance measure is over {units.count} groups: residuals are held out "
+                "by group, and the variance is that of their sums in groups. It needs 10 groups for each df."
+            )
         if self.repeats:
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
-            notes.append(f"Nested: {splits} into 10 folds (Bates, Hastie & Tibshirani 2023), as in compare().")
+            folds = 10 if units is None or not units.grouped else min(10, units.count)
+            notes.append(f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), as in compare().")
         notes += [
             "Statistic, df, p-value: generalised covariance measure (Shah & Peters 2020) of H0, that the response does "
             "not depend on the term given the other predictors: do held-out residuals of the fit without it go with "

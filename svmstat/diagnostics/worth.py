@@ -34,6 +34,30 @@ HELD_OUT_NOTES = (
     ".reliability() tells more.",
 )
 
+_BY_GROUP = (
+    "Groups are held out whole, and standard errors are over {G} groups, independent of each other: they are of what "
+    "fits to this many groups are worth for rows of new groups, not of this fit. In simulations (python -m benchmarks "
+    "validity groups) +-1.96 of that of -2 log-likelihood covers this in 0.82 to 0.88 of samples of 30 and 60 groups, "
+    "and by row, where groups have an effect, in 0.68 to 0.82.{few}"
+)
+_FEW_GROUPS = 30
+_FEW = " With fewer than {least} groups such standard errors are too small more often than not [Cameron & Miller 2015]."
+_PROBABILITY = (
+    "Weights are probability weights: numbers are weighted means, and standard errors those of {n} independent rows "
+    "that carry their weights; strata and finite populations are not allowed for."
+)
+
+
+def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
+    """What the numbers of held-out rows, and their standard errors, do not say."""
+    units = held_out.units
+    if units is None:
+        return HELD_OUT_NOTES
+    if not units.grouped:
+        return (_PROBABILITY.format(n=units.count), *HELD_OUT_NOTES)
+    few = _FEW.format(least=_FEW_GROUPS) if units.count < _FEW_GROUPS else ""
+    return (_BY_GROUP.format(G=units.count, few=few), *HELD_OUT_NOTES[1:])
+
 
 CORRECTED_NOTE = (
     "The held-out numbers are those of the best of many fits, and too good for that: R-squared corrected for tuning is "
@@ -42,10 +66,13 @@ CORRECTED_NOTE = (
 )
 
 
-def evidence_tables(apparent: Evidence, held_out: Evidence | None, corrected: float | None = None) -> list[Part]:
+def evidence_tables(
+    apparent: Evidence, held_out: Evidence | None, corrected: float | None = None, by_row: Evidence | None = None
+) -> list[Part]:
     """The numbers of the fit's own rows and those of held-out rows, with standard errors of the latter.
 
-    With R² of the latter as it would be if cost and kernel had not been chosen by them, where that is known.
+    With R² of the latter as it would be if cost and kernel had not been chosen by them, where that is known; and of
+    groups that are held out, for contrast, what it would be ``by_row``.
     """
     both = [apparent] if held_out is None else [apparent, held_out]
     found = [each.estimates() for each in both]
@@ -53,6 +80,7 @@ def evidence_tables(apparent: Evidence, held_out: Evidence | None, corrected: fl
     if corrected is not None and held_out is not None:
         place = 1 + list(_OF_ALL).index("rsquared")
         rows.insert(place, ("  corrected for tuning", "share", (None, corrected, None)))
+    beside = {} if by_row is None else {label: value.value for label, _, value in numbers_of(by_row)}
     title = "Evidence" if held_out is None else f"Evidence (held out: {held_out.how})"
     if apparent.shape.two:
         of_event = [next(each.by_level())[1] for each in both]
@@ -62,7 +90,10 @@ def evidence_tables(apparent: Evidence, held_out: Evidence | None, corrected: fl
                 known[0] = Estimate(float("nan"), float("nan"))
             if len(known) > 1 or name not in _OF_HELD_OUT:
                 rows.append(_row(known, label, "share"))
-    headers = ("in-sample", "held out", "std. error")[: 1 if held_out is None else 3]
+    headers: tuple[str, ...] = ("in-sample", "held out", "std. error")[: 1 if held_out is None else 3]
+    if by_row is not None:
+        headers = ("in-sample", "held out by group", "std. error", "by row")
+        rows = [(label, style, (*cells, _or_none(beside.get(label, math.nan)))) for label, style, cells in rows]
     first = _table(headers, rows, title)
     return [first] if apparent.shape.two else [first, _by_level(both[-1])]
 

@@ -4,6 +4,7 @@ from svmstat.formula.altered import AlteredRows, Variable, check_inside, check_v
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.functions import is_shared
+from svmstat.formula.grouping import Grouping, fold_labels
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, read_by_condition, true_probabilities
 from svmstat.formula.sides import right_side, with_response
@@ -13,6 +14,7 @@ from svmstat.formula.update import update_formula
 __all__ = [
     "AlteredRows",
     "Design",
+    "Grouping",
     "ModelFrame",
     "NewRows",
     "Response",
@@ -23,6 +25,7 @@ __all__ = [
     "check_inside",
     "check_varies",
     "is_shared",
+    "fold_labels",
     "named_column",
     "read_by_condition",
     "right_side",

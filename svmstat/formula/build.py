@@ -17,6 +17,7 @@ from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
 from svmstat.formula.factor import Factor, Term, learn_factor
+from svmstat.formula.grouping import WEIGHT_TYPES, Grouping, check_labels, group_labels, grouping_of, mean_one
 from svmstat.formula.parse import Parsed, parse
 from svmstat.formula.response import (
     Response,
@@ -60,6 +61,10 @@ class ModelFrame:
         Whether there were weights.
     data : DataFrame
         What it was made of, not copied.
+    weight_type : str
+        "frequency", or "probability" for weights that were divided by their mean.
+    grouping : Grouping or None
+        Which rows belong together.
     """
 
     design: Design
@@ -75,6 +80,8 @@ class ModelFrame:
     data: pd.DataFrame
     _outcome: Expression
     _outcome_columns: dict[Hashable, Column]
+    weight_type: str = "frequency"
+    grouping: Grouping | None = None
 
     def __repr__(self) -> str:
         return f"<ModelFrame: {len(self.codes)} rows of {len(self.data)}, {len(self.design.column_names)} columns>"
@@ -137,11 +144,13 @@ class ModelFrame:
         return np.where(value.missing, -1, codes)
 
 
-def build_design(
+def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     formula: str,
     data: pd.DataFrame,
     *,
     weights: Any = None,
+    weight_type: str = "frequency",
+    groups: Any = None,
     subset: Any = None,
     event: object = None,
     na_action: str = "drop",
@@ -165,6 +174,10 @@ def build_design(
     weights : Hashable or array_like, optional
         A column or one number >= 0 for each row of `data`; a Series must have the index of `data`. A row of
         weight 2 counts as two rows. A row of weight 0 stays but has no influence.
+    weight_type : {"frequency", "probability"}
+        Whether weights are repeats, or are divided by their mean over the rows that are used.
+    groups : Hashable or array_like, optional
+        A column or one label for each row of `data`: which rows belong together.
     subset : str or array_like of bool, optional
         The rows to use: a condition such as ``"depth > 100"``, or one boolean for each row of `data`. Where
         it is missing the row is not used.
@@ -218,8 +231,10 @@ def build_design(
     """
     data = check_frame("data", data)
     names = _checked(data, na_action, scale, env)
-    weighting = named_column("weights", weights, data)
-    no_predictors = set(ignored) if weighting is None else {weighting, *ignored}
+    checks.one_of("weight_type", weight_type, WEIGHT_TYPES)
+    given = group_labels(groups, data)
+    own = (named_column("weights", weights, data), named_column("groups", groups, data, "label"))
+    no_predictors = {*(name for name in own if name is not None), *ignored}
     parsed = parse(formula, [name for name in data.columns if name not in no_predictors])
     left, right = _bound(parsed, data, names)
     _tell_both_sides(left, right.values())
@@ -230,14 +245,17 @@ def build_design(
     inside = subset_rows(subset, data, names)
     chosen = np.flatnonzero(inside)
     w = case_weights(weights, data, inside)[chosen]
+    n_inside, known = len(chosen), check_labels(given, data, chosen, na_action)
+    chosen, w = chosen[known], w[known]
     if len(chosen) < len(table):
         table = table.take(chosen)
     distinct = {left.code: left, **right}
-    complete = evaluate_complete(list(distinct.values()), table, w, na_action)
+    probability = weight_type == "probability"
+    complete = evaluate_complete(list(distinct.values()), table, (w > 0).astype(float) if probability else w, na_action)
     if len(complete.rows) < len(table):
         table = table.take(complete.rows)
     check_finite_columns("data", table, predictors)
-    w = w[complete.rows]
+    w = mean_one(w[complete.rows]) if probability else w[complete.rows]
     counted = w > 0
 
     outcome = complete.values[left.code]
@@ -273,12 +291,14 @@ def build_design(
         weights=w,
         index=table.index,
         rows=chosen[complete.rows],
-        n_missing=len(chosen) - len(complete.rows),
-        n_subset_dropped=len(data) - len(chosen),
+        n_missing=n_inside - len(complete.rows),
+        n_subset_dropped=len(data) - n_inside,
         weights_given=weights is not None,
         data=data,
         _outcome=left,
         _outcome_columns={name: table.kinds[name] for name in left.columns},
+        weight_type=weight_type,
+        grouping=grouping_of(given, chosen[complete.rows], counted),
     )
 
 

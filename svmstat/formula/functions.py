@@ -66,7 +66,13 @@ PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ 
 FALLBACK: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY_NAMES.split()}
 # Functions of other packages' formulas, with what to write here.
 _ALONE = "a smooth term stands by itself among the predictors, not inside another function, nor on the left"
+COUNTS = (
+    "counts of successes and failures are two rows each, of which these are the weights: "
+    "pd.concat([data.assign(event=True, w=data.successes), data.assign(event=False, w=data.failures)]) with "
+    "'event ~ x' and weights='w'; groups= of the original rows keeps both together"
+)
 ADVICE = {
+    "cbind": COUNTS,
     "s": f"{_ALONE}, as in y ~ s(x) + s(np.log(z))",
     "ti": f"{_ALONE}, as in y ~ s(x) + s(z) + ti(x, z)",
     "offset": "a support vector machine has none, since its f is on a scale of its own, on which no part of it is "

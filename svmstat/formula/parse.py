@@ -14,6 +14,7 @@ from patsy.desc import INTERCEPT, EvalFactor, IntermediateExpr, Term
 from patsy.parse_formula import parse_formula
 
 from svmstat.errors import ArgumentTypeError, FormulaError
+from svmstat.formula.functions import COUNTS
 from svmstat.formula.names import NO_NAME, column_named, read_names
 from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
@@ -123,7 +124,7 @@ def _response(left: IntermediateExpr, text: str) -> Source:
         whole = Source("", text, min(s.start for s in sources), max(s.end for s in sources))
         raise whole.error(
             f"The formula has {len(factors)} terms on its left side where one is allowed; "
-            "arithmetic and logic go inside I(...)."
+            f"arithmetic and logic go inside I(...). If they are counts: {COUNTS}."
         )
     return _source(factors[0], text)
 

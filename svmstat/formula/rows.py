@@ -14,8 +14,8 @@ from svmstat.formula.parse import whole
 from svmstat.formula.source import Untrusted
 
 
-def named_column(name: str, values: object, data: pd.DataFrame) -> Hashable | None:
-    """The column that the argument ``name`` names, None if it names none.
+def named_column(name: str, values: object, data: pd.DataFrame, what: str = "number") -> Hashable | None:
+    """The column that the argument ``name`` names, None if it names none; ``what`` it might hold instead.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def named_column(name: str, values: object, data: pd.DataFrame) -> Hashable | No
         return None
     if values not in data.columns:
         hint = nearest(str(values), map(str, data.columns))
-        allowed = f"the name of a column, or one number for each row{hint or '.'}"
+        allowed = f"the name of a column, or one {what} for each row{hint or '.'}"
         raise ArgumentError(f"{name}={values!r} is not allowed: it must be {allowed}")
     return values
 
@@ -95,7 +95,7 @@ def true_probabilities(truth: object, data: pd.DataFrame, rows: np.ndarray) -> n
 def _row_numbers(name: str, given: object, data: pd.DataFrame, allowed: str) -> tuple[np.ndarray, str]:
     """The numbers (n,) that an argument gives, NaN where missing, and how to call it in a message."""
     column = named_column(name, given, data)
-    values = data[column] if column is not None else _aligned(name, given, data.index)
+    values = data[column] if column is not None else aligned(name, given, data.index)
     kind, numbers = plain(values) if isinstance(values, pd.Series) else ("several columns", pd.Series())
     shown = name if column is None else f"{name} (column {column!r})"
     if kind not in ("number", "boolean", "missing") or isinstance(numbers.dtype, pd.CategoricalDtype):
@@ -157,7 +157,7 @@ def read_by_condition(subset: str, data: pd.DataFrame) -> tuple[Hashable, ...]:
 
 
 def _booleans(subset: object, index: pd.Index) -> np.ndarray:
-    values = _aligned("subset", subset, index)
+    values = aligned("subset", subset, index)
     kind, booleans = plain(values)
     if kind not in ("boolean", "missing") or isinstance(booleans.dtype, pd.CategoricalDtype):
         allowed = "a condition as text, or True or False for each row"
@@ -165,7 +165,7 @@ def _booleans(subset: object, index: pd.Index) -> np.ndarray:
     return booleans.to_numpy(dtype=bool, na_value=False)
 
 
-def _aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
+def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
     """One value for each row of the data, as a series."""
     if isinstance(values, pd.DataFrame | Mapping | set | frozenset) or not hasattr(values, "__len__"):
         given = type(values).__name__

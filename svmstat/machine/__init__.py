@@ -8,6 +8,7 @@ from svmstat.machine.fit import (
     fit_again,
     fit_machine,
     machine_with,
+    in_units,
     pose,
     reweighted,
     rows_of,

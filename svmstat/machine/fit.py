@@ -1,7 +1,7 @@
 """A kernel, rows of a design and pairs of classes: the fitted machine and its decision values."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ from svmstat.machine.pairs import (
     with_solution,
 )
 from svmstat.objective.bounds import counts
+from svmstat.objective.units import Units
 from svmstat.solver import Gram, LowRank, Solution
 
 
@@ -38,6 +39,7 @@ class Posed:
     group_codes : (G,) their classes
     gram : the gram matrix of the groups
     pairs : the problems
+    units : what is left out and drawn together; None for one copy of a row
     """
 
     kernel: Kernel
@@ -48,6 +50,7 @@ class Posed:
     group_codes: Codes
     gram: Gram
     pairs: tuple[PosedPair, ...]
+    units: Units | None = field(default=None, kw_only=True)
 
     @property
     def C(self) -> float:
@@ -223,6 +226,7 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
         pairs.append(PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem))
     posed = Posed(
         machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
+        units=None if machine.units is None else machine.units.kept(weights),
     )  # fmt: skip
     return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
 
@@ -251,6 +255,32 @@ def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> M
     gram = machine.gram if np.array_equal(rows, np.arange(machine.gram.n)) else machine.gram.part(rows)
     posed = _pose(machine.kernel, X, codes, weights, machine.pairs, machine.C, groups, gram)
     return _machine(posed, tuple(solved(pair, None) for pair in posed.pairs))
+
+
+def in_units(machine: Machine, place: Codes, weights: Floats, units: Units) -> Machine:
+    """The same machine, the weight of its rows divided among units.
+
+    Parameters
+    ----------
+    machine : each of whose rows is a group for itself
+    place : (m,) a row of the machine
+    weights : (m,) a part of its weight; all parts of a row add up to it
+    units : of the m parts
+
+    Returns
+    -------
+    Machine
+        Its n rows are the m parts.
+    """
+    own = machine.groups
+    first = np.zeros(len(own.first), np.intp)
+    first[place[::-1]] = np.arange(len(place))[::-1]
+    groups = Groups(first, place, own.weights, weights / own.weights[place], own.point)
+    X = machine.X[np.ix_(place, place)] if isinstance(machine.kernel, Precomputed) else machine.X[place]
+    return replace(
+        machine, X=X, codes=machine.codes[place], weights=weights, groups=groups,
+        decision_values=machine.decision_values[place], units=units,
+    )  # fmt: skip
 
 
 def rows_of(machine: Machine, groups: Codes) -> Floats:
@@ -316,7 +346,10 @@ def _machine(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
     if not used.all():
         at = partial(_decision_at, kernel, X, groups, gram, pairs)
         values[~used] = point_by_point(X[~used], X[used], values[used], at)
-    return Machine(kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values)
+    return Machine(
+        kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values,
+        units=posed.units,
+    )  # fmt: skip
 
 
 def _decision_at(

@@ -18,6 +18,9 @@ these limits a product of two leaves the kernel, and the number of rows, a facto
 double overflows or vanishes. How far apart the bounds are is no ground for refusing them: the certificate judges that.
 """
 
+ROUNDING = 1e-12
+"""Of a weight what is less than this part of it is rounding."""
+
 
 def check_range(factors: Mapping[str, Floats | float]) -> None:
     """Refuse upper bounds u_i = C · w_i · L(y_i) that are too large or too small for the arithmetic of doubles.
@@ -88,15 +91,18 @@ def weighted(C: float, weights: Floats, class_weight: Floats) -> Floats:
     return C * weights * class_weight
 
 
-def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp], copies: Floats) -> Floats:
-    """A part of each row in turn left out: u_k falls by the share copies_k / w_k.
+def deletions(
+    upper: Floats, weights: Floats, rows: NDArray[np.intp], copies: Floats, of: NDArray[np.intp] | None = None
+) -> Floats:
+    """Parts of some rows left out: u_k falls by the share copies_k / w_k.
 
     Parameters
     ----------
     upper : (n,) bounds of the full fit
     weights : (n,) case weights behind them
-    rows : (B,) which rows, each with w_k > 0
-    copies : (B,) how much of the weight to take away, ≤ w_k
+    rows : (E,) which rows, each with w_k > 0
+    copies : (E,) how much of the weight to take away, of each row no more than w_k in all
+    of : (E,) which of B deletions each is a part of, rising from 0 to B − 1; by default each is one for itself
 
     Returns
     -------
@@ -107,10 +113,19 @@ def deletions(upper: Floats, weights: Floats, rows: NDArray[np.intp], copies: Fl
     >>> deletions(np.array([2.0, 6.0]), np.array([1.0, 3.0]), np.array([0, 1]), np.ones(2))
     array([[0., 6.],
            [2., 4.]])
+    >>> deletions(np.array([2.0, 6.0]), np.array([1.0, 3.0]), np.array([0, 1]), np.ones(2), np.zeros(2, int))
+    array([[0., 4.]])
     """
-    uppers = np.tile(upper, (len(rows), 1))
-    left = (weights[rows] - copies) / weights[rows]
-    uppers[np.arange(len(rows)), rows] = upper[rows] * left
+    of = np.arange(len(rows)) if of is None else of
+    uppers = np.tile(upper, (of[-1] + 1 if len(of) else 0, 1))
+    taken = np.zeros(uppers.shape) if len(of) > len(uppers) else None
+    if taken is None:
+        left = weights[rows] - copies
+    else:
+        np.add.at(taken, (of, rows), copies)
+        left = weights[rows] - taken[of, rows]
+        left[left < ROUNDING * weights[rows]] = 0.0  # of several copies of a row that add up to all of it
+    uppers[of, rows] = upper[rows] * (left / weights[rows])
     return uppers
 
 

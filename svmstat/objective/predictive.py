@@ -1,7 +1,10 @@
 """How well probabilities predict, each number with its standard error; a row of weight w counts as w rows.
 
+Where there are units, weights count in numbers as before, and standard errors are over units.
+
 References: Brier (1950); Cox (1958), Two further applications of a model for binary regression; DeLong, DeLong &
-Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating characteristic curves.
+Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver operating characteristic curves;
+Obuchowski (1997), Nonparametric analysis of clustered ROC curve data.
 """
 
 from typing import NamedTuple
@@ -11,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.units import Units
 
 _MOST_STEPS = 50
 _ROUNDING = 1e-12
@@ -31,43 +35,73 @@ class Line(NamedTuple):
     slope: Estimate
 
 
-def score(log_likelihood: Floats, weights: Floats) -> Estimate:
-    """−2 Σ w log π of rows (n,), with 2 √(N · variance of log π), N = Σw.
+def spread(deviations: Floats, weights: Floats, units: Units | None = None) -> float:
+    """Σ w d² for deviations d (n,) with Σ w d = 0, the square of the standard error of the sum of independent copies.
+
+    Of G units of N = Σw rows, which are independent of each other but not within, G/(G − 1) · (N − 1)/N times the sum
+    of the squares of their sums Σ w d: that is the same where each is a row of weight one. Of a mean it is the variance
+    by linearisation, units being drawn with all that belongs to them [Cochran 1977: 9A].
+
+    Examples
+    --------
+    >>> d, each = np.array([1.0, 1.0, -2.0]), Units(np.array([0, 0, 1]), 2, True)
+    >>> spread(d, np.ones(3)), spread(d, np.ones(3), each)
+    (6.0, 10.666666666666666)
+    """
+    if units is None:
+        return float(weights @ deviations**2)
+    G, N = units.count, weights.sum()
+    if G < 2:
+        return float("nan")
+    return float((units.sums(weights * deviations) ** 2).sum() * G / (G - 1.0) * (N - 1.0) / N)
+
+
+def score(log_likelihood: Floats, weights: Floats, units: Units | None = None) -> Estimate:
+    """−2 Σ w log π of rows (n,), with 2 √(N · variance of log π), N = Σw; of ``units`` by `spread`.
 
     Examples
     --------
     >>> score(np.log([0.5, 0.5, 0.25]), np.ones(3)).value  # 8 log 2
     5.545177444479562
     """
-    spread = np.sqrt(weights.sum() * _variance(log_likelihood, weights))
-    return Estimate(-2.0 * float(weights @ log_likelihood), 2.0 * float(spread))
+    se = np.sqrt(weights.sum() * _variance(log_likelihood, weights, units))
+    return Estimate(-2.0 * float(weights @ log_likelihood), 2.0 * float(se))
 
 
-def rsquared(log_likelihood: Floats, null: Floats, weights: Floats) -> Estimate:
+def rsquared(log_likelihood: Floats, null: Floats, weights: Floats, units: Units | None = None) -> Estimate:
     """1 − Σ w log π / Σ w log π₀ for the null's log π₀ (n,); the standard error by the delta method.
 
     Where π is π₀ up to rounding it is 0.
     """
     of_null = float(weights @ null)
     ratio = float(weights @ log_likelihood) / of_null
-    spread = np.sqrt(weights.sum() * _variance(log_likelihood - ratio * null, weights))
-    return Estimate(0.0 if abs(1.0 - ratio) < _ROUNDING else 1.0 - ratio, float(spread) / abs(of_null))
+    se = np.sqrt(weights.sum() * _variance(log_likelihood - ratio * null, weights, units))
+    return Estimate(0.0 if abs(1.0 - ratio) < _ROUNDING else 1.0 - ratio, float(se) / abs(of_null))
 
 
-def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool) -> Floats:
+def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool, units: Units | None = None) -> Floats:
     """(n,) logarithm of the frequency of the row's class among all rows, or among the others if it is left out.
+
+    The others are all copies of rows but one; or the rows of other ``units``.
 
     Examples
     --------
     >>> np.exp(null_log_likelihoods(np.array([0, 0, 1]), np.array([1.0, 1.0, 2.0]), left_out=True)).round(4)
     array([0.3333, 0.3333, 0.3333])
     """
-    totals, out = np.bincount(codes, weights), np.minimum(weights, 1.0) if left_out else 0.0
-    own = totals[codes] - out
-    return np.where(own > 0, np.log(np.maximum(own, _SMALL) / (weights.sum() - out)), np.nan)
+    totals = np.bincount(codes, weights).astype(float)
+    if left_out and units is not None:
+        members = np.eye(len(totals))[codes] * weights[:, None]
+        others = units.others(members)
+        own, left = others[np.arange(len(codes)), codes].copy(), others.sum(axis=1)
+        own[own <= _ROUNDING * totals[codes]] = 0.0
+    else:
+        out = np.minimum(weights, 1.0) if left_out else 0.0
+        own, left = totals[codes] - out, weights.sum() - out
+    return np.where(own > 0, np.log(np.maximum(own, _SMALL) / left), np.nan)
 
 
-def brier(probability: Floats, codes: Codes, weights: Floats) -> Estimate:
+def brier(probability: Floats, codes: Codes, weights: Floats, units: Units | None = None) -> Estimate:
     """Mean square of 1{y = event} − π for two classes; of more the mean sum of squares over the classes [Brier 1950].
 
     Examples
@@ -77,11 +111,11 @@ def brier(probability: Floats, codes: Codes, weights: Floats) -> Estimate:
     """
     observed = codes[:, None] == np.arange(probability.shape[1])
     each = ((observed - probability) ** 2).sum(axis=1)
-    return _mean(each / 2.0 if probability.shape[1] == 2 else each, weights)
+    return _mean(each / 2.0 if probability.shape[1] == 2 else each, weights, units)
 
 
-def proportion(which: NDArray[np.bool_], weights: Floats) -> Estimate:
-    """The weighted share of rows for which it is true, with √(p (1 − p)/N).
+def proportion(which: NDArray[np.bool_], weights: Floats, units: Units | None = None) -> Estimate:
+    """The weighted share of rows for which it is true, with √(p (1 − p)/N); of ``units`` by `spread`.
 
     Examples
     --------
@@ -90,11 +124,15 @@ def proportion(which: NDArray[np.bool_], weights: Floats) -> Estimate:
     """
     total = weights.sum()
     share = float(weights[which].sum() / total) if total > 0 else np.nan
+    if units is not None and total > 0:
+        return Estimate(share, float(np.sqrt(spread(which.astype(float) - share, weights, units))) / float(total))
     return Estimate(share, float(np.sqrt(share * (1.0 - share) / total)))
 
 
-def auc(values: Floats, event: NDArray[np.bool_], weights: Floats) -> Estimate:
+def auc(values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None) -> Estimate:
     """P(value of an event > value of another row) + ½ P(equal), with the standard error of DeLong et al. (1988).
+
+    Of ``units`` that of Obuchowski (1997), which adds up the same parts of all rows of a unit.
 
     Examples
     --------
@@ -106,14 +144,24 @@ def auc(values: Floats, event: NDArray[np.bool_], weights: Floats) -> Estimate:
         return Estimate(np.nan, np.nan)
     below_event = _placement(values[event], values[~event], other)
     above_other = 1.0 - _placement(values[~event], values[event], one)
-    variance = _variance(below_event, one) / one.sum() + _variance(above_other, other) / other.sum()
-    return Estimate(float(one @ below_event / one.sum()), float(np.sqrt(variance)))
+    area = float(one @ below_event / one.sum())
+    if units is None:
+        variance = _variance(below_event, one) / one.sum() + _variance(above_other, other) / other.sum()
+        return Estimate(area, float(np.sqrt(variance)))
+    parts = np.empty(len(values))
+    for rows, w, placed in ((event, one, below_event), (~event, other, above_other)):
+        total = w.sum()
+        parts[rows] = (placed - area) / total * np.sqrt(total / (total - 1.0) if total > 1.0 else np.nan)
+    return Estimate(area, float(np.sqrt(spread(parts, weights, units))))
 
 
-def calibration_line(probability: Floats, event: NDArray[np.bool_], weights: Floats) -> Line:
+def calibration_line(
+    probability: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None
+) -> Line:
     """Logistic regression of the outcome on logit π [Cox 1958]: 0 and 1 if π is calibrated.
 
-    NaN where the logits separate events from other rows, or are all the same: then there is no such line.
+    The standard errors are those of the model; of ``units`` they are by the sandwich of the sums of their scores. NaN
+    where the logits separate events from other rows, or are all the same: then there is no such line.
     """
     p = np.clip(probability, _SMALL, 1.0 - np.finfo(float).epsneg)
     x, y = np.log(p) - np.log1p(-p), event.astype(float)
@@ -133,7 +181,12 @@ def calibration_line(probability: Floats, event: NDArray[np.bool_], weights: Flo
             step *= 4.0 / size
         line += step
         if np.abs(step).max() <= 1e-12 * max(1.0, np.abs(line).max()):
-            se = np.sqrt(np.diag(np.linalg.inv(information)))
+            covariance = np.linalg.inv(information)
+            if units is not None:
+                scores = units.sums(design * (weights * (y - mean))[:, None]) @ covariance
+                correction = units.count / (units.count - 1.0) if units.count > 1 else np.nan
+                covariance = correction * scores.T @ scores
+            se = np.sqrt(np.diag(covariance))
             return Line(*map(Estimate, line.tolist(), se.tolist()))
     return nothing
 
@@ -154,14 +207,15 @@ def _placement(values: Floats, among: Floats, weights: Floats) -> Floats:
     return np.asarray((below + not_above) / 2.0 / sums[-1])
 
 
-def _mean(values: Floats, weights: Floats) -> Estimate:
+def _mean(values: Floats, weights: Floats, units: Units | None) -> Estimate:
     total = weights.sum()
-    return Estimate(float(weights @ values / total), float(np.sqrt(_variance(values, weights) / total)))
+    variance = _variance(values, weights, units) / total
+    return Estimate(float(weights @ values / total), float(np.sqrt(variance)))
 
 
-def _variance(values: Floats, weights: Floats) -> float:
+def _variance(values: Floats, weights: Floats, units: Units | None = None) -> float:
     """With N − 1 in the denominator, N = Σw; NaN where that is not positive."""
     total = weights.sum()
     if total <= 1.0:
         return float("nan")
-    return float(weights @ (values - weights @ values / total) ** 2 / (total - 1.0))
+    return spread(values - weights @ values / total, weights, units) / float(total - 1.0)

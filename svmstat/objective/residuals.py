@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.units import Units
 
 KINDS = ("response", "pearson", "deviance", "quantile")
 
@@ -68,8 +69,13 @@ class Binned:
     total: Floats
 
 
-def binned(x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, which: Codes) -> Binned:
+def binned(
+    x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, which: Codes, units: Units | None = None
+) -> Binned:
     """Mean response residuals of rows (n,) in the bins ``which`` (n,) [Gelman & Hill 2007]; empty ones are left out.
+
+    The standard errors are those of independent rows with these probabilities; of ``units`` the root of the sum of the
+    squares of their sums.
 
     Examples
     --------
@@ -78,5 +84,8 @@ def binned(x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, w
     array([0. , 0.1])
     """
     sums = [np.bincount(which, weights * each) for each in (1.0, x, observed - p, p * (1.0 - p))]
+    if units is not None:
+        cells = np.bincount(which * units.count + units.of_row, weights * (observed - p), len(sums[0]) * units.count)
+        sums[3] = (cells.reshape(len(sums[0]), -1) ** 2).sum(axis=1)
     total, along, residual, variance = (each[sums[0] > 0].astype(float) for each in sums)
     return Binned(along / total, residual / total, np.sqrt(variance) / total, total)

@@ -77,7 +77,7 @@ def report(
         influence.envelope(max(B, LEAST), _another(seed, 1), n_jobs, progress)
     parts = {
         "Summary": [fit.summary().as_html()],
-        "Prediction error by leave-one-out": prediction(loo),
+        f"Prediction error by {loo.how}": prediction(loo),
         "Beside a logistic model": beside_logistic(fit, *how),
         "Goodness of fit": goodness(gof),
     }
@@ -88,7 +88,7 @@ def report(
         parts["Terms"] = terms(fit, *how)
         parts["Effects"] = effects(fit, replicates, *how)
     parts |= {
-        "Influential rows": influential(fit, influence, level),
+        "Influential groups" if influence.grouped else "Influential rows": influential(fit, influence, level),
         "Calibration": calibration(fit, loo),
         "How this was made": provenance(fit, gof, shown_seed, call),
     }

@@ -22,9 +22,10 @@ _METHODS = {
 
 def prediction(loo: LooResult) -> Iterator[str]:
     """Numbers of rows that are left out."""
+    what = "row" if loo.units is None or not loo.units.grouped else "row's whole group"
     yield paragraph(
-        "Each row is predicted by the fit, and by the map from decision values to probabilities, without this row. The "
-        "excess error is the leave-one-out error minus the apparent error."
+        f"Each row is predicted by the fit, and by the map from decision values to probabilities, without this {what}. "
+        f"The excess error is the {loo.how} error minus the apparent error."
     )
     yield loo.summary().as_html()
 
@@ -68,5 +69,5 @@ def _predicted(fit: SVMResults) -> str:
 
 
 def draws_labels(fit: SVMResults) -> bool:
-    """Whether every copy of a row can draw a label."""
-    return bool((fit.frame.weights == np.round(fit.frame.weights)).all())
+    """Whether every copy of a row can draw a label, independently of all others."""
+    return fit.machine.units is None and bool((fit.frame.weights == np.round(fit.frame.weights)).all())

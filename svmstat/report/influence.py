@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics import InfluenceResult
-from svmstat.diagnostics.influence import ENVELOPE_NOTE
+from svmstat.diagnostics.influence import ENVELOPE_NOTE, GROUP_NOTE
 from svmstat.diagnostics.influence import NOTES as INFLUENCE_NOTES
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import counted_rows, figure, paragraph
@@ -30,6 +30,9 @@ _HEADERS = {
 
 def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> Iterator[str]:
     """Outlyingness and influence, with the rows above a line."""
+    if influence.grouped:
+        yield from _of_groups(influence)
+        return
     yield paragraph(INFLUENCE_NOTES[0])
     by_chance = influence.has_envelope
     if by_chance:
@@ -64,6 +67,24 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         yield f'<div class="influence">{influence.summary().as_html()}</div>'
     if above.any():
         yield from _rows_above(fit, influence, np.flatnonzero(above))
+
+
+def _of_groups(influence: InfluenceResult) -> Iterator[str]:
+    """Groups that are left out whole, for which there is no line."""
+    yield paragraph(GROUP_NOTE)
+    yield figure(
+        lambda ax: influence.plot(ax=ax),
+        WIDE,
+        "Outlyingness against influence",
+        "How badly each group is predicted without it, against what it does to the fit.",
+    )
+    yield figure(
+        lambda ax: influence.plot_index(ax=ax),
+        WIDE,
+        "Index plot of the deletion deviances",
+        "Deletion deviances of all groups.",
+    )
+    yield f'<div class="influence">{influence.summary().as_html()}</div>'
 
 
 def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iterator[str]:

@@ -52,6 +52,10 @@ def call_text(fit: SVMResults) -> str:
     }
     if fit.weights_given:
         arguments["weights"] = ...
+    if fit.weight_type != "frequency":
+        arguments["weight_type"] = fit.weight_type
+    if fit.groups is not None:
+        arguments["groups"] = ...
     if fit.n_outside_subset:
         arguments["subset"] = ...
     listed = (f"{name}={_literal(value)}" for name, value in arguments.items() if value is not None)

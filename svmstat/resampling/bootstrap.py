@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def bootstrap_deviance(
     machine : the fit
     maps : its Platt maps
     B : number of replicates, ≥ 1
-    method : "pairs" draws round(Σw) copies of the rows with probabilities w/Σw; "parametric" keeps the rows and draws
+    method : "pairs" draws rows as `drawn_rows` does; "parametric" keeps the rows and draws
         the class of each of their w copies from its probabilities; its w must be whole numbers
     seed : replicate r depends on it and on r alone
     n_jobs, progress : as in `leave_one_out`
@@ -80,7 +80,7 @@ def bootstrap_deviance(
     Replicates
     """
     if method == "pairs":
-        chances, starts = machine.groups.weights / machine.groups.weights.sum(), _observed(machine)
+        chances, starts = np.empty(0), _observed(machine)
     else:
         chances, starts = maps.probabilities(machine.group_values), _every_label(machine)
     gram = machine.gram if method == "pairs" else starts[0].problem.gram
@@ -132,7 +132,7 @@ def _replicates(
     seed: np.random.SeedSequence, which: Codes,
 ) -> Floats:  # fmt: skip
     """Deviances (R,) of the replicates ``which`` (R,), NaN where one failed."""
-    draw = _groups if method == "pairs" else drawn_labels
+    draw = _pairs if method == "pairs" else drawn_labels
     copies = np.array([draw(machine, chances, replicate_generator(seed, int(r))) for r in which])
     R, G, _ = copies.shape
     f, good = np.empty((R, G, len(starts))), np.ones(R, bool)
@@ -162,19 +162,46 @@ def replicate_generator(seed: np.random.SeedSequence, replicate: int) -> np.rand
     return np.random.Generator(np.random.PCG64(child))
 
 
-def _groups(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
-    """How often each group is drawn with each label (G, K), the label being its own; chances (G,)."""
-    copies = np.zeros((len(chances), machine.n_classes))
-    drawn = rng.multinomial(round(machine.groups.weights.sum()), chances)
-    copies[np.arange(len(chances)), machine.group_codes] = drawn
+class Drawn(NamedTuple):
+    """A sample with replacement: of each group of equal rows what was drawn, and of what was not the weight, (G,)."""
+
+    copies: Floats
+    left_out: Floats
+
+
+def drawn_rows(machine: Machine, rng: np.random.Generator) -> Drawn:
+    """Draw round(Σw) copies of the rows with chances w/Σw; or of G units G with equal chances, whole.
+
+    A row counts as left out if no copy of it, nor of an equal row, was drawn; or if its unit was not.
+    """
+    weights, units = machine.groups.weights, machine.units
+    if units is None:
+        copies = rng.multinomial(round(weights.sum()), weights / weights.sum()).astype(float)
+        return Drawn(copies, np.where(copies == 0, weights, 0.0))
+    times = rng.multinomial(units.count, np.full(units.count, 1.0 / units.count))
+    used = np.flatnonzero(units.of_row >= 0)
+    of_row, place, w = times[units.of_row[used]], machine.groups.of_row[used], machine.weights[used]
+    return Drawn(*(np.bincount(place, w * often, len(weights)).astype(float) for often in (of_row, of_row == 0)))
+
+
+def _pairs(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
+    """How often each group is drawn with each label (G, K), the label being its own."""
+    del chances
+    copies = np.zeros((len(machine.group_codes), machine.n_classes))
+    copies[np.arange(len(copies)), machine.group_codes] = drawn_rows(machine, rng).copies
     return copies
 
 
 def drawn_labels(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
     """How many copies of each group have each label (G, K), drawn by their chances (G, K), the event's first."""
+    return labels_of(machine, machine.groups.weights, chances, rng)
+
+
+def labels_of(machine: Machine, weights: Floats, chances: Floats, rng: np.random.Generator) -> Floats:
+    """The same of any parts of the rows (m,), whose weights (m,) are whole numbers."""
     order = list(dict.fromkeys(machine.classes.ravel().tolist()))
     copies = np.empty(chances.shape)
-    copies[:, order] = rng.multinomial(machine.groups.weights.astype(np.int64), chances[:, order])
+    copies[:, order] = rng.multinomial(weights.astype(np.int64), chances[:, order])
     return copies
 
 

@@ -7,6 +7,7 @@ from scipy.stats import chi2
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.repeats import distinct_rows
+from svmstat.objective.units import Units
 from svmstat.resampling.ridge import left_out_residuals
 
 LEAST_ROWS = 10
@@ -45,12 +46,15 @@ def untested(df: int, why: str, concurvity: float = np.nan) -> Dependence:
     return Dependence(np.nan, df, np.nan, concurvity, why)
 
 
-def generalised_covariance(residuals: Floats, columns: Floats, others: Floats, weights: Floats) -> Dependence:
+def generalised_covariance(
+    residuals: Floats, columns: Floats, others: Floats, weights: Floats, units: Units | None = None
+) -> Dependence:
     """The test for some columns of a design, the residuals of the response being given.
 
     w_k = vec(r_k e_k'), with e_k the residuals of an orthonormal basis of the columns by kernel ridge regression on the
     others without row k, so that neither units nor reference levels matter; T = n w̄' Ŝ⁻¹ w̄, where Ŝ is the covariance
-    matrix (divisor n) of the w_k.
+    matrix (divisor n) of the w_k. Where there are units the e are residuals without the unit, and n Ŝ is the sum of the
+    products of the sums of each unit, which alone are independent: T is χ² for many units, whatever goes on within.
 
     Parameters
     ----------
@@ -58,21 +62,25 @@ def generalised_covariance(residuals: Floats, columns: Floats, others: Floats, w
     columns : (n, c) a single one that has more than two values counts with its square
     others : (n, p)
     weights : (n,) positive, as repeats
+    units : what is independent; None for copies of rows
 
     Returns
     -------
     Dependence
     """
-    rows = distinct_rows(np.hstack([columns, others]), weights)
+    apart = [] if units is None else [units.of_row[:, None].astype(float)]
+    rows = distinct_rows(np.hstack([columns, others, *apart]), weights)
     columns, others = columns[rows.first], others[rows.first]
     basis = orthonormal(np.hstack([columns, columns**2]) if columns.shape[1] == 1 else columns, rows.weights)
+    held = None if units is None else units.among(rows.first)
     n, df = float(weights.sum()), basis.shape[1] * (residuals.shape[1] - 1)
     if df == 0:
         return untested(df, "its columns are constant in these rows")
-    if n < LEAST_ROWS * df:
-        return untested(df, f"{n:.6g} rows are fewer than {LEAST_ROWS} for each of {df} degrees of freedom")
-    e = left_out_residuals(others, basis, rows.weights)[rows.of_row]
-    alone = left_out_residuals(others[:, :0], basis, rows.weights)[rows.of_row]
+    count, what = (n, "rows") if units is None else (units.count, "groups" if units.grouped else "rows")
+    if count < LEAST_ROWS * df:
+        return untested(df, f"{count:.6g} {what} are fewer than {LEAST_ROWS} for each of {df} degrees of freedom")
+    e = left_out_residuals(others, basis, rows.weights, held)[rows.of_row]
+    alone = left_out_residuals(others[:, :0], basis, rows.weights, held)[rows.of_row]
     missed = np.average(e**2, axis=0, weights=weights) / np.average(alone**2, axis=0, weights=weights)
     concurvity = 1.0 - float(missed.mean())
     if missed.min() < _UNEXPLAINED:
@@ -80,7 +88,12 @@ def generalised_covariance(residuals: Floats, columns: Floats, others: Floats, w
     products = (residuals[:, 1:, None] * e[:, None, :]).reshape(len(e), df)
     mean = np.average(products, axis=0, weights=weights)
     centred = products - mean
-    statistic = float(n * mean @ np.linalg.solve((weights * centred.T) @ centred / n, mean))
+    if units is None:
+        scatter = (weights * centred.T) @ centred
+    else:
+        sums = units.sums(weights[:, None] * centred)
+        scatter = sums.T @ sums
+    statistic = float(n * mean @ np.linalg.solve(scatter / n, mean))
     return Dependence(statistic, df, float(chi2.sf(statistic, df)), concurvity)
 
 

@@ -1,4 +1,4 @@
-"""The different deletions of the rows of a fit, in tasks of a size that suits the machine, and what these will take."""
+"""The different deletions of rows or units, in tasks of a size that suits the machine, and what these will take."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.repeats import distinct_rows
-from svmstat.machine import Groups
+from svmstat.machine import Groups, Pair, elsewhere
+from svmstat.objective.units import Units
 from svmstat.resampling.loops import matrix_bytes
-from svmstat.solver import Gram
+from svmstat.solver import Batch, Gram
 
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
@@ -27,42 +28,97 @@ _ARRAYS = 9
 
 @dataclass(frozen=True, slots=True)
 class Deletions:
-    """The D different deletions of n rows.
+    """The D different deletions of n rows: one copy of a row, or all rows of a unit.
 
     Attributes
     ----------
-    group : (D,) a group of equal rows
-    copies : (D,) how much of its weight is taken away
+    row : (E,) the rows that are deleted, deletion by deletion
+    group : (E,) the group of equal rows of each
+    copies : (E,) how much of its weight is taken away
+    start : (D + 1,) where the rows of each deletion begin
     used : the rows of positive weight
     of_used : which deletion is that of each of them
+    place_of_used : where each of them, or a row equal to it, stands in ``row``
     """
 
+    row: Codes
     group: Codes
     copies: Floats
+    start: Codes
     used: Codes
     of_used: Codes
+    place_of_used: Codes
 
     @property
-    def row(self) -> Codes:
-        """(D,) a row of which each is the deletion."""
-        rows = np.empty(len(self.group), np.intp)
-        rows[self.of_used] = self.used
-        return rows
+    def size(self) -> int:
+        """D."""
+        return len(self.start) - 1
 
-    def given_out(self, values: NDArray[Any], full: Any, n: int) -> NDArray[Any]:
-        """What the deletions have (D, …), for the n rows; those of weight zero have what the ``full`` fit has."""
+    @property
+    def of(self) -> Codes:
+        """(E,) the deletion that each row is a part of."""
+        return np.repeat(np.arange(self.size), np.diff(self.start))
+
+    def some(self, which: Codes) -> "Deletions":
+        """Some of the deletions (d,), without the rows that they are those of."""
+        sizes = self.start[which + 1] - self.start[which]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(self.start[which] - start[:-1], sizes) + np.arange(start[-1])
+        none = np.empty(0, np.intp)
+        return Deletions(self.row[places], self.group[places], self.copies[places], start, none, none, none)
+
+    def taken(self, codes: Codes, n_classes: int) -> Floats:
+        """(D, K) how much of the weight of each class they take away; codes (G,) of the groups."""
+        place = self.of * n_classes + codes[self.group]
+        taken = np.bincount(place, self.copies, self.size * n_classes).astype(float)
+        return taken.reshape(self.size, n_classes)
+
+    def given_out(self, values: NDArray[Any], full: Any, n: int, own: bool = False) -> NDArray[Any]:
+        """What the deletions have (D, …), or their ``own`` rows (E, …), for the n rows.
+
+        Those of weight zero have what the ``full`` fit has.
+        """
         rows = np.empty((n, *values.shape[1:]), values.dtype)
         rows[:] = full
-        rows[self.used] = values[self.of_used]
+        rows[self.used] = values[self.place_of_used if own else self.of_used]
         return rows
 
 
-def different_deletions(groups: Groups, weights: Floats) -> Deletions:
-    """What it is to leave out each row in turn: min(w, 1) of its group; weights (n,) of the rows."""
+def different_deletions(groups: Groups, weights: Floats, units: Units | None = None) -> Deletions:
+    """What it is to leave out each row in turn, min(w, 1) of its group, or each unit; weights (n,) of the rows."""
     used = np.flatnonzero(weights > 0)
-    copies = np.minimum(weights[used], 1.0)
-    found = distinct_rows(np.column_stack([groups.of_row[used], copies]), copies)
-    return Deletions(groups.of_row[used[found.first]], copies[found.first], used, found.of_row)
+    if units is None:
+        copies = np.minimum(weights[used], 1.0)
+        found = distinct_rows(np.column_stack([groups.of_row[used], copies]), copies)
+        row, start = used[found.first], np.arange(len(found.first) + 1)
+        return Deletions(row, groups.of_row[row], copies[found.first], start, used, found.of_row, found.of_row)
+    row, start = units.rows()
+    place = np.empty(len(weights), np.intp)
+    place[row] = np.arange(len(row))
+    return Deletions(row, groups.of_row[row], weights[row], start, used, units.of_row[used], place[used])
+
+
+def unseen_rows(groups: Groups, weights: Floats, fold: Codes, out: NDArray[np.bool_]) -> Deletions:
+    """What the fit of each fold does not see: ``fold`` (n,) that of each row, −1 for none; ``out`` (k, n)."""
+    hidden = [np.flatnonzero(each & (weights > 0)) for each in out]
+    row = np.concatenate(hidden)
+    start = np.concatenate([[0], np.cumsum([len(each) for each in hidden])])
+    used = np.flatnonzero((weights > 0) & (fold >= 0))
+    return Deletions(row, groups.of_row[row], weights[row], start, used, fold[used], np.empty(0, np.intp))
+
+
+def of_other_classes(
+    gram: Gram, pair: Pair, batch: Batch, moved: Codes, left: Deletions, holds: NDArray[np.bool_], own: Floats
+) -> Floats:
+    """The own values (E,), those of rows of other classes than the pair's by the ``moved`` solutions of the batch."""
+    found, of = own.copy(), left.of
+    for q, deletion in enumerate(moved):
+        rows = np.flatnonzero(~holds & (of == deletion))
+        if len(rows):
+            groups, where = np.unique(left.group[rows], return_inverse=True)
+            h = elsewhere(gram, pair.rows, groups, batch.alpha[q : q + 1] * pair.problem.signs)[0]
+            found[rows] = (h + batch.intercept[q])[where]
+    return found
 
 
 def deletions_per_task(gram: Gram) -> int:

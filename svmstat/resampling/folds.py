@@ -1,7 +1,7 @@
 """Stratified k-fold: each fold left out of every pair as a bound u = 0 on the one kernel matrix, along a path of costs.
 
 Scaling, kernel width and factor coding are those of the fit to all rows. Rows that are copies of each other are in one
-fold: otherwise a fit would be tested on rows that it has seen.
+fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
 from svmstat.machine import Posed, decided_elsewhere, others_of, vote
+from svmstat.objective.bounds import ROUNDING
 from svmstat.solver import Solution, Status, solve
 
 
@@ -61,15 +62,51 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     return fold
 
 
+def assign_units(totals: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """A fold 0 … k − 1 for each of G units, so that folds have about as much of every class.
+
+    The units come in the order of their size, those of one size in a random order, and each goes where there is least
+    of its classes.
+
+    Parameters
+    ----------
+    totals : (G, K) weights of the classes in each unit
+    k : number of folds, ≤ G
+    rng : where the order of units of one size comes from
+
+    Examples
+    --------
+    >>> totals = np.array([[3.0, 1.0], [1.0, 3.0], [3.0, 1.0], [1.0, 3.0]])
+    >>> fold = assign_units(totals, 2, np.random.default_rng(1))
+    >>> np.array([totals[fold == which].sum(axis=0) for which in range(2)])
+    array([[4., 4.],
+           [4., 4.]])
+    """
+    shares = totals / totals.sum(axis=0)
+    order = rng.permutation(len(totals))
+    order = order[np.argsort(-shares.max(axis=1)[order], kind="stable")]
+    fold, held = np.empty(len(totals), np.intp), np.zeros((k, totals.shape[1]))
+    size = np.zeros(k)
+    for place, unit in enumerate(order):
+        free = np.flatnonzero(size == 0) if k - np.count_nonzero(size) >= len(order) - place else np.arange(k)
+        cost = (held @ shares[unit])[free]
+        least = free[np.flatnonzero(cost <= cost.min() + 1e-12)]
+        chosen = least[np.argmin(held.sum(axis=1)[least])]
+        fold[unit] = chosen
+        held[chosen] += shares[unit]
+        size[chosen] += 1
+    return fold
+
+
 def hold_out(
-    posed: Posed, out: NDArray[np.bool_], costs: Sequence[float], coupling: str, with_maps: bool = True
+    posed: Posed, away: Floats | NDArray[np.bool_], costs: Sequence[float], coupling: str, with_maps: bool = True
 ) -> HeldOut:
-    """Fit for each cost without some of the groups, and predict these.
+    """Fit for each cost without some of the groups of equal rows, or a part of these, and predict them.
 
     Parameters
     ----------
     posed : the problems of the pairs, for any cost
-    out : (G,) the m groups that are left out
+    away : (G,) how much of the weight of each group is left out, of m of them some; or whether all of it is
     costs : (J,) values of C, rising: each solution is where the next sets off
     coupling : how the probabilities of the pairs are coupled
     with_maps : whether Platt maps are fitted; without them there are no log-likelihoods
@@ -78,6 +115,10 @@ def hold_out(
     -------
     HeldOut
     """
+    totals = posed.groups.weights
+    away = np.where(away, totals, 0.0) if away.dtype == bool else away
+    out = away > 0.0
+    kept = np.where(totals - away > ROUNDING * totals, totals - away, 0.0)
     J, m, P = len(costs), int(np.count_nonzero(out)), len(posed.pairs)
     f, slope, intercept = np.full((J, m, P), np.nan), *np.full((2, J, 1, P), np.nan)
     certified, calibrated = np.ones(J, bool), np.full(J, with_maps)
@@ -86,12 +127,13 @@ def hold_out(
     for p, pair in enumerate(posed.pairs):
         solution: Solution | None = None
         platt: Platt | None = None
-        left = out[pair.rows]
+        left, weights = out[pair.rows], kept[pair.rows]
+        share = weights / totals[pair.rows]
         others = others_of(pair.rows, len(out))
         others = others[out[others]]
-        y, weights = pair.problem.signs, posed.groups.weights[pair.rows]
+        y, seen = pair.problem.signs, weights > 0.0
         for j, cost in enumerate(costs):
-            upper = np.where(left, 0.0, cost / pair.C * pair.problem.upper)
+            upper = cost / pair.C * pair.problem.upper * share
             solution = solve(replace(pair.problem, upper=upper), start=solution)
             if solution.status is Status.ONE_CLASS:
                 certified[:], calibrated[:], n_support[:] = False, False, np.nan
@@ -102,12 +144,11 @@ def hold_out(
             is_support[j, pair.rows] |= solution.alpha > 0
             certified[j] &= solution.status is Status.CERTIFIED
             if with_maps:
-                platt = fit_platt(decision[~left], y[~left], weights[~left], near=platt)
+                platt = fit_platt(decision[seen], y[seen], weights[seen], near=platt)
                 slope[j, 0, p], intercept[j, 0, p] = platt.slope, platt.intercept
                 calibrated[j] &= platt.converged
-    kept = np.where(out, 0.0, posed.groups.weights)
-    totals = np.bincount(posed.group_codes, kept, posed.n_classes).astype(float)
-    maps = Maps(slope, intercept, calibrated, posed.classes, totals, coupling, "insample")
+    left_of_classes = np.bincount(posed.group_codes, kept, posed.n_classes).astype(float)
+    maps = Maps(slope, intercept, calibrated, posed.classes, left_of_classes, coupling, "insample")
     winner = vote(f.reshape(-1, P), posed.classes).reshape(J, m)
     log_likelihood = maps.log_likelihoods(f, posed.group_codes[out])
     n_support += is_support @ posed.groups.weights

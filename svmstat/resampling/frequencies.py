@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.objective.units import Units
 from svmstat.resampling.said import Said
 
 
@@ -17,13 +18,15 @@ class Frequencies:
     ----------
     codes : (n,) the classes, −1 where there is none
     weights : (n,) zero where there is none
+    units : what is left out together; None for one copy of a row
     """
 
     codes: Codes
     weights: Floats
+    units: Units | None = None
 
     def one_by_one(self) -> Said:
-        """Of the rows without each one, or without a copy of it.
+        """Of the rows without each one, or without a copy of it, or its unit.
 
         Examples
         --------
@@ -32,6 +35,8 @@ class Frequencies:
                [0.5, 0.5],
                [1. , 0. ]])
         """
+        if self.units is not None:
+            return self._said(np.maximum(self.units.others(self._members * self.weights[:, None]), 0.0))
         return self._said(self._members.T @ self.weights - self._members * np.minimum(self.weights, 1.0)[:, None])
 
     def without(self, lots: Sequence[Codes]) -> list[Said]:

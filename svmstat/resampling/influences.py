@@ -6,6 +6,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine
+from svmstat.objective.units import Units
 from svmstat.resampling.predicted import How, predicted
 
 
@@ -33,9 +34,10 @@ MEASURES = tuple(field.name for field in fields(Influences))
 
 
 def influences(
-    weights: Floats, deviance: float, deviance_deleted: Floats, insample: Floats, unseen: Floats, rms_change: Floats
-) -> Influences:
-    """The measures.
+    weights: Floats, deviance: float, deviance_deleted: Floats, insample: Floats, unseen: Floats, rms_change: Floats,
+    units: Units | None = None,
+) -> Influences:  # fmt: skip
+    """The measures of n rows; of a unit that is a group those of the G groups, of which out and own are sums.
 
     Parameters
     ----------
@@ -43,10 +45,17 @@ def influences(
     deviance, deviance_deleted : D and (n,) D_(k)
     insample, unseen : (n,) log-likelihoods by the in-sample map, and held out
     rms_change : (n,)
+    units : what is left out
     """
+    taken = np.minimum(weights, 1.0) if units is None else weights
+    own = np.where(weights > 0, -2.0 * taken * insample, 0.0)
+    outlyingness = -2.0 * unseen
+    if units is not None and units.grouped:
+        first = np.array([rows[0] for rows in units])
+        deviance_deleted, rms_change = deviance_deleted[first], rms_change[first]
+        own, outlyingness = units.sums(own), units.sums(np.where(weights > 0, weights * outlyingness, 0.0))
     delta = deviance - deviance_deleted
-    own = np.where(weights > 0, -2.0 * np.minimum(weights, 1.0) * insample, 0.0)
-    return Influences(delta, own, delta - own, -2.0 * unseen, rms_change)
+    return Influences(delta, own, delta - own, outlyingness, rms_change)
 
 
 def largest_influences(how: How, machine: Machine, point: Codes) -> Floats | None:

@@ -17,12 +17,13 @@ from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
 from svmstat.machine import Machine, elsewhere, others_of, vote
-from svmstat.objective.bounds import deletions
+from svmstat.objective.bounds import ROUNDING, deletions
 from svmstat.resampling.deletions import (
     Deletions,
     deletions_per_task,
     different_deletions,
     memory_of_deletions,
+    of_other_classes,
     trials,
 )
 from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_reason, one_blas_thread, run_pieces
@@ -139,14 +140,14 @@ def leave_one_out(
     -------
     LeaveOneOut
     """
-    left = different_deletions(machine.groups, machine.weights)
+    left = different_deletions(machine.groups, machine.weights, machine.units)
     with one_blas_thread():
         anchors = [anchor_at(pair.problem, pair.solution) for pair in machine.pairs]
 
     def task(some: Codes) -> tuple[Any, ...]:
-        return machine, maps, anchors, left.group[some], left.copies[some], influence
+        return machine, maps, anchors, left.some(some), influence
 
-    D, size = len(left.group), _size(machine, influence)
+    D, size = left.size, _size(machine, influence)
     pieces = [np.arange(start, min(start + size, D)) for start in range(0, D, size)]
     parts = run_pieces(
         _without,
@@ -207,12 +208,14 @@ def _outlook(
     machine: Machine, anchors: Sequence[Anchor], left: Deletions, task: Callable[[Codes], tuple[Any, ...]]
 ) -> Outlook:
     """What the deletions will cost, from a few of them."""
-    pairs, moved = machine.pairs, machine.is_support[left.group]
+    pairs, moved = machine.pairs, np.logical_or.reduceat(machine.is_support[left.group], left.start[:-1])
     timed = [(partial(_without, *task(few)), often) for few, often in trials(moved, machine.gram)]
     kept = sum(float(anchor.tableau.T.nbytes) for anchor in anchors if anchor.tableau is not None)
     n_support = max(int(np.count_nonzero(pair.solution.alpha)) for pair in pairs)
     memory = memory_of_deletions(machine.gram, n_support, kept)
     reason = f"{np.count_nonzero(moved)} of {len(moved)} rows are support vectors"
+    if machine.units is not None and machine.units.grouped:
+        reason = f"{np.count_nonzero(moved)} of {len(moved)} groups hold support vectors"
     if len(pairs) > 1:
         reason += f" and {len(pairs)} pairs of classes are refitted"
     return Outlook(timed, *memory, matrix_reason(machine.gram) or reason)
@@ -232,28 +235,35 @@ def _size(machine: Machine, influence: bool) -> int:
 
 
 def _without(
-    machine: Machine, maps: Maps, anchors: Sequence[Anchor], group: Codes, copies: Floats, influence: bool
+    machine: Machine, maps: Maps, anchors: Sequence[Anchor], left: Deletions, influence: bool
 ) -> dict[str, Array]:
-    """The numbers of `LeaveOneOut` and `Changes` for the deletion of ``copies`` of each ``group`` (B,), by name."""
-    B, alone = len(group), len(machine.pairs) == 1
-    own, slope, intercept = machine.group_values[group], np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
+    """The numbers of `LeaveOneOut` and `Changes` for B deletions of E rows in all, by name."""
+    B, alone, of = left.size, len(machine.pairs) == 1, left.of
+    own = machine.group_values[left.group]
+    slope, intercept = np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
     calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(_certified(machine), (B, 1))
     violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
     refits, events, rescued = np.zeros((3, B), np.int64)
     f = np.tile(machine.group_values, (B, 1, 1)) if influence and not alone else np.empty(0)
-    codes = machine.group_codes[group]
+    codes = machine.group_codes[left.group]
     for p, (pair, anchor) in enumerate(zip(machine.pairs, anchors, strict=True)):
-        mine = np.flatnonzero(pair.holds(codes))
+        holds = pair.holds(codes)
+        mine, which_of = np.unique(of[holds], return_inverse=True)
         if len(mine) == 0:
             continue
         weights, full = machine.groups.weights[pair.rows], pair.solution.decision
-        place, taken = np.searchsorted(pair.rows, group[mine]), copies[mine]
-        reduced, which = np.tile(full, (len(mine), 1)), np.flatnonzero(_moves(pair.solution, place))
+        place, taken = np.searchsorted(pair.rows, left.group[holds]), left.copies[holds]
+        reduced, moves = np.tile(full, (len(mine), 1)), np.zeros(len(mine), bool)
+        np.logical_or.at(moves, which_of, _moves(pair.solution, place))
+        which = np.flatnonzero(moves)
         if len(which):
-            moved, uppers = mine[which], deletions(pair.problem.upper, weights, place[which], taken[which])
+            of_moved = moves[which_of]
+            moved, rank = mine[which], np.searchsorted(which, which_of[of_moved])
+            uppers = deletions(pair.problem.upper, weights, place[of_moved], taken[of_moved], rank)
             batch = solve(pair.problem, uppers, start=anchor)
             reduced[which] = np.add(batch.field, batch.intercept[:, None], out=batch.field)
-            reduced[which, place[which]] = resolved(reduced[which, place[which]], batch.resolution)
+            at = which_of[of_moved], place[of_moved]
+            reduced[at] = resolved(reduced[at], batch.resolution[rank])
             violation[moved, p], certified[moved, p] = batch.violation, batch.status == Status.CERTIFIED
             rescued[moved] += batch.road == Road.RESCUE
             events[moved] += batch.events
@@ -261,16 +271,21 @@ def _without(
                 others = others_of(pair.rows, machine.gram.n)
                 h = elsewhere(machine.gram, pair.rows, others, batch.alpha * pair.problem.signs)
                 f[moved[:, None], others, p] = h + batch.intercept[:, None]
-        numbers, fitted = np.empty((6 if alone and influence else 3, len(mine))), np.zeros(len(mine), bool)
+            if not holds.all():  # rows of other classes that are deleted with some of this pair
+                own[:, p] = of_other_classes(machine.gram, pair, batch, moved, left, holds, own[:, p])
+        numbers, fitted = np.empty((5 if alone and influence else 2, len(mine))), np.zeros(len(mine), bool)
+        start = np.searchsorted(which_of, np.arange(len(mine) + 1))
         _diagnose(
-            reduced, pair.problem.signs, weights, full, place, taken, maps.slope[p], maps.intercept[p], numbers, fitted
+            reduced, pair.problem.signs, weights, full, start, place, taken, maps.slope[p], maps.intercept[p], numbers,
+            fitted,
         )  # fmt: skip
-        own[mine, p], slope[mine, p], intercept[mine, p], changes = numbers[0], numbers[1], numbers[2], numbers[3:]
+        own[holds, p] = reduced[which_of, place]
+        slope[mine, p], intercept[mine, p], changes = numbers[0], numbers[1], numbers[2:]
         calibrated[mine, p] = fitted
         refits[mine] += 1
         if len(f):
             f[mine[:, None], pair.rows, p] = reduced
-    totals = _totals_without(machine, group, copies)
+    totals = machine.totals - left.taken(machine.group_codes, machine.n_classes)
     found = {
         "decision_values": own, "slope": slope, "intercept": intercept, "totals": totals,
         "calibrated": calibrated.all(axis=1), "certified": certified.all(axis=1), "violation": violation.max(axis=1),
@@ -279,7 +294,7 @@ def _without(
     if not influence:
         return found
     if not alone:
-        changes = _coupled_changes(machine, maps, group, copies, f, slope, intercept, totals)
+        changes = _coupled_changes(machine, maps, left, f, slope, intercept, totals)
     return found | {"deviance_deleted": changes[0], "max_change": changes[1], "rms_change": changes[2]}
 
 
@@ -294,52 +309,52 @@ def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
 
 
 @compiled()
-def _diagnose(f, y, weights, full, place, copies, slope, intercept, numbers, calibrated):
-    """Fill ``numbers`` (3, B) or (6, B): own f, A, B, deviance, largest and rms change; ``calibrated`` (B,).
+def _diagnose(  # noqa: PLR0913, PLR0917  arrays of a numba loop
+    f, y, weights, full, start, place, copies, slope, intercept, numbers, calibrated
+):
+    """Fill ``numbers`` (2, B) or (5, B): A, B, deviance, largest and rms change; and ``calibrated`` (B,).
 
-    f (B, m) decision values of the reduced fits, full (m,) those of the full fit; y, weights (m,); place, copies (B,).
+    f (B, m) decision values of the reduced fits, full (m,) those of the full fit; y, weights (m,); place, copies (E,)
+    the deleted rows, those of each deletion from ``start`` (B + 1,).
     """
     reduced = weights.copy()
     for q in range(f.shape[0]):
-        k = place[q]
         for c in range(numbers.shape[0]):
             numbers[c, q] = np.nan
-        if np.isnan(f[q, k]):
+        if np.isnan(f[q, place[start[q]]]):
             continue
-        reduced[k] = weights[k] - copies[q]
+        for e in range(start[q], start[q + 1]):
+            reduced[place[e]] -= copies[e]
+        for e in range(start[q], start[q + 1]):
+            if reduced[place[e]] < ROUNDING * weights[place[e]]:
+                reduced[place[e]] = 0.0
         a, b, calibrated[q] = fit_map(f[q], y, reduced, slope, intercept)
-        numbers[0, q], numbers[1, q], numbers[2, q] = f[q, k], a, b
-        if numbers.shape[0] > 3:
+        numbers[0, q], numbers[1, q] = a, b
+        if numbers.shape[0] > 2:
             largest, squares, total = 0.0, 0.0, 0.0
             for i in range(full.shape[0]):
                 change = abs(f[q, i] - full[i])
                 largest = max(largest, change)
                 squares += weights[i] * change * change
                 total += weights[i]
-            numbers[3, q] = map_deviance(f[q], y, reduced, a, b)
-            numbers[4, q], numbers[5, q] = largest, np.sqrt(squares / total)
-        reduced[k] = weights[k]
+            numbers[2, q] = map_deviance(f[q], y, reduced, a, b)
+            numbers[3, q], numbers[4, q] = largest, np.sqrt(squares / total)
+        for e in range(start[q], start[q + 1]):
+            reduced[place[e]] = weights[place[e]]
 
 
 def _coupled_changes(
-    machine: Machine, maps: Maps, group: Codes, copies: Floats, f: Floats, slope: Floats, intercept: Floats,
-    totals: Floats,
-) -> Floats:  # fmt: skip
+    machine: Machine, maps: Maps, left: Deletions, f: Floats, slope: Floats, intercept: Floats, totals: Floats
+) -> Floats:
     """Deleted deviance, largest and root mean square change (3, B) for f (B, G, P), A, B (B, P) and totals (B, K)."""
     reduced = replace(maps, slope=slope[:, None], intercept=intercept[:, None], totals=totals[:, None])
-    weights = np.tile(machine.groups.weights, (len(group), 1))
-    weights[np.arange(len(group)), group] -= copies
+    weights = np.tile(machine.groups.weights, (left.size, 1))
+    np.subtract.at(weights, (left.of, left.group), left.copies)
+    weights[weights < ROUNDING * machine.groups.weights] = 0.0
     deviances = -2.0 * (weights * reduced.log_likelihoods(f, machine.group_codes)).sum(axis=1)
     change = f - machine.group_values
     shares = machine.groups.weights / (machine.groups.weights.sum() * f.shape[2])
     return np.array([deviances, np.abs(change).max(axis=(1, 2)), np.sqrt((change**2).sum(axis=2) @ shares)])
-
-
-def _totals_without(machine: Machine, group: Codes, copies: Floats) -> Floats:
-    """(B, K) weights of the classes that are left."""
-    totals = np.tile(machine.totals, (len(group), 1))
-    totals[np.arange(len(group)), machine.group_codes[group]] -= copies
-    return totals
 
 
 def _certified(machine: Machine) -> NDArray[np.bool_]:
@@ -366,7 +381,10 @@ def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, A
         "totals": maps.totals, "calibrated": bool(maps.converged.all()), "certified": _certified(machine).all(),
         "violation": _violations(machine).max(),
     }  # fmt: skip
-    rows = {name: left.given_out(found[name], value, len(machine.codes)) for name, value in full.items()}
+    rows = {
+        name: left.given_out(found[name], value, len(machine.codes), own=name == "decision_values")
+        for name, value in full.items()
+    }
     totals, certified, f = rows.pop("totals"), rows.pop("certified"), rows["decision_values"]
     reduced = replace(maps, slope=rows["slope"], intercept=rows["intercept"], totals=totals)
     failed = np.isnan(f).any(axis=1) | ~certified | ~rows["calibrated"]

@@ -16,8 +16,9 @@ import numpy as np
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
 from svmstat.errors import DataError
-from svmstat.objective.predictive import Estimate
-from svmstat.resampling.folds import assign_folds
+from svmstat.objective.predictive import Estimate, spread
+from svmstat.objective.units import Units
+from svmstat.resampling.folds import assign_folds, assign_units
 from svmstat.resampling.said import Said
 
 FOLDS = 10
@@ -27,9 +28,12 @@ _LEAST = 3
 
 
 def splits(
-    codes: Codes, weights: Floats, levels: Sequence[object], folds: int, repeats: int, seed: np.random.SeedSequence
-) -> Codes:
+    codes: Codes, weights: Floats, levels: Sequence[object], folds: int, repeats: int, seed: np.random.SeedSequence,
+    units: Units | None = None,
+) -> Codes:  # fmt: skip
     """(R, n) the fold of each row in each split, balanced within the classes (n,); −1 for rows of weight zero.
+
+    Of ``units`` that are groups the rows of each are in one fold.
 
     Raises
     ------
@@ -37,16 +41,23 @@ def splits(
         If one of the ``levels`` (K,), as the classes are called, has too few rows.
     """
     used = weights > 0
-    counts = np.bincount(codes[used])
+    grouped = units is not None and units.grouped
+    members = np.zeros((len(codes), len(levels)))
+    members[used, codes[used]] = weights[used]
+    sums = units.sums(members) if units is not None and grouped else members[used]
+    counts = (sums > 0).sum(axis=0)
     if repeats and counts.min() < _LEAST:
-        level = levels[int(counts.argmin())]
+        level, what = levels[int(counts.argmin())], "groups" if grouped else "rows"
         raise DataError(
-            f"the level {level!r} of the response has {counts.min()} rows: for folds every level must have {_LEAST}, "
+            f"the level {level!r} of the response has {counts.min()} {what}: for folds every level must have {_LEAST}, "
             "since two folds may be left out together."
         )
     found = np.full((repeats, len(codes)), -1)
     for fold, each in zip(found, seed.spawn(repeats), strict=True):
-        fold[used] = assign_folds(codes[used].astype(float), folds, np.random.default_rng(each))
+        if units is not None and grouped:
+            fold[used] = assign_units(sums, folds, np.random.default_rng(each))[units.of_row[used]]
+        else:
+            fold[used] = assign_folds(codes[used].astype(float), folds, np.random.default_rng(each))
     return found
 
 
@@ -77,48 +88,54 @@ def log_likelihoods(without: Callable[[list[Codes]], list[Said]], order: Codes, 
     return table
 
 
-def nested_estimate(losses: Floats, fold: Codes, weights: Floats) -> Estimate:
+def nested_estimate(losses: Floats, fold: Codes, weights: Floats, units: Units | None = None) -> Estimate:
     """The sum of the losses of n rows by fits of their size, and its standard error.
 
     The estimate is corrected for the size of the fits, of which the inner ones lack two folds and the outer ones one:
     the loss is taken to be linear in 1/size. The standard error is no less than the naive one, of independent rows, and
-    no more than √K of it.
+    no more than √K of it. Of units the variances are those of `spread`, for b_k by the units of the other folds.
 
     Parameters
     ----------
     losses : (R, K, n) those of row i by the fit without its own fold and fold k; where k is its own, without that alone
     fold : (R, n) the folds of R splits, −1 for rows that do not count
     weights : (n,) case weights
+    units : what is independent, kept together by the folds; None for copies of rows
 
     Returns
     -------
     Estimate
     """
     K, inner, outer, excess = losses.shape[1], [], [], []
-    w_inner, w_outer = [], []
+    w_inner, w_outer, within = [], [], []
     for e, of_row in zip(losses, fold, strict=True):
         for k in range(K):
             own, others = of_row == k, (of_row >= 0) & (of_row != k)
             mean, variance = _moments(e[k, own], weights[own])
-            among, _ = _moments(e[k, others], weights[others])
+            among, spread_of = _moments(e[k, others], weights[others], None if units is None else units.among(others))
+            if units is not None:  # a fold may hold one unit only
+                variance = spread_of
+            within.append(spread_of)
             excess.append((among - mean) ** 2 - variance / weights[own].sum())
             inner.append(e[k, others])
             outer.append(e[k, own])
             w_inner.append(weights[others])
             w_outer.append(weights[own])
     total = weights[fold[0] >= 0].sum()
-    mean_inner, spread = _moments(np.concatenate(inner), np.concatenate(w_inner))
+    mean_inner, spread_inner = _moments(np.concatenate(inner), np.concatenate(w_inner))
+    if units is not None:
+        spread_inner = float(np.mean(within))
     mean_outer, _ = _moments(np.concatenate(outer), np.concatenate(w_outer))
     corrected = mean_inner - (1.0 + (K - 2.0) / K) * (mean_inner - mean_outer)
-    naive = np.sqrt(spread / total)
+    naive = np.sqrt(spread_inner / total)
     found = np.sqrt(max(float(np.mean(excess)), 0.0) * (K - 1.0) / K)
     se = np.clip(found, naive, np.sqrt(K) * naive) if np.isfinite(naive) else np.nan
     return Estimate(float(total * corrected), float(total * se))
 
 
-def _moments(values: Floats, weights: Floats) -> tuple[float, float]:
-    """Mean and variance of values that count as often as their weights say."""
+def _moments(values: Floats, weights: Floats, units: Units | None = None) -> tuple[float, float]:
+    """Mean and variance of values that count as often as their weights say; of units as in `spread`."""
     total = weights.sum()
     mean = weights @ values / total
-    variance = weights @ (values - mean) ** 2 / (total - 1.0) if total > 1.0 else np.nan
+    variance = spread(values - mean, weights, units) / (total - 1.0) if total > 1.0 else np.nan
     return float(mean), float(variance)

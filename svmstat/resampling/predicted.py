@@ -8,6 +8,7 @@ from svmstat._tools.arrays import Codes
 from svmstat.calibration import VENN_ABERS, Calibration, Maps, fit_calibration, fit_maps
 from svmstat.machine import Machine, vote
 from svmstat.resampling.leave_one_out import LeaveOneOut, held_out_values, leave_one_out
+from svmstat.resampling.splits import stratified
 from svmstat.resampling.unseen import FOLDS, MAP_FOLDS, Unseen, fold_values, mapped_by_others, unseen, unseen_by_folds
 
 
@@ -70,7 +71,8 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
         return None
     left, found, by = None, None, None
     maps: Calibration = insample
-    if influence or (how.kind == "insample" and how.folds is None):
+    whole = how.kind == "insample" or machine.units is not None
+    if influence or (whole and how.folds is None):
         left = leave_one_out(machine, insample, influence=influence, n_jobs=1)
         found = unseen(machine, left, insample, None)
     elif how.folds is None:
@@ -84,7 +86,7 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
             return None
         maps = fit_calibration(machine, by, how.coupling, how.kind)
     if found is None:
-        found = unseen_by_folds(machine, maps, by, how.folds or FOLDS, n_jobs=1)
+        found = unseen_by_folds(machine, maps, by, stratified(machine, how.folds or FOLDS), n_jobs=1)
     elif by is not None:
         found = mapped_by_others(machine, found, maps, by)
     bad = found.failed.any() or not maps.converged.all()

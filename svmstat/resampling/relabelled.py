@@ -11,8 +11,9 @@ from typing import TypeVar
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.machine import Machine, fit_again, rows_of
-from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
+from svmstat.machine import Machine, fit_again, in_units, rows_of
+from svmstat.objective.units import Units
+from svmstat.resampling.bootstrap import drawn_labels, labels_of, replicate_generator
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Status
 
@@ -71,6 +72,8 @@ def _look_at(
 ) -> Result | None:  # fmt: skip
     """One replicate."""
     rng = replicate_generator(seed, replicate)
+    if machine.units is not None:
+        return _look_at_units(machine, machine.units, look, chances, rng)
     copies = permuted_labels(machine, rng) if chances is None else drawn_labels(machine, chances, rng)
     first = first_of_points(machine)
     at_point = np.add.reduceat(copies, first)
@@ -82,6 +85,62 @@ def _look_at(
     if again is None or any(pair.solution.status is not Status.CERTIFIED for pair in again.pairs):
         return None
     return look(again, point)
+
+
+def _look_at_units(
+    machine: Machine, units: Units, look: Look[Result], chances: Floats | None, rng: np.random.Generator
+) -> Result | None:
+    """One replicate of rows that belong to units, to which their copies with other labels still belong."""
+    rows = np.flatnonzero(units.of_row >= 0)
+    rows = rows[np.lexsort((units.of_row[rows], machine.groups.of_row[rows]))]  # whatever their order is
+    if chances is None:
+        copies = permuted_in_units(machine, units, rows, rng)
+    else:
+        w, of_row = machine.weights[rows], machine.groups.of_row[rows]
+        if (w == np.round(w)).all():
+            copies = labels_of(machine, w, chances[of_row], rng)
+        else:  # no repeats: a row has one label, with all of its weight
+            copies = w[:, None] * labels_of(machine, np.ones(len(w)), chances[of_row], rng)
+    first, at = first_of_points(machine), points_of(machine)[rows]
+    at_point = np.zeros((len(first), machine.n_classes))
+    np.add.at(at_point, at, copies)
+    if not at_point.any(axis=0).all():
+        return None
+    point, codes = np.nonzero(at_point)
+    again = fit_again(machine, first[point], codes, at_point[point, codes])
+    if any(pair.solution.status is not Status.CERTIFIED for pair in again.pairs):
+        return None
+    number = np.full(at_point.shape, -1)
+    number[point, codes] = np.arange(len(point))
+    part, label = np.nonzero(copies)
+    place = number[at[part], label]
+    again = in_units(again, place, copies[part, label], units.among(rows[part]))
+    return look(again, point[place])
+
+
+def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.random.Generator) -> Floats:
+    """How much of the weight of each of the rows (m,) has each label (m, K).
+
+    Where no unit has two labels the labels of units are permuted, whole; otherwise those of rows within their unit, of
+    rows of whole weight those of all copies.
+    """
+    codes, of_row, w = machine.codes[rows], units.of_row[rows], machine.weights[rows]
+    own = np.zeros((units.count, machine.n_classes), bool)
+    own[of_row, codes] = True
+    if (own.sum(axis=1) == 1).all():
+        labels = rng.permutation(own.argmax(axis=1))[of_row]
+        times, place = w, np.arange(len(rows))
+    else:
+        whole = bool((w == np.round(w)).all())
+        place = np.repeat(np.arange(len(rows)), w.astype(np.intp) if whole else 1)
+        order = np.argsort(of_row[place], kind="stable")
+        shuffled = np.lexsort((rng.random(len(place)), of_row[place]))
+        labels = np.empty(len(place), np.intp)
+        labels[order] = codes[place[shuffled]]
+        times = np.ones(len(place)) if whole else w
+    copies = np.zeros((len(rows), machine.n_classes))
+    np.add.at(copies, (place, labels), times)
+    return copies
 
 
 def first_of_points(machine: Machine) -> Codes:

@@ -16,7 +16,7 @@ from svmstat.errors import DataError
 from svmstat.machine import Machine
 from svmstat.machine.groups import expansion
 from svmstat.objective import bounds
-from svmstat.resampling.bootstrap import outlook_of_replicates, replicate_generator, tasks_of
+from svmstat.resampling.bootstrap import drawn_rows, outlook_of_replicates, replicate_generator, tasks_of
 from svmstat.resampling.loops import run_pieces
 from svmstat.solver import Anchor, Batch, Solution, Status, solve
 
@@ -42,7 +42,7 @@ class PairsReplicates:
     Attributes
     ----------
     machine : the fit
-    counts : (B, G) how often each group of equal rows was drawn
+    counts : (B, G) how often each group of equal rows was drawn; with units the weight of what was
     rows : for each of the P pairs, the groups (S,) that are a support vector in some replicate
     coefficients : for each of the P pairs, α y (B, S); zero where the pair failed
     intercept : (B, P); NaN where the pair has lost a class or is not certified
@@ -52,7 +52,7 @@ class PairsReplicates:
     """
 
     machine: Machine
-    counts: Codes
+    counts: Floats
     rows: tuple[Codes, ...]
     coefficients: tuple[Floats, ...]
     intercept: Floats
@@ -128,9 +128,8 @@ def pairs_replicates(
 ) -> PairsReplicates:  # fmt: skip
     """Draw B samples of the rows and fit each.
 
-    round(Σw) copies of the rows are drawn with probabilities w/Σw. The kernel matrix is that of the fit, as are scaling
-    and kernel width. A row is left out of a replicate if no copy of it, nor of an equal row, was drawn; it then counts
-    with its whole weight in the map.
+    Rows are drawn as `drawn_rows` does. The kernel matrix is that of the fit, as are scaling and kernel width. What was
+    left out of a replicate counts with its whole weight in the map.
 
     Parameters
     ----------
@@ -154,22 +153,24 @@ def pairs_replicates(
         support = np.flatnonzero(np.any([part.coefficients[p].any(axis=0) for part in parts], axis=0))
         rows.append(pair.rows[support])
         coefficients.append(np.concatenate([part.coefficients[p][:, support] for part in parts]))
-    counts, intercept, slope, shift = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("counts", "intercept", "slope", "shift")
+    names = ("counts", "left_out", "intercept", "slope", "shift")
+    counts, left_out, intercept, slope, shift = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in names
     )
     members = np.eye(machine.n_classes)[machine.group_codes]
     own = replace(
         maps, slope=slope[:, None], intercept=shift[:, None], converged=~np.isnan(slope), kind=KIND,
-        totals=(np.where(counts == 0, machine.groups.weights, 0.0) @ members)[:, None],
+        totals=(left_out @ members)[:, None],
     )  # fmt: skip
     return PairsReplicates(machine, counts, tuple(rows), tuple(coefficients), intercept, own, seed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """R replicates: counts (R, G), α y (R, m) of every pair, intercepts and the maps' A and B (R, P)."""
+    """R replicates: what was drawn and left out (R, G), α y (R, m) of every pair, intercepts, A and B (R, P)."""
 
-    counts: Codes
+    counts: Floats
+    left_out: Floats
     coefficients: list[Floats]
     intercept: Floats
     slope: Floats
@@ -179,9 +180,8 @@ class _Part:
 def _refits(machine: Machine, maps: Maps, seed: np.random.SeedSequence, which: Codes) -> _Part:
     """The replicates ``which`` (R,)."""
     weights = machine.groups.weights
-    total, chances = round(weights.sum()), weights / weights.sum()
-    counts = np.array([replicate_generator(seed, int(r)).multinomial(total, chances) for r in which])
-    left_out = np.where(counts == 0, weights, 0.0)
+    drawn = [drawn_rows(machine, replicate_generator(seed, int(r))) for r in which]
+    counts, left_out = (np.array(each) for each in zip(*drawn, strict=True))
     shape = len(which), len(machine.pairs)
     intercept, slope, shift = (np.full(shape, np.nan) for _ in range(3))
     coefficients = []
@@ -195,7 +195,7 @@ def _refits(machine: Machine, maps: Maps, seed: np.random.SeedSequence, which: C
         start, out = (maps.slope[p], maps.intercept[p]), left_out[:, pair.rows]
         for q, a, b in _maps_of(batch, good, pair.problem.signs, out, start):
             slope[q, p], shift[q, p] = a, b
-    return _Part(counts, coefficients, intercept, slope, shift)
+    return _Part(counts, left_out, coefficients, intercept, slope, shift)
 
 
 def _maps_of(

@@ -7,6 +7,7 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat.kernels import RBF
 from svmstat.kernels.gamma import typical_distance
+from svmstat.objective.units import Units
 
 MOST_ROWS = 2000
 """Of more different rows the kernel is that of some of them, its landmarks."""
@@ -30,18 +31,20 @@ class _Spectrum(NamedTuple):
     vectors: Floats
 
 
-def left_out_residuals(points: Floats, targets: Floats, weights: Floats) -> Floats:
-    """y_k less the prediction of kernel ridge regression without row k, for each of some targets.
+def left_out_residuals(points: Floats, targets: Floats, weights: Floats, units: Units | None = None) -> Floats:
+    """y_k less the prediction of kernel ridge regression without row k, or its unit, for each of some targets.
 
     f = m + h minimises Σ w (y − f(x))² + λ‖h‖² for an rbf kernel of width 1/median ‖x − x'‖². λ is the one, of
     eighteen, for which Σ w e² over rows and targets is least. Without a copy of row k, e_k = r_k / (1 − c H_kk / w_k),
-    where H takes targets to their fit, r = y − H y and c = min(w_k, 1).
+    where H takes targets to their fit, r = y − H y and c = min(w_k, 1). Without a unit of rows √w e = (I − H̃)⁻¹ √w r of
+    these, with H̃ = √w H/√w.
 
     Parameters
     ----------
     points : (n, p) different rows, or rows with different targets; p = 0 for the mean alone
     targets : (n, q)
     weights : (n,) positive, as repeats
+    units : what is left out together; None for one copy of a row
 
     Returns
     -------
@@ -60,8 +63,14 @@ def left_out_residuals(points: Floats, targets: Floats, weights: Floats) -> Floa
     best, least = y, np.inf
     for penalty in _PENALTIES * spectrum.values.max(initial=1e-300):
         shrunk = spectrum.values / (spectrum.values + penalty)
-        hat = w / w.sum() + squares @ shrunk
-        missed = (y - spectrum.vectors @ (shrunk[:, None] * projected)) / (1.0 - share * hat)[:, None]
+        missed = y - spectrum.vectors @ (shrunk[:, None] * projected)
+        if units is None:
+            missed /= (1.0 - share * (w / w.sum() + squares @ shrunk))[:, None]
+        else:
+            for rows in units:
+                V, r = spectrum.vectors[rows], root[rows]
+                left = np.eye(len(rows)) - r @ r.T / w.sum() - (V * shrunk) @ V.T
+                missed[rows] = np.linalg.solve(left, missed[rows])
         if (total := float((missed**2).sum())) < least:
             best, least = missed, total
     return np.asarray(best / root)

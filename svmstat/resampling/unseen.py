@@ -19,10 +19,11 @@ from svmstat.calibration import (
     maps_without,
 )
 from svmstat.machine import Machine, vote
-from svmstat.resampling.deletions import different_deletions
-from svmstat.resampling.folds import HeldOut, assign_folds, hold_out
+from svmstat.resampling.deletions import different_deletions, unseen_rows
+from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import LeaveOneOut
 from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.splits import Splits, stratified
 
 MOST_LEFT_OUT = 5000
 """Of more rows none is left out on its own unless that is asked for."""
@@ -32,9 +33,6 @@ FOLDS = 10
 
 MAP_FOLDS = 5
 """Those of calibration="kfold"."""
-
-_SEED = 0
-"""The folds of a fit are the same whenever they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Unseen:
     log_likelihood : (n,) log π_k[y_k]
     winner : (n,) the class that is predicted, −1 where there is none
     failed : (n,) whether the fit is not certified, has lost a class, or the map did not converge
-    folds : how many there were, None where every row was left out on its own
+    folds : what they were, None where every row or unit was left out on its own
     """
 
     decision_values: Floats
@@ -56,7 +54,7 @@ class Unseen:
     log_likelihood: Floats
     winner: Codes
     failed: NDArray[np.bool_]
-    folds: int | None = None
+    folds: str | None = None
 
 
 class Fitted(NamedTuple):
@@ -94,28 +92,28 @@ def unseen(machine: Machine, left: LeaveOneOut, maps: Calibration, by: Floats | 
 
 
 def unseen_by_folds(
-    machine: Machine, maps: Calibration, by: Floats | None, folds: int, n_jobs: int | None = None,
+    machine: Machine, maps: Calibration, by: Floats | None, splits: Splits, n_jobs: int | None = None,
     progress: bool = False,
 ) -> Unseen:  # fmt: skip
-    """By ``folds`` stratified folds, the same ones whenever they are asked for; other arguments as in `unseen`."""
-    fold, parts = _by_folds(machine, maps.coupling, folds, by is None, n_jobs, progress)
+    """By folds; other arguments as in `unseen`. A row that no fold predicts is NaN, and has failed."""
+    parts = _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress)
     of_row, used = machine.groups.of_row, machine.weights > 0
-    values, groups = machine.decision_values.copy(), np.arange(len(fold))
+    values, groups = machine.decision_values.copy(), np.arange(len(machine.group_codes))
     probability = maps.probabilities(values)
     log_likelihood = maps.log_likelihoods(values, machine.codes)
-    failed = np.zeros(len(values), bool)
-    for which, part in enumerate(parts):
-        out = fold == which
-        rows = np.flatnonzero(used & out[of_row])
-        place = np.searchsorted(groups[out], of_row[rows])
+    failed = used & (splits.fold < 0)
+    values[failed], probability[failed], log_likelihood[failed] = np.nan, np.nan, np.nan
+    for which, (part, away) in enumerate(zip(parts, splits.left_out(machine), strict=True)):
+        rows = np.flatnonzero(used & (splits.fold == which))
+        place = np.searchsorted(groups[away > 0.0], of_row[rows])
         values[rows] = part.decision_values[0, place]
         failed[rows] = ~part.certified[0] | np.isnan(values[rows]).any(axis=1)
         if by is None:
             probability[rows] = part.maps.probabilities(part.decision_values)[0, place]
             log_likelihood[rows] = part.log_likelihood[0, place]
             failed[rows] |= ~part.calibrated[0]
-    found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, folds)
-    return found if by is None else mapped_by_others(machine, found, maps, by)
+    found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, splits.how)
+    return found if by is None else mapped_by_others(machine, found, maps, by, splits if splits.given else None)
 
 
 def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) -> Floats:
@@ -126,7 +124,16 @@ def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) 
     if kind == VENN_ABERS:
         return held_out_venn_abers(rows, f, coupling).log_likelihood
     maps = fit_maps_of(rows, f, coupling, kind)
-    own = maps_without(rows, maps, f, np.arange(len(f)), np.minimum(rows.weights, 1.0))
+    if rows.units is None:
+        own = maps_without(rows, maps, f, np.arange(len(f)), np.minimum(rows.weights, 1.0))
+    else:
+        which, start = rows.units.rows()
+        of_unit = maps_without(rows, maps, f, which, rows.weights[which], start)
+        at = rows.units.of_row
+        own = replace(
+            of_unit, slope=of_unit.slope[at], intercept=of_unit.intercept[at], converged=of_unit.converged[at],
+            totals=of_unit.totals[at],
+        )  # fmt: skip
     return np.where(own.converged.all(axis=1), own.log_likelihoods(f, rows.codes), np.nan)
 
 
@@ -149,30 +156,34 @@ def _one_sided(machine: Machine, f: Floats) -> NDArray[np.bool_]:
 
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
     """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
-    fold, parts = _by_folds(machine, coupling, folds, with_maps=False)
-    values = machine.group_values.copy()
-    for which, part in enumerate(parts):
-        values[fold == which] = part.decision_values[0]
-    return np.where(machine.weights[:, None] > 0, values[machine.groups.of_row], machine.decision_values)
+    splits = stratified(machine, folds if machine.units is None else min(folds, machine.units.count))
+    parts = _by_folds(machine, coupling, splits, with_maps=False)
+    values, groups = machine.decision_values.copy(), np.arange(len(machine.group_codes))
+    for which, (part, away) in enumerate(zip(parts, splits.left_out(machine), strict=True)):
+        rows = np.flatnonzero(splits.fold == which)
+        values[rows] = part.decision_values[0, np.searchsorted(groups[away > 0.0], machine.groups.of_row[rows])]
+    return values
 
 
 def _by_folds(
-    machine: Machine, coupling: str, folds: int, with_maps: bool, n_jobs: int | None = None, progress: bool = False
-) -> tuple[Codes, list[HeldOut]]:
-    """The fold (G,) of each group, and each fold by the fit to the others."""
-    fold = assign_folds(machine.group_codes.astype(float), folds, np.random.default_rng(_SEED))
+    machine: Machine, coupling: str, splits: Splits, with_maps: bool, n_jobs: int | None = None, progress: bool = False
+) -> list[HeldOut]:
+    """The groups of equal rows that each fit does not see."""
     if machine.gram.fits:
         machine.gram.complete()  # workers may not add rows to the same matrix
-    pieces = [(machine, fold == which, [machine.C], coupling, with_maps) for which in range(folds)]
-    return fold, run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=f"{folds} folds")
+    pieces = [(machine, away, [machine.C], coupling, with_maps) for away in splits.left_out(machine)]
+    return run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how)
 
 
-def mapped_by_others(machine: Machine, found: Unseen, maps: Calibration, by: Floats) -> Unseen:
+def mapped_by_others(
+    machine: Machine, found: Unseen, maps: Calibration, by: Floats, splits: Splits | None = None
+) -> Unseen:
     """The held-out values, mapped to probabilities by what was fitted to those of the other rows.
 
-    By Venn and Abers these are the very values that are mapped.
+    These are the rows of other units, or where there are ``splits`` those that the fit of the row has seen. By Venn and
+    Abers they are the very values that are mapped.
     """
-    f = found.decision_values
+    f, n = found.decision_values, len(machine.codes)
     if not isinstance(maps, Maps):
         by_others = held_out_venn_abers(machine, f, maps.coupling)
         unknown = np.isnan(by_others.log_likelihood) & (machine.codes >= 0)
@@ -182,8 +193,11 @@ def mapped_by_others(machine: Machine, found: Unseen, maps: Calibration, by: Flo
             log_likelihood=by_others.log_likelihood,
             failed=np.asarray(found.failed | unknown),
         )
-    left, n = different_deletions(machine.groups, machine.weights), len(machine.codes)
-    without = maps_without(machine, maps, by, left.row, left.copies)
+    if splits is None:
+        left = different_deletions(machine.groups, machine.weights, machine.units)
+    else:
+        left = unseen_rows(machine.groups, machine.weights, splits.fold, splits.out)
+    without = maps_without(machine, maps, by, left.row, left.copies, left.start)
     each: dict[str, Any] = {
         name: left.given_out(getattr(without, name), getattr(maps, name), n)
         for name in ("slope", "intercept", "converged", "totals")

@@ -11,7 +11,7 @@ from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, numbers_of
+from svmstat.diagnostics.worth import CORRECTED_NOTE, held_out_notes, numbers_of
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
@@ -223,6 +223,8 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
     rows.append(Row("Rows used", "count", tuple(fit.n_rows for fit in fits)))
     if any(fit.weights_given for fit in fits):
         rows.append(Row("Sum of weights", "count", tuple(fit.nobs for fit in fits)))
+    if any(fit.groups is not None for fit in fits):
+        rows.append(Row("Groups", "count", tuple(fit.n_groups for fit in fits)))
     rows += [
         Row("Columns of the design", "count", tuple(fit.n_columns for fit in fits)),
         Row("Support vectors", "count", tuple(len(fit.support) for fit in fits)),
@@ -292,7 +294,7 @@ def _notes(
 ) -> Iterator[str]:
     """What the numbers are, and what they are not."""
     if any(each is not None for each in held_out):
-        yield from HELD_OUT_NOTES
+        yield from dict.fromkeys(note for each in held_out if each is not None for note in held_out_notes(each))
         yield "Whether one of these fits is better than another: compare(), with standard errors of the difference."
     if any(each is None for each in held_out):
         yield "Numbers of held-out rows that are missing take a while: etable(..., loo=True)."
@@ -312,7 +314,7 @@ def _warnings(named: Mapping[str, SVMResults], held_out: Sequence[Evidence | Non
     """What makes the numbers of a fit, or all comparisons, unreliable."""
     first, *others = named.values()
     if not all(_same_rows(first, other) for other in others):
-        yield "the fits are not of the same rows, response and weights: their numbers cannot be compared."
+        yield "the fits are not of the same rows, response, weights and groups: their numbers cannot be compared."
     for (name, fit), each in zip(named.items(), held_out, strict=True):
         yield from (f"{name}: {text}" for text in (*unreliable(fit), *trouble(fit, each)))
 
@@ -324,4 +326,6 @@ def _same_rows(first: SVMResults, other: SVMResults) -> bool:
         and one.index.equals(two.index)
         and np.array_equal(one.codes, two.codes)
         and np.array_equal(one.weights, two.weights)
+        and (first.groups is None) == (other.groups is None)
+        and (first.groups is None or other.groups is None or first.groups.equals(other.groups))
     )

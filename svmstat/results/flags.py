@@ -8,6 +8,7 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
 from svmstat.machine import Pair
+from svmstat.objective import predictive
 from svmstat.results.resampled import Resampled
 
 FEW = 30
@@ -54,8 +55,10 @@ def _no_better(fit: Resampled, held_out: Evidence) -> Iterator[str]:
         )
 
 
-def caution(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
+def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None = None) -> Iterator[str]:
     """What the numbers depend on."""
+    if held_out is not None and by_row is not None:
+        yield from _knows_groups(held_out, by_row)
     counts = fit.confusion.sum(axis=1)
     if counts.min() < FEW:
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
@@ -75,7 +78,28 @@ def caution(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
             f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
-            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data)."
+            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data{_as_weighted(fit)})."
+        )
+
+
+def _as_weighted(fit: Resampled) -> str:
+    """What else a search needs to be told."""
+    weight_type = "" if fit.weight_type == "frequency" else f", weight_type={fit.weight_type!r}"
+    return f"{', weights=...' if weight_type else ''}{weight_type}{', groups=...' if fit.groups is not None else ''}"
+
+
+def _knows_groups(by_group: Evidence, by_row: Evidence) -> Iterator[str]:
+    """Where rows are predicted much better from other rows of their group than from other groups."""
+    used = (by_group.weights > 0) & ~by_group.failed & ~by_row.failed
+    if by_group.units is None or not used.any():
+        return
+    gain = (by_row.log_likelihoods - by_group.log_likelihoods)[used]
+    found = predictive.score(gain, by_group.weights[used], by_group.units.among(used))
+    if -found.value > 2.0 * found.se:
+        yield (
+            f"Held out by row the score is {-found.value:.4g} better than by group ({found.se:.2g} standard error): "
+            "rows are predicted from other rows of their own group. For rows of new groups the column by group counts, "
+            "and by row would promise too much."
         )
 
 

@@ -36,7 +36,7 @@ class Pictured(Tested, Explained):
         """Four figures of what the fit says of rows that it has not seen, as ``plot(lm)`` of R has them for its models.
 
         Reliability: probabilities against their isotonic recalibration. Mean residuals of rows with like predictions.
-        Outlyingness against influence of single rows. Decision values by class.
+        Outlyingness against influence of single rows, or of groups. Decision values by class.
 
         Parameters
         ----------
@@ -191,7 +191,8 @@ class Pictured(Tested, Explained):
         for k in self._shown:
             p, w = held.probability[used, k], held.weights[used]
             x, which = along(p)
-            found.append(binned(x, held.codes[used] == k, p, w, which))
+            units = None if held.units is None else held.units.among(used)
+            found.append(binned(x, held.codes[used] == k, p, w, which, units))
         return found
 
     def _count_of_bins(self, weights: Floats) -> int:
@@ -216,19 +217,20 @@ class Pictured(Tested, Explained):
         return residuals.residuals_plot(found, self._names, levels=variable.levels, xlabel=str(variable.name), ax=ax)
 
     def _outlying(self, B: int, rng: Any, ax: Any) -> None:
-        influence, counted = self.get_influence(), self.frame.weights > 0
+        influence = self.get_influence()
+        counted = np.full(len(influence.index), True) if influence.grouped else self.frame.weights > 0
         envelopes = (np.inf, np.inf)
-        if B:
+        if B and not influence.grouped:
             drawn = influence.envelope(B, rng)
             envelopes = (drawn.critical_value("rms_change"), drawn.critical_value("outlyingness"))
-        measures = influence.measures
+        measures, summed = influence.measures, "Σ " if influence.grouped else ""
         outlying_plot(
-            measures.rms_change[counted], measures.outlyingness[counted], list(map(str, self.frame.index[counted])),
-            envelopes, level=0.95, extreme=_LABELLED, ax=ax,
+            measures.rms_change[counted], measures.outlyingness[counted], list(map(str, influence.index[counted])),
+            envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π", ax=ax,
         )  # fmt: skip
 
     def _reliability(self, held: Evidence, rng: Any, ax: Any) -> None:
-        whole = bool((held.weights == np.round(held.weights)).all())
+        whole = held.units is None and bool((held.weights == np.round(held.weights)).all())
         found = held.reliability(B=199 if whole and self.shape.two else 0, rng=rng)
         if self.shape.two:
             curve, band = found.curves[0], found.bands[0]

@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 
 from svmstat._tools.arrays import Codes
-from svmstat._tools.checks import at_least, flag, workers
+from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
 from svmstat.calibration import fit_maps
 from svmstat.diagnostics import Evidence, LooResult
+from svmstat.errors import UnavailableError
+from svmstat.formula import fold_labels
 from svmstat.machine import reweighted, vote
+from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
+from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter, stratified
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 
@@ -36,11 +40,12 @@ class Resampled(Predicting):
     optimism: float | None = field(default=None, kw_only=True)
     _loo: Once = field(default_factory=Once, init=False)
 
-    def loo(self, n_jobs: int | None = None, progress: bool = False) -> LooResult:
-        """Leave every row out in turn; computed once and kept.
+    def loo(self, n_jobs: int | None = None, progress: bool = False, by: str | None = None) -> LooResult:
+        """Leave every row out in turn, or every group where there are groups; computed once and kept.
 
-        Only the pairs that hold the row's level are refitted. Scaling, kernel width and factor coding are those of
-        this fit. A row of weight w loses min(w, 1), one copy.
+        Only the pairs that hold a level of what is left out are refitted. Scaling, kernel width and factor coding are
+        those of this fit. A row of weight w loses min(w, 1), one copy; of probability weights, and of a group, all is
+        left out.
 
         Parameters
         ----------
@@ -49,10 +54,17 @@ class Resampled(Predicting):
             not depend on it.
         progress : bool
             Whether to show a progress bar.
+        by : {"group", "row"}, optional
+            With groups, by default "group"; "row" leaves out row after row for contrast, as if these were independent.
 
         Returns
         -------
         LooResult
+
+        Raises
+        ------
+        UnavailableError
+            With by="group" for a fit without groups.
 
         Examples
         --------
@@ -67,21 +79,48 @@ class Resampled(Predicting):
         (True, 0)
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        if self.one_by_one(by) is not self:
+            return self.by_rows.loo(n_jobs, progress)
         arrays = self.left_out(self.shape.two, n_jobs, progress)
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
-            **self._evidence("leave-one-out", found), arrays=arrays, full_winner=self._winner, deviance=self.deviance,
-            losses=losses,
+            **self._evidence(self._how_one_by_one, found), arrays=arrays,
+            full_winner=self._winner, deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
 
-    def kfold(self, folds: int = FOLDS, n_jobs: int | None = None, progress: bool = False) -> Evidence:
-        """Leave out each of some stratified folds in turn, the same ones whenever they are asked for.
+    def one_by_one(self, by: str | None) -> Self:
+        """The fit itself, or where rows are to be left out ``by`` "row" that without its groups.
+
+        Raises
+        ------
+        ArgumentError, UnavailableError
+            For something else, and for "group" without groups.
+        """
+        if by is not None:
+            one_of("by", by, ("group", "row"))
+        if by == "group" and self.groups is None:
+            raise UnavailableError("by='group' needs groups, and this fit has none: give svm(..., groups=...).")
+        return self.by_rows if by == "row" and self.grouped else self
+
+    @cached_property
+    def by_rows(self) -> Self:
+        """The same fit without its groups, as if rows were independent."""
+        machine, frame = self.machine, replace(self.frame, grouping=None)
+        units = units_of(None, frame.weights, frame.weight_type == "frequency", machine.groups.of_row)
+        return replace(self, machine=replace(machine, units=units), frame=frame)
+
+    def kfold(self, folds: Any = None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
+        """Leave out each of some folds in turn.
 
         Parameters
         ----------
-        folds : int
-            At least 2.
+        folds : int, splitter, column name or array_like of shape (N,), optional
+            A number of stratified folds, at least 2, which are the same whenever they are asked for, and keep groups
+            together; by default 10, or as many as there are groups if these are fewer. Or a splitter of scikit-learn,
+            or the fold label of each of the N rows of the data, as for blocks of time or space: a row must be held out
+            no more than once, those that never are do not count, and a group is held out whole. The map of the
+            probabilities is then fitted to held-out values of rows that the fit of the fold has seen.
         n_jobs, progress
             As in `loo`.
 
@@ -96,11 +135,37 @@ class Resampled(Predicting):
         >>> fit.kfold().how
         '10 folds'
         """
-        at_least("folds", folds, 2)
+        splits = self.splits(folds)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         maps, by, _ = self.fitted_maps(n_jobs, progress)
-        found = unseen_by_folds(self.machine, maps, by, folds, n_jobs, progress)
-        return Evidence(**self._evidence(f"{folds} folds", found))
+        found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
+        never = (splits.fold < 0) & (self.frame.weights > 0)
+        how = splits.how if not never.any() else f"{splits.how}, {np.count_nonzero(never)} rows never"
+        evidence = Evidence(**self._evidence(how, found))
+        if not never.any():
+            return evidence
+        return replace(
+            evidence, weights=np.where(never, 0.0, self.frame.weights), failed=evidence.failed & ~never,
+            units=None if evidence.units is None else evidence.units.kept(np.where(never, 0.0, self.frame.weights)),
+        )  # fmt: skip
+
+    def splits(self, folds: Any) -> Splits:
+        """What folds hold out: a number of them, a splitter of scikit-learn, or fold labels of the rows.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For what does not split the rows of the fit.
+        """
+        units, frame = self.machine.units, self.frame
+        if folds is None:
+            return stratified(self.machine, self.default_folds)
+        if isinstance(folds, int | float):
+            return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None))
+        if is_splitter(folds):
+            return given_splits(folds, None, frame.X, frame.codes, frame.weights > 0, units)
+        labels = fold_labels(folds, frame.data, frame.rows)
+        return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units)
 
     def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:
         """Residuals from the held-out probabilities, of many rows by ten folds; see `Evidence.residuals`.
@@ -148,7 +213,16 @@ class Resampled(Predicting):
     @property
     def left_out_folds(self) -> int | None:
         """In how many folds rows are held out; None where each is left out on its own, being few or it being known."""
-        return None if self._loo.value is not None or self.n_used <= MOST_LEFT_OUT else FOLDS
+        return None if self._loo.value is not None or self.n_used <= MOST_LEFT_OUT else self.default_folds
+
+    @property
+    def _how_one_by_one(self) -> str:
+        return "leave-one-group-out" if self.grouped else "leave-one-out"
+
+    @property
+    def default_folds(self) -> int:
+        """In how many folds rows are held out by default."""
+        return min(FOLDS, self.n_groups) if self.grouped and self.n_groups is not None else FOLDS
 
     def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
         """Leave-one-out, or by folds."""
@@ -176,6 +250,7 @@ class Resampled(Predicting):
             "how": how, "index": frame.index, "shape": self.shape, "codes": frame.codes, "weights": frame.weights,
             "values": found.decision_values, "probability": found.probability,
             "log_likelihoods": found.log_likelihood, "winner": found.winner, "failed": found.failed,
+            "units": self.machine.units,
         }  # fmt: skip
 
 

@@ -4,8 +4,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from svmstat._tools.frames import PANDAS
 from svmstat.diagnostics.shape import Shape
+from svmstat.errors import UnavailableError
 from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear, Nystrom, family
 from svmstat.machine import Machine
@@ -95,6 +99,46 @@ class Settings:
     def weights_given(self) -> bool:
         """Whether there were case weights."""
         return self.frame.weights_given
+
+    @property
+    def weight_type(self) -> str:
+        """What a weight means, "frequency" or "probability"; the latter were divided by their mean."""
+        return self.frame.weight_type
+
+    @property
+    def effective_sample_size(self) -> float:
+        """(Σw)²/Σw², the number of equally weighted rows that would be worth as much [Kish 1965]."""
+        weights = self.frame.weights
+        return float(weights.sum() ** 2 / (weights**2).sum())
+
+    @property
+    def groups(self) -> pd.Series | None:
+        """The group of each row (n,) on the index of the data; None without groups."""
+        grouping = self.frame.grouping
+        return None if grouping is None else grouping.of_rows.set_axis(self.frame.index)
+
+    @property
+    def n_groups(self) -> int | None:
+        """The number of groups with a row of positive weight; None without groups."""
+        grouping = self.frame.grouping
+        return None if grouping is None else len(np.unique(grouping.codes[self.frame.weights > 0]))
+
+    @property
+    def grouped(self) -> bool:
+        """Whether groups are what is left out and drawn: there are some, and not each a row for itself."""
+        return self.machine.units is not None and self.machine.units.grouped
+
+    def require_copies(self, name: str, instead: str) -> None:
+        """Refuse what takes each copy of a row for independent of all others.
+
+        Raises
+        ------
+        UnavailableError
+            For a fit with groups, or with probability weights.
+        """
+        if self.machine.units is not None:
+            what = "groups" if self.machine.units.grouped else "weight_type='probability'"
+            raise UnavailableError(f"{name} takes all copies of rows for independent; this fit has {what}: {instead}.")
 
     @property
     def class_weight(self) -> dict[Any, float] | None:

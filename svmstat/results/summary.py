@@ -9,7 +9,7 @@ import pandas as pd
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import CORRECTED_NOTE, HELD_OUT_NOTES, evidence_tables
+from svmstat.diagnostics.worth import CORRECTED_NOTE, evidence_tables, held_out_notes
 from svmstat.kernels import Additive
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
@@ -57,7 +57,8 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
         )
     judged = fit.apparent if held_out is None else held_out
     corrected = None if held_out is None or fit.optimism is None else fit.corrected_rsquared(held_out)
-    parts += evidence_tables(fit.apparent, held_out, corrected)
+    by_row = fit.by_rows.held_out(True) if held_out is not None and fit.grouped else None
+    parts += evidence_tables(fit.apparent, held_out, corrected, by_row)
     probabilities = _probabilities(fit, two)
     parts += [] if probabilities is None else [probabilities, *([] if two else [_functions(fit)])]
     parts.append(_confusion(judged, fit.weights_given))
@@ -67,7 +68,7 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
     shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
     of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
     own = [*([_LANDMARKS] if fit.is_approximate else []), *(_notes(fit) if two else _pair_notes(fit))]
-    notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out))
+    notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out, by_row))
     return Summary(title, tuple(parts), notes, (*unreliable(fit), *of_spread[1], *trouble(fit, held_out)))
 
 
@@ -89,17 +90,20 @@ def _model(fit: Resampled, two: bool) -> Block:
     """What was fitted: the formula, the response, what is at stake, rows and settings."""
     kernel = [Entry("Kernel", fit.kernel_name)]
     long = len(fit.kernel_name) > _LONG
+    repeats = fit.weight_type == "frequency"
     wide = [
         Entry("Formula", abridged(fit.formula, 1200)),
         Entry("Response", _response(fit, two)),
         *(kernel if long else []),
+        *([] if fit.groups is None else [Entry("Groups", _groups(fit))]),
+        *([] if repeats or not fit.weights_given else [Entry("Weights", "probability weights, their mean made one")]),
         *(_stakes(fit) if two else _class_weights(fit)),
     ]
-    total = "sum w" if fit.weights_given else "n"
+    total = "sum w" if fit.weights_given and repeats else "n"
     left = [
         ("Rows used", fit.n_rows, True),
         ("  with weight zero", fit.n_zero_weight, fit.weights_given),
-        ("Sum of weights", fit.nobs, fit.weights_given),
+        ("Sum of weights", fit.nobs, fit.weights_given and repeats),
         ("Dropped, missing values", fit.n_missing, True),
         ("Dropped, outside subset", fit.n_outside_subset, fit.n_outside_subset > 0),
         ("Columns of the design", fit.n_columns, True),
@@ -109,6 +113,7 @@ def _model(fit: Resampled, two: bool) -> Block:
         wide=tuple(wide),
         left=(
             *(Entry(label, value, "count") for label, value, shown in left if shown),
+            *([] if repeats or not fit.weights_given else [Entry("Effective sample size", fit.effective_sample_size)]),
             Entry("Scaling", "standardised" if fit.scaled else "none"),
         ),
         right=(
@@ -119,6 +124,14 @@ def _model(fit: Resampled, two: bool) -> Block:
             *_cost(fit, total),
         ),
     )
+
+
+def _groups(fit: Resampled) -> str:
+    """What they are called, how many there are and how large."""
+    assert fit.groups is not None
+    sizes = fit.groups[fit.frame.weights > 0].value_counts()
+    each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+    return f"{fit.groups.name}: {len(sizes)} groups of {each} row{'s'[: int(sizes.max() != 1)]}"
 
 
 def _response(fit: Resampled, two: bool) -> str:
@@ -225,6 +238,8 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     if not fit.has_maps:
         return None
     kind = _CALIBRATIONS[fit.calibration.kind]
+    if fit.grouped:
+        kind = kind.replace("leave-one-out", "leave-one-group-out").replace("five folds", "folds of groups")
     isotonic = fit.calibration.kind == VENN_ABERS
     title = f"{'' if two else 'Coupled '}{'Venn-Abers' if isotonic else 'Platt'} probabilities (map of {kind})"
     converged = () if isotonic else (Entry("Platt converged", bool(np.all(fit.calibration.converged))),)
@@ -342,7 +357,7 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
         "In-sample numbers are of the rows that the fit was made to suit, by the map of their own decision values [003]"
     )
     if held_out is not None:
-        return (f"{own}.", *HELD_OUT_NOTES, *([] if fit.optimism is None else [CORRECTED_NOTE]))
+        return (f"{own}.", *held_out_notes(held_out), *([] if fit.optimism is None else [CORRECTED_NOTE]))
     how = "loo()" if fit.n_used <= MOST_LEFT_OUT else "kfold()"
     return (
         f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",

@@ -173,7 +173,9 @@ class Termed(Resampled, Updated):
     def _splits(self, nested: bool, repeats: int, rng: int | np.random.Generator | None) -> Codes:
         """(R, n) the folds of nested cross-validation, none unless it is asked for."""
         frame, seed = self.frame, seed_sequence("rng", rng)
-        return splits_of(frame.codes, frame.weights, self.classes, NESTED_FOLDS, repeats if nested else 0, seed)
+        units = self.machine.units
+        count = min(NESTED_FOLDS, self.default_folds)
+        return splits_of(frame.codes, frame.weights, self.classes, count, repeats if nested else 0, seed, units)
 
     def without_terms(self, gone: Collection[str]) -> Self | None:
         """The fit without some terms, everything else as it is; None where no column is left."""
@@ -183,6 +185,7 @@ class Termed(Resampled, Updated):
             return None
         X = np.ascontiguousarray(frame.X[:, ~columns])
         machine = fit_machine(kernel, X, frame.codes, frame.weights, self.machine.pairs, C=self.machine.C)
+        machine = replace(machine, units=self.machine.units)
         return replace(
             self, frame=replace(frame, X=X, design=frame.design.without(gone)), machine=machine,
             insample_maps=fit_maps(machine, self.insample_maps.coupling), call=None, optimism=None,
@@ -195,7 +198,8 @@ class Termed(Resampled, Updated):
         changes: Sequence[Any] = [None] * len(found)
         if len(splits):
             own = _nested_table(self.said_without, self.frame, splits)
-            changes = [nested_estimate(2.0 * (own - each.table), splits, self.frame.weights) for each in found]
+            units = self.machine.units
+            changes = [nested_estimate(2.0 * (own - each.table), splits, self.frame.weights, units) for each in found]
         tests = [
             TermTest(name, group, each.evidence, each.dependence, change)
             for name, group, each, change in zip(names, with_it, found, changes, strict=True)
@@ -223,7 +227,7 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
     design, frame = fit.frame.design, fit.frame
     other = fit.without_terms(gone)
     if other is None:
-        null = Frequencies(frame.codes, frame.weights)
+        null = Frequencies(frame.codes, frame.weights, fit.machine.units)
         evidence, without = _of_frequencies(fit, null.one_by_one()), null.without
     else:
         evidence, without = other.judged(folds, n_jobs=1), partial(other.said_without, n_jobs=1)
@@ -262,7 +266,8 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     p = evidence.probability
     used = (evidence.weights > 0) & np.isfinite(p).all(axis=1)
     residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
-    return generalised_covariance(residuals, columns[used], others[used], evidence.weights[used])
+    units = None if evidence.units is None else evidence.units.among(used)
+    return generalised_covariance(residuals, columns[used], others[used], evidence.weights[used], units)
 
 
 def _of_frequencies(fit: Termed, said: Said) -> Evidence:
@@ -272,6 +277,7 @@ def _of_frequencies(fit: Termed, said: Said) -> Evidence:
         how="leave-one-out", index=frame.index, shape=fit.shape, codes=frame.codes, weights=frame.weights,
         values=np.zeros((len(p), len(fit.machine.pairs))), probability=p,
         log_likelihoods=log_of_own(p, frame.codes), winner=said.winner, failed=said.failed,
+        units=fit.machine.units,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, one_of, workers
@@ -17,7 +18,7 @@ from svmstat.resampling.predicted import How, held_out_score
 from svmstat.resampling.relabelled import Refit, first_of_points, points_of, refits
 from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, residuals, statistics
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
+from svmstat.resampling.unseen import MOST_LEFT_OUT
 from svmstat.results.resampled import Resampled
 
 _MOST_PERMUTED = 10**7
@@ -79,7 +80,8 @@ class Tested(Resampled):
         ArgumentError
             For an argument outside what is allowed.
         DataError
-            For fractional weights, unless method="pairs", and for weights that add up to more than 9e15.
+            For fractional weights that are repeats, unless method="pairs", and for weights that add up to more than
+            9e15.
         UnavailableError
             For "residual" where a row cannot be held out, and with retune=True for a fit that is of no search.
 
@@ -89,6 +91,10 @@ class Tested(Resampled):
         k ≠ l and m the median of ‖x − x'‖² on the scaled design, for a precomputed kernel K_kk + K_ll − 2 K_kl; a row
         of weight w is w rows, and of more than two levels T is the sum over them. It is of the kind of le Cessie & van
         Houwelingen (1991). Beyond 5000 rows, unless calibration="loo", rows are held out by ten folds.
+
+        Replicates of a fit with groups draw the labels of all rows independently of each other, given the predictors,
+        also within groups, and hold out groups as the fit does; "pairs" draws groups. Where rows of a group share what
+        the predictors do not have, residuals near each other agree, and H0 is rejected for that.
 
         A rejection is no verdict on the decision rule: a machine whose probabilities are too smooth, as a linear one of
         a weak signal, is rejected also where the truth is smooth. ``python -m benchmarks validity`` has the rates.
@@ -112,7 +118,7 @@ class Tested(Resampled):
         level = between("level", level, 0.0, 1.0)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         refit = self._refit(flag("retune", retune))
-        if method != "pairs":
+        if method == "parametric" or (method == "residual" and self.weight_type == "frequency"):
             self._refuse_fractions(f"method={method!r} draws a label for every copy of a row")
         check_copies(self.frame.weights)
         seed = seed_sequence("rng", rng)
@@ -125,6 +131,7 @@ class Tested(Resampled):
             return GofResult(
                 statistic=self.deviance, replicates=found, deviance=self.deviance, deviance_replicates=found,
                 method=method, level=level, n_levels=len(self.classes),
+                n_groups=self.n_groups if self.grouped else None,
             )  # fmt: skip
         machine, S = self.machine, len(first_of_points(self.machine))
         probability = self._all_held_out(n_jobs, progress).probability
@@ -138,6 +145,7 @@ class Tested(Resampled):
             statistic=float(T[0]), replicates=T[1:], deviance=self.deviance,
             deviance_replicates=np.array([np.nan if each is None else each.deviance for each in drawn]),
             method=method, level=level, retuned=retune, n_levels=len(self.classes),
+            n_groups=self.n_groups if self.grouped else None,
         )  # fmt: skip
 
     def permutation_test(
@@ -151,7 +159,8 @@ class Tested(Resampled):
         """Is there any association at all between the response and the predictors?
 
         The CV score against those of fits to the permuted response [Ojala & Garriga 2010]; a row of weight w is w rows.
-        It says nothing about how good the fit is.
+        It says nothing about how good the fit is. With groups the response is permuted among whole groups where it does
+        not vary within any, and within groups otherwise: then it says nothing of predictors that do not vary there.
 
         Parameters
         ----------
@@ -188,7 +197,9 @@ class Tested(Resampled):
         at_least("B", B, 1)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         refit, seed = self._refit(flag("retune", retune)), seed_sequence("rng", rng)
-        self._refuse_fractions("the labels of all copies of the rows are permuted")
+        constant = self._labels_of_units_are_constant
+        if not constant and self.weight_type == "frequency":
+            self._refuse_fractions("the labels of all copies of the rows are permuted")
         if self.nobs > _MOST_PERMUTED:
             raise DataError(
                 f"the weights add up to {self.nobs:.3g}, and the labels of {_MOST_PERMUTED:.3g} copies of rows can be "
@@ -201,11 +212,24 @@ class Tested(Resampled):
         )  # fmt: skip
         replicates = np.array([np.nan if each is None else each for each in found])
         return PermutationResult(
-            statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune
-        )
+            statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune,
+            permuted=("groups" if constant else "within groups") if self.grouped else "rows",
+        )  # fmt: skip
 
-    def get_influence(self, n_jobs: int | None = None, progress: bool = False) -> InfluenceResult:
-        """What each row does to the fit, and how badly it is predicted without it.
+    @property
+    def _labels_of_units_are_constant(self) -> bool:
+        """Whether there are units, and none has rows of two levels."""
+        units = self.machine.units
+        if units is None:
+            return False
+        used = units.of_row >= 0
+        pairs = np.unique(np.column_stack([units.of_row[used], self.frame.codes[used]]), axis=0)
+        return len(pairs) == units.count
+
+    def get_influence(
+        self, n_jobs: int | None = None, progress: bool = False, by: str | None = None
+    ) -> InfluenceResult:
+        """What each row, or each group, does to the fit, and how badly it is predicted without it.
 
         The deletion deviances ΔD_k = D − D_(k) [003], of which most is the row's own misfit, this and the rest apart;
         the held-out probability of what was observed; and the change of f. All from the leave-one-out.
@@ -214,6 +238,8 @@ class Tested(Resampled):
         ----------
         n_jobs, progress
             As in `loo`, if that has not been computed yet.
+        by : {"group", "row"}, optional
+            With groups, by default "group"; "row" leaves out single rows, as if these were independent.
 
         Returns
         -------
@@ -228,14 +254,24 @@ class Tested(Resampled):
         [8.5, 7.17, 6.87]
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        if self.one_by_one(by) is not self:
+            return self.by_rows.get_influence(n_jobs, progress)
         changes = self.left_out(True, n_jobs, progress).changes
         loo = self.loo(n_jobs, progress)
         insample = self.insample_maps.log_likelihoods(self.machine.decision_values, self.frame.codes)
         measures = influences(
             self.frame.weights, self.deviance, changes.deviance_deleted, insample, loo.log_likelihoods,
-            changes.rms_change,
+            changes.rms_change, self.machine.units,
         )  # fmt: skip
-        return InfluenceResult(loo, measures, self._largest_influences)
+        return InfluenceResult(loo, measures, self._largest_influences, self._group_labels)
+
+    @property
+    def _group_labels(self) -> pd.Index | None:
+        """The labels of the units (G,), where they are groups."""
+        units, groups = self.machine.units, self.groups
+        if units is None or groups is None:
+            return None
+        return pd.Index(groups.to_numpy()[[rows[0] for rows in units]], name=groups.name)
 
     def _largest_influences(self, B: int, seed: np.random.SeedSequence, n_jobs: int | None, progress: bool) -> Floats:
         """(B, 5) maxima over rows of the measures of influence, in refits to labels from the fit's probabilities."""
@@ -252,7 +288,7 @@ class Tested(Resampled):
         """How its probabilities are made and its rows held out, for replicates to be treated alike."""
         kind = self.maps.kind
         whole = kind == "loo" or self.n_used <= MOST_LEFT_OUT
-        return How(self.maps.coupling, kind, None if whole else FOLDS)
+        return How(self.maps.coupling, kind, None if whole else self.default_folds)
 
     def _all_held_out(self, n_jobs: int | None, progress: bool) -> Evidence:
         """The held-out predictions, of every row."""
@@ -267,6 +303,8 @@ class Tested(Resampled):
 
     def _refit(self, retune: bool) -> Refit | None:
         """The search for cost and kernel if it is to be repeated."""
+        if retune:
+            self.require_copies("retune=True", "its search is not repeated; retune=False keeps C and kernel")
         if retune and self.retuned is None:
             raise UnavailableError(
                 "retune=True repeats the search that found C and the kernel: this fit is not the best of a tune() over "

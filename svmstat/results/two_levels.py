@@ -212,6 +212,7 @@ class TwoLevels(Solved):
         loss that it approximates, and its minimum at too small a C; ``loo().mean_loss`` is exact.
         """
         self._pair("gacv", "loo()")
+        self.require_copies("gacv()", "it approximates leaving out rows one by one; loo().mean_loss is exact")
         if self.loss != "hinge":
             raise UnavailableError(f"gacv exists for loss='hinge' only; this fit has loss={self.loss!r}.")
         return machine_gacv(self.machine)
@@ -254,6 +255,8 @@ class TwoLevels(Solved):
         True
         """
         self._pair("path", "tune(), or fits at several values of C")
+        if loo:
+            self.require_copies("path(loo=True)", "tune() has leave-one-out along C")
         if np.isinf(self.C):
             raise UnavailableError("path exists for fits with a finite C only; here rho = 0, and the fit is h = 0.")
         costs = check_costs_along(C, self.C)

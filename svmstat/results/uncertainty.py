@@ -9,7 +9,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, workers
 from svmstat._tools.frames import in_kind, of_any_kind, read_frame
 from svmstat._tools.randomness import seed_sequence
-from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, strangeness
+from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_within, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
 from svmstat.reporting.rendering.lines import line
 from svmstat.resampling.replicates import (
@@ -20,7 +20,8 @@ from svmstat.resampling.replicates import (
     pairs_replicates,
     spread,
 )
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
+from svmstat.resampling.splits import stratified
+from svmstat.resampling.unseen import MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.resampled import Resampled
 
@@ -138,7 +139,8 @@ class Bootstrap:
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
-        return line(f"<Bootstrap: {self.B} replicates of drawn rows{failed}, of ", self.fit.formula, ">")
+        what = "groups" if self.fit.grouped else "rows"
+        return line(f"<Bootstrap: {self.B} replicates of drawn {what}{failed}, of ", self.fit.formula, ">")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -154,8 +156,9 @@ class Uncertain(Resampled):
     ) -> Bootstrap:
         """Fit rows that are drawn with replacement, B times; all that needs such refits can draw from the result.
 
-        round(Σw) copies of the rows are drawn with probabilities w/Σw. Scaling, kernel width and factor coding are
-        those of this fit.
+        round(Σw) copies of the rows are drawn with probabilities w/Σw; with groups, or probability weights, as many
+        groups or rows as there are, with equal chances and all that belongs to them. Scaling, kernel width and factor
+        coding are those of this fit.
 
         Parameters
         ----------
@@ -255,7 +258,8 @@ class Uncertain(Resampled):
         without it, are as strange as the row; strange is −f for the event and f for the other level, and of more than
         two levels −log P(label), by the maps of in-sample decision values. Rows are held out as in `loo`, those of more
         than 5000 by ten folds unless `loo` was called; a weight w is w rows. The rows of the fit have the sets that new
-        rows with their held-out scores would have if they were not there themselves.
+        rows with their held-out scores would have if they were not there themselves. With groups these
+        are held out, and count: all rows of a label in a group are one together, and the share is of such groups.
 
         Parameters
         ----------
@@ -294,12 +298,15 @@ class Uncertain(Resampled):
         held, maps = self._held_out_by_insample_maps(), self.insample_maps
         pairs, frame = self.machine.classes, self.frame
         left_out = strangeness(held.decision_values, held.probability, pairs)
-        own = pvalues_of_left_out(left_out, frame.codes, frame.weights)
+        units, weights = self.machine.units, frame.weights
+        if units is not None and units.grouped:
+            weights = shared_within(weights, frame.codes, units)
+        own = pvalues_of_left_out(left_out, frame.codes, weights, units)
         found = own
         if newdata is not None:
-            found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, frame.weights)
-        how = "leave-one-out" if held.folds is None else f"{held.folds} folds"
-        return LabelSets(index, self.shape, float(level), found, own, frame.codes, frame.weights, how)
+            found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, weights)
+        how = self._how_one_by_one if held.folds is None else held.folds
+        return LabelSets(index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped)
 
     def _held_out_by_insample_maps(self) -> Unseen:
         """What fits without a row, each with the map of its own rows, say of it: of `loo`, of many rows ten folds.
@@ -309,7 +316,7 @@ class Uncertain(Resampled):
         """
         if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None:
             return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
-        return unseen_by_folds(self.machine, self.insample_maps, None, FOLDS)
+        return unseen_by_folds(self.machine, self.insample_maps, None, stratified(self.machine, self.default_folds))
 
     @in_kind
     def predict_set(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentError, DataError, GridWarning
 from svmstat.formula import Response
+from svmstat.objective.units import Units
 from svmstat.reporting.plots import criteria_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.plots.tuning import contour_plot, line_plot
@@ -21,8 +22,8 @@ from svmstat.reporting.summary import Summary
 from svmstat.tuning.choice import corrected_score
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
-from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
+from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import MEASURES, Point, first_least, paired_se
 
 _TIED = 1e-7
@@ -91,6 +92,18 @@ class CostPlan(Plan):
             raise refuse("score", self.measure, f"another measure, the mean loss being defined {found}")
         if self.further:
             raise refuse("further", self.further, f"left out, these criteria being defined {found}")
+
+    def refuse_units(self, units: Units) -> None:
+        what = "groups" if units.grouped else "weight_type='probability'"
+        of_copies = [each for each in (self.criterion, *(FURTHER[name][1] for name in self.further)) if each.of_copies]
+        if of_copies:
+            raise ArgumentError(
+                f"{of_copies[0].label} and {what} are not allowed together: it approximates leaving out single rows. "
+                "criterion='loo' and 'kfold' leave out groups, and rows with all of their weight."
+            )
+
+    def refuse_folds(self, folds: Folds) -> None:
+        """Any will do."""
 
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         also = {name: FURTHER[name][1] for name in self.further}
@@ -182,7 +195,7 @@ class CostPlan(Plan):
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
-        notes = [f"The score is the {self.score_name}."]
+        notes = [f"The score is the {self.score_name}.", *note_of_groups(result.best)]
         blocks = [block] if of_full_fit else [block, *_of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             notes.append(f"{_TOO_LOW}{_ASK if result.nested is None else _NESTED}")

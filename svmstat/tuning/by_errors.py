@@ -15,6 +15,7 @@ from svmstat.formula import Response
 from svmstat.model import Prepared
 from svmstat.objective.measures import share
 from svmstat.objective.nu import Nu, largest_single, nu_of_sample
+from svmstat.objective.predictive import proportion
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry
@@ -26,7 +27,7 @@ from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
 from svmstat.tuning.nu_baselines import along_lines
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Distinct, Effort, Sample
 from svmstat.tuning.scores import MEASURES
 from svmstat.tuning.smoothing import SMOOTHINGS
@@ -182,6 +183,9 @@ class NuPlan(Plan):
             total = sample.weights[of_level].sum()
             rates[name] = rate = share(wrong[of_level], sample.weights[of_level])
             rates[f"{name}_se"] = float(np.sqrt(rate * (1.0 - rate) / (total - 1.0))) if total > 1.0 else np.nan
+            if sample.units is not None:
+                units = sample.units.among(of_level)
+                rates[f"{name}_se"] = proportion(wrong[of_level], sample.weights[of_level], units).se
         score = float(self.criterion.score(np.array(rates["p_f"]), np.array(rates["p_m"])))
         return Nested(score, np.nan, rates, left.choices, left.fold)
 
@@ -262,6 +266,7 @@ class NuPlan(Plan):
         notes = [f"P_F and P_M are estimated by cross-validation: the chosen point looks better than it is; {known}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
+        notes += note_of_groups(result.best)
         if by_loo:
             notes.append(
                 "The threshold is approximate: for a = delta = 0.1 P_F exceeded a in 0.03 to 0.08 of simulated samples "
@@ -368,6 +373,11 @@ def _others(prepared: Prepared, criterion: NeymanPearson, delta: float, rng: np.
         If the rows do not suffice, or have weights.
     """
     frame = prepared.frame
+    if frame.grouping is not None:
+        raise DataError(
+            "neyman_pearson(a, delta) counts rows that were drawn independently: groups are not allowed with it. "
+            "neyman_pearson(a) controls P_F as far as its estimate by folds of groups goes."
+        )
     if (frame.weights != 1.0).any():
         raise DataError(
             "neyman_pearson(a, delta) counts rows that were drawn independently: case weights other than 1 are not "

@@ -17,6 +17,7 @@ from svmstat.formula import Response
 from svmstat.kernels import Additive
 from svmstat.machine import vote
 from svmstat.objective.measures import share
+from svmstat.objective.units import Units
 from svmstat.reporting.plots import profiles_plot, selection_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry, Table
@@ -27,8 +28,8 @@ from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult
-from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
+from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import Parts, Point, failed, paired_se
 
 SEARCHES = ("coordinate", "cosso")
@@ -121,6 +122,12 @@ class CoordinatePlan(ThetaPlan):
     def refuse_levels(self, response: Response) -> None:
         self.cost.refuse_levels(response)
 
+    def refuse_units(self, units: Units) -> None:
+        self.cost.refuse_units(units)
+
+    def refuse_folds(self, folds: Folds) -> None:
+        self.cost.refuse_folds(folds)
+
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         equal = self.cost.search(sample, grid, effort)
         kernel = cast("Additive", grid.kernels[equal.kernel])
@@ -163,6 +170,7 @@ class CoordinatePlan(ThetaPlan):
             f"The score is the {self.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and at "
             "last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
             _NOT_TESTED,
+            *note_of_groups(result.best),
         )
         return Summary("Search over the weights of terms", (block, table), notes, _lost(result))
 
@@ -281,7 +289,8 @@ class CossoPlan(ThetaPlan):
         used = sample.weights > 0
         codes, weights = sample.codes[used], sample.weights[used]
         losses = held_out_loss(sample.contrasts, codes, left.decision_values[used])
-        parts = Parts(losses, weights, np.ones(len(codes)), 1.0)
+        units = None if sample.units is None else sample.units.among(used)
+        parts = Parts(losses, weights, np.ones(len(codes)), 1.0, units)
         error = share(left.winner[used] != codes, weights)
         return Nested(parts.score, float(np.linalg.norm(parts.deviations)), {"error": error}, left.choices, left.fold)
 
@@ -300,6 +309,7 @@ class CossoPlan(ThetaPlan):
             "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
             f"standard error of the least. Terms with less than {100 * LEAST:g} % of the sum are left out.",
             _NOT_TESTED,
+            *note_of_groups(result.best),
         )
         return Summary("Selection of terms", (block, table), notes, _lost(result))
 
@@ -320,7 +330,7 @@ def _point(sample: Sample, parts: Sequence[Selected], whole: Selected | None) ->
     for out, part in zip(folds_of(sample), parts, strict=True):
         f[out] = part.decision_values[out]
     codes, weights = sample.group_codes, sample.folded.groups.weights
-    scored = Parts(held_out_loss(sample.contrasts, codes, f), weights, np.ones(len(codes)), 1.0)
+    scored = Parts(held_out_loss(sample.contrasts, codes, f), weights, np.ones(len(codes)), 1.0, sample.group_units)
     winner = vote(f, np.array([(pair.first, pair.second) for pair in sample.contrasts]))
     error = share(winner != codes, weights)
     return Point(scored.score, float(np.linalg.norm(scored.deviations)), error, n_support, parts=scored)

@@ -30,8 +30,10 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     >>> round(least, 3), round(corrected_score(parts), 3)
     (-0.401, 0.005)
     """
-    weights = parts[0].weights * parts[0].L
+    weights, units = parts[0].weights * parts[0].L, parts[0].units
     each = weights * np.array([part.each for part in parts])
+    if units is not None:  # these are drawn, whole
+        weights, each = units.sums(weights), units.sums(each.T).T
     totals = each.sum(axis=1)
     each -= each[totals.argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]

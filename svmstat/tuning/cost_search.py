@@ -67,7 +67,7 @@ def search_folds(
     sample: Sample, kernels: Sequence[Kernel], costs: Sequence[float], measure: str, effort: Effort
 ) -> list[list[Point]]:
     """k-fold at each kernel and each of the rising costs."""
-    k, keep = int(sample.folded.of_group.max()) + 1, parts_fit(sample, len(kernels) * len(costs))
+    k, keep = sample.folded.count, parts_fit(sample, len(kernels) * len(costs))
     with_maps = measure == "deviance" and sample.calibration == "insample"
     pieces = _FoldPieces(sample, kernels[::-1], costs, k, with_maps)
     one = _FoldPieces(sample, [middle(kernels)], [middle(costs)], k, with_maps)
@@ -102,7 +102,7 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
             if posed.gram.fits:
                 posed.gram.complete()  # workers may not add rows to the same matrix
             for which in range(self._k):
-                yield posed, self._sample.folded.of_group == which, self._costs, self._sample.coupling, self._with_maps
+                yield posed, self._sample.folded.away(which), self._costs, self._sample.coupling, self._with_maps
 
 
 def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> Point:
@@ -114,19 +114,25 @@ def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> P
     if reasons:
         return failed("; ".join(reasons), n_support)
     fold, weights, codes = sample.folded.of_group, sample.folded.groups.weights, sample.group_codes
-    f, winner = np.empty((len(fold), len(sample.contrasts))), np.empty(len(fold), np.intp)
-    log_likelihood = np.empty(len(fold))
+    f, winner = np.full((len(fold), len(sample.contrasts)), np.nan), np.full(len(fold), -1)
+    log_likelihood = np.full(len(fold), np.nan)
     for which, part in enumerate(parts):
-        out = fold == which
-        f[out], winner[out] = part.decision_values[j], part.winner[j]
-        log_likelihood[out] = part.log_likelihood[j]
+        out = np.flatnonzero(fold == which)
+        at = np.searchsorted(np.flatnonzero(sample.folded.away(which)), out)
+        f[out], winner[out] = part.decision_values[j, at], part.winner[j, at]
+        log_likelihood[out] = part.log_likelihood[j, at]
     if measure == "deviance" and sample.calibration != "insample":
         log_likelihood = mapped_log_likelihoods(sample.labelled_groups, f, sample.coupling, sample.calibration)
-        if np.isnan(log_likelihood).any():
+        if np.isnan(log_likelihood[fold >= 0]).any():
             return failed("no converged Platt map", n_support)
+    units, known = sample.group_units, fold >= 0
+    units = None if units is None else units.among(known)
     if measure == "loss":
-        return rate_loss(f[:, 0], sample.group_signs, weights, sample.contrasts[0].loss, n_support)
-    return rate(Predicted(codes, weights, sample.class_weight[codes], winner, log_likelihood), measure, n_support)
+        loss = sample.contrasts[0].loss
+        return rate_loss(f[known, 0], sample.group_signs[known], weights[known], loss, n_support, units)
+    codes = codes[known]
+    seen = Predicted(codes, weights[known], sample.class_weight[codes], winner[known], log_likelihood[known], units)
+    return rate(seen, measure, n_support)
 
 
 def _trouble(part: HeldOut, j: int, with_maps: bool) -> str:

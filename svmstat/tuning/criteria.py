@@ -36,6 +36,7 @@ class Criterion(ABC):
     any_levels, any_loss : whether it is defined for more than two levels, and for other losses than the hinge loss
     of_full_fit : whether it is a number of the fit to all rows, without a standard error, and not of held-out rows
     needs_truth : whether it is computed from the true probabilities
+    of_copies : whether it is about leaving out single copies of rows, and so neither groups nor probability weights
     error_name : what a summary calls the error rate beside it
     """
 
@@ -44,6 +45,7 @@ class Criterion(ABC):
     any_loss: ClassVar[bool] = True
     of_full_fit: ClassVar[bool] = False
     needs_truth: ClassVar[bool] = False
+    of_copies: ClassVar[bool] = False
     error_name: ClassVar[str] = "Error of held-out rows"
 
     @property
@@ -152,6 +154,7 @@ class Span(OfFits):
     """
 
     error_name = "Error by the span"
+    of_copies = True
 
     measure: str = "deviance"
 
@@ -178,6 +181,7 @@ class GACV(OfFits):
     any_levels = False
     any_loss = False
     of_full_fit = True
+    of_copies = True
     error_name = "Apparent error"
 
     @property
@@ -217,10 +221,11 @@ def rated(sample: Sample, f: Floats, winner: Codes, log_likelihood: Floats, meas
     """
     used = sample.weights > 0
     codes, weights = sample.codes[used], sample.weights[used]
+    units = None if sample.units is None else sample.units.among(used)
     if measure == "loss":
         pair = sample.contrasts[0]
-        return rate_loss(f[used, 0], pair.signs(codes), weights, pair.loss, n_support)
-    seen = Predicted(codes, weights, sample.class_weight[codes], winner[used], log_likelihood[used])
+        return rate_loss(f[used, 0], pair.signs(codes), weights, pair.loss, n_support, units)
+    seen = Predicted(codes, weights, sample.class_weight[codes], winner[used], log_likelihood[used], units)
     return rate(seen, measure, n_support)
 
 

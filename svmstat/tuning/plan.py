@@ -10,19 +10,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.errors import UnavailableError
+from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
 from svmstat.kernels.base import short
 from svmstat.model import Prepared
 from svmstat.objective.nu import Nu
+from svmstat.objective.units import Units
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.sample import Effort, Sample
+from svmstat.tuning.sample import Effort, Folds, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,13 @@ class Nested:
         return f"All tuned anew without each of {len(self.choices)} folds"
 
 
+def note_of_groups(best: SVMResults) -> tuple[str, ...]:
+    """What rows were held out with, where they come in groups."""
+    if not best.grouped:
+        return ()
+    return (f"Rows are held out with their whole group, and standard errors are over {best.n_groups} groups.",)
+
+
 class Plan(ABC):
     """A search as the arguments of `tune` describe it.
 
@@ -149,6 +157,17 @@ class Plan(ABC):
     @abstractmethod
     def refuse_levels(self, response: Response) -> None:
         """Refuse a response of more than two levels where that has no meaning."""
+
+    def refuse_units(self, units: Units) -> None:
+        """Refuse groups, or probability weights, where the criterion takes copies of rows for independent."""
+
+    def refuse_folds(self, folds: Folds) -> None:
+        """Refuse folds that are no partition of the rows, where that is needed."""
+        if not folds.partition:
+            raise ArgumentError(
+                f"folds: the {self.score_name} needs folds that hold out every row once, each fit seeing all others; "
+                "criterion='kfold' takes the others, such as TimeSeriesSplit."
+            )
 
     def refuse_grid(self, grid: Grid) -> None:
         """Refuse kernels for which there is no such search."""

@@ -12,7 +12,9 @@ from svmstat.errors import DataError
 from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
-from svmstat.resampling.folds import assign_folds
+from svmstat.objective.units import Units, units_of
+from svmstat.resampling.folds import assign_folds, assign_units
+from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
 Value = TypeVar("Value")
@@ -25,11 +27,27 @@ class Folds:
     Attributes
     ----------
     groups : the rows that are the same observation
-    of_group : (G,) the fold 0 … k − 1 of each of these
+    of_group : (G,) the fold 0 … k − 1 of each of these, −1 where none predicts it
+    out : (k, G) which of these the fit of each fold does not see; None if it is its fold and no other
     """
 
     groups: Groups
     of_group: Codes
+    out: NDArray[np.bool_] | None = None
+
+    @property
+    def count(self) -> int:
+        """k."""
+        return int(self.of_group.max()) + 1 if self.out is None else len(self.out)
+
+    def away(self, which: int) -> NDArray[np.bool_]:
+        """(G,) what the fit of a fold does not see."""
+        return np.asarray(self.of_group == which) if self.out is None else self.out[which]
+
+    @property
+    def partition(self) -> bool:
+        """Whether each fit sees all that it does not predict, and all is predicted."""
+        return self.out is None
 
     @property
     def of_row(self) -> Codes:
@@ -54,6 +72,8 @@ class Sample:
     folds : what is held out together; None where nothing is held out by folds
     truth : (n,) P(event | x) where it is known
     stored : the gram matrices of the terms of an additive kernel on these rows, of which those of all θ are sums
+    units : what is left out together; None for one copy of a row
+    given : the folds that the user gives
     """
 
     X: Floats
@@ -67,25 +87,36 @@ class Sample:
     folds: Folds | None = None
     truth: Floats | None = None
     stored: StoredTerms | None = None
+    units: Units | None = None
+    given: Splits | None = None
 
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
         """The machine on all rows; ``near`` as in `fit_machine`."""
         known = self.stored.known(kernel) if near is None and self.stored is not None else None
-        return fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near, known=known)
+        machine = fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near, known=known)
+        return machine if self.units is None else replace(machine, units=self.units)
 
     def fit_nu(self, kernel: Kernel, nu: Nu) -> Machine:
         """The machine of two classes with these ν."""
         contrasts = [nu_contrast(pair.first, pair.second, nu) for pair in self.contrasts]
-        return fit_machine(kernel, self.X, self.codes, self.weights, contrasts, C=1.0)
+        machine = fit_machine(kernel, self.X, self.codes, self.weights, contrasts, C=1.0)
+        return machine if self.units is None else replace(machine, units=self.units)
 
     def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
-        """The same rows in k stratified folds, those that are the same observation in one.
+        """The same rows in k stratified folds, groups or those that are the same observation in one; or as given.
 
         Raises
         ------
         DataError
             Naming the argument ``name``, if not every fold finds a row of each class.
         """
+        if self.given is not None:
+            return replace(self, folds=self._folds(self.given.fold, self.given.out))
+        if self.units is not None and self.units.grouped:
+            check_folds(k, self.units.count, name)
+            members = np.eye(len(self.levels))[self.codes] * self.weights[:, None]
+            of_unit = assign_units(self.units.sums(members), k, rng)
+            return replace(self, folds=self._folds(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1)))
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
         codes = self.codes[groups.first]
         for code, level in enumerate(self.levels):
@@ -94,9 +125,22 @@ class Sample:
                 raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
         return replace(self, folds=Folds(groups, assign_folds(codes.astype(float), k, rng)))
 
+    def _folds(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
+        """Folds (n,) of rows of which equal ones may be in several, or in several groups: these are told apart."""
+        apart = fold + 1 if self.units is None or not self.units.grouped else self.units.of_row + 1
+        groups = group_rows(self.X, self.codes * (apart.max() + 1.0) + apart, self.weights)
+        of_group = fold[groups.first]
+        if out is not None:
+            of_groups = out[:, groups.first]
+            alone = of_groups == (of_group == np.arange(len(out))[:, None])
+            out = None if alone.all() and (of_group >= 0).all() else of_groups
+        return Folds(groups, of_group, out)
+
     def without(self, out: NDArray[np.bool_]) -> "Sample":
         """The rows (n,) that are ``out`` have weight zero: they take no part, and are predicted."""
-        return replace(self, weights=np.where(out, 0.0, self.weights), folds=None, stored=None)
+        weights = np.where(out, 0.0, self.weights)
+        units = None if self.units is None else self.units.kept(weights)
+        return replace(self, weights=weights, folds=None, stored=None, units=units)
 
     @property
     def folded(self) -> Folds:
@@ -115,6 +159,12 @@ class Sample:
         groups = self.folds.groups if self.folds is not None else self._groups()
         return replace(self, stored=StoredTerms(kernel, self.X, groups))
 
+    def with_units(self, labels: Codes | None, repeats: bool) -> "Sample":
+        """The same rows with what is left out together, as in `units_of`."""
+        if labels is None and repeats:
+            return self
+        return replace(self, units=units_of(labels, self.weights, repeats, self._groups().of_row))
+
     def _groups(self) -> Groups:
         labels = self.contrasts[0].signs(self.codes) if len(self.contrasts) == 1 else self.codes
         return group_rows(self.X, labels, self.weights)
@@ -127,7 +177,15 @@ class Sample:
     @property
     def labelled_groups(self) -> "LabelledGroups":
         """The classes and weights of these groups, with the pairs of classes."""
-        return LabelledGroups(self.group_codes, self.folded.groups.weights, self.contrasts)
+        return LabelledGroups(self.group_codes, self.folded.groups.weights, self.contrasts, self.group_units)
+
+    @property
+    def group_units(self) -> Units | None:
+        """Which of these groups of equal rows are left out together; each for itself where groups were not given."""
+        if self.units is None:
+            return None
+        first = self.folded.groups.first
+        return self.units.among(first) if self.units.grouped else Units(np.arange(len(first)), len(first), False)
 
     @property
     def group_signs(self) -> Floats:
@@ -150,11 +208,13 @@ class LabelledGroups:
     codes : (G,) classes 0 … K − 1
     weights : (G,) sums of the case weights
     pairs : the P pairs of classes
+    units : which of the groups are left out together
     """
 
     codes: Codes
     weights: Floats
     pairs: tuple[Contrast, ...]
+    units: Units | None = None
 
     @property
     def classes(self) -> Codes:

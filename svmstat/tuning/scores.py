@@ -8,6 +8,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
+from svmstat.objective.units import Units
 
 MEASURES = ("deviance", "error", "weighted_error", "loss")
 
@@ -22,12 +23,14 @@ class Parts:
     weights : (r,) case weights, which are repeats
     L : (r,) weights that are none
     size : what the mean is multiplied by
+    units : of the rows, what is independent; None for copies of rows
     """
 
     each: Floats
     weights: Floats
     L: Floats
     size: float
+    units: Units | None = None
 
     @property
     def mean(self) -> float:
@@ -41,10 +44,14 @@ class Parts:
 
     @property
     def deviations(self) -> Floats:
-        """(r,) how far the part of each row is from the mean part.
+        """(r,) how far the part of each row is from the mean part, or (G,) those of each unit together.
 
         On such a scale that their norm is the standard error.
         """
+        if self.units is not None:
+            G = self.units.count
+            sums = self.units.sums(self.weights * self.L * (self.each - self.mean)) / (self.weights @ self.L)
+            return np.asarray(self.size * np.sqrt(G / (G - 1.0) if G > 1 else np.nan) * sums)
         total = self.weights.sum()
         correction = total / (total - 1.0) if total > 1.0 else np.nan
         scale = self.size * np.sqrt(correction * self.weights) * self.L / (self.weights @ self.L)
@@ -86,6 +93,7 @@ class Predicted:
     class_weight : (n,) L of the classes
     winner : (n,) the classes that are predicted
     log_likelihood : (n,) log p_{y_i}(x_i) by the fits and their Platt maps
+    units : what is independent; None for copies of rows
     """
 
     codes: Codes
@@ -93,6 +101,7 @@ class Predicted:
     class_weight: Floats
     winner: Codes
     log_likelihood: Floats
+    units: Units | None = None
 
 
 def rate(seen: Predicted, measure: str, n_support: float) -> Point:
@@ -119,12 +128,12 @@ def rate(seen: Predicted, measure: str, n_support: float) -> Point:
     wrong, w = seen.winner != seen.codes, seen.weights
     error = share(wrong, w)
     if measure == "deviance":
-        return _point(Parts(-2.0 * seen.log_likelihood, w, np.ones(len(w)), w.sum()), error, n_support)
+        return _point(Parts(-2.0 * seen.log_likelihood, w, np.ones(len(w)), w.sum(), seen.units), error, n_support)
     L = np.ones(len(w)) if measure == "error" else seen.class_weight
-    return _point(Parts(wrong.astype(float), w, L, 1.0), error, n_support)
+    return _point(Parts(wrong.astype(float), w, L, 1.0, seen.units), error, n_support)
 
 
-def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: float) -> Point:
+def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: float, units: Units | None = None) -> Point:
     """Score decision values f (n,) of unseen rows with labels y (n,) by the mean loss (1/Σw) Σ w L [m − y f]₊.
 
     Examples
@@ -134,7 +143,7 @@ def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: floa
     0.65
     """
     error = share((f > 0) != (y > 0), weights)
-    return _point(Parts(loss.values(f, y), weights, np.ones(len(y)), 1.0), error, n_support)
+    return _point(Parts(loss.values(f, y), weights, np.ones(len(y)), 1.0, units), error, n_support)
 
 
 def _point(parts: Parts, error: float, n_support: float) -> Point:

@@ -16,10 +16,11 @@ from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
 from svmstat._tools.frames import read_frame
 from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
-from svmstat.errors import DataError, DesignWarning
-from svmstat.formula import named_column, true_probabilities
+from svmstat.errors import ArgumentError, DataError, DesignWarning
+from svmstat.formula import ModelFrame, fold_labels, named_column, true_probabilities
 from svmstat.kernels import Additive, Kernel, arguments_of
 from svmstat.model import Prepared, call_of, fit, prepare
+from svmstat.resampling.splits import given_splits, is_splitter
 from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
@@ -39,7 +40,7 @@ AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
 
 @helpful
-def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but two have defaults
+def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the criterion, read one after the other
     formula: str | Sequence[str],
     data: Any,
     *,
@@ -53,7 +54,7 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     search: str = "grid",
     smooth: str | None = None,
     score: str = "deviance",
-    folds: int = 5,
+    folds: Any = 5,
     nested: bool | int = False,
     truth: Hashable | ArrayLike | None = None,
     further: Sequence[str] = (),
@@ -63,9 +64,11 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     loss: str = "hinge",
     kernel: AnyKernel | Sequence[AnyKernel] = "rbf",
     weights: Hashable | ArrayLike | None = None,
+    weight_type: str = "frequency",
     class_weight: Mapping[Any, float] | str | None = None,
     costs: Mapping[str, float] | None = None,
     priors: Mapping[Any, float] | None = None,
+    groups: Hashable | ArrayLike | None = None,
     event: object = None,
     subset: str | ArrayLike | None = None,
     na_action: str = "drop",
@@ -122,10 +125,11 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         class weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with
         "loo" and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
-    folds : int
-        The number of folds of "kfold", minimax and Neyman–Pearson, ≥ 2. Rows that agree in all predictors and the
-        response share a fold, so that no fit is tested on rows that it has seen; a row of weight two is one such pair.
-        All grid points have the same folds.
+    folds : int, splitter, column name or array_like of shape (n,)
+        The folds of "kfold", minimax and Neyman–Pearson: their number, ≥ 2; a splitter of scikit-learn that holds out
+        no row twice; or the fold label of each row, as for blocks of time or space. With groups these are held out
+        whole. Otherwise rows that agree in all predictors and the response share a fold that is drawn, so that no fit
+        is tested on rows that it has seen; a row of weight two is one such pair. All grid points have the same folds.
     nested : bool or int
         Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
         score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of
@@ -147,7 +151,10 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
         ``kernel=Polynomial(degree=2), gamma=[0.1, 1]``; one that was set is held. The kernels of a list are compared as
         they are, ``kernel=["linear", RBF(gamma=0.1), Linear() + RBF()]``, each with every C; what else varies is
         written into the list.
-    loss, weights, class_weight, costs, priors, event, subset, na_action, scale, calibration, coupling
+    loss, weights, weight_type, class_weight, costs, priors, groups
+        As in `svm`; with groups "loo" leaves out groups, and standard errors are over them. "span" and "gacv", which
+        approximate leaving out single rows, and neyman_pearson(a, delta), which counts rows, are not for groups.
+    event, subset, na_action, scale, calibration, coupling
         As in `svm`; the scores judge the probabilities that a fit with this ``calibration`` would report.
 
     Returns
@@ -177,26 +184,31 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     (471.0, 394.7)
     """
     weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
-    asked = Asked(C, nu, search, smooth, score, folds, truth, further, loss, weighing, _outer(nested))
+    counted = isinstance(folds, int | float | np.number)
+    asked = Asked(C, nu, search, smooth, score, folds if counted else 2, truth, further, loss, weighing, _outer(nested))
     plan = _plan(criterion, asked, theta)
+    if not counted:
+        _refuse_given_folds(plan, folds, asked.nested)
     effort = Effort(workers("n_jobs", n_jobs), flag("progress", progress))
     wanted = check_values(kernel, C, {"gamma": gamma, "degree": degree, "coef0": coef0})
     of_data: dict[str, Any] = {
         "loss": loss, "theta": None if isinstance(theta, str) else theta, "weights": weights,
-        "class_weight": class_weight, "costs": costs, "priors": priors, "event": event, "na_action": na_action,
-        "scale": scale, "calibration": calibration, "coupling": coupling,
+        "weight_type": weight_type, "class_weight": class_weight, "costs": costs, "priors": priors, "groups": groups,
+        "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
     caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", data)
     data = source.data
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     prepare_on = partial(
         prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
-        ignored=_column_of(truth, data), **of_data,
+        ignored=(*_column_of("truth", truth, data), *_column_of("folds", None if counted else folds, data)), **of_data,
     )  # fmt: skip
     every = prepare_all(formulas, prepare_on, subset)
     every[0].check_bounds(wanted.costs)
     if every[0].many:
         plan.refuse_levels(every[0].frame.response)
+    if (units := _sample(every[0], None).units) is not None:
+        plan.refuse_units(units)
     apart = plan.held_out(every[0], len(data), subset is None, _another(seed, 1))
     held = None if apart is None else data.iloc[apart[0]]
     if apart is not None and held is not None:
@@ -209,6 +221,10 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     plan.refuse_grid(grid)
     known = None if truth is None else true_probabilities(truth, data, prepared.frame.rows)
     sample, index, fold, outer = _sample(prepared, known), prepared.frame.index, None, None
+    if not counted:
+        sample = _in_given_folds(sample, folds, prepared.frame)
+        plan = _plan(criterion, replace(asked, folds=sample.folded.count), theta)
+        plan.refuse_folds(sample.folded)
     if asked.nested is not None:
         outer = outer_folds(sample, asked.nested, plan.folds, index, _another(seed, 2))
     if plan.folds is not None:
@@ -229,7 +245,9 @@ def tune(  # noqa: PLR0913  those of svm(), the grid and the criterion; all but 
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     alone = len(formulas) == 1
-    if alone and held is None and known is None:  # neither held-out rows nor the truth are those of other labels
+    if (
+        alone and held is None and known is None and sample.units is None and counted
+    ):  # neither held-out rows nor the truth are those of other labels
         best = replace(best, retuned=Retuned(plan, grid, sample, seed))
     result = TuneResult(best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged)
     return plan.finished(result, held)
@@ -271,10 +289,30 @@ def _rows_of(chosen: Prepared, every: Sequence[Prepared], subset: Any, n: int) -
 def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
     """What is searched on."""
     frame = prepared.frame
-    return Sample(
+    sample = Sample(
         prepared.X, frame.codes, frame.weights, prepared.contrasts(), prepared.level_weights, frame.response.levels,
         prepared.coupling, kind_of(prepared.calibration, int(np.count_nonzero(frame.weights > 0))), truth=truth,
     )  # fmt: skip
+    labels = None if frame.grouping is None else frame.grouping.codes
+    return sample.with_units(labels, frame.weight_type == "frequency")
+
+
+def _in_given_folds(sample: Sample, folds: Any, frame: ModelFrame) -> Sample:
+    """The sample in folds that are no number."""
+    labels = None if is_splitter(folds) else fold_labels(folds, frame.data, frame.rows)
+    given = given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, sample.units)
+    return replace(sample, given=given).in_folds(given.count, np.random.default_rng())
+
+
+def _refuse_given_folds(plan: Plan, folds: Any, nested: int | None) -> None:
+    """Refuse folds that are no number where none are held out, or where further ones must be drawn."""
+    what = type(folds).__name__ if is_splitter(folds) else "labels of rows"
+    if plan.folds is None:
+        raise ArgumentError(
+            f"folds ({what}) is for criterion='kfold', minimax and neyman_pearson, which hold out folds."
+        )
+    if nested is not None:
+        raise ArgumentError(f"folds ({what}) and nested are not allowed together: nested draws folds within folds.")
 
 
 def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
@@ -288,7 +326,7 @@ def _refuse_unseen(prepared: Prepared, held: pd.DataFrame) -> None:
         ) from error
 
 
-def _column_of(truth: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
-    """The column that holds the truth, which ``.`` in a formula does not stand for."""
-    column = named_column("truth", truth, data)
+def _column_of(name: str, given: object, data: pd.DataFrame) -> tuple[Hashable, ...]:
+    """The column that an argument names, which ``.`` in a formula does not stand for."""
+    column = named_column(name, given, data, "label" if name == "folds" else "number")
     return () if column is None else (column,)

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import chi2
 from statsmodels.stats.multitest import multipletests
 
+from svmstat.objective.units import Units
 from svmstat.resampling.covariance import generalised_covariance, holm, orthonormal
 from svmstat.resampling.ridge import left_out_residuals
 
@@ -116,3 +117,23 @@ def test_holm_is_that_of_statsmodels(seed):
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
     with_gaps = np.insert(p, [0, 4], np.nan)
     np.testing.assert_array_equal(holm(with_gaps)[~np.isnan(with_gaps)], holm(p))
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_units_of_one_row_are_rows(K):
+    r, x, others, w = drawn(K=K)
+    alone = generalised_covariance(r, x, others, w, Units(np.random.default_rng(1).permutation(150), 150, False))
+    assert alone.statistic == pytest.approx(generalised_covariance(r, x, others, w).statistic, rel=TOL)
+
+
+def test_repeated_rows_of_one_unit_tell_nothing_new():
+    """Ten copies of each row: as rows T grows, as groups it is what it was but for the ridge's own penalty."""
+    r, x, others, w = drawn(60)
+    group = np.tile(np.arange(60), 10)
+    many = [np.tile(each, (10, 1)) for each in (r, x, others)]
+    by_group = generalised_covariance(*many, np.ones(600), Units(group, 60, True)).statistic
+    by_row = generalised_covariance(*many, np.ones(600)).statistic
+    assert by_group == pytest.approx(generalised_covariance(r, x, others, w).statistic, rel=0.2)
+    assert by_row > 2.0 * by_group
+    few = generalised_covariance(*many, np.ones(600), Units(group % 15, 15, True))
+    assert few.why_not.startswith("15 groups are fewer than 10")

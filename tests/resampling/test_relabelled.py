@@ -1,13 +1,17 @@
 """Refits to other labels against fits to the copies that were drawn, one by one; what is computed of them."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from levels import laplace
+from machines import fit
 
 from svmstat.calibration import fit_maps, fit_maps_of
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
+from svmstat.machine import in_units
+from svmstat.objective.units import units_of
 from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
 from svmstat.resampling.leave_one_out import held_out_values, leave_one_out
 from svmstat.resampling.predicted import How, held_out_score, predicted
@@ -139,3 +143,44 @@ def test_a_lost_class_is_none(clouds, fit, K):
     lost = [(copies.sum(axis=0) < 2).any() for copies in draws]  # of one row of a class nothing is left without it
     assert [each is None for each in found] == lost and sum(lost) > 0
     assert all(np.isfinite(each.deviance) for each in found if each is not None)
+
+
+# -- rows that belong together -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("constant", [False, True], ids=["within", "whole"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_permuted_labels_stay_in_their_units(K, constant):
+    rng = np.random.default_rng(2)
+    group = np.repeat(np.arange(15), 4)
+    codes = (group if constant else np.arange(60)) % K
+    X, weights = rng.integers(0, 4, size=(60, 2)).astype(float), rng.integers(1, 3, 60).astype(float)
+    machine = fit(RBF(0.5), X, codes, weights)
+    units = units_of(group, weights, True, machine.groups.of_row)
+    machine = replace(machine, units=units)
+    members = np.eye(K)[codes] * weights[:, None]
+    for again, point in refits(machine, lambda *seen: seen, chances=None, B=5, seed=np.random.SeedSequence(1), what=""):
+        assert again.weights.sum() == weights.sum()
+        assert len(point) == len(again.codes) == len(again.units.of_row)
+        found = again.units.sums(np.eye(K)[again.codes] * again.weights[:, None])
+        before = units.sums(members)
+        if constant:
+            assert ((found > 0).sum(axis=1) == 1).all()
+        else:
+            before, found = before[np.lexsort(before.T)], found[np.lexsort(found.T)]
+        np.testing.assert_allclose(np.sort(found.sum(axis=1)), np.sort(before.sum(axis=1)))
+        if not constant:
+            np.testing.assert_allclose(found, before)
+
+
+def test_a_machine_divided_among_units_leaves_out_what_a_fit_does():
+    rng = np.random.default_rng(3)
+    group, codes = np.repeat(np.arange(10), 6), rng.integers(0, 2, 60)
+    X = rng.integers(0, 4, size=(60, 2)).astype(float)
+    machine = fit(RBF(0.5), X, codes)
+    units = units_of(group, np.ones(60), True, machine.groups.of_row)
+    whole = replace(machine, units=units)
+    alone = fit(RBF(0.5), X[machine.groups.first], machine.group_codes, machine.groups.weights)
+    parts = in_units(alone, alone.groups.of_row[machine.groups.of_row], np.ones(60), units)
+    expected, found = (leave_one_out(each, fit_maps(each), influence=False) for each in (whole, parts))
+    np.testing.assert_allclose(found.decision_values, expected.decision_values, rtol=0, atol=1e-9)

@@ -5,6 +5,7 @@ import pytest
 
 from svmstat.kernels import RBF
 from svmstat.kernels.gamma import typical_distance
+from svmstat.objective.units import Units
 from svmstat.resampling import ridge
 from svmstat.resampling.ridge import left_out_residuals
 
@@ -88,3 +89,18 @@ def test_some_rows_as_landmarks_come_near(monkeypatch):
     found = left_out_residuals(points, targets, w)
     assert (found - whole).std() < 0.05 * whole.std()
     np.testing.assert_array_equal(left_out_residuals(points, targets, w), found)
+
+
+def test_units_are_left_out_as_by_refits(monkeypatch):
+    points, y, _ = drawn()
+    w = np.random.default_rng(4).uniform(0.5, 2.0, len(y))
+    units = Units(np.random.default_rng(5).permutation(np.repeat(np.arange(8), 5)), 8, True)
+    monkeypatch.setattr(ridge, "_PENALTIES", np.array([0.1]))
+    K = RBF(1.0 / typical_distance(points, w))(points, points)
+    root, inside = np.sqrt(w)[:, None], np.eye(len(w)) - np.outer(np.ones(len(w)), w / w.sum())
+    penalty = 0.1 * np.linalg.eigvalsh(root * (inside @ K @ inside.T) * root.T).max()
+    found = left_out_residuals(points, y, w, units)
+    for rows in units:
+        kept = np.setdiff1d(np.arange(len(w)), rows)
+        expected = y[rows] - predicted(K[np.ix_(kept, kept)], K[np.ix_(rows, kept)], y[kept], w[kept], penalty)
+        np.testing.assert_allclose(found[rows], expected, rtol=TOL, atol=TOL)

@@ -99,7 +99,7 @@ def test_what_stands_above(linear):
 @pytest.mark.parametrize("K", [2], ids=["two"])
 def test_other_rows_are_told(linear, data):
     same, other = etable([linear, linear]), etable([linear, linear.update(subset=np.arange(60) > 3)])
-    told = "the fits are not of the same rows, response and weights: their numbers cannot be compared."
+    told = "the fits are not of the same rows, response, weights and groups: their numbers cannot be compared."
     assert told not in same.warnings and other.warnings[0] == told
     assert same.warnings[0].startswith("(1): held out, the probabilities are hardly better than the class frequencies")
 

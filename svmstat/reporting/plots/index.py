@@ -26,6 +26,8 @@ def index_plot(
     label: str,
     ax: Axes | None = None,
     ylabel: str = "deletion deviance ΔD",
+    what: str = "row",
+    extreme: int = 0,
 ) -> Axes:
     r"""Values against the position of their rows, those above a critical value labelled.
 
@@ -43,6 +45,10 @@ def index_plot(
         Drawn into; by default a new figure.
     ylabel : str
         What the values are.
+    what : str
+        What they are of.
+    extreme : int
+        How many of the largest values are labelled where there is no line.
 
     Returns
     -------
@@ -59,6 +65,8 @@ def index_plot(
     y = np.asarray(values, dtype=float)
     x = np.arange(1, len(y) + 1)
     above = np.flatnonzero(y > critical)
+    if extreme and not np.isfinite(critical):
+        above = np.argsort(-np.nan_to_num(y, nan=-np.inf), kind="stable")[:extreme]
     chosen = above[np.argsort(-y[above], kind="stable")][:MOST_LABELS]
     with drawing(ax) as ax:
         _stems(ax, x, y, y > critical)
@@ -80,20 +88,20 @@ def index_plot(
         ax.set_ylim(low - 0.03 * (high - low) * (low < 0), high + 0.14 * (high - low))
         margin = max(0.5, 0.015 * len(y))
         ax.set_xlim(1 - margin, max(1, len(y)) + margin)
-        ax.set(xlabel="position of the row", ylabel=ylabel)
+        ax.set(xlabel=f"position of the {what}", ylabel=ylabel)
         settle(ax)
         placed = label_points(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
-        if note := _note(len(above) - placed, int(np.isnan(y).sum())):
+        if note := _note(len(above) - placed, int(np.isnan(y).sum()), what):
             ax.set_title(note, fontsize=SMALL)
     return ax
 
 
-def _note(unlabelled: int, missing: int) -> str:
+def _note(unlabelled: int, missing: int, what: str = "row") -> str:
     parts = []
     if unlabelled:
         parts.append(f"{unlabelled} more above the line {'is' if unlabelled == 1 else 'are'} not labelled")
     if missing:
-        parts.append(f"{missing} {'row' if missing == 1 else 'rows'} without a value")
+        parts.append(f"{missing} {what}{'s'[: missing != 1]} without a value")
     return "; ".join(parts)
 
 

@@ -1,0 +1,144 @@
+"""Which rows belong together, and what a weight means: ``groups`` and ``weight_type``."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.formula.rows import aligned, named_column
+
+WEIGHT_TYPES = ("frequency", "probability")
+
+LEAST_GROUPS = 3
+"""Groups without which nothing that is said of groups means anything."""
+
+FOLDS_ALLOWED = "a number of folds, a splitter of scikit-learn, a column of the data or one label for each row"
+
+_DIGITS = 40
+"""Binary digits of a scaled weight: w and 10 w, which differ by rounding, are to be the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The groups of the n rows of a fit.
+
+    Attributes
+    ----------
+    name : str
+        What the groups are called: the column, or "groups".
+    labels : Index (G,)
+        The groups, in the order in which they come.
+    codes : ndarray (n,) of int
+        The position of each row's group.
+    """
+
+    name: str
+    labels: pd.Index
+    codes: np.ndarray
+
+    @property
+    def of_rows(self) -> pd.Series:
+        """The label of each row (n,)."""
+        return pd.Series(self.labels.take(self.codes), name=self.name)
+
+
+def group_labels(groups: Any, data: pd.DataFrame, name: str = "groups") -> tuple[str, pd.Series] | None:
+    """What the groups are called, and the label of each row of the data (n,); None without groups.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If they are neither a column nor one label for each row.
+    """
+    if groups is None:
+        return None
+    if isinstance(groups, bool | float):
+        raise ArgumentTypeError(f"{name}={groups!r} is not allowed: it must be a column, or one label for each row.")
+    column = named_column(name, groups, data, "label")
+    values = data[column] if column is not None else aligned(name, groups, data.index)
+    if not isinstance(values, pd.Series):
+        raise ArgumentError(f"{name}={groups!r} names several columns: it must be one.")
+    try:
+        values.head(1000).map(hash)
+    except TypeError as error:
+        raise ArgumentError(f"{name} hold values that are no labels: they must be numbers, texts or dates.") from error
+    return (name if column is None else str(column)), values
+
+
+def check_labels(given: tuple[str, pd.Series] | None, data: pd.DataFrame, chosen: np.ndarray, na_action: str) -> Any:
+    """Which of the ``chosen`` rows (m,) of the data have a group: (m,) bool.
+
+    Raises
+    ------
+    DataError
+        If na_action="raise" and some have none.
+    """
+    if given is None:
+        return np.ones(len(chosen), bool)
+    name, labels = given
+    known = labels.iloc[chosen].notna().to_numpy(dtype=bool)
+    if na_action == "raise" and not known.all():
+        row = data.index[chosen[np.flatnonzero(~known)[0]]]
+        raise DataError(f"groups ({name!r}) is missing in row {row!r}; na_action='raise' allows none.")
+    if not known.any():
+        raise DataError(f"groups ({name!r}) is missing in every row.")
+    return known
+
+
+def grouping_of(given: tuple[str, pd.Series] | None, rows: np.ndarray, counted: np.ndarray) -> Grouping | None:
+    """The groups of the ``rows`` (n,) of the data, of which those ``counted`` (n,) have weight.
+
+    Raises
+    ------
+    DataError
+        If these are in fewer than three groups.
+    """
+    if given is None:
+        return None
+    name, labels = given
+    codes, levels = pd.factorize(labels.iloc[rows])
+    G = len(np.unique(codes[counted]))
+    if G < LEAST_GROUPS:
+        raise DataError(
+            f"groups ({name!r}) puts the {int(counted.sum())} rows in {G} group{'s'[: G != 1]}: held-out numbers and "
+            f"standard errors are over groups, and need {LEAST_GROUPS} or more. Without groups= rows are taken for "
+            "independent."
+        )
+    return Grouping(name, pd.Index(levels), codes.astype(np.intp))
+
+
+def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
+    """The codes (n,) of the fold labels of the ``rows`` (n,) of the data.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If they are neither a column nor one label for each row, or one of these rows has none.
+    """
+    given = group_labels(folds, data, "folds")
+    if given is None:
+        raise ArgumentTypeError(f"folds={folds!r} is not allowed: it must be {FOLDS_ALLOWED}.")
+    codes, _ = pd.factorize(given[1].iloc[rows], sort=True)
+    if (codes < 0).any():
+        row = data.index[rows[np.flatnonzero(codes < 0)[0]]]
+        raise ArgumentError(f"folds has no label in row {row!r}, which the fit uses.")
+    return np.asarray(codes, np.intp)
+
+
+def mean_one(weights: np.ndarray) -> np.ndarray:
+    """Weights (n,) divided by the mean of those that are positive; ones if these are equal.
+
+    Examples
+    --------
+    >>> mean_one(np.array([1.0, 3.0, 0.0]))
+    array([0.5, 1.5, 0. ])
+    """
+    used = weights > 0
+    if np.ptp(weights[used]) == 0.0:
+        return used.astype(float)
+    largest = weights.max()
+    scaled = weights / largest
+    mantissa, exponent = np.frexp(scaled / scaled[used].mean())
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, _DIGITS)), exponent - _DIGITS))

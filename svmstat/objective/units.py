@@ -1,0 +1,115 @@
+"""What is left out, drawn and kept together: a copy of a row, a row with its weight, or a group of rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """G sets of rows, whole. Where there are none of these a unit is one copy of a row: weights are repeats.
+
+    Attributes
+    ----------
+    of_row : (n,) the unit of each row, −1 for a row of weight zero
+    count : G
+    grouped : whether they are groups that were given; if not every row of positive weight is a unit
+    """
+
+    of_row: Codes
+    count: int
+    grouped: bool
+
+    def sums(self, values: Floats) -> Floats:
+        """(G, …) sums of what the rows (n, …) have.
+
+        Examples
+        --------
+        >>> Units(np.array([1, -1, 0, 1]), 2, True).sums(np.array([1.0, 2.0, 3.0, 4.0]))
+        array([3., 5.])
+        """
+        found = np.zeros((self.count, *values.shape[1:]))
+        used = self.of_row >= 0
+        np.add.at(found, self.of_row[used], values[used])
+        return found
+
+    def others(self, values: Floats) -> Floats:
+        """(n, …) sums over the rows of all other units; over all rows for a row of none."""
+        sums = self.sums(values)
+        own = np.where((self.of_row >= 0).reshape(-1, *(1,) * (values.ndim - 1)), sums[self.of_row], 0.0)
+        return np.asarray(sums.sum(axis=0) - own)
+
+    def rows(self) -> tuple[Codes, Codes]:
+        """The rows of all units, unit by unit, and where those of each begin (G + 1,).
+
+        Examples
+        --------
+        >>> Units(np.array([1, -1, 0, 1]), 2, True).rows()
+        (array([2, 0, 3]), array([0, 1, 3]))
+        """
+        order = np.argsort(self.of_row, kind="stable")
+        order = order[self.of_row[order] >= 0]
+        sizes = np.bincount(self.of_row[order], minlength=self.count)
+        return order, np.concatenate([[0], np.cumsum(sizes)])
+
+    def __iter__(self) -> Iterator[Codes]:
+        """The rows of each unit."""
+        rows, start = self.rows()
+        return iter(np.split(rows, start[1:-1]))
+
+    def kept(self, weights: Floats) -> "Units":
+        """The same for other weights (n,): a row of weight zero is in none."""
+        of_row = np.where(weights > 0, self.of_row, -1)
+        known = np.unique(of_row[of_row >= 0])
+        return Units(np.where(of_row >= 0, np.searchsorted(known, of_row), -1), len(known), self.grouped)
+
+    def among(self, rows: Codes | NDArray[np.bool_]) -> "Units":
+        """The same for some of the rows (m,); units without any of these are none."""
+        of_row = self.of_row[rows]
+        return Units(of_row, self.count, self.grouped).kept(np.ones(len(of_row)))
+
+
+def units_of(labels: Codes | None, weights: Floats, repeats: bool, place: Codes) -> Units | None:
+    """The units of n rows, in the order of what they hold, whatever the order of the rows and the names of the groups.
+
+    Parameters
+    ----------
+    labels : (n,) codes of groups; None where each row is for itself
+    weights : (n,) case weights
+    repeats : whether these are repeats of rows
+    place : (n,) where the row stands among the different rows of the problem, −1 for a row of weight zero
+
+    Returns
+    -------
+    Units or None
+        None where a unit is a copy of a row: without groups if weights are repeats, and if each row is a unit of
+        weight one.
+
+    Examples
+    --------
+    >>> units_of(np.array([7, 5, 5]), np.ones(3), True, np.array([0, 1, 2])).of_row
+    array([0, 1, 1])
+    >>> units_of(np.array([7, 5, 6]), np.ones(3), True, np.array([0, 1, 2])) is None
+    True
+    """
+    if labels is None and repeats:
+        return None
+    used = np.flatnonzero(weights > 0)
+    own = np.arange(len(weights)) if labels is None else labels
+    unique, code = np.unique(own[used], return_inverse=True)
+    if len(unique) == len(used) and bool((weights[used] == 1.0).all()):
+        return None
+    order = np.lexsort((weights[used], place[used], code))
+    bounds = np.flatnonzero(np.diff(code[order])) + 1
+    held = [
+        tuple(zip(place[rows].tolist(), weights[rows].tolist(), strict=True)) for rows in np.split(used[order], bounds)
+    ]
+    rank = np.empty(len(unique), np.intp)
+    rank[sorted(range(len(unique)), key=held.__getitem__)] = np.arange(len(unique))
+    of_row = np.full(len(weights), -1)
+    of_row[used] = rank[code]
+    return Units(of_row, len(unique), labels is not None)

@@ -1,0 +1,155 @@
+"""Which rows are held out together: stratified folds, a splitter of scikit-learn, or blocks of time and space."""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.checks import at_least, refuse
+from svmstat.errors import ArgumentError
+from svmstat.machine import Posed
+from svmstat.objective.units import Units
+from svmstat.resampling.folds import assign_folds, assign_units
+
+_SEED = 0
+"""The folds of a fit are the same whenever they are asked for."""
+
+LEAST = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """k fits, and the rows that each holds out.
+
+    Attributes
+    ----------
+    fold : (n,) the fit that predicts each row; −1 where none does, or the row has weight zero
+    out : (k, n) the rows that each fit does not see: those that it predicts, and of some splitters others too
+    how : what they are called
+    given : whether they are the user's
+    """
+
+    fold: Codes
+    out: NDArray[np.bool_]
+    how: str
+    given: bool = False
+
+    @property
+    def count(self) -> int:
+        """k."""
+        return len(self.out)
+
+    def left_out(self, machine: Posed) -> Iterator[Floats]:
+        """(G,) of the weight of each group of equal rows what a fit does not see, fit by fit."""
+        used = np.flatnonzero(machine.groups.of_row >= 0)
+        for out in self.out:
+            rows = used[out[used]]
+            away = np.bincount(machine.groups.of_row[rows], machine.weights[rows], len(machine.group_codes))
+            yield away.astype(float)
+
+
+def stratified(machine: Posed, k: int, rng: np.random.Generator | None = None) -> Splits:
+    """k stratified folds, units or rows that are copies of each other in one; by default always the same ones."""
+    rng = np.random.default_rng(_SEED) if rng is None else rng
+    units = machine.units
+    if units is not None and units.grouped:
+        members = np.eye(machine.n_classes)[machine.codes] * machine.weights[:, None]
+        fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
+    else:
+        fold = machine.groups.to_rows(assign_folds(machine.group_codes.astype(float), k, rng))
+    kept = "folds of groups" if units is not None and units.grouped else "folds"
+    return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")
+
+
+def check_folds(folds: Any, n_groups: int | None, name: str = "folds") -> int:
+    """The number of folds, no more than there are groups.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+    """
+    k = at_least(name, folds, LEAST)
+    if n_groups is not None and k > n_groups:
+        raise refuse(name, folds, f"at most the number of groups, {n_groups}: folds keep them together")
+    return k
+
+
+def given_splits(
+    folds: Any, labels: Codes | None, X: Floats, codes: Codes, used: NDArray[np.bool_], units: Units | None
+) -> Splits:
+    """The splits of n rows that the user gives.
+
+    Parameters
+    ----------
+    folds : a splitter of scikit-learn, if there are no labels
+    labels : (n,) codes of fold labels
+    X, codes : (n, p) and (n,) what the splitter is given, with the groups of the rows; those ``used`` (n,) alone
+    units : what belongs together
+
+    Raises
+    ------
+    ArgumentError
+        If a row is held out more than once, a fit sees a part of a group that it predicts, or is left without rows.
+    """
+    rows, n = np.flatnonzero(used), len(used)
+    if labels is not None:
+        known = np.unique(labels[rows])
+        if len(known) < LEAST:
+            raise ArgumentError(f"folds has {len(known)} different label: at least {LEAST} are needed.")
+        fold = np.where(used, np.searchsorted(known, labels), -1)
+        found = Splits(fold, fold == np.arange(len(known))[:, None], f"{len(known)} folds that were given", True)
+    else:
+        of_row = None if units is None or not units.grouped else units.of_row[rows]
+        found = _by_splitter(folds, X[rows], codes[rows], of_row, rows, n)
+    if units is not None and units.grouped:
+        _keep_together(found, units)
+    return found
+
+
+def _by_splitter(folds: Any, X: Floats, codes: Codes, groups: Codes | None, rows: Codes, n: int) -> Splits:
+    """What a splitter makes of the rows (m,) among n."""
+    name = type(folds).__name__
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # some say that they ignore groups: what they do is looked at
+            pairs: Iterable[Any] = list(folds.split(X, codes, groups))
+    except (ValueError, TypeError) as error:
+        raise ArgumentError(f"folds={name} cannot split the {len(rows)} rows: {error}") from error
+    fold, out = np.full(n, -1), []
+    for which, (train, test) in enumerate(pairs):
+        if (fold[rows[test]] >= 0).any():
+            raise ArgumentError(
+                f"folds={name} holds some rows out more than once: each must be predicted once. Take a splitter "
+                "without repeats, such as KFold, GroupKFold, LeaveOneGroupOut or TimeSeriesSplit."
+            )
+        fold[rows[test]] = which
+        seen = np.zeros(n, bool)
+        seen[rows[train]] = True
+        if seen[rows[test]].any():
+            raise ArgumentError(f"folds={name} fits rows that it also holds out, in fold {which + 1}.")
+        hidden = np.zeros(n, bool)
+        hidden[rows] = ~seen[rows]
+        out.append(hidden)
+    if len(out) < LEAST:
+        raise ArgumentError(f"folds={name} gives {len(out)} fold: at least {LEAST} are needed.")
+    return Splits(fold, np.array(out), f"{len(out)} folds of {name}", True)
+
+
+def _keep_together(splits: Splits, units: Units) -> None:
+    """Refuse a fit that sees a part of a group of which it predicts another."""
+    for which, out in enumerate(splits.out):
+        seen = np.unique(units.of_row[(units.of_row >= 0) & ~out])
+        if np.isin(units.of_row[splits.fold == which], seen).any():
+            raise ArgumentError(
+                f"folds puts rows of one group on both sides of fold {which + 1}: with groups= rows of a group must be "
+                "held out together. Give folds that keep them together (GroupKFold), or refit without groups."
+            )
+
+
+def is_splitter(folds: Any) -> bool:
+    """Whether it splits rows as those of scikit-learn do."""
+    return callable(getattr(folds, "split", None)) and not isinstance(folds, str | type)
