@@ -3,6 +3,7 @@
 Where a page has an image of docs/figures, that is the figure which the example before it has drawn.
 """
 
+import contextlib
 import doctest
 import re
 import sys
@@ -31,7 +32,8 @@ def draw(text: str) -> None:
     for part in doctest.DocTestParser().parse(text):
         if isinstance(part, doctest.Example):
             if part.exc_msg is None:
-                exec(compile(part.source, "<example>", "single"), names)
+                with contextlib.redirect_stdout(None):
+                    exec(compile(part.source, "<example>", "single"), names)
             continue
         for name in IMAGE.findall(part):
             path = DOCS / "figures" / name

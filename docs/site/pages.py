@@ -32,7 +32,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """What runs as a doctest is shown as a session of Python."""
+    """What runs as a doctest is shown as a session of Python, with empty lines where it printed them."""
+    markdown = markdown.replace("\n<BLANKLINE>", "\n")
     return re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.MULTILINE)
 
 
