@@ -31,5 +31,5 @@ class AsWritten(griffe.Extension):
         for section in sections:
             for item in section.value if section.kind in listed else []:
                 item.annotation = types.get(item.name.strip("*"), item.annotation)
-                item.value = None # the signature has the defaults
+                item.value = None  # the signature has the defaults
         obj.docstring.parsed = sections

@@ -12,14 +12,15 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402  the backend comes first
-from PIL import Image  # noqa: E402
+from matplotlib import pyplot as plt
+from PIL import Image
 
 DOCS = Path(__file__).parents[1]
 IMAGE = re.compile(r"!\[.*?\]\((?:\.\./)?figures/(\w+\.png)\)")
 
 
 def main(pages: list[Path]) -> None:
+    """Draw the figures of some pages."""
     for page in pages:
         text = page.read_text()
         if IMAGE.search(text):

@@ -1,4 +1,4 @@
-"""What the site has that lies elsewhere: vignettes with figures, tables, changes, how to contribute, the command's help."""
+"""What the site has that lies elsewhere: vignettes with figures, tables, changes, the help of the command."""
 
 import contextlib
 import io
@@ -50,9 +50,7 @@ def _as_it_is(path: Path, config: MkDocsConfig) -> File:
 def command_line() -> str:
     """A page with the help of each command, as it prints it."""
     parts = ["# Command line\n\nThe command `svmstat` comes with the package. It is told what to do as below.\n"]
-    parts += [
-        f"## {' '.join(['svmstat', *name.split()])}\n\n```text\n{help_of(name)}```\n" for name in COMMANDS
-    ]
+    parts += [f"## {' '.join(['svmstat', *name.split()])}\n\n```text\n{help_of(name)}```\n" for name in COMMANDS]
     return "\n".join(parts)
 
 
