@@ -38,7 +38,7 @@ def draw(text: str) -> None:
             continue
         for name in IMAGE.findall(part):
             path = DOCS / "figures" / name
-            plt.gcf().savefig(path, dpi=80, bbox_inches="tight")
+            plt.gcf().savefig(path, dpi=100, bbox_inches="tight")
             Image.open(path).convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(path, optimize=True)
             plt.close("all")
             print(f"Written: {path}")
