@@ -5,6 +5,7 @@ Where a page has an image of docs/figures, that is the figure which the example 
 
 import contextlib
 import doctest
+import io
 import re
 import sys
 from pathlib import Path
@@ -33,7 +34,7 @@ def draw(text: str) -> None:
     for part in doctest.DocTestParser().parse(text):
         if isinstance(part, doctest.Example):
             if part.exc_msg is None:
-                with contextlib.redirect_stdout(None):
+                with contextlib.redirect_stdout(io.StringIO()):
                     exec(compile(part.source, "<example>", "single"), names)
             continue
         for name in IMAGE.findall(part):
