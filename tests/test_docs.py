@@ -80,6 +80,15 @@ def test_links_outside_the_site_lead_somewhere(page):
     assert [link for link in links if not (page.parent / link).is_file()] == []
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if "api" not in page.parts], ids=name_of)
+def test_a_fit_has_what_the_pages_name(page):
+    """`fit.name` in the text; in R's half of a table it is `fit$name`."""
+    names = {
+        name for code in re.findall(r"`([^`\n]+)`", page.read_text()) for name in re.findall(r"\bfit\.(\w+)", code)
+    }
+    assert {name for name in names if not hasattr(SVMResults, name)} <= {"py", "md", "txt"}
+
+
 RUN = {each: page for page in PAGES for each in commands(page) if each.startswith("svmstat ")}
 # each command once, as of the README, the last page, if it is there too
 
