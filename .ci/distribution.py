@@ -53,10 +53,10 @@ def check_version(version: str) -> None:
     if not tags:
         return
     assert tags == [f"v{version}"], f"the tags are {tags}, the version is {version}: is something not committed?"
-    newest = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert newest and newest[1].split()[0] == version and "unreleased" not in newest[1], f"CHANGELOG.md has {newest}"
-    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    assert cited and cited[1] == version, f"CITATION.cff has {cited}"
+    newest = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    assert newest.split()[0] == version and "unreleased" not in newest, f"CHANGELOG.md begins with {newest}"
+    cited = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited == [version], f"CITATION.cff has {cited}"
 
 
 def _is_source(path: Path) -> bool:
