@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 REFERENCES = ROOT / "docs" / "references.md"
-CITING = sorted((ROOT / "svmstat").rglob("*.py")) + sorted(set((ROOT / "docs").glob("*.md")) - {REFERENCES})
+CITING = sorted((ROOT / "svmstat").rglob("*.py")) + sorted(set((ROOT / "docs").rglob("*.md")) - {REFERENCES})
 
 NAME = r"(?:(?:le|van)\s+)?[A-Z]\w+(?:-[A-Z]\w+)*"
 AUTHORS = rf"{NAME}(?:,\s+{NAME})*(?:\s+&\s+{NAME})?"

@@ -1,4 +1,4 @@
-"""Goodness of fit: held-out residuals, or the deviance [003: 2.3], against their distribution under the fit."""
+"""Goodness of fit: held-out residuals, or the deviance [003: section 2.3], against their distribution under the fit."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -59,8 +59,8 @@ class Tested(Resampled):
             "residual" tests whether the held-out residuals of rows that are near each other agree, as they do where the
             probabilities miss a structure: labels are drawn from the probabilities of the fit, each replicate is
             refitted, every row of it is left out in turn, and the statistic computed anew. The others compare the
-            deviance with its bootstrap distribution [003: 2.3]: "pairs" draws rows with replacement, "parametric"
-            labels from the in-sample probabilities.
+            deviance with its bootstrap distribution [003: section 2.3]: "pairs" draws rows with replacement,
+            "parametric" labels from the in-sample probabilities.
         level : float
             Between 0 and 1: the percentile of the replicates that the statistic is compared with.
         rng : int or Generator, optional
