@@ -12,7 +12,8 @@ from svmstat.errors import ArgumentTypeError, ModelFileError
 from svmstat.formula import Untrusted
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine, machine_with, pose
-from svmstat.model import Call, Posing, results_of, tell_of_certificate
+from svmstat.model import Call, Posing
+from svmstat.prepared import results_of, tell_of_certificate
 from svmstat.resampling.unseen import Fitted
 from svmstat.results import SVMResults
 from svmstat.results.calibrated import kind_of

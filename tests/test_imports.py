@@ -20,6 +20,7 @@ FLOORS = (
     {"datasets", "reporting"},
     {"diagnostics"},
     {"results"},
+    {"prepared"},
     {"model", "comparison"},
     {"tuning", "report", "loading", "sklearn"},
     {"options"},

@@ -395,13 +395,13 @@ def test_a_fit_without_certificate_is_warned_of(monkeypatch, K):
 
 def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, K):
     """The last of all pairs."""
-    original = svmstat.model.fit_maps
+    original = svmstat.prepared.fit_maps
 
     def fit_maps(*given):
         maps = original(*given)
         return dataclasses.replace(maps, converged=np.arange(len(maps.converged)) < len(maps.converged) - 1)
 
-    monkeypatch.setattr(svmstat.model, "fit_maps", fit_maps)
+    monkeypatch.setattr(svmstat.prepared, "fit_maps", fit_maps)
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
         fit = svm("y ~ depth", fishes(K), calibration="insample")
     assert len(caught) == 1 and caught[0].filename == __file__

@@ -12,10 +12,10 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, fraction, one_of, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
-from svmstat.model import Prepared
 from svmstat.objective.measures import share
 from svmstat.objective.nu import Nu, largest_single, nu_of_sample
 from svmstat.objective.predictive import proportion
+from svmstat.prepared import Prepared
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry

@@ -9,7 +9,7 @@ import numpy as np
 from svmstat._tools.checks import refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels import Additive, Kernel, On
-from svmstat.model import Prepared
+from svmstat.prepared import Prepared
 from svmstat.tuning.grid import Candidates, Grid, make_grid
 
 NAME = "formula"

@@ -10,7 +10,7 @@ import numpy as np
 from svmstat._tools.checks import positive, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels import ARGUMENTS, CustomKernel, Kernel, Nystrom, called, declared, is_rule, make_kernel
-from svmstat.model import Prepared
+from svmstat.prepared import Prepared
 
 COSTS = tuple(2.0**k for k in range(-2, 8))
 

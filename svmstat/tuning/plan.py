@@ -14,9 +14,9 @@ from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
 from svmstat.kernels.base import short
-from svmstat.model import Prepared
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units
+from svmstat.prepared import Prepared
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.summary import Summary

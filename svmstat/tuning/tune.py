@@ -19,7 +19,8 @@ from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import ModelFrame, fold_labels, named_column, true_probabilities
 from svmstat.kernels import Additive, Kernel, arguments_of
-from svmstat.model import Prepared, call_of, fit, prepare
+from svmstat.model import call_of
+from svmstat.prepared import Prepared, fit, prepare
 from svmstat.resampling.splits import given_splits, is_splitter
 from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
