@@ -620,12 +620,12 @@ def test_settings_of_a_report(calls, reports, tmp_path, arguments, settings):
 
 def test_a_report_has_the_options_of_a_fit(capsys):
     fit, page = (options_of(command, capsys) for command in ("fit", "report"))
-    assert fit - page == {"--format", "--output"}
+    assert fit - page == {"--format", "--output", "--save"}
     assert page - fit == {"--out", "-B", "--method", "--level", "--seed", "--jobs", "--progress"}
 
 
 def test_the_options_of_a_comparison_and_of_a_search(capsys):
-    fit, other, search = (options_of(command, capsys) for command in ("fit", "compare", "tune"))
+    fit, other, search = (options_of(command, capsys) - {"--save"} for command in ("fit", "compare", "tune"))
     work = {"--formula", "--folds", "--nested", "--seed", "--jobs", "--progress"}
     assert fit <= other and other - fit == work | {"--repeats"}
     assert fit <= search and search - fit == work | {"--criterion", "--score", "--search"}
@@ -701,3 +701,31 @@ def test_a_report_of_more_than_two_levels(tmp_path, capsys):
     assert cli.main(["report", *arguments]) == 0
     assert "every level of disease" in " ".join(page.read_text(encoding="utf-8").split())
     assert "CV score" in capsys.readouterr().out
+
+
+# Fits that are saved
+
+
+def test_a_fit_is_saved_and_predicts(tmp_path, capsys):
+    path, data = tmp_path / "fit", tmp_path / "data.csv"
+    DATA.to_csv(data, index=False)
+    assert cli.main(["fit", "y ~ x", str(data), "--save", str(path)]) == 0
+    capsys.readouterr()
+    assert cli.main(["predict", str(path), str(data), "--output", str(tmp_path / "out.csv")]) == 0
+    found, expected = pd.read_csv(tmp_path / "out.csv"), svm("y ~ x", DATA).augment(DATA)
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "none", "mackerel"], "'none' cannot be read: No such file or directory."),
+        (["predict", __file__, "mackerel"], "is no model that can be loaded: it is no zip"),
+        (["fit", "y ~ x", "mackerel", "--save", "no/folder/fit"], "'no/folder/fit' cannot be written"),
+    ],
+)
+def test_models_that_cannot_be_read_or_written(arguments, message, capsys):
+    assert cli.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and message in captured.err

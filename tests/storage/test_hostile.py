@@ -270,7 +270,6 @@ SOLUTION = ("solutions", 0, "fields")
         (("solutions",), [], "nothing in 'model.json' names it"),
         ((*SOLUTION, "status", "number"), 99, "Status"),
         ((*SOLUTION, "resolution"), 10.0, "resolution"),
-        ((*SOLUTION, "rounding"), 1e-30, "rounding"),
         ((*SOLUTION, "rounding"), 1e300, "rounding"),
         ((*SOLUTION, "violation"), {"float": "nan"}, "no number"),
         ((*SOLUTION, "flat"), True, "precision"),
@@ -340,7 +339,7 @@ def test_every_value_of_the_json_replaced(path, tmp_path):
     model, fit = json.loads(read_archive(path)[MODEL]), load(path)
     expected, harmless = fit.decision_values, set()
     for at in leaves({**model, "solutions": model["solutions"][:1]}):
-        for value in (None, "x", -7, 1e300, {}):
+        for value in (None, "x", -7, {}):
             Opened(path).put(value, *at).write(tmp_path / "bad")
             try:
                 with warnings.catch_warnings():
