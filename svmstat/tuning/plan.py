@@ -13,11 +13,11 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
-from svmstat.kernels.base import short
 from svmstat.model import Prepared
 from svmstat.objective.nu import Nu
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
+from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
@@ -358,7 +358,7 @@ class TuneResult:
         return self.plan.summary(self)
 
     def __repr__(self) -> str:
-        best = [f"{name}={short(value)}" for name, value in self.searched.items()]
+        best = [f"{name}={_brief(value)}" for name, value in self.best_params.items()]
         score = f"{self.score_name}: {float(self.best_row['score']):.6g}"
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         return listed("<TuneResult: best ", best, f" | {cut(score, 50)} | {len(self.table)} points{failed}>")
@@ -368,3 +368,10 @@ class TuneResult:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def _brief(value: object) -> str:
+    """A parameter in few letters: numbers, also several, to four digits."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_brief, value))})"
+    return f"{value:.4g}" if is_number(value) else cut(str(value), 40)
