@@ -11,15 +11,15 @@ from svmstat.results.as_estimator import AsEstimator
 from svmstat.results.pictured import Pictured
 from svmstat.results.saved import Saved
 from svmstat.results.summary import summarize
+from svmstat.results.tabled import Tabled
 from svmstat.results.terms import Termed
 from svmstat.results.termwise import Termwise
-from svmstat.results.tidied import Tidied
 from svmstat.results.uncertainty import Bootstrap
 
 
 @helpful_methods
 @dataclass(frozen=True, repr=False, eq=False)
-class SVMResults(Pictured, Tidied, Termwise, Termed, Saved, AsEstimator):
+class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
     """A fitted support vector machine; made by `svm`.
 
     n is the number of rows that are used, on the index of the data; p the number of columns of the design. Of two

@@ -19,6 +19,7 @@ from svmstat.objective.units import Units
 from svmstat.prepared import Prepared
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
+from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
@@ -377,7 +378,7 @@ class TuneResult:
         return self.plan.summary(self)
 
     def __repr__(self) -> str:
-        best = [f"{name}={short(value)}" for name, value in self.searched.items()]
+        best = [f"{name}={_brief(value)}" for name, value in self.best_params.items()]
         score = f"{self.score_name}: {float(self.best_row['score']):.6g}"
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         return listed("<TuneResult: best ", best, f" | {cut(score, 50)} | {len(self.table)} points{failed}>")
@@ -387,3 +388,10 @@ class TuneResult:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def _brief(value: object) -> str:
+    """A parameter in few letters: numbers, also several, to four digits."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_brief, value))})"
+    return f"{value:.4g}" if is_number(value) else cut(str(value), 40)

@@ -311,7 +311,10 @@ def test_a_repr_is_one_line_and_a_print_the_summary(mackerel, K):
     loo = mackerel.loo()
     shown = f"n = 634, CV score {loo.score:.6g}, leave-one-out error 0.1625, apparent error 0.1341"
     assert repr(loo) == f"<LooResult: {shown}>"
-    assert repr(mackerel.get_influence()) == "<InfluenceResult: deletion deviances of 634 rows, deviance 418.096>"
+    delta = mackerel.get_influence().delta_deviance
+    most = f"largest {delta.max():.4g} in row {delta.idxmax()}"
+    said = f"<InfluenceResult: deletion deviances of 634 rows, deviance 418.096, {most}>"
+    assert repr(mackerel.get_influence()) == said
     fit = svm("y ~ x + z", sample(K, 40))
     loo = fit.loo()
     assert re.fullmatch(r"<LooResult: n = 40, CV score \S+, leave-one-out error \S+, apparent error \S+>", repr(loo))
