@@ -177,7 +177,10 @@ class Sample:
     @property
     def labelled_groups(self) -> "LabelledGroups":
         """The classes and weights of these groups, with the pairs of classes."""
-        return LabelledGroups(self.group_codes, self.folded.groups.weights, self.contrasts, self.group_units)
+        units = self.group_units
+        if self.given is not None:  # the map of a fold that was given has seen none of it
+            units = Units(self.folded.of_group, self.folded.count, True)
+        return LabelledGroups(self.group_codes, self.folded.groups.weights, self.contrasts, units)
 
     @property
     def group_units(self) -> Units | None:
