@@ -13,7 +13,6 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
-from svmstat.kernels.base import short
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units
 from svmstat.prepared import Prepared
