@@ -24,7 +24,7 @@ def cut(text: str, most: int) -> str:
     Examples
     --------
     >>> cut("y ~ x1 + x2 + x3 + x4", 16), cut("y ~ np.log(x)", 8)
-    ('y ~ x1 + …', 'y ~ np.…')
+    ('y ~ x1 + x2 + …', 'y ~ np.…')
     """
     if len(text) <= most:
         return text
