@@ -58,6 +58,8 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         The class that ``costs`` and ``nu`` call positive; by default the last of ``classes_``. The sign of
         `decision_function` does not depend on it.
     scale : bool
+    weight_type : {"frequency", "probability"}
+        What ``sample_weight`` are: repeats, or how much of a population a row stands for.
     calibration : {"auto", "loo", "kfold", "insample", "venn-abers"}
     coupling : {"wu-lin-weng", "hastie-tibshirani"}
         All as in `svm`, which see.
@@ -77,8 +79,8 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``sample_weight`` are repeats: a row of weight 2 is the row twice, a row of weight 0 is absent. Missing values are
-    refused: an imputer belongs before the estimator.
+    ``sample_weight`` are repeats by default: a row of weight 2 is the row twice, a row of weight 0 is absent.
+    Missing values are refused: an imputer belongs before the estimator.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         priors: Mapping[Any, float] | None = None,
         event: object = None,
         scale: bool = True,
+        weight_type: str = "frequency",
         calibration: str = "auto",
         coupling: str = "wu-lin-weng",
     ) -> None:
@@ -131,10 +134,17 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         self.priors = priors
         self.event = event
         self.scale = scale
+        self.weight_type = weight_type
         self.calibration = calibration
         self.coupling = coupling
 
-    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | pd.DataFrame,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the machine.
 
         Parameters
@@ -145,6 +155,8 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
             The classes.
         sample_weight : array_like (n,), optional
             Case weights ≥ 0.
+        groups : array_like (n,), optional
+            Labels of rows that belong together: ``result_`` and the map of the probabilities hold them out together.
 
         Returns
         -------
@@ -164,7 +176,9 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         formula, name = with_response("." if self.formula is None else self.formula, called, data.columns)
         data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=pd.Index(levels))})
         given = {each: value for each, value in self.get_params(deep=False).items() if _is_given(each, value)}
-        call = Call({**given, "formula": formula, "data": data, "weights": weights, "na_action": "raise"})
+        call = Call(
+            {**given, "formula": formula, "data": data, "weights": weights, "groups": groups, "na_action": "raise"}
+        )
         self.result_ = call(None, None, {}, _FORMULA_NAMES)
         self.classes_ = levels[np.unique(codes if weights is None else codes[weights > 0])]
         self.columns_ = list(data.columns[: self.n_features_in_])

@@ -340,3 +340,10 @@ except ImportError as error:
 def test_scikit_learn_is_imported_by_who_asks_for_it():
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
     assert done.stdout == "svmstat.sklearn needs scikit-learn 1.6 or later: pip install 'svmstat[sklearn]'.\n"
+
+
+def test_weights_of_a_survey_have_no_scale(K):
+    data = sample(K)
+    X, w = data[["x", "z"]], data["w"]
+    one, ten = (SVMClassifier(weight_type="probability").fit(X, data["y"], c * w) for c in (1.0, 8.0))
+    np.testing.assert_array_equal(one.predict_proba(X), ten.predict_proba(X))

@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     HalvingGridSearchCV,
     LeaveOneOut,
     StratifiedKFold,
@@ -176,6 +177,18 @@ def test_metadata_are_routed(X, y, data):
         )
     for estimator, (train, _) in zip(found["estimator"], CV.split(X, y), strict=True):
         assert estimator.result_.nobs == pytest.approx(weights.iloc[train].sum())
+
+
+def test_groups_are_held_out_together(X, y, data):
+    groups = np.arange(len(y)) // 3
+    with sklearn.config_context(enable_metadata_routing=True):
+        machine = SVMClassifier(C=4.0).set_fit_request(groups=True)
+        found = cross_validate(machine, X, y, params={"groups": groups}, cv=GroupKFold(3), return_estimator=True)
+    for estimator, (train, _) in zip(found["estimator"], GroupKFold(3).split(X, y, groups), strict=True):
+        assert estimator.result_.n_groups == len(np.unique(groups[train]))
+    alone, together = (SVMClassifier(C=4.0).fit(X, y, groups=given) for given in (None, groups))
+    np.testing.assert_array_equal(alone.decision_function(X), together.decision_function(X))
+    assert (alone.predict_proba(X) != together.predict_proba(X)).any()
 
 
 def test_a_gram_matrix_is_cut_in_rows_and_columns(X, y):
