@@ -119,7 +119,7 @@ def nothing_is_solved(monkeypatch):
         raise AssertionError("something was solved")
 
     for module, name in (
-        ("svmstat.model", "fit_machine"),
+        ("svmstat.prepared", "fit_machine"),
         ("svmstat.tuning.sample", "fit_machine"),
         ("svmstat.tuning.sample", "pose"),
         ("svmstat.tuning.nu_grid", "sweep_grid"),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import svmstat.model
+import svmstat.prepared
 import svmstat.results.two_levels
 from svmstat import SVMResults, svm, tune
 from svmstat.errors import (
