@@ -48,9 +48,10 @@ def test_methods_of_a_fit(method, name, message):
         getattr(fit, method)(**{name: 1})
 
 
-def test_groups_are_told_of_as_long_as_there_are_none():
-    for known, told in ((["C"], "every number takes rows for independent"), (["C", "groups2"], "rows for independent")):
-        assert told in str(no_argument("svm", "groups", known))
+def test_groups_are_those_of_the_fit():
+    for known in (["B"], ["B", "groups2"]):
+        assert "svm(..., groups=...) says which rows belong together" in str(no_argument("loo", "groups", known))
+    assert "called 'groups' here" in str(no_argument("svm", "cluster", ["C", "groups"]))
     with pytest.raises(ArgumentTypeError, match=r"etable\(\) has no argument 'names'"):
         etable([], names=[])
 

@@ -36,6 +36,9 @@ def fake(classes=(False, True), **changes):
         n_outside_subset=0,
         n_zero_weight=0,
         weights_given=False,
+        weight_type="frequency",
+        groups=None,
+        grouped=False,
         loss="hinge",
         kernel_name="rbf",
         kernel_parameters={"gamma": 0.25},
@@ -102,6 +105,7 @@ def evidence(classes=(False, True), how="in-sample", confusion=((218, 47), (38, 
         group[name] = group[name]._replace(value=value)
     return SimpleNamespace(
         how=how,
+        units=None,
         shape=SimpleNamespace(two=True, response=SimpleNamespace(event=classes[-1])),
         estimates=lambda: found,
         by_level=lambda: iter([(classes[-1], by_level)]),
