@@ -303,6 +303,7 @@ def test_every_effect_is_drawn_and_printed(fit, asked, B):
     axes[0].figure.canvas.draw()
     text = " ".join(str(found).split())
     assert ("They are no confidence interval for a true effect" in text) == (B > 0)
+    assert ("benchmarks validity effects" in text) == (B > 0)
     assert "no causal effect" in text
     assert repr(found).startswith("<Effect")
     plt.close("all")
