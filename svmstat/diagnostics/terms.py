@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.near import too_far
 from svmstat.formula.design import Design
 from svmstat.formula.smooth import TermColumns
 from svmstat.machine import Machine, term_at, term_values
@@ -33,7 +35,8 @@ class TermEffect:
     x : ndarray (L, m), or (2, m) for a map
         Where: on the scale of the data.
     estimate, lower, upper : ndarray (P, L, m), or (P, 1, m) for a map
-        h_t, and the percentiles of the replicates; NaN without these.
+        h_t, and the percentiles of the replicates; NaN without these, and on a map farther than a tenth of the ranges
+        from every row.
     rug : ndarray (n,), or (2, n) for a map
         Where the rows of positive weight are.
     """
@@ -59,6 +62,7 @@ class _Probe:
     labels: tuple[str, ...]
     lines: tuple[str, ...] = ("",)
     rug: Floats = field(default_factory=lambda: np.empty(0))
+    blank: NDArray[np.bool_] | bool = False
 
 
 def term_effects(
@@ -82,7 +86,7 @@ def term_effects(
         estimate = term_values(machine, probe.rows)[:, :, t].T
         lower, upper = _percentiles(machine, t, probe.rows, replicates, level)
         shape = (len(estimate), *((1, -1) if probe.kind == "map" else probe.x.shape))
-        each = (np.ascontiguousarray(values).reshape(shape) for values in (estimate, lower, upper))
+        each = (np.where(probe.blank, np.nan, values).reshape(shape) for values in (estimate, lower, upper))
         estimate, lower, upper = each
         if probe.kind == "rows":
             by_size = np.argsort(estimate, axis=2, kind="stable")
@@ -184,4 +188,5 @@ def _map(term: TermColumns, design: Design, used: Floats) -> _Probe:
         np.array([_on_scale_of_data(design, k, each) for k, each in zip(both, values, strict=True)])
         for values in (grid, used[:, list(both)].T)
     )
-    return _Probe("map", rows, x, term.labels[:2], rug=rug)
+    blank = too_far(x.T, rug.T, np.ptp(rug, axis=1))
+    return _Probe("map", rows, x, term.labels[:2], rug=rug, blank=blank)

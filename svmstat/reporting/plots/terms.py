@@ -160,8 +160,9 @@ _DRAWN = {"curve": _curve, "points": _points, "rows": _rows}
 def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
     side = math.isqrt(effect.x.shape[1])
     x, y, h = (each.reshape(side, side) for each in (*effect.x, effect.estimate[pair, 0]))
-    most = float(np.abs(h).max()) or 1.0
+    most = float(np.nanmax(np.abs(h))) or 1.0
     levels = np.linspace(-most, most, 12)
+    h = np.ma.masked_invalid(h)
     filled = ax.contourf(x, y, h, levels, cmap="PuOr_r")
     ax.contour(x, y, h, [0.0], colors=INK, linewidths=0.8)
     ax.plot(*effect.rug, ".", color=INK, alpha=0.3, markersize=2)
