@@ -1,5 +1,6 @@
 """Rows that belong together, and what weights mean: against refits, and fits that must be the same."""
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -182,6 +183,10 @@ def test_workers_do_not_matter(response):
     assert one.loo(n_jobs=1).summary_frame().equals(two.loo(n_jobs=2).summary_frame())
     f = one.bootstrap(B=20, rng=1).decision_function()
     assert np.array_equal(f, two.bootstrap(B=20, rng=1, n_jobs=2).decision_function())
+    with joblib.parallel_config("threading", n_jobs=2):
+        three = fitted(response)
+        assert one.loo().summary_frame().equals(three.loo().summary_frame())
+        assert np.array_equal(f, three.bootstrap(B=20, rng=1).decision_function())
 
 
 def everything(fit):
