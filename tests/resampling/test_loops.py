@@ -61,7 +61,8 @@ def test_workers_and_reason():
 
 def test_the_estimate_grows_with_the_work(monkeypatch):
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(loops, "perf_counter", lambda: clock.now)
+    for name in ("perf_counter", "process_time"):
+        monkeypatch.setattr(loops, name, lambda: clock.now)
 
     def work():
         clock.now += 0.5
@@ -75,13 +76,21 @@ def test_the_estimate_grows_with_the_work(monkeypatch):
 
 def test_a_first_trial_that_waits_for_the_compiler(monkeypatch):
     clock, took = SimpleNamespace(now=0.0), iter([90.0, 0.1, 40.0, 41.0])
-    monkeypatch.setattr(loops, "perf_counter", lambda: clock.now)
+    for name in ("perf_counter", "process_time"):
+        monkeypatch.setattr(loops, name, lambda: clock.now)
 
     def work():
         clock.now += next(took)
 
     assert loops._expected_seconds(Outlook([(work, 100.0)]), 1) == pytest.approx(10.0)
     assert loops._expected_seconds(Outlook([(work, 100.0)]), 1) == pytest.approx(4000.0)
+
+
+def test_what_other_processes_take_does_not_count(monkeypatch):
+    clock, processor = iter([0.0, 90.0]), iter([0.0, 0.1])
+    monkeypatch.setattr(loops, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(loops, "process_time", lambda: next(processor))
+    assert loops._expected_seconds(Outlook([(lambda: None, 100.0)]), 1) == pytest.approx(10.0, rel=1e-3)
 
 
 # -- when it is said ---------------------------------------------------------------------------------------------------
