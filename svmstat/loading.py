@@ -73,9 +73,7 @@ def load(path: str | Path) -> SVMResults:
     reading = Reading(path, read_archive(path))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # what there was to be told was told of the fit; a hostile text says anything
+            warnings.simplefilter("ignore")  # what there was to tell was told of the fit; a hostile text says anything
             fit = _made(reading)
     except ModelFileError:
         raise

@@ -131,8 +131,7 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
     scale = flag("scale", scale)
     frame = build_design(
         formula, data, weights=weights, weight_type=weight_type, groups=groups, subset=subset, event=event,
-        na_action=na_action,
-        scale=scale and of_rows, drop_constant=of_rows, env=env, ignored=ignored,
+        na_action=na_action, scale=scale and of_rows, drop_constant=of_rows, env=env, ignored=ignored,
     )  # fmt: skip
     if theta is not None and not frame.design.additive and not isinstance(theta, Inherited):
         allowed = "left out: the formula has no smooth term such as s(x), and so one joint kernel"

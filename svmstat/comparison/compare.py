@@ -21,7 +21,7 @@ from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
 from svmstat.resampling.loops import one_blas_thread
-from svmstat.resampling.nested import FOLDS, log_likelihoods, nested_estimate, splits
+from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter
 from svmstat.results import SVMResults
 
@@ -118,16 +118,14 @@ def compare(
     rows, units = (reference.codes, reference.weights, reference.levels), reference.units
     grouped = units is not None and units.grouped
     held = None if folds is None else _splits(folds, reference, members, of_folds)
-    count = min(FOLDS, units.count) if units is not None and grouped else FOLDS
-    inner = splits(*rows, count, repeats if nested else 0, of_nested, units)
-    how = "leave-one-group-out" if grouped else "leave-one-out"
-    never = None if held is None else (held.fold < 0) & (reference.weights > 0)
-    if held is not None and never is not None:
-        how = held.how if not never.any() else f"{held.how}, {np.count_nonzero(never)} rows never"
+    inner = splits(*rows, folds_for(units), repeats if nested else 0, of_nested, units)
+    one_by_one = "leave-one-group-out" if grouped else "leave-one-out"
+    how = one_by_one if held is None else held.told(reference.weights)
     found, tables = [], []
     for member, order in zip(members, orders, strict=True):
         said = turned(held_out(member, held, units, n_jobs, progress), member.observed, reference, order)
-        found.append(evidence(how, shape, reference, said, order, never))
+        judged = evidence(how, shape, reference, said, order)
+        found.append(judged if held is None else judged.without(held.never(reference.weights)))
         if nested:
             without = partial(member.without, n_jobs=n_jobs, progress=progress)
             tables.append(log_likelihoods(without, order, inner, reference.codes))

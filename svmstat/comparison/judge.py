@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
@@ -47,13 +46,8 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
     return replace(said, values=-said.values) if len(order) == 2 and order[reference.event] != observed.event else said
 
 
-def evidence(
-    how: str, shape: Shape, observed: Observed, said: Said, order: Codes, never: NDArray[np.bool_] | None = None
-) -> Evidence:
-    """What was said, beside what was observed, with the classes in the order of the reference.
-
-    Rows that were ``never`` (n,) held out do not count.
-    """
+def evidence(how: str, shape: Shape, observed: Observed, said: Said, order: Codes) -> Evidence:
+    """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
     index = pd.RangeIndex(n) if observed.index is None else observed.index
     values = said.values
@@ -62,13 +56,10 @@ def evidence(
             logs = np.log(p)
         values = np.column_stack([_log_odds(logs[:, i], logs[:, j]) for i, j in shape.response.pairs])
     winner = np.where(said.winner >= 0, np.argsort(order)[said.winner], -1)
-    weights, units, failed = observed.weights, observed.units, said.failed
-    if never is not None:
-        weights, failed = np.where(never, 0.0, weights), failed & ~never
-        units = None if units is None else units.kept(weights)
     return Evidence(
-        how=how, index=index, shape=shape, codes=observed.codes, weights=weights, values=values, probability=p,
-        log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=failed, units=units,
+        how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
+        probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
+        units=observed.units,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.summary import Printed, Summary
+from svmstat.resampling.nested import folds_for
 
 FEW = 100
 """With fewer rows a standard error is itself too uncertain [Sivula, Magnusson, Matamoros & Vehtari 2020]."""
@@ -73,7 +74,7 @@ class Comparison(Printed):
         found = [Estimate(0.0, np.nan)]
         for other in self.evidence[1:]:
             each = (other.log_likelihoods - first.log_likelihoods)[used]
-            found.append(score(each, first.weights[used], None if first.units is None else first.units.among(used)))
+            found.append(score(each, first.weights[used], first.units_of(used)))
         return found
 
     @property
@@ -137,7 +138,7 @@ class Comparison(Printed):
             "in each; it is of the expected difference of models fitted to this many groups.",
         ]
         if self.nested:
-            folds = 10 if units is None or not units.grouped else min(10, units.count)
+            folds = folds_for(units)
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
             notes.append(
                 f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "

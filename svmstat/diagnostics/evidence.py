@@ -1,8 +1,8 @@
 """What probabilities are worth: their score beside that of the class frequencies, errors, ranking, calibration."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -144,10 +144,19 @@ class Evidence:
     @property
     def _units(self) -> Units | None:
         """Those of the rows that count."""
-        return self._units_of(self._used)
+        return self.units_of(self._used)
 
-    def _units_of(self, rows: NDArray[np.bool_]) -> Units | None:
+    def units_of(self, rows: NDArray[np.bool_]) -> Units | None:
+        """Those of some rows (n,), where there are any."""
         return None if self.units is None else self.units.among(rows)
+
+    def without(self, rows: NDArray[np.bool_]) -> Self:
+        """The same where some rows (n,) do not count."""
+        if not rows.any():
+            return self
+        weights = np.where(rows, 0.0, self.weights)
+        units = None if self.units is None else self.units.kept(weights)
+        return replace(self, weights=weights, failed=self.failed & ~rows, units=units)
 
     @property
     def _observed(self) -> tuple[Codes, Floats]:
@@ -240,7 +249,7 @@ class Evidence:
         for level in self._each:
             rows = used & ((self.codes == level) == of_it)
             hit = (self.winner[rows] == level) == of_it
-            found.append(predictive.proportion(hit, self.weights[rows], self._units_of(rows)))
+            found.append(predictive.proportion(hit, self.weights[rows], self.units_of(rows)))
         return found
 
     @property

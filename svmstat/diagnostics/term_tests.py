@@ -13,6 +13,7 @@ from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.covariance import Dependence, holm
+from svmstat.resampling.nested import folds_for
 
 NONE = "<none>"
 """How R's drop1 calls the model that nothing was dropped from."""
@@ -87,8 +88,7 @@ class TermTests(Printed):
     def _change(self, test: TermTest) -> Estimate:
         used = self.evidence.weights > 0
         each = test.evidence.log_likelihoods - self.evidence.log_likelihoods
-        units = None if self.evidence.units is None else self.evidence.units.among(used)
-        return score(each[used], self.evidence.weights[used], units)
+        return score(each[used], self.evidence.weights[used], self.evidence.units_of(used))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -159,8 +159,9 @@ class TermTests(Printed):
             )
         if self.repeats:
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
-            folds = 10 if units is None or not units.grouped else min(10, units.count)
-            notes.append(f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), as in compare().")
+            notes.append(
+                f"Nested: {splits} into {folds_for(units)} folds (Bates, Hastie & Tibshirani 2023), as in compare()."
+            )
         notes += [
             "Statistic, df, p-value: generalised covariance measure (Shah & Peters 2020) of H0, that the response does "
             "not depend on the term given the other predictors: do held-out residuals of the fit without it go with "

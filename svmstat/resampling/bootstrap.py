@@ -80,12 +80,12 @@ def bootstrap_deviance(
     Replicates
     """
     if method == "pairs":
-        chances, starts = np.empty(0), _observed(machine)
+        chances, starts = None, _observed(machine)
     else:
         chances, starts = maps.probabilities(machine.group_values), _every_label(machine)
     gram = machine.gram if method == "pairs" else starts[0].problem.gram
-    tasks = [(machine, maps, starts, method, chances, seed, which) for which in tasks_of(B, gram)]
-    trial = partial(_replicates, machine, maps, starts, method, chances, seed, np.zeros(1, np.intp))
+    tasks = [(machine, maps, starts, chances, seed, which) for which in tasks_of(B, gram)]
+    trial = partial(_replicates, machine, maps, starts, chances, seed, np.zeros(1, np.intp))
     parts = run_pieces(
         _replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap",
         outlook=outlook_of_replicates(gram, trial, B),
@@ -128,12 +128,12 @@ def _every_label(machine: Machine) -> list[_Start]:
 
 
 def _replicates(
-    machine: Machine, maps: Maps, starts: list[_Start], method: str, chances: Floats,
-    seed: np.random.SeedSequence, which: Codes,
+    machine: Machine, maps: Maps, starts: list[_Start], chances: Floats | None, seed: np.random.SeedSequence,
+    which: Codes,
 ) -> Floats:  # fmt: skip
-    """Deviances (R,) of the replicates ``which`` (R,), NaN where one failed."""
-    draw = _pairs if method == "pairs" else drawn_labels
-    copies = np.array([draw(machine, chances, replicate_generator(seed, int(r))) for r in which])
+    """Deviances (R,) of the replicates ``which`` (R,), NaN where one failed; without chances of drawn rows."""
+    draw = partial(_pairs, machine) if chances is None else partial(drawn_labels, machine, chances)
+    copies = np.array([draw(replicate_generator(seed, int(r))) for r in which])
     R, G, _ = copies.shape
     f, good = np.empty((R, G, len(starts))), np.ones(R, bool)
     slope, intercept = np.empty((R, 1, len(starts))), np.empty((R, 1, len(starts)))
@@ -184,9 +184,8 @@ def drawn_rows(machine: Machine, rng: np.random.Generator) -> Drawn:
     return Drawn(*(np.bincount(place, w * often, len(weights)).astype(float) for often in (of_row, of_row == 0)))
 
 
-def _pairs(machine: Machine, chances: Floats, rng: np.random.Generator) -> Floats:
+def _pairs(machine: Machine, rng: np.random.Generator) -> Floats:
     """How often each group is drawn with each label (G, K), the label being its own."""
-    del chances
     copies = np.zeros((len(machine.group_codes), machine.n_classes))
     copies[np.arange(len(copies)), machine.group_codes] = drawn_rows(machine, rng).copies
     return copies

@@ -27,6 +27,17 @@ FOLDS = 10
 _LEAST = 3
 
 
+def folds_for(units: Units | None) -> int:
+    """In how many folds rows are left out: no more than there are groups.
+
+    Examples
+    --------
+    >>> folds_for(None), folds_for(Units(np.arange(8) // 2, 4, True))
+    (10, 4)
+    """
+    return FOLDS if units is None or not units.grouped else min(FOLDS, units.count)
+
+
 def splits(
     codes: Codes, weights: Floats, levels: Sequence[object], folds: int, repeats: int, seed: np.random.SeedSequence,
     units: Units | None = None,

@@ -43,6 +43,15 @@ class Splits:
         """k."""
         return len(self.out)
 
+    def never(self, weights: Floats) -> NDArray[np.bool_]:
+        """(n,) rows of positive weight that no fit predicts."""
+        return np.asarray((self.fold < 0) & (weights > 0))
+
+    def told(self, weights: Floats) -> str:
+        """What they are called, and how many rows of positive weight no fit predicts."""
+        never = int(np.count_nonzero(self.never(weights)))
+        return f"{self.how}, {never} rows never" if never else self.how
+
     def left_out(self, machine: Posed) -> Iterator[Floats]:
         """(G,) of the weight of each group of equal rows what a fit does not see, fit by fit."""
         used = np.flatnonzero(machine.groups.of_row >= 0)

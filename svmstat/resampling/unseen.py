@@ -1,6 +1,6 @@
 """What is said of each row by fits, and by maps from decision values to probabilities, that have not seen it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -97,15 +97,12 @@ def unseen_by_folds(
 ) -> Unseen:  # fmt: skip
     """By folds; other arguments as in `unseen`. A row that no fold predicts is NaN, and has failed."""
     parts = _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress)
-    of_row, used = machine.groups.of_row, machine.weights > 0
-    values, groups = machine.decision_values.copy(), np.arange(len(machine.group_codes))
+    values = machine.decision_values.copy()
     probability = maps.probabilities(values)
     log_likelihood = maps.log_likelihoods(values, machine.codes)
-    failed = used & (splits.fold < 0)
+    failed = splits.never(machine.weights)
     values[failed], probability[failed], log_likelihood[failed] = np.nan, np.nan, np.nan
-    for which, (part, away) in enumerate(zip(parts, splits.left_out(machine), strict=True)):
-        rows = np.flatnonzero(used & (splits.fold == which))
-        place = np.searchsorted(groups[away > 0.0], of_row[rows])
+    for rows, place, part in parts:
         values[rows] = part.decision_values[0, place]
         failed[rows] = ~part.certified[0] | np.isnan(values[rows]).any(axis=1)
         if by is None:
@@ -157,22 +154,27 @@ def _one_sided(machine: Machine, f: Floats) -> NDArray[np.bool_]:
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
     """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
     splits = stratified(machine, folds if machine.units is None else min(folds, machine.units.count))
-    parts = _by_folds(machine, coupling, splits, with_maps=False)
-    values, groups = machine.decision_values.copy(), np.arange(len(machine.group_codes))
-    for which, (part, away) in enumerate(zip(parts, splits.left_out(machine), strict=True)):
-        rows = np.flatnonzero(splits.fold == which)
-        values[rows] = part.decision_values[0, np.searchsorted(groups[away > 0.0], machine.groups.of_row[rows])]
+    values = machine.decision_values.copy()
+    for rows, place, part in _by_folds(machine, coupling, splits, with_maps=False):
+        values[rows] = part.decision_values[0, place]
     return values
 
 
 def _by_folds(
     machine: Machine, coupling: str, splits: Splits, with_maps: bool, n_jobs: int | None = None, progress: bool = False
-) -> list[HeldOut]:
-    """The groups of equal rows that each fit does not see."""
+) -> Iterator[tuple[Codes, Codes, HeldOut]]:
+    """The rows that each fit predicts, their places among the groups that it does not see, and what it says of these.
+
+    The groups are those of equal rows.
+    """
     if machine.gram.fits:
         machine.gram.complete()  # workers may not add rows to the same matrix
-    pieces = [(machine, away, [machine.C], coupling, with_maps) for away in splits.left_out(machine)]
-    return run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how)
+    aways = list(splits.left_out(machine))
+    pieces = [(machine, away, [machine.C], coupling, with_maps) for away in aways]
+    parts = run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how)
+    for which, (away, part) in enumerate(zip(aways, parts, strict=True)):
+        rows = np.flatnonzero(splits.fold == which)
+        yield rows, np.searchsorted(np.flatnonzero(away > 0.0), machine.groups.of_row[rows]), part
 
 
 def mapped_by_others(

@@ -191,8 +191,7 @@ class Pictured(Tested, Explained):
         for k in self._shown:
             p, w = held.probability[used, k], held.weights[used]
             x, which = along(p)
-            units = None if held.units is None else held.units.among(used)
-            found.append(binned(x, held.codes[used] == k, p, w, which, units))
+            found.append(binned(x, held.codes[used] == k, p, w, which, held.units_of(used)))
         return found
 
     def _count_of_bins(self, weights: Floats) -> int:

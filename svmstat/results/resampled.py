@@ -139,15 +139,8 @@ class Resampled(Predicting):
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         maps, by, _ = self.fitted_maps(n_jobs, progress)
         found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
-        never = (splits.fold < 0) & (self.frame.weights > 0)
-        how = splits.how if not never.any() else f"{splits.how}, {np.count_nonzero(never)} rows never"
-        evidence = Evidence(**self._evidence(how, found))
-        if not never.any():
-            return evidence
-        return replace(
-            evidence, weights=np.where(never, 0.0, self.frame.weights), failed=evidence.failed & ~never,
-            units=None if evidence.units is None else evidence.units.kept(np.where(never, 0.0, self.frame.weights)),
-        )  # fmt: skip
+        weights = self.frame.weights
+        return Evidence(**self._evidence(splits.told(weights), found)).without(splits.never(weights))
 
     def splits(self, folds: Any) -> Splits:
         """What folds hold out: a number of them, a splitter of scikit-learn, or fold labels of the rows.

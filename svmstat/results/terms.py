@@ -21,8 +21,7 @@ from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
 from svmstat.resampling.loops import run_pieces
-from svmstat.resampling.nested import FOLDS as NESTED_FOLDS
-from svmstat.resampling.nested import log_likelihoods, nested_estimate
+from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
 from svmstat.results.resampled import Resampled
@@ -174,8 +173,8 @@ class Termed(Resampled, Updated):
         """(R, n) the folds of nested cross-validation, none unless it is asked for."""
         frame, seed = self.frame, seed_sequence("rng", rng)
         units = self.machine.units
-        count = min(NESTED_FOLDS, self.default_folds)
-        return splits_of(frame.codes, frame.weights, self.classes, count, repeats if nested else 0, seed, units)
+        often = repeats if nested else 0
+        return splits_of(frame.codes, frame.weights, self.classes, folds_for(units), often, seed, units)
 
     def without_terms(self, gone: Collection[str]) -> Self | None:
         """The fit without some terms, everything else as it is; None where no column is left."""
@@ -266,8 +265,8 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     p = evidence.probability
     used = (evidence.weights > 0) & np.isfinite(p).all(axis=1)
     residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
-    units = None if evidence.units is None else evidence.units.among(used)
-    return generalised_covariance(residuals, columns[used], others[used], evidence.weights[used], units)
+    weights = evidence.weights[used]
+    return generalised_covariance(residuals, columns[used], others[used], weights, evidence.units_of(used))
 
 
 def _of_frequencies(fit: Termed, said: Said) -> Evidence:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.frames import can_answer
 from svmstat.errors import ModelFileError
 from svmstat.storage.arrays import Reading, Writing
 from svmstat.storage.arrow import decode_arrow, encode_arrow
@@ -126,20 +126,12 @@ def _texts(writing: Writing, values: Any, what: str) -> Said:
 def _to_texts(reading: Reading, said: Any) -> Any:
     """In the way that it was kept, if pandas has that here."""
     storage: Any = reading.entry(said, "storage")
-    if storage == "pyarrow" and not _has_pyarrow():
+    if storage == "pyarrow" and not can_answer("pyarrow"):
         storage = "python"
     texts = decode_entries(reading, said)
     is_nan = reading.flag(said, "missing_is_nan")
     dtype = pd.StringDtype(storage, na_value=np.nan) if is_nan else pd.StringDtype(storage)
     return pd.array(texts, dtype=dtype)
-
-
-def _has_pyarrow() -> bool:
-    try:
-        import_module("pyarrow")
-    except ImportError:
-        return False
-    return True
 
 
 def _times(writing: Writing, values: Any, _: str) -> Said:

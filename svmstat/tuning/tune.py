@@ -89,7 +89,6 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         all of them; `TuneResult.corrected_score` and ``nested`` judge the choice among them too.
     data : data frame
         Of pandas, polars, pyarrow or another library, as in `svm`.
-        As in `svm`.
     C : float or sequence of float, optional
         Values > 0; by default 2^-2, 2^-1, …, 2^7.
     gamma : float, "scale", "median" or a sequence of these, optional
@@ -246,9 +245,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     if plan.is_of_probabilities and found.corrected is not None:
         best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
     alone = len(formulas) == 1
-    if (
-        alone and held is None and known is None and sample.units is None and counted
-    ):  # neither held-out rows nor the truth are those of other labels
+    copies = sample.units is None and counted
+    if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels
         best = replace(best, retuned=Retuned(plan, grid, sample, seed))
     result = TuneResult(best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged)
     return plan.finished(result, held)
