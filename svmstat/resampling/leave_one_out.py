@@ -67,9 +67,10 @@ class Later:
 
     def get(self) -> Changes:
         """The changes."""
-        if not isinstance(self._found, Changes):
-            self._found = self._found()
-        return self._found
+        found = self._found
+        if not isinstance(found, Changes):
+            self._found = found = found()
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Later, (self.get(),)

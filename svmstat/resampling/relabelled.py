@@ -51,8 +51,7 @@ def refits(
     list of B results
         None for a replicate that has lost a class, whose refit is not certified, or where the look fails.
     """
-    if machine.gram.fits:
-        machine.gram.complete()  # workers may not add rows to the same matrix
+    machine.gram.keep_all()
     n = machine.gram.n
     trial = partial(_look_at, machine, look, chances, seed, refit, 0)
     each = 8.0 * _MATRICES * n**2

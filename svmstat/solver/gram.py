@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from threading import Lock
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ DEFAULT_BUDGET = 2 * 2**30
 
 AT_ONCE = 2500
 """Up to so many rows the whole matrix costs less than finding out which rows are needed."""
+
+PART_AT_ONCE = 400
+"""The same for a part of a matrix that is whole, whose values are only copied."""
 
 _CHUNK_BYTES = 2**25
 
@@ -93,31 +97,48 @@ class Room:
         return self._flat[: m * m].reshape(m, m)
 
 
+class _Kept(NamedTuple):
+    """The rows that are known, (S, n), and where each of the n stands among them, −1 if it does not.
+
+    Nothing that a place points to changes any more: what one thread reads, another may extend.
+    """
+
+    values: Floats
+    place: Rows
+
+
 class Gram:
     """A symmetric kernel matrix, whole in memory or computed as it is asked for.
 
     Rows are kept once computed if the whole matrix fits the budget, one below the other in the order in which they are
     asked for: memory that is touched for the first time costs as much as the values. Beyond the budget none is kept,
-    and every use computes the part that it needs in blocks. A pickle holds the source only: computing the same values
-    again is quicker than moving them.
+    and every use computes the part that it needs in blocks. Threads may ask at the same time. A pickle holds the source
+    only: computing the same values again is quicker than moving them.
 
     Parameters
     ----------
     source : where the kernel values come from
     budget : bytes that the matrix may take
+
+    Attributes
+    ----------
+    fits : whether the whole matrix is within the budget
+    keeps : whether rows are kept
+    at_once : whether it is so small that all rows are computed at the beginning
     """
 
-    __slots__ = ("_budget", "_place", "_source", "_stored", "diagonal", "fits", "n")
+    __slots__ = ("_budget", "_extends", "_kept", "_source", "at_once", "diagonal", "fits", "keeps", "n")
     _is_kept: ClassVar[bool] = True
 
     def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET) -> None:
-        self._source, self._budget = source, budget
+        self._source, self._budget, self._extends = source, budget, Lock()
         self.diagonal = source.diagonal
         self.n = len(self.diagonal)
         self.fits = 8 * self.n**2 <= budget
-        self._place = np.full(self.n, -1)  # where each row is stored
-        self._stored = np.empty((0, self.n))
-        if self._is_kept and self.fits and self.n <= AT_ONCE and not isinstance(source, _Part):
+        self.keeps = self._is_kept and self.fits
+        self.at_once = self.keeps and self.n <= (PART_AT_ONCE if isinstance(source, _Part) else AT_ONCE)
+        self._kept = _Kept(np.empty((0, self.n)), np.full(self.n, -1))
+        if self.at_once:
             self.complete()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -134,8 +155,8 @@ class Gram:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every row is known."""
-        return len(self._stored) == self.n
+        """Whether every row is known by now."""
+        return len(self._kept.values) == self.n
 
     def complete(self) -> Floats:
         """The whole (n, n) matrix.
@@ -148,17 +169,23 @@ class Gram:
         if not self.fits:
             raise MemoryError(f"a gram matrix of {self.n} rows exceeds the memory budget")
         if not self.is_complete:
-            self._stored = self._source.gram()
-            self._place = np.arange(self.n)
-        return self._stored
+            with self._extends:
+                self._complete()
+        return self._kept.values
+
+    def keep_all(self) -> None:
+        """Compute all rows, where rows are kept: before workers share them, since large fits look at what is known."""
+        if self.keeps:
+            self.complete()
 
     def block(self, rows: Rows, room: Room | None = None) -> Floats:
         """K[rows][:, rows], (m, m); in ``room``, if given, until that is used again."""
         out = np.empty((len(rows), len(rows))) if room is None else room.square(len(rows))
-        place = self._place[rows]
+        values, place = self._kept
+        place = place[rows]
         known = place >= 0
         if known.any():
-            gather(self._stored, place, rows, np.flatnonzero(known), out)
+            gather(values, place, rows, np.flatnonzero(known), out)
         self._fill(out, np.flatnonzero(~known), rows, rows)
         return out
 
@@ -170,7 +197,7 @@ class Gram:
         """K[rows][:, columns], (m, k)."""
         if self.is_complete:
             out = np.empty((len(rows), len(columns)))
-            gather(self._stored, rows, columns, np.arange(len(rows)), out)
+            gather(self._kept.values, rows, columns, np.arange(len(rows)), out)
             return out
         return self._source.block(rows, columns)
 
@@ -181,23 +208,24 @@ class Gram:
     def columns(self, rows: Rows) -> Floats:
         """K[rows, :], (m, n)."""
         if self.fits:
-            place = self._known(rows)
-            return self._stored[place]
+            values, place = self._known(rows)
+            return values[place[rows]]
         out = np.empty((len(rows), self.n))
         self._fill(out, np.arange(len(rows)), rows, np.arange(self.n))
         return out
 
     def row(self, row: int) -> Floats:
         """K[row, :], (n,), computed and not kept, unless it is known."""
-        if self._place[row] >= 0:
-            return self._stored[self._place[row]]
+        values, place = self._kept
+        if place[row] >= 0:
+            return values[place[row]]
         return self._source.block(np.array([row]), slice(None))[0]
 
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
         """Add Σ_a coefficients[a] · K[rows[a], :] to ``out``, (n,)."""
         if self.fits:
-            place = self._known(rows)
-            combine(self._stored, place, coefficients, out)
+            values, place = self._known(rows)
+            combine(values, place[rows], coefficients, out)
             return
 
         tall, wide = _TILE
@@ -222,22 +250,33 @@ class Gram:
             subtract_twofold(self.cross(rows, support), beta[support], linear[rows], h[start : start + step])
         return h
 
-    def _known(self, rows: Rows) -> Rows:
-        """Where rows (m,) are stored, after those that were not have been computed; if they are many, all have."""
-        missing = rows[self._place[rows] < 0]
-        if len(missing) == 0:
-            return self._place[rows]
-        stored = int(np.count_nonzero(self._place >= 0))
-        if stored + len(missing) > self.n // 3:
-            self.complete()
-            return self._place[rows]
-        if stored + len(missing) > len(self._stored):
-            larger = np.empty((min(2 * stored + len(missing), self.n // 3), self.n))
-            larger[:stored] = self._stored[:stored]
-            self._stored = larger
-        self._fill(self._stored[stored : stored + len(missing)], np.arange(len(missing)), missing, slice(None))
-        self._place[missing] = stored + np.arange(len(missing))
-        return self._place[rows]
+    def _known(self, rows: Rows) -> _Kept:
+        """What is kept, after those of the rows (m,) that were not have been computed; if they are many, all have."""
+        if (self._kept.place[rows] < 0).any():
+            with self._extends:
+                self._extend(rows)
+        return self._kept
+
+    def _extend(self, rows: Rows) -> None:
+        values, place = self._kept
+        missing = rows[place[rows] < 0]
+        stored = int(np.count_nonzero(place >= 0))
+        needed = stored + len(missing)
+        if needed > self.n // 3:
+            self._complete()
+            return
+        if needed > len(values):
+            larger = np.empty((min(stored + needed, self.n // 3), self.n))
+            larger[:stored] = values[:stored]
+            values = larger
+        self._fill(values[stored:needed], np.arange(len(missing)), missing, slice(None))
+        place = place.copy()
+        place[missing] = np.arange(stored, needed)
+        self._kept = _Kept(values, place)
+
+    def _complete(self) -> None:
+        if not self.is_complete:
+            self._kept = _Kept(self._source.gram(), np.arange(self.n))
 
     def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows | slice) -> None:
         """Compute K[rows][:, columns] at some of its rows, in pieces."""

@@ -99,8 +99,7 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         for kernel in self._kernels:
             posed = self._sample.pose(kernel)
-            if posed.gram.fits:
-                posed.gram.complete()  # workers may not add rows to the same matrix
+            posed.gram.keep_all()
             for which in range(self._k):
                 yield posed, self._sample.folded.away(which), self._costs, self._sample.coupling, self._with_maps
 

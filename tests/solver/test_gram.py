@@ -1,5 +1,8 @@
 """The kernel matrix whole, by rows and beyond the budget: always the same matrix."""
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+
 import numpy as np
 import pytest
 from levels import laplace
@@ -126,7 +129,7 @@ def test_beyond_the_budget_nothing_is_kept():
     gram.add(np.arange(N), np.ones(N), np.zeros(N))
     assert source.whole == 0
     assert source.asked == 2 * N**2
-    assert gram._stored.size == 0
+    assert not gram.keeps and not gram.is_complete
 
 
 @pytest.mark.parametrize("m", range(10))
@@ -161,3 +164,28 @@ def test_a_passing_matrix_has_the_same_rows_and_keeps_none(pair):
     passing.add(ROWS["most"], np.ones(150), out)
     np.testing.assert_allclose(out, K[ROWS["most"]].sum(axis=0), rtol=0, atol=N * tolerance)
     assert not passing.fits and not passing.is_complete
+
+
+@pytest.mark.parametrize("ask", ["columns", "add", "block"])
+def test_threads_ask_at_the_same_time(monkeypatch, ask):
+    """Each finds its own rows, while others have rows computed that move what is known."""
+    monkeypatch.setattr(module, "AT_ONCE", 10)
+    K = plain_gram(KERNELS["rbf"], X)
+    rng = np.random.default_rng(5)
+
+    def look(gram, rows):
+        if ask == "columns":
+            return np.array_equal(gram.columns(rows), K[rows])
+        if ask == "block":
+            gram.columns(rows[:1])
+            return np.array_equal(gram.block(rows), K[np.ix_(rows, rows)])
+        out, expected = np.zeros(N), np.zeros(N)
+        gram.add(rows, np.ones(len(rows)), out)
+        combine(K, rows, np.ones(len(rows)), expected)
+        return np.array_equal(out, expected)
+
+    for _ in range(60):
+        gram = Gram(KERNELS["rbf"].bind(X))
+        asked = [rng.choice(N, rng.integers(1, 9), replace=False) for _ in range(30)]
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(look, repeat(gram), asked))

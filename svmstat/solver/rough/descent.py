@@ -33,10 +33,10 @@ def descend(case: Case, beta: Floats, h: Floats, tolerance: float, max_steps: in
     when rounding stops all progress. ``room`` is memory for its blocks of the kernel matrix.
     """
     n, steps = case.gram.n, 0
-    small, halved = n <= _SMALL and case.gram.is_complete, n <= 2 * _SAMPLE
+    small, halved = n <= _SMALL and case.gram.at_once, n <= 2 * _SAMPLE
     least = 0.1 * float(np.sqrt(max(case.nothing, 0.0)))
     if not small and not beta.any():
-        at_once = halved and case.gram.is_complete
+        at_once = halved and case.gram.at_once
         size = max(_SMALL // 2, int(_SHARE * n)) if halved else _SAMPLE
         rows, most = (np.arange(n), n // 2) if at_once else (_sample(case.lo, case.hi, size), max_steps)
         steps = _improve(case, rows, beta, h, tolerance, min(most, max_steps), room)
@@ -84,7 +84,7 @@ def _movable(case: Case, beta: Floats, h: Floats, verdict: Verdict, reach: float
 
 def _improve(case: Case, rows: Rows, beta: Floats, h: Floats, tolerance: float, max_steps: int, room: Room) -> int:
     gram, group = case.gram, case.sums.group
-    if case.lead == 1 and gram.is_complete and len(rows) > _ALMOST_ALL * gram.n:
+    if case.lead == 1 and gram.keeps and len(rows) > _ALMOST_ALL * gram.n:
         return int(smo(gram.complete(), gram.n, case.lo, case.hi, beta, h, tolerance, max_steps)[0])
     first = int(np.count_nonzero(group[rows] == 0))
     if 0 < first < len(rows):
