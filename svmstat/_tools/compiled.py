@@ -1,15 +1,40 @@
 """How numerical functions are compiled, what they share, and what is said while that goes on for the first time."""
 
+import hashlib
 import sys
 from typing import Any
 
 from numba import njit
 from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
 
-from svmstat._tools import second
+from svmstat._tools.second import may_start, start, together
 
-_FIRST = "smo"
-"""A function that every fit needs: it is compiled where nothing has been."""
+_FIRST = {"distances", "smo"}
+"""Functions that a fit begins with: one of them is compiled where nothing has been."""
+
+
+class _Shared(FunctionCache):
+    """Compiled functions on disk. Where two processes compile, one waits for what the other is at."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What has been compiled for a signature; None if it is to be compiled now, in this process."""
+        found = super().load_overload(sig, target_context)
+        if found is None and together.claims is not None and not together.claims.claim(self._claim_on(sig)):
+            together.claims.wait(self._claim_on(sig))
+            found = super().load_overload(sig, target_context)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what has been compiled."""
+        super().save_overload(sig, data)
+        if together.claims is not None:
+            together.claims.done(self._claim_on(sig))
+
+    def _claim_on(self, sig: Any) -> str:
+        name = f"{self._py_func.__module__}.{self._py_func.__qualname__}"
+        return f"{name}-{hashlib.sha256(str(sig).encode()).hexdigest()[:16]}"
 
 
 def compiled(**options: Any) -> Any:
@@ -18,8 +43,15 @@ def compiled(**options: Any) -> Any:
     They are called from Python and from each other, never from C: the wrapper for that takes a tenth of the time.
     Further options are those of `numba.njit`.
     """
-    how: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True, **options}
-    return njit(**how)
+    how: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}
+
+    def compile_when_called(function: Any) -> Any:
+        dispatcher = njit(**how)(function)
+        if isinstance(dispatcher, Dispatcher):  # numba may be switched off
+            dispatcher._cache = _Shared(function)
+        return dispatcher
+
+    return compile_when_called
 
 
 @compiled()
@@ -48,10 +80,10 @@ class _Notice(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Numba begins to compile a function that it has not found on disk."""
-        if self._due and event.data["dispatcher"].py_func.__name__ == _FIRST:
+        if self._due and event.data["dispatcher"].py_func.__name__ in _FIRST:
             self._due = False
-            if second.may_start():
-                second.start()
+            if may_start():
+                start()
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
                 print("svmstat: compiling the solver, once", file=sys.stderr)
 
