@@ -8,6 +8,7 @@
 # `python -m vignettes unbalanced` makes this page.
 
 # %%
+import textwrap
 import warnings
 
 import joblib
@@ -52,7 +53,11 @@ def split(rng):
 training, validation, test, weights = split(np.random.default_rng(1))
 costs = {"fp": 1, "fn": 10}
 figure, axes = plt.subplots(1, 3, figsize=(13, 3.4), layout="constrained")
-with_costs = svm("krummholz ~ .", training, C=4, gamma=0.01, costs=costs)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    with_costs = svm("krummholz ~ .", training, C=4, gamma=0.01, costs=costs)
+print(*textwrap.wrap(str(told[0].message), 100), sep="\n")
+warnings.simplefilter("ignore", DesignWarning)  # soil types that the training rows do not have: said once is enough
 with_p0 = svm("krummholz ~ .", training, C=4, gamma=0.01, costs=costs, loss="p0")
 for ax, fit, name in (
     (axes[0], svm("krummholz ~ .", training, C=4, gamma=0.01), "hinge"),
@@ -127,7 +132,7 @@ def one_split(seed):
 
 def quietly(seed):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DesignWarning)  # soil types that the training rows do not have
+        warnings.simplefilter("ignore", DesignWarning)
         return one_split(seed)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache
-from numba.core.dispatcher import Dispatcher
 
 from svmstat._tools.second import may_start, start, together
 
@@ -46,10 +45,10 @@ def compiled(**options: Any) -> Any:
     how: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}
 
     def compile_when_called(function: Any) -> Any:
-        dispatcher = njit(**how)(function)
-        if isinstance(dispatcher, Dispatcher):  # numba may be switched off
-            dispatcher._cache = _Shared(function)
-        return dispatcher
+        found: Any = njit(**how)(function)
+        if hasattr(found, "enable_caching"):  # numba may be switched off
+            found._cache = _Shared(function)  # noqa: SLF001  there is no public way to choose it
+        return found
 
     return compile_when_called
 

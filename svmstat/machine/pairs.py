@@ -142,9 +142,9 @@ def pair_along(pair: Pair, costs: Floats) -> Iterator[Pair]:
 
 def others_of(rows: Codes, n_groups: int) -> Codes:
     """The groups that are not among the rows."""
-    if len(rows) == n_groups:
-        return np.empty(0, np.intp)
-    return np.setdiff1d(np.arange(n_groups), rows, assume_unique=True)
+    other = np.ones(n_groups, bool)
+    other[rows] = False
+    return np.flatnonzero(other)
 
 
 def decided_elsewhere(gram: Gram, rows: Codes, others: Codes, solution: Solution, signs: Floats) -> Floats:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numba import typeof
-from numba.types import Type, float64, int64
 
 from svmstat._tools.second import join
 from svmstat.calibration import fit_maps
@@ -32,20 +31,20 @@ _CHANGE = Change(_V, _V, _V)
 _TABLEAU, _WANTED, _PATHS = Tableau(_ROWS, _M, _V, _V, _V), Wanted(_V, _M), Paths.empty(0, 0)
 
 AHEAD: list[tuple[Any, tuple[Any, ...]]] = [
-    (enter, (_M, _SUMS, _POINT, _FREE, int64, float64, _V, _V)),
+    (enter, (_M, _SUMS, _POINT, _FREE, 0, 0.0, _V, _V)),
     (_direction, (_M, _SUMS, _FREE, _V, _V, _V, _V)),
-    (_next_event, (_POINT, _CHANGE, _FREE, _V, _V, float64, float64)),
-    (fit_map, (_V, _V, _V, float64, float64)),
-    (newton_correction, (_SUMS, _V, _V, _V, _V, _V, _ROWS, _M, float64, _V)),
+    (_next_event, (_POINT, _CHANGE, _FREE, _V, _V, 0.0, 0.0)),
+    (fit_map, (_V, _V, _V, 0.0, 0.0)),
+    (newton_correction, (_SUMS, _V, _V, _V, _V, _V, _ROWS, _M, 0.0, _V)),
     (exclude_where, (_SUMS, _FREE, _SOME)),
-    (fit_maps_without, (_V, _V, _V, _ROWS, _ROWS, _V, float64, float64, _M, _SOME)),
-    (fit_falling_map, (_V, _V, _V, float64, float64)),
-    (_diagnose, (_M, _V, _V, _V, _ROWS, _ROWS, _V, float64, float64, _M, _SOME)),
+    (fit_maps_without, (_V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
+    (fit_falling_map, (_V, _V, _V, 0.0, 0.0)),
+    (_diagnose, (_M, _V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     (settle_all, (_M, _WANTED, _PATHS)),
     (correct_all, (_M, _TABLEAU, _WANTED, _PATHS)),
     (certify_all, (_M, _POINT, _V, _WANTED, _PATHS)),
 ]
-"""Functions in the order in which they are compiled, each with values or types of its arguments.
+"""Functions in the order in which they are compiled, each with arguments of the types that it is called with.
 
 At first what a path calls, then the last of the fit, then what a summary needs, the last of it first: the first process
 comes from the other side.
@@ -53,14 +52,14 @@ comes from the other side.
 
 
 def types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The types for which a function is compiled, where some are given by a value.
+    """The types for which a function is compiled.
 
     Examples
     --------
-    >>> types_of((np.empty(0), int64))
+    >>> types_of((np.empty(0), 0))
     (Array(float64, 1, 'C', False, aligned=True), int64)
     """
-    return tuple(each if isinstance(each, Type) else typeof(each) for each in arguments)
+    return tuple(typeof(each) for each in arguments)  # type: ignore[no-untyped-call]
 
 
 def known_machine() -> Machine:
