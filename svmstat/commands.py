@@ -39,6 +39,9 @@ from svmstat.tuning import tune
 _SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")
 """The arguments of a report; all others are those of a fit."""
 
+_ALL_CORES = {"n_jobs": -1}
+"""Of a command, unless it says otherwise: nothing else waits for them, and the numbers are the same."""
+
 
 def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.ArgumentParser], given: Sequence[str]) -> int:
     """Run the command that is among the arguments ``given``, and return the exit status.
@@ -190,7 +193,8 @@ def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), forma
     """
     if kernels:
         options["kernel"] = kernels[0] if len(kernels) == 1 else list(kernels)
-    workers("--jobs", options.get("n_jobs"))
+    options = _ALL_CORES | options
+    workers("--jobs", options["n_jobs"])
     formula: Any = formulas[0] if len(formulas) == 1 else list(formulas)
     found = _with_levels(partial(tune, formula, _frame(data, options)), options)
     return _shown(found.summary(), format)
@@ -221,8 +225,8 @@ def _report(formula: str, data: str, page: str, **options: Any) -> str:
 
 def _settings(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """What is asked for beside the fit, taken out of the options, which are those of the fit then."""
-    settings = {name: options.pop(name) for name in names if name in options}
-    workers("--jobs", settings.get("n_jobs"))
+    settings = _ALL_CORES | {name: options.pop(name) for name in names if name in options}
+    workers("--jobs", settings["n_jobs"])
     return settings
 
 

@@ -135,7 +135,7 @@ def _summary(parser: argparse.ArgumentParser) -> Callable[..., Any]:
 
 def _work(add: Callable[..., Any], seeded: str) -> None:
     add("--seed", type=int, dest="rng", metavar="INTEGER", help=seeded)
-    add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs; -1 for one on each core")
+    add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs (default: one on each core)")
     add("--progress", action="store_true", help="show progress bars on stderr")
 
 

@@ -521,7 +521,7 @@ def test_options_of_a_search(monkeypatch, arguments, passed):
     monkeypatch.setattr(commands, "tune", tune)
     assert cli.main(["tune", "mackerel", *TWO[:2], *arguments]) == 0
     formula, options = asked[0]
-    assert options == passed
+    assert options == {"n_jobs": -1} | passed
     formulas = [formula] if isinstance(formula, str) else formula
     assert formulas == [TWO[1], *([ONE[1]] if arguments == ONE else [])]
     assert all(isinstance(each, Untrusted) for each in formulas)
@@ -596,7 +596,7 @@ def test_a_report_is_written(calls, reports, tmp_path, capsys):
     assert cli.main(["report", "y ~ x", "mackerel", "--C", "16", "--event", "b", "--out", out]) == 0
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == "<p>π</p>\n"
     assert calls[0].options == {"C": 16.0, "event": "b"}
-    assert reports == [{"call": f'svmstat report "y ~ x" mackerel --C 16 --event b --out {out}'}]
+    assert reports == [{"call": f'svmstat report "y ~ x" mackerel --C 16 --event b --out {out}', "n_jobs": -1}]
     printed, errors = capsys.readouterr()
     assert printed == f"{Summary('A fit of π²', ())}\n{Summary('Left out', ())}\nWritten: {out}\n"
     assert errors == ""
@@ -607,7 +607,7 @@ def test_a_report_is_written(calls, reports, tmp_path, capsys):
     [
         (["-B", "99", "--method", "parametric"], {"B": 99, "method": "parametric"}),
         (["--level", "0.9", "--seed", "7"], {"level": 0.9, "rng": 7}),
-        (["--jobs", "-1", "--progress"], {"n_jobs": -1, "progress": True}),
+        (["--jobs", "2", "--progress"], {"n_jobs": 2, "progress": True}),
     ],
 )
 def test_settings_of_a_report(calls, reports, tmp_path, arguments, settings):
@@ -615,7 +615,7 @@ def test_settings_of_a_report(calls, reports, tmp_path, arguments, settings):
     assert cli.main(command) == 0
     assert calls[0].options == {"scale": False}
     del reports[0]["call"]
-    assert reports == [settings]
+    assert reports == [{"n_jobs": -1} | settings]
 
 
 def test_a_report_has_the_options_of_a_fit(capsys):

@@ -90,7 +90,7 @@ class Slow(LogisticRegression):
 
 def test_long_runs_are_announced(data, monkeypatch):
     monkeypatch.setattr(loops, "LONG", 0.15)
-    with pytest.warns(LongRunWarning, match=r"^it will take about .*, because 2 refits take some 0\.1\d* seconds each"):
+    with pytest.warns(LongRunWarning, match=r"^it will take about .*, because 2 refits take some 0\.\d+ seconds each"):
         member(Slow(), "y ~ x + z", data).without([np.array([k]) for k in range(3)], None, progress=False)
 
 
