@@ -52,6 +52,11 @@ class Posed:
     pairs: tuple[PosedPair, ...]
     units: Units | None = field(default=None, kw_only=True)
 
+    def keep_all_rows(self) -> None:
+        """Compute the kernel rows that are kept, before workers share them."""
+        for gram in (self.gram, *(pair.problem.gram for pair in self.pairs)):
+            gram.keep_all()
+
     @property
     def C(self) -> float:
         """The cost; with ν that of the equivalent problem."""

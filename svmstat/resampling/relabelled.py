@@ -51,7 +51,7 @@ def refits(
     list of B results
         None for a replicate that has lost a class, whose refit is not certified, or where the look fails.
     """
-    machine.gram.keep_all()
+    machine.keep_all_rows()
     n = machine.gram.n
     trial = partial(_look_at, machine, look, chances, seed, refit, 0)
     each = 8.0 * _MATRICES * n**2

@@ -167,7 +167,7 @@ def _by_folds(
 
     The groups are those of equal rows.
     """
-    machine.gram.keep_all()
+    machine.keep_all_rows()
     aways = list(splits.left_out(machine))
     pieces = [(machine, away, [machine.C], coupling, with_maps) for away in aways]
     parts = run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how)

@@ -189,7 +189,7 @@ class Resampled(Predicting):
     def said_without(self, lots: Sequence[Codes], n_jobs: int | None = None, progress: bool = False) -> list[Said]:
         """What fits without some lots of rows say of these: a bound u = 0, and the map that such a fit would have."""
         gram = self.machine.gram
-        gram.keep_all()
+        self.machine.keep_all_rows()
         pieces = [(self, lot) for lot in lots]
         reason = matrix_reason(gram) or f"the machine, and the map of its probabilities, are fitted {len(lots)} times"
         outlook = Outlook([(partial(_without, *pieces[0]), len(lots))], matrix_bytes(gram), reason=reason)

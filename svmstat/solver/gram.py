@@ -113,12 +113,14 @@ class Gram:
     Rows are kept once computed if the whole matrix fits the budget, one below the other in the order in which they are
     asked for: memory that is touched for the first time costs as much as the values. Beyond the budget none is kept,
     and every use computes the part that it needs in blocks. Threads may ask at the same time. A pickle holds the source
-    only: computing the same values again is quicker than moving them.
+    and whether all rows are known: computing the same values again, once they are asked for, is quicker than moving
+    them.
 
     Parameters
     ----------
     source : where the kernel values come from
     budget : bytes that the matrix may take
+    was_complete : whether all rows were known where this one comes from: they are computed together then
 
     Attributes
     ----------
@@ -127,10 +129,21 @@ class Gram:
     at_once : whether it is so small that all rows are computed at the beginning
     """
 
-    __slots__ = ("_budget", "_extends", "_kept", "_source", "at_once", "diagonal", "fits", "keeps", "n")
+    __slots__ = (
+        "_budget",
+        "_extends",
+        "_kept",
+        "_source",
+        "_was_complete",
+        "at_once",
+        "diagonal",
+        "fits",
+        "keeps",
+        "n",
+    )
     _is_kept: ClassVar[bool] = True
 
-    def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET) -> None:
+    def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET, was_complete: bool = False) -> None:
         self._source, self._budget, self._extends = source, budget, Lock()
         self.diagonal = source.diagonal
         self.n = len(self.diagonal)
@@ -138,11 +151,13 @@ class Gram:
         self.keeps = self._is_kept and self.fits
         self.at_once = self.keeps and self.n <= (PART_AT_ONCE if isinstance(source, _Part) else AT_ONCE)
         self._kept = _Kept(np.empty((0, self.n)), np.full(self.n, -1))
+        self._was_complete = was_complete
         if self.at_once:
             self.complete()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Gram, budget=self._budget), (self._source,)
+        whole = self._was_complete or len(self._kept.values) == self.n
+        return partial(Gram, budget=self._budget, was_complete=whole), (self._source,)
 
     @property
     def budget(self) -> int:
@@ -156,7 +171,7 @@ class Gram:
     @property
     def is_complete(self) -> bool:
         """Whether every row is known by now."""
-        return len(self._kept.values) == self.n
+        return len(self._known.values) == self.n
 
     def complete(self) -> Floats:
         """The whole (n, n) matrix.
@@ -174,14 +189,14 @@ class Gram:
         return self._kept.values
 
     def keep_all(self) -> None:
-        """Compute all rows, where rows are kept: before workers share them, since large fits look at what is known."""
-        if self.keeps:
+        """Compute all rows where rows are kept and a large fit looks at what is known: before workers share them."""
+        if self.keeps and self.n > AT_ONCE:
             self.complete()
 
     def block(self, rows: Rows, room: Room | None = None) -> Floats:
         """K[rows][:, rows], (m, m); in ``room``, if given, until that is used again."""
         out = np.empty((len(rows), len(rows))) if room is None else room.square(len(rows))
-        values, place = self._kept
+        values, place = self._known
         place = place[rows]
         known = place >= 0
         if known.any():
@@ -197,7 +212,7 @@ class Gram:
         """K[rows][:, columns], (m, k)."""
         if self.is_complete:
             out = np.empty((len(rows), len(columns)))
-            gather(self._kept.values, rows, columns, np.arange(len(rows)), out)
+            gather(self._known.values, rows, columns, np.arange(len(rows)), out)
             return out
         return self._source.block(rows, columns)
 
@@ -208,7 +223,7 @@ class Gram:
     def columns(self, rows: Rows) -> Floats:
         """K[rows, :], (m, n)."""
         if self.fits:
-            values, place = self._known(rows)
+            values, place = self._with(rows)
             return values[place[rows]]
         out = np.empty((len(rows), self.n))
         self._fill(out, np.arange(len(rows)), rows, np.arange(self.n))
@@ -216,7 +231,7 @@ class Gram:
 
     def row(self, row: int) -> Floats:
         """K[row, :], (n,), computed and not kept, unless it is known."""
-        values, place = self._kept
+        values, place = self._known
         if place[row] >= 0:
             return values[place[row]]
         return self._source.block(np.array([row]), slice(None))[0]
@@ -224,7 +239,7 @@ class Gram:
     def add(self, rows: Rows, coefficients: Floats, out: Floats) -> None:
         """Add Σ_a coefficients[a] · K[rows[a], :] to ``out``, (n,)."""
         if self.fits:
-            values, place = self._known(rows)
+            values, place = self._with(rows)
             combine(values, place[rows], coefficients, out)
             return
 
@@ -250,9 +265,18 @@ class Gram:
             subtract_twofold(self.cross(rows, support), beta[support], linear[rows], h[start : start + step])
         return h
 
-    def _known(self, rows: Rows) -> _Kept:
+    @property
+    def _known(self) -> _Kept:
+        """What is kept by now."""
+        if self._was_complete:
+            with self._extends:
+                self._complete()
+                self._was_complete = False
+        return self._kept
+
+    def _with(self, rows: Rows) -> _Kept:
         """What is kept, after those of the rows (m,) that were not have been computed; if they are many, all have."""
-        if (self._kept.place[rows] < 0).any():
+        if (self._known.place[rows] < 0).any():
             with self._extends:
                 self._extend(rows)
         return self._kept
@@ -275,7 +299,7 @@ class Gram:
         self._kept = _Kept(values, place)
 
     def _complete(self) -> None:
-        if not self.is_complete:
+        if len(self._kept.values) < self.n:
             self._kept = _Kept(self._source.gram(), np.arange(self.n))
 
     def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows | slice) -> None:

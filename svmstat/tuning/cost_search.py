@@ -99,7 +99,7 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         for kernel in self._kernels:
             posed = self._sample.pose(kernel)
-            posed.gram.keep_all()
+            posed.keep_all_rows()
             for which in range(self._k):
                 yield posed, self._sample.folded.away(which), self._costs, self._sample.coupling, self._with_maps
 

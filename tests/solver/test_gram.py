@@ -1,5 +1,6 @@
 """The kernel matrix whole, by rows and beyond the budget: always the same matrix."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 
@@ -189,3 +190,19 @@ def test_threads_ask_at_the_same_time(monkeypatch, ask):
         asked = [rng.choice(N, rng.integers(1, 9), replace=False) for _ in range(30)]
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(look, repeat(gram), asked))
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_pickle_knows_what_was_known(monkeypatch, complete):
+    """The values are computed where they are asked for."""
+    monkeypatch.setattr(module, "AT_ONCE", 10)
+    gram = Gram(Counting(KERNELS["rbf"].bind(X)))
+    gram.columns(np.array([3]))
+    if complete:
+        gram.keep_all()
+    once = pickle.loads(pickle.dumps(gram))
+    for again in (once, pickle.loads(pickle.dumps(once))):
+        before = again._source.whole
+        assert again.is_complete == complete
+        assert again._source.whole - before == complete
+        np.testing.assert_array_equal(again.complete(), gram.complete())
