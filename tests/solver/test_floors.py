@@ -17,7 +17,7 @@ FLOORS = (
     {"rough"},
     {"exact"},
     {"roads"},
-    {"solve"},
+    {"solve", "ahead"},
     {"__init__"},
 )
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}
