@@ -163,7 +163,7 @@ cdef double rates(Tableau *t, Changed *E, double *v, Combination *terms, double 
 
 cdef int64_t first_bound_event(int64_t w, Doubles g, Doubles slope, Doubles outward, double noise,
                                double *when) noexcept nogil:
-    """The row or −1; its time is put in the place of ``when``."""
+    # The row or −1; its time is put in the place of ``when``.
     cdef int64_t start, stop, i, row = -1
     cdef double ahead, towards, distance, first = when[0]
     for start in range(0, w, BLOCK):
@@ -202,7 +202,7 @@ cdef inline void to_bound(Point *at, int64_t i, bint up) noexcept nogil:
 
 cdef int64_t slide(Point *at, int64_t j, double inward, int64_t *members, int64_t m, double *speed,
                    double *far) noexcept nogil:
-    """The place of the free row that is at its bound, or −1; how far it is is put into ``far``."""
+    # The place of the free row that is at its bound, or −1; how far it is is put into ``far``.
     cdef int64_t a, i, blocking = -1
     cdef double distance, largest = 0.0, room = at.hi[j] - at.beta[j] if inward > 0 else at.beta[j] - at.lo[j]
     for a in range(m):

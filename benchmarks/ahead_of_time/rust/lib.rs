@@ -1,6 +1,7 @@
 //! What C, and so Python's ctypes, sees of the Rust kernels. No crate is needed, and no Python to build it.
 //!
-//! With `--cfg dispatch` each kernel is compiled for three sets of instructions, one of which is taken at the call.
+//! With `--cfg dispatch` each kernel is compiled for two sets of instructions, one of which is taken at the call: AVX-512
+//! is no faster here.
 
 #![allow(clippy::too_many_arguments, clippy::missing_safety_doc)]
 
@@ -15,16 +16,9 @@ macro_rules! versions {
         fn $name($($argument: $type),*) -> $result {
             #[cfg(all(dispatch, target_arch = "x86_64"))]
             {
-                #[target_feature(enable = "avx512f,avx512vl")]
-                fn v4($($argument: $type),*) -> $result {
-                    $kernel($($argument),*)
-                }
                 #[target_feature(enable = "avx2")]
                 fn v3($($argument: $type),*) -> $result {
                     $kernel($($argument),*)
-                }
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                    return unsafe { v4($($argument),*) };
                 }
                 if is_x86_feature_detected!("avx2") {
                     return unsafe { v3($($argument),*) };
