@@ -77,13 +77,14 @@ def runs(level):
 
 
 def versions():
-    """What compiles, in one line."""
+    """What compiles, each with a comma behind it."""
     found = []
     for name in filter(shutil.which, ("g++", "rustc")):
         said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
         found.append(f"{name} {re.findall(r'[0-9]+[.][0-9.]+', said)[0]}")
     packages = filter(importlib.util.find_spec, ("nanobind", "Cython"))
-    return ", ".join([*found, *(f"{name} {importlib.metadata.version(name)}" for name in packages)])
+    found += [f"{name} {importlib.metadata.version(name)}" for name in packages]
+    return "".join(f"{each}, " for each in found)
 
 
 def _build_cpp(folder):

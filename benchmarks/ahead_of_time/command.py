@@ -47,8 +47,12 @@ KERNELS = {
 LINES = {
     "C++, nanobind": ("cpp/smo.hpp", "cpp/walk.hpp", "cpp/module.cpp"),
     "Cython": ("cython/smo.pxi", "cython/walk.pxi", "cython/kernels.pyx"),
-    "Rust, ctypes": ("rust/smo.rs", "rust/walk.rs", "rust/lib.rs", "loading.py"),
+    "Rust, ctypes": ("rust/smo.rs", "rust/walk.rs", "rust/lib.rs", "by_ctypes.py"),
 }
+COMMENTS = {".py": r'^\s*""".*?"""$|^\s*#[^\n]*'} | dict.fromkeys((".pxi", ".pyx"), r"^ *# [^\n]*")
+COMMENTS |= dict.fromkeys((".hpp", ".cpp", ".rs"), r"^\s*//[^\n]*")
+"""By the endings of files."""
+
 PLATFORMS = ("Linux x86-64", "Linux arm64", "macOS arm64", "macOS x86-64", "Windows x86-64")
 CALLS, STEPS_OF_HARD_CASES = 2000, 20_000
 FIRST = {"svm": "svm()", "loo": "… + summary(), loo()", "gof": "… + gof()", "four classes": "all steps"}
@@ -61,13 +65,14 @@ def main(arguments):
     os.environ["SVMSTAT_COMPILE_AHEAD"] = "0"  # what is compiled is counted in one process
     with tempfile.TemporaryDirectory() as folder:
         libraries, missing = build_all(folder)
-        print(f"numba {numba.__version__} beside {versions()}; Python {platform.python_version()}, {processor()}")
+        print(f"numba {numba.__version__}, {versions()}Python {platform.python_version()}, {processor()}")
         kernels = {None: (smo, walk_all)}
         for each in libraries:
             module = load(folder, each.names)
             kernels[each] = module.smo, module.walk_all
         speed(kernels, given.rounds)
-        agreement(kernels)
+        if libraries:
+            agreement(kernels)
         sizes(kernels, folder)
     lines_of_code()
     first_calls()
@@ -106,8 +111,8 @@ def speed(kernels, rounds):
         descent, walks = made(*case)
         steps, events = descent.by(smo)[2], int(walks.by(walk_all)[-1].sum())
         print(
-            f"{name}: smo on {len(descent.h)} rows, {steps} steps; {len(walks.b)} walks, each without a support "
-            f"vector, over {len(walks.side)} rows, {events} events"
+            f"{name}, {case[1]!r}, C = {case[2]:g}: smo on {len(descent.h)} rows, {steps} steps; {len(walks.b)} walks, "
+            f"each without a support vector, over {len(walks.side)} rows, {events} events"
         )
         for which, given, scale in ((0, descent, 1e3), (1, walks, 1e6 / len(walks.b))):
             jobs = [lambda given=given, kernel=kernel[which]: given.by(kernel) for kernel in kernels.values()]
@@ -116,12 +121,11 @@ def speed(kernels, rounds):
     agree = [all(same(one[k], one[0]) for one in answers) for k in range(len(kernels))]
     print(f"\nCPU time, the least of {rounds} rounds in which all take turns; beside it numba's as a multiple of it")
     print(" " * 33 + "".join(f"{name:>20}".ljust(40) for name in TIMED).rstrip())
-    print(
-        " " * 33 + "".join(f"{'smo, ms':>14}".ljust(20) + f"{'a walk, µs':>14}".ljust(20) for _ in TIMED) + "  digits"
-    )
+    units = f"{'smo, ms':>14}{'a walk, µs':>20}{'':6}"
+    print(f"{'':33}{units * len(TIMED)}  digits")
     for k, library in enumerate(kernels):
         cells = "".join(f"{column[k]:14.2f}{column[0] / column[k]:6.2f}" for column in columns)
-        print(f"{label(library)}{cells}  {'same' if agree[k] else 'others'}")
+        print(f"{label(library)}{cells}{'' if library is None else '  same' if agree[k] else '  others'}")
 
 
 def agreement(kernels):
@@ -139,12 +143,12 @@ def agreement(kernels):
             right = given.by(smo if which == 0 else walk_all, **options)
             for library, functions in kernels.items():
                 agreed[library] += same(given.by(functions[which], **options), right)
-    print(f"\nThe same digits as numba in so many of {calls} sets of calls on other problems ({', '.join(OTHERS)}):")
-    counts = {}
-    for library, number in list(agreed.items())[1:]:
-        counts.setdefault(number, []).append(f"{library.language}, {library.instructions}")
-    for number, which in sorted(counts.items(), reverse=True):
-        print(f"{number:4}  {'all others' if len(which) > len(agreed) // 2 else '; '.join(which)}")
+    print(f"\nSets of calls that gave numba's digits, of {calls} on other problems ({', '.join(OTHERS)}):")
+    libraries = {each: number for each, number in agreed.items() if each}
+    print(f"{calls:4}  by {sum(number == calls for number in libraries.values())} of {len(libraries)} libraries")
+    for library, number in libraries.items():
+        if number < calls:
+            print(f"{number:4}  by {library.language}, {library.instructions}")
 
 
 def sizes(kernels, folder):
@@ -171,9 +175,7 @@ def sizes(kernels, folder):
         built = "" if library is None else f"{library.size / 1024:10.0f}{library.seconds:14.1f}"
         name = f"{'numba':16}{'cache filled':17}" if library is None else label(library)
         print(f"{name}{seconds:13.3f}{1e6 * calling[k] / CALLS:13.2f}{built}")
-    print(
-        "first use: CPU s of a process that has imported numpy and scipy, to import both kernels and call each once (mackerel)"
-    )
+    print("first use: CPU s of a process, beyond the import of numpy and scipy, until each kernel has been called once")
 
 
 def first_used(cache, *arguments):
@@ -187,7 +189,7 @@ def lines_of_code():
     print(f"\n{'lines of code':33}{'smo':>13}{'walk':>13}{'to Python':>14}{'as a multiple':>16}")
     print(f"{'Python, numba':33}{python['smo']:13}{python['walk']:13}{0:14}{1.0:16.2f}")
     for language, files in LINES.items():
-        counted = [len(code((HERE / file).read_text(), docstrings=file.endswith(".py"))) for file in files]
+        counted = [len(code((HERE / file).read_text(), COMMENTS[Path(file).suffix])) for file in files]
         multiple = sum(counted) / sum(python.values())
         print(f"{language:33}{counted[0]:13}{counted[1]:13}{sum(counted[2:]):14}{multiple:16.2f}")
     functions = [each for path in sorted((ROOT / "svmstat").rglob("*.py")) for each in compiled_functions(path)]
@@ -214,11 +216,9 @@ def compiled_functions(path):
             yield "\n".join(text.splitlines()[node.lineno - 1 - len(node.decorator_list) : node.end_lineno])
 
 
-def code(text, docstrings=True):
-    """The lines of a source in any of the languages that are neither blank nor comment."""
-    if docstrings:
-        text = re.sub(r'^\s*""".*?"""$', "", text, flags=re.DOTALL | re.MULTILINE)
-    return [line for line in text.splitlines() if line.strip() and not line.strip().startswith(("#", "//"))]
+def code(text, comment=COMMENTS[".py"]):
+    """The lines of a source that are no part of what is a comment by a regular expression, nor blank."""
+    return [line for line in re.sub(comment, "", text, flags=re.DOTALL | re.MULTILINE).splitlines() if line.strip()]
 
 
 def first_calls():
@@ -234,9 +234,7 @@ def first_calls():
     for kernel in KERNELS:
         names = [name for name in names_of(kernel) if name in spent]
         seconds = sum(spent[name] for name in names)
-        print(
-            f"{kernel} and what it calls, {len(names)} of them: {seconds:.2f} s, {seconds / total:.0%} of all compiling"
-        )
+        print(f"{kernel} with what it calls, {len(names)} of them: {seconds:.2f} s, {seconds / total:.0%} of compiling")
     print(f"{'from the first step on':33}{'empty cache':>13}{'compiling':>13}{'cache filled':>14}{'ahead of time':>16}")
     sums = np.zeros(3)
     for step, again in zip(cold, warm, strict=True):
@@ -244,9 +242,7 @@ def first_calls():
         if step["step"] in FIRST:
             cells = "".join(f"{each:{width}.1f}" for each, width in zip(sums, (13, 13, 14), strict=True))
             print(f"{FIRST[step['step']]:33}{cells}{sums[2] - imported:16.1f}")
-    print(
-        f"ahead of time: an ESTIMATE if all were: as with the cache filled, without the import of numba ({imported:.2f} s)"
-    )
+    print(f"ahead of time: an ESTIMATE, were all of them: cache filled, less the import of numba ({imported:.2f} s)")
 
 
 IMPORT = "import time, numpy; t = time.process_time(); import numba; print(time.process_time() - t)"
@@ -257,7 +253,7 @@ def installation():
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     pythons = [name for name in (each.rpartition(" ")[2] for each in classifiers) if re.fullmatch(r"3\.\d+", name)]
     old = [name for name in pythons if int(name[2:]) < 12]
-    print(f"\nwheels of a release for {len(PLATFORMS)} platforms ({', '.join(PLATFORMS)}), Python {', '.join(pythons)}")
+    print(f"\nwheels of a release for {', '.join(PLATFORMS)}; Python {', '.join(pythons)}")
     for what, number in (
         ("numba, as today: pure Python", 1),
         ("C++, nanobind: one for each Python", len(PLATFORMS) * len(pythons)),

@@ -1,44 +1,19 @@
 """A built library as an object with ``smo`` and ``walk_all``; imports nothing of svmstat, whose import is not timed."""
 
-import ctypes
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
+from benchmarks.ahead_of_time import by_ctypes
 
-Whole, Real, Size = ctypes.c_int64, ctypes.c_double, ctypes.c_size_t
+LEVELS = {1: 0, 3: 1, 4: 2}
+"""Which of three modules is for the level that a processor has."""
 
 
 def load(folder, names):
     """The library of that name in a folder; of several the one for this processor, by what the first says of it."""
     if names[0].startswith("rust"):
-        return by_ctypes(Path(folder) / f"{names[0]}.so")
+        return by_ctypes.functions(Path(folder) / f"{names[0]}.so")
     sys.path.insert(0, str(folder))
     module = import_module(names[0])
-    return module if len(names) == 1 else import_module(names[{1: 0, 3: 1, 4: 2}[module.level()]])
-
-
-def arrays(kind, dimensions):
-    return np.ctypeslib.ndpointer(kind, dimensions, flags="C_CONTIGUOUS")
-
-
-def by_ctypes(path):
-    """The functions of the Rust library, types and dimensions of their arguments checked at the call."""
-    library, vector, matrix = ctypes.CDLL(str(path)), arrays(float, 1), arrays(float, 2)
-    library.smo.restype, library.walk_all.restype = Whole, None
-    library.smo.argtypes = [matrix, Size, Size, *[vector] * 4, Real, Whole, ctypes.POINTER(Real)]
-    library.walk_all.argtypes = [
-        Size, Size, matrix, *[vector] * 3, *[matrix] * 4, arrays(np.int8, 2), vector, matrix, matrix, Whole,
-        arrays(np.int8, 1), arrays(np.int64, 1),
-    ]  # fmt: skip
-
-    def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
-        violation = Real()
-        return library.smo(gram, len(h), p, lo, hi, beta, h, tolerance, max_steps, violation), violation.value
-
-    def walk_all(T, T_b, side, diagonal, beta, *others):
-        library.walk_all(len(side), len(beta), T, T_b, side, diagonal, beta, *others)
-
-    return SimpleNamespace(smo=smo, walk_all=walk_all)
+    return module if len(names) == 1 else import_module(names[LEVELS[module.level()]])
