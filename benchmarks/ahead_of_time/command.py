@@ -111,8 +111,8 @@ def speed(kernels, rounds):
         descent, walks = made(*case)
         steps, events = descent.by(smo)[2], int(walks.by(walk_all)[-1].sum())
         print(
-            f"{name}, {case[1]!r}, C = {case[2]:g}: smo on {len(descent.h)} rows, {steps} steps; {len(walks.b)} walks, "
-            f"each without a support vector, over {len(walks.side)} rows, {events} events"
+            f"{name}, {case[1]!r}, C = {case[2]:g}: smo, {len(descent.h)} rows, {steps} steps; {len(walks.b)} walks, "
+            f"{len(walks.side)} rows, {events} events"
         )
         for which, given, scale in ((0, descent, 1e3), (1, walks, 1e6 / len(walks.b))):
             jobs = [lambda given=given, kernel=kernel[which]: given.by(kernel) for kernel in kernels.values()]
@@ -257,9 +257,10 @@ def installation():
     for what, number in (
         ("numba, as today: pure Python", 1),
         ("C++, nanobind: one for each Python", len(PLATFORMS) * len(pythons)),
-        ("C++, nanobind, with the stable ABI, which it takes from 3.12 on", len(PLATFORMS) * (len(old) + 1)),
+        ("C++, nanobind, stable ABI, which it links from 3.12 on", len(PLATFORMS) * (len(old) + 1)),
+        ("C++, nanobind, stable ABI, its backend a package of its own (not tried)", len(PLATFORMS)),
         ("Cython: one for each Python", len(PLATFORMS) * len(pythons)),
-        ("Cython, limited API from 3.11 on", len(PLATFORMS)),
+        ("Cython, limited API, which has what it needs from 3.11 on", len(PLATFORMS)),
         ("Rust, ctypes: no Python in it", len(PLATFORMS)),
     ):
         print(f"{number:4}  {what}")
