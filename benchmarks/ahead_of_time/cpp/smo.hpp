@@ -97,7 +97,8 @@ CLONES Done smo(Given gram, Int n, Int p, Given lo, Given hi, Doubles beta, Doub
         i = place(rising.data(), top, places.data(), first, stop);
         if (i < 0) return {steps, infinite};
         row_i = gram + i * n;
-        double most = promises(top, h, cannot_fall.data(), diagonal[i], diagonal.data(), row_i, gains.data(), first, stop);
+        double most =
+            promises(top, h, cannot_fall.data(), diagonal[i], diagonal.data(), row_i, gains.data(), first, stop);
         j = place(gains.data(), most, places.data(), first, stop);
         if (j < 0) return {steps, infinite};
         step = (top - h[j]) / curvature(diagonal[i] + diagonal[j], row_i[j]);

@@ -303,7 +303,8 @@ CLONES Done walk(const Tableau &t, const Point &point, const Change &change, Int
         if (changed.e >= MOST_CHANGES) return {BASIS_FULL, events};
 
         if (place >= 0) {
-            bool up = speed[place] - change.hi[row] > 0.0 && std::abs(hi[row] - beta[row]) <= std::abs(beta[row] - lo[row]);
+            bool nearer = std::abs(hi[row] - beta[row]) <= std::abs(beta[row] - lo[row]);
+            bool up = nearer && speed[place] - change.hi[row] > 0.0;
             to_bound(point, row, up);
             outward[row] = up ? -1.0 : 1.0;
             g[row] = 0.0;
