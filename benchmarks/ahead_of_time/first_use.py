@@ -1,6 +1,6 @@
 """CPU seconds from numpy and scipy to the first answer of both kernels: ``python first_use.py CASE FOLDER NAME …``.
 
-CASE is a file that `first_uses` of command.py has written; without a FOLDER numba's kernels are used.
+CASE is a file that `sizes` of command.py has written; without a FOLDER numba's kernels are used.
 """
 
 import sys
