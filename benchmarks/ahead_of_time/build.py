@@ -5,7 +5,6 @@ import importlib.util
 import os
 import platform
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -61,19 +60,23 @@ def build_all(folder):
         if lacks:
             missing.append(f"{language}: not built, there is no {' and no '.join(lacks)} here")
             continue
-        for each in build(Path(folder)):
-            if each.instructions in LEVELS and not runs(each.instructions):
-                missing.append(f"{language}, {each.instructions}: built, but this processor lacks the instructions")
-            else:
-                made.append(each._replace(language=language))
+        try:
+            for each in build(Path(folder)):
+                if runs(each.instructions):
+                    made.append(each._replace(language=language))
+                else:
+                    missing.append(f"{language}, {each.instructions}: built, but this processor lacks the instructions")
+        except subprocess.CalledProcessError as failed:
+            said = [line for line in failed.stderr.splitlines() if "error" in line] or [f"exit {failed.returncode}"]
+            missing.append(f"{language}: not built further, {Path(failed.cmd[0]).name} says {said[0]}")
     return made, missing
 
 
-def runs(level):
-    """Whether this processor has the instructions of a level."""
+def runs(instructions):
+    """Whether this processor has them; what dispatches runs anywhere."""
     has = get_host_cpu_features()
-    needed = {"x86-64": (), "x86-64-v3": ("avx2", "fma", "bmi2"), "x86-64-v4": ("avx512f", "avx512vl", "avx512dq")}
-    return platform.machine() == "x86_64" and all(has.get(name) for name in needed[level])
+    needed = {"v3": ("avx2", "fma", "bmi2"), "v4": ("avx512f", "avx512vl", "avx512dq")}
+    return all(has.get(name) for level, names in needed.items() if level in instructions for name in names)
 
 
 def versions():
@@ -121,7 +124,7 @@ def _build_cython(folder):
 
 
 def _build_rust(folder):
-    """A library for each level, and one with three versions of each kernel."""
+    """A library for each level, and one with two versions of each kernel."""
     options = {level: ["-C", f"target-cpu={level}"] for level in LEVELS} | {"dispatch": ["--cfg", "dispatch"]}
     for instructions, given in options.items():
         command = ["rustc", *_RUST, "--check-cfg", "cfg(dispatch)", *given, str(HERE / "rust/lib.rs")]
@@ -136,10 +139,10 @@ def _made(folder, instructions, name, commands):
 
 def _seconds(command):
     """CPU seconds of a command."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, env={**os.environ, "LC_ALL": "C"})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    before = os.times()
+    subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def _python():
