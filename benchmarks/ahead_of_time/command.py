@@ -65,7 +65,7 @@ def main(arguments):
     os.environ["SVMSTAT_COMPILE_AHEAD"] = "0"  # what is compiled is counted in one process
     with tempfile.TemporaryDirectory() as folder:
         libraries, missing = build_all(folder)
-        print(f"numba {numba.__version__}, {versions()}Python {platform.python_version()}, {processor()}")
+        print(f"numba {numba.__version__}, {versions()}Python {platform.python_version()}\n{processor()}\n")
         kernels = {None: (smo, walk_all)}
         for each in libraries:
             module = load(folder, each.names)
@@ -90,7 +90,7 @@ def processor():
 
 def label(library):
     """The beginning of a line."""
-    return f"{'numba':16}{'this processor':17}" if library is None else f"{library[0]:16}{library[1]:17}"
+    return f"{'numba':15}{'this processor':16}" if library is None else f"{library[0]:15}{library[1]:16}"
 
 
 def least(jobs, rounds):
@@ -119,12 +119,12 @@ def speed(kernels, rounds):
             answers.append([job() for job in jobs])
             columns.append([scale * seconds for seconds in least(jobs, rounds)])
     agree = [all(same(one[k], one[0]) for one in answers) for k in range(len(kernels))]
-    print(f"\nCPU time, the least of {rounds} rounds in which all take turns; beside it numba's as a multiple of it")
-    print(" " * 33 + "".join(f"{name:>20}".ljust(40) for name in TIMED).rstrip())
-    units = f"{'smo, ms':>14}{'a walk, µs':>20}{'':6}"
-    print(f"{'':33}{units * len(TIMED)}  digits")
+    print(f"\nCPU time, the least of {rounds} rounds in which all take turns; how many times as fast as numba")
+    print(" " * 31 + "".join(f"{name:>16}".ljust(30) for name in TIMED).rstrip())
+    units = f"{'smo ms':>9}{'walk µs':>15}{'':6}"
+    print(f"{'':31}{units * len(TIMED)}  digits")
     for k, library in enumerate(kernels):
-        cells = "".join(f"{column[k]:14.2f}{column[0] / column[k]:6.2f}" for column in columns)
+        cells = "".join(f"{column[k]:9.2f}{column[0] / column[k]:6.2f}" for column in columns)
         print(f"{label(library)}{cells}{'' if library is None else '  same' if agree[k] else '  others'}")
 
 
@@ -143,12 +143,12 @@ def agreement(kernels):
             right = given.by(smo if which == 0 else walk_all, **options)
             for library, functions in kernels.items():
                 agreed[library] += same(given.by(functions[which], **options), right)
-    print(f"\nSets of calls that gave numba's digits, of {calls} on other problems ({', '.join(OTHERS)}):")
+    print(f"\nOf {calls} sets of calls on other problems ({', '.join(OTHERS)})")
     libraries = {each: number for each, number in agreed.items() if each}
-    print(f"{calls:4}  by {sum(number == calls for number in libraries.values())} of {len(libraries)} libraries")
+    print(f"{sum(n == calls for n in libraries.values())} of {len(libraries)} libraries gave numba's digits in all")
     for library, number in libraries.items():
         if number < calls:
-            print(f"{number:4}  by {library.language}, {library.instructions}")
+            print(f"{library.language}, {library.instructions}: in {number}")
 
 
 def sizes(kernels, folder):
@@ -167,15 +167,15 @@ def sizes(kernels, folder):
     calling = least([lambda function=function: calls(function) for function, _ in kernels.values()], 10)
     cache = str(Path(folder) / "cache")
     used = [first_used(cache, case)]
-    print(f"\n{'':33}{'first use s':>13}{'a call µs':>13}{'KiB':>10}{'build CPU s':>14}")
-    print(f"{'numba':16}{'empty cache':17}{used[0]:13.3f}")
+    print(f"\n{'':31}{'first use s':>13}{'a call µs':>13}{'KiB':>10}{'build CPU s':>14}")
+    print(f"{'numba':15}{'empty cache':16}{used[0]:13.3f}")
     for k, library in enumerate(kernels):
         names = () if library is None else (folder, *library.names)
         seconds = min(first_used(cache, case, *names) for _ in range(5))
         built = "" if library is None else f"{library.size / 1024:10.0f}{library.seconds:14.1f}"
-        name = f"{'numba':16}{'cache filled':17}" if library is None else label(library)
+        name = f"{'numba':15}{'cache filled':16}" if library is None else label(library)
         print(f"{name}{seconds:13.3f}{1e6 * calling[k] / CALLS:13.2f}{built}")
-    print("first use: CPU s of a process, beyond the import of numpy and scipy, until each kernel has been called once")
+    print("first use: CPU s, beyond the import of numpy and scipy, until each kernel has been called once")
 
 
 def first_used(cache, *arguments):
@@ -186,12 +186,12 @@ def first_used(cache, *arguments):
 def lines_of_code():
     """Lines without blank ones, comments and docstrings."""
     python = {kernel: sum(len(code(source(name))) for name in names_of(kernel)) for kernel in KERNELS}
-    print(f"\n{'lines of code':33}{'smo':>13}{'walk':>13}{'to Python':>14}{'as a multiple':>16}")
-    print(f"{'Python, numba':33}{python['smo']:13}{python['walk']:13}{0:14}{1.0:16.2f}")
+    print(f"\n{'lines of code':31}{'smo':>13}{'walk':>13}{'to Python':>14}{'as a multiple':>16}")
+    print(f"{'Python, numba':31}{python['smo']:13}{python['walk']:13}{0:14}{1.0:16.2f}")
     for language, files in LINES.items():
         counted = [len(code((HERE / file).read_text(), COMMENTS[Path(file).suffix])) for file in files]
         multiple = sum(counted) / sum(python.values())
-        print(f"{language:33}{counted[0]:13}{counted[1]:13}{sum(counted[2:]):14}{multiple:16.2f}")
+        print(f"{language:31}{counted[0]:13}{counted[1]:13}{sum(counted[2:]):14}{multiple:16.2f}")
     functions = [each for path in sorted((ROOT / "svmstat").rglob("*.py")) for each in compiled_functions(path)]
     print(f"all {len(functions)} functions of svmstat that numba compiles: {sum(map(len, map(code, functions)))} lines")
 
@@ -230,19 +230,19 @@ def first_calls():
         spent[name] += seconds
     total = sum(spent.values())
     imported = min(float(process(["-c", IMPORT], ROOT)[1]) for _ in range(5))
-    print(f"\nThe first calls, CPU s, all in one process: {len(spent)} functions of svmstat and numba are compiled")
+    print(f"\nThe first calls, CPU s, in one process: {len(spent)} functions of svmstat and numba are compiled")
     for kernel in KERNELS:
         names = [name for name in names_of(kernel) if name in spent]
         seconds = sum(spent[name] for name in names)
         print(f"{kernel} with what it calls, {len(names)} of them: {seconds:.2f} s, {seconds / total:.0%} of compiling")
-    print(f"{'from the first step on':33}{'empty cache':>13}{'compiling':>13}{'cache filled':>14}{'ahead of time':>16}")
+    print(f"{'from the first step on':31}{'empty cache':>13}{'compiling':>13}{'cache filled':>14}{'ahead of time':>16}")
     sums = np.zeros(3)
     for step, again in zip(cold, warm, strict=True):
         sums += step["cpu"], sum(seconds for _, _, seconds in step["compiled"]), again["cpu"]
         if step["step"] in FIRST:
             cells = "".join(f"{each:{width}.1f}" for each, width in zip(sums, (13, 13, 14), strict=True))
-            print(f"{FIRST[step['step']]:33}{cells}{sums[2] - imported:16.1f}")
-    print(f"ahead of time: an ESTIMATE, were all of them: cache filled, less the import of numba ({imported:.2f} s)")
+            print(f"{FIRST[step['step']]:31}{cells}{sums[2] - imported:16.1f}")
+    print(f"ahead of time: an ESTIMATE, were all: cache filled, less the import of numba ({imported:.2f} s)")
 
 
 IMPORT = "import time, numpy; t = time.process_time(); import numba; print(time.process_time() - t)"
@@ -253,12 +253,12 @@ def installation():
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     pythons = [name for name in (each.rpartition(" ")[2] for each in classifiers) if re.fullmatch(r"3\.\d+", name)]
     old = [name for name in pythons if int(name[2:]) < 12]
-    print(f"\nwheels of a release for {', '.join(PLATFORMS)}; Python {', '.join(pythons)}")
+    print(f"\nwheels of a release for {', '.join(PLATFORMS)},\neach with Python {', '.join(pythons)}")
     for what, number in (
         ("numba, as today: pure Python", 1),
         ("C++, nanobind: one for each Python", len(PLATFORMS) * len(pythons)),
         ("C++, nanobind, stable ABI, which it links from 3.12 on", len(PLATFORMS) * (len(old) + 1)),
-        ("C++, nanobind, stable ABI, its backend a package of its own (not tried)", len(PLATFORMS)),
+        ("C++, nanobind, stable ABI, its backend a package (not tried)", len(PLATFORMS)),
         ("Cython: one for each Python", len(PLATFORMS) * len(pythons)),
         ("Cython, limited API, which has what it needs from 3.11 on", len(PLATFORMS)),
         ("Rust, ctypes: no Python in it", len(PLATFORMS)),
