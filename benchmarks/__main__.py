@@ -21,6 +21,7 @@ from benchmarks import (
     tune,
     validity,
 )
+from benchmarks.ahead_of_time import command as ahead_of_time
 from benchmarks.fuzz import command as fuzz
 
 BENCHMARKS = {
@@ -40,6 +41,7 @@ BENCHMARKS = {
 }
 
 WITH_OPTIONS = {
+    "ahead-of-time": ahead_of_time.main,
     "beside": beside.main,
     "davenport": davenport.main,
     "first-call": first_call.main,
