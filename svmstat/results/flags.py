@@ -31,11 +31,20 @@ def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit)}."
-    elif held_out is not None and held_out.error_rate >= held_out.base_error:
-        yield (
-            f"held out it errs in {held_out.error_rate:.4f} of the rows, and who always says the commonest level in "
-            f"{held_out.base_error:.4f}."
-        )
+    elif held_out is not None:
+        yield from _more_errors(fit, held_out)
+
+
+def _more_errors(fit: Resampled, held_out: Evidence) -> Iterator[str]:
+    """Where who always says the same errs no more, each error weighed as the fit weighs it."""
+    own, base, of, same = held_out.error_rate, held_out.base_error, "of the rows", "the commonest level"
+    if fit.class_weight is not None and not np.isnan(own):
+        cells = held_out.confusion.to_numpy() * np.array([[fit.class_weight[level]] for level in fit.classes])
+        by_level = cells.sum(axis=1)
+        own, base = 1.0 - np.array([cells.trace(), by_level.max()]) / by_level.sum()
+        of, same = "of what errors can cost", fit.classes[int(by_level.argmax())]
+    if own >= base:
+        yield f"held out it errs in {own:.4f} {of}, and who always says {same} in {base:.4f}."
 
 
 def _no_better(fit: Resampled, held_out: Evidence) -> Iterator[str]:

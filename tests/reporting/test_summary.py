@@ -231,7 +231,7 @@ WIDE = [
     fake(kernel_parameters={"function": "a_function_with_a_name_that_is_too_long_for_its_half"}),
     fake(nobs=1e12, C=1.23456789e-11, apparent=evidence(score=1.2e300, null_score=-1.2e-300)),
     fake(converged=False, status=Status.UNCERTIFIED),
-    fake(class_weight={f"level {i}": i / 7 for i in range(2)}),
+    fake(class_weight={False: 1 / 7, True: 2 / 7}),
     fake(**{"costs": {"fp": 1 / 3, "fn": 1e9 / 7}, "priors": {False: 1 / 3, True: 2 / 3}, "threshold": 1 / 7}),
 ]
 

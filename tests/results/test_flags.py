@@ -71,6 +71,23 @@ def test_one_level_for_every_row_has_its_cause(which):
     assert f"WARNING: it predicts y = False {ONE_LEVEL}: {cause}" in said(fit).replace("|", "")
 
 
+def test_errors_beside_those_of_a_constant():
+    """Each weighs what the fit was told that it costs: many cheap errors are no fault."""
+    data = frame(events=0.15, signal=1.0)
+    costly = svm("y ~ a + b", data, costs={"fp": 1, "fn": 8}, gamma=0.1)
+    assert costly.loo().error_rate > costly.loo().base_error
+    assert "it errs in" not in said(costly)
+    noise = data.assign(y=np.random.default_rng(1).permutation(data["y"]))
+    for options in ({"C": 50, "gamma": 5}, {"C": 50, "gamma": 5, "costs": {"fp": 1, "fn": 30}}):
+        fit = svm("y ~ a + b", noise, **options)
+        L = np.array([fit.class_weight[level] for level in fit.classes]) if "costs" in options else np.ones(2)
+        cells = L[:, None] * fit.loo().confusion.to_numpy()
+        own, constants = cells[[0, 1], [1, 0]].sum() / cells.sum(), cells.sum(axis=1)[::-1] / cells.sum()
+        of = f"what errors can cost, and who always says {constants.argmin() == 1}"
+        of = of if "costs" in options else "the rows, and who always says the commonest level"
+        assert f"WARNING: held out it errs in {own:.4f} of {of} in {constants.min():.4f}." in said(fit)
+
+
 def test_few_rows_of_a_level():
     data = frame(n=100)
     data["y"] = np.arange(100) < 12
