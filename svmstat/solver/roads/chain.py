@@ -17,6 +17,7 @@ from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
 from svmstat.solver.roads.single import arrived, basis_of, certified, settled_basis, solve_single
+from svmstat.solver.roads.vicinity import solve_near, vicinity_of
 from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, settle
 
 _MOST_EVENTS = 5000
@@ -39,11 +40,13 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
-    low_rank = isinstance(problem.gram, LowRank) and problem.total is None
-    if arrived(last) and (problem.gram.fits or low_rank) and outweighed(problem, upper) is None:
+    factored = problem.gram if isinstance(problem.gram, LowRank) and problem.total is None else None
+    if arrived(last) and (problem.gram.fits or factored) and outweighed(problem, upper) is None:
         solution = unmoved(problem, upper, last)
-        if solution is None and not low_rank:
+        if solution is None and factored is None:
             solution = _moved(problem, upper, last)
+        elif solution is None and factored is not None:
+            solution = solve_near(problem, upper, vicinity_of(problem, factored, last))
         if solution is not None:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):

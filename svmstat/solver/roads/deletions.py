@@ -58,7 +58,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     moved = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
-    change = Change(np.empty(w), np.empty(w), np.zeros(w))
+    change = Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(1))
     for q in range(chosen.shape[0]):
         if not chosen[q]:
             continue

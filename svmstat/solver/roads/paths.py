@@ -82,7 +82,7 @@ def origin_of(problem: BoxQP, case: Case, solution: Solution) -> Point:
 def blank(w: int, lead: int) -> tuple[Point, Change]:
     """Memory for a path of w rows."""
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
-    return point, Change(np.empty(w), np.empty(w), np.zeros(w))
+    return point, Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(lead))
 
 
 @compiled()
