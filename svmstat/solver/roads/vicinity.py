@@ -22,12 +22,17 @@ from svmstat.solver.roads.paths import blank, origin_of, set_off
 from svmstat.solver.roads.single import certified, settled_basis
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Road, Solution, settle
 
-_LEAST_ROWS, _PER_COLUMN, _MOST_ROWS = 512, 16, 4000
-"""Rows that take part beside those that are free: so many for each column, at least some, and at most with these."""
+_LEAST_ROWS, _PER_COLUMN = 256, 8
+"""Rows that take part beside those that are free: so many for each column, and at least some."""
 
-_WORTH, _ALWAYS = 16, 200
-"""The path is given up where its events take more products than so many passes over A: the primal takes as long. Some
-events are always allowed."""
+_AT_MOST, _OF_ROOT = 1000, 5.0
+"""With more rows, and more than so many times √n, the primal is quicker."""
+
+_REACH = 2.5
+"""Rows take part whose distance from their margin is so many times what f is about to move."""
+
+_PATIENCE = 4
+"""Events for each row that takes part after which the path is given up: one or two are usual."""
 
 _CORRECTIONS, _LEAST = 2, 1e-13
 """Newton corrections at the end, and a g that is rounding."""
@@ -63,17 +68,37 @@ class _Walked:
     events: int
 
 
-def vicinity_of(problem: BoxQP, gram: LowRank, solution: Solution) -> Vicinity:
-    """The vicinity of a solution of the problem, whose kernel matrix is ``gram``, for any bounds."""
+def vicinity_of(problem: BoxQP, gram: LowRank, solution: Solution, factor: float = 1.0) -> Vicinity | None:
+    """The vicinity of a solution of the problem, whose kernel matrix is ``gram``, for bounds some ``factor`` larger.
+
+    None if so many rows would have to take part that the primal is quicker.
+    """
     origin = origin_of(problem, case_of(problem, solution.upper), solution)
-    free, rows = origin.status == FREE, np.arange(problem.n)
-    size = max(_LEAST_ROWS, _PER_COLUMN * (gram.factor.shape[1] + 1)) + int(np.count_nonzero(free))
-    if min(size, _MOST_ROWS) < problem.n:
-        distance = np.where(free, -1.0, np.abs(origin.g))
-        size = min(size, _MOST_ROWS)
+    distance = np.where(origin.status == FREE, 0.0, np.abs(origin.g))
+    size = max(_LEAST_ROWS, _PER_COLUMN * (gram.factor.shape[1] + 1)) + int(np.count_nonzero(origin.status == FREE))
+    rows = np.arange(problem.n)
+    if size < problem.n:
         rows = np.sort(np.argpartition(distance, size)[:size])
+        reach = _REACH * _movement(gram.factor[rows], solution.field[rows], solution.upper[rows], distance[rows], factor)
+        if reach > distance[rows].max():
+            rows = np.flatnonzero(distance <= reach)
+    if len(rows) > max(_AT_MOST, _OF_ROOT * np.sqrt(problem.n)):
+        return None
     Z = gram.factor[rows]
     return Vicinity(gram, origin, solution.field, rows, Z @ Z.T)
+
+
+def _movement(Z: Floats, field: Floats, upper: Floats, distance: Floats, factor: float) -> float:
+    """By how much f will move if all bounds become larger by this factor: the root of its mean square.
+
+    Newton's step on the primal, its second derivative that of the rows Z (m, r) near the margin, all (m,) of which lie
+    within the largest ``distance`` of it: as if h of `smoothed` were so wide.
+    """
+    Z = Z - Z.mean(axis=0)
+    w = np.linalg.lstsq(Z.T @ Z, Z.T @ field, rcond=None)[0]
+    H = np.eye(Z.shape[1]) + (Z.T * (factor * upper)) @ Z / max(2.0 * float(distance.max()), np.finfo(float).tiny)
+    step = np.linalg.solve(H, (factor - 1.0) * w)
+    return float(np.sqrt(np.mean((Z @ step) ** 2)))
 
 
 def solve_near(problem: BoxQP, upper: Floats, vicinity: Vicinity) -> Solution | None:
@@ -104,8 +129,7 @@ def _walk(vicinity: Vicinity, case: Case) -> _Walked | None:
     change.sums[0] = beta.sum() + origin.beta[rows].sum()
     sums = Sums(np.zeros(len(rows), np.int64), np.zeros(1))
     free = make_basis(K, sums, point)
-    patience = max(_ALWAYS, _WORTH * A.size // (len(rows) * (int(free.size[0]) + 8)))
-    code, events = move(K, sums, point, free, change, patience)
+    code, events = move(K, sums, point, free, change, _PATIENCE * len(rows))
     if code != ARRIVED or not np.isfinite(point.beta).all():
         return None
     lo, hi = case.lo[rows], case.hi[rows]
