@@ -46,8 +46,7 @@ def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
         if solution is None and factored is None:
             solution = _moved(problem, upper, last)
         elif solution is None and factored is not None:
-            vicinity = vicinity_of(problem, factored, last, float(upper.sum() / last.upper.sum()))
-            solution = None if vicinity is None else solve_near(problem, upper, vicinity)
+            solution = solve_near(problem, upper, vicinity_of(problem, factored, last))
         if solution is not None:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):

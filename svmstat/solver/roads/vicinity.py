@@ -25,13 +25,13 @@ from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Road, Solut
 _LEAST_ROWS, _PER_COLUMN = 256, 8
 """Rows that take part beside those that are free: so many for each column, and at least some."""
 
-_AT_MOST, _OF_ROOT = 1000, 5.0
+_AT_MOST, _OF_ROOT = 1000, 3.0
 """With more rows, and more than so many times √n, the primal is quicker."""
 
 _REACH = 2.5
 """Rows take part whose distance from their margin is so many times what f is about to move."""
 
-_PATIENCE = 4
+_PATIENCE = 3
 """Events for each row that takes part after which the path is given up: one or two are usual."""
 
 _CORRECTIONS, _LEAST = 2, 1e-13
@@ -47,13 +47,19 @@ class Vicinity:
     gram : K, and with it A
     origin : the solution
     field : (n,) its h
-    rows : (w,) the rows that take part
+    upper : (n,) its bounds
+    w : (r,) its A'β, as far as the rows that are near tell it
+    distance : (n,) how far the rows are from their margin; zero if they are free
+    rows : (w,) those that are free and those that are nearest
     K : (w, w) their kernel values
     """
 
     gram: LowRank
     origin: Point
     field: Floats
+    upper: Floats
+    w: Floats
+    distance: Floats
     rows: Rows
     K: Floats
 
@@ -68,43 +74,21 @@ class _Walked:
     events: int
 
 
-def vicinity_of(problem: BoxQP, gram: LowRank, solution: Solution, factor: float = 1.0) -> Vicinity | None:
-    """The vicinity of a solution of the problem, whose kernel matrix is ``gram``, for bounds some ``factor`` larger.
-
-    None if so many rows would have to take part that the primal is quicker.
-    """
+def vicinity_of(problem: BoxQP, gram: LowRank, solution: Solution) -> Vicinity:
+    """The vicinity of a solution of the problem, whose kernel matrix is ``gram``, for any bounds."""
     origin = origin_of(problem, case_of(problem, solution.upper), solution)
     distance = np.where(origin.status == FREE, 0.0, np.abs(origin.g))
     size = max(_LEAST_ROWS, _PER_COLUMN * (gram.factor.shape[1] + 1)) + int(np.count_nonzero(origin.status == FREE))
-    rows = np.arange(problem.n)
-    if size < problem.n:
-        rows = np.sort(np.argpartition(distance, size)[:size])
-        reach = _REACH * _movement(gram.factor[rows], solution.field[rows], solution.upper[rows], distance[rows], factor)
-        if reach > distance[rows].max():
-            rows = np.flatnonzero(distance <= reach)
-    if len(rows) > max(_AT_MOST, _OF_ROOT * np.sqrt(problem.n)):
-        return None
+    rows = np.arange(problem.n) if size >= problem.n else np.sort(np.argpartition(distance, size)[:size])
     Z = gram.factor[rows]
-    return Vicinity(gram, origin, solution.field, rows, Z @ Z.T)
-
-
-def _movement(Z: Floats, field: Floats, upper: Floats, distance: Floats, factor: float) -> float:
-    """By how much f will move if all bounds become larger by this factor: the root of its mean square.
-
-    Newton's step on the primal, its second derivative that of the rows Z (m, r) near the margin, all (m,) of which lie
-    within the largest ``distance`` of it: as if h of `smoothed` were so wide.
-    """
-    Z = Z - Z.mean(axis=0)
-    w = np.linalg.lstsq(Z.T @ Z, Z.T @ field, rcond=None)[0]
-    H = np.eye(Z.shape[1]) + (Z.T * (factor * upper)) @ Z / max(2.0 * float(distance.max()), np.finfo(float).tiny)
-    step = np.linalg.solve(H, (factor - 1.0) * w)
-    return float(np.sqrt(np.mean((Z @ step) ** 2)))
+    w = np.linalg.lstsq(Z.T @ Z, Z.T @ solution.field[rows], rcond=None)[0]
+    return Vicinity(gram, origin, solution.field, solution.upper, w, distance, rows, Z @ Z.T)
 
 
 def solve_near(problem: BoxQP, upper: Floats, vicinity: Vicinity) -> Solution | None:
     """The solution for upper bounds (n,) at the end of the path; None if the path is long or does not lead there."""
     case = case_of(problem, upper)
-    walked = _walk(vicinity, case) if case.lo.any() and case.hi.any() else None
+    walked = _walk(vicinity, case, upper) if case.lo.any() and case.hi.any() else None
     if walked is None:
         return None
     beta, h = walked.beta, walked.h
@@ -115,32 +99,57 @@ def solve_near(problem: BoxQP, upper: Floats, vicinity: Vicinity) -> Solution | 
     return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, events)
 
 
-def _walk(vicinity: Vicinity, case: Case) -> _Walked | None:
+def _walk(vicinity: Vicinity, case: Case, upper: Floats) -> _Walked | None:
     """Along the path to the bounds of the case; None if it breaks off or would be long."""
-    origin, rows, K, A = vicinity.origin, vicinity.rows, vicinity.K, vicinity.gram.factor
+    origin, A = vicinity.origin, vicinity.gram.factor
     up = (origin.status == AT_UPPER) | ((origin.status != AT_LOWER) & (origin.g < 0.0))
-    beta = np.where(up, case.hi, case.lo)
+    beta, free = np.where(up, case.hi, case.lo), np.flatnonzero(origin.status == FREE)
+    beta[free] = origin.beta[free] * (upper[free] / vicinity.upper[free])
+    carried = normal_vector(A, np.flatnonzero(beta), beta[beta != 0.0])
+    rows, K = vicinity.rows, vicinity.K
+    if len(rows) < len(beta):
+        reach = _REACH * _movement(vicinity, upper, carried[0] - vicinity.w, float(beta.sum()))
+        if reach > vicinity.distance[rows].max():
+            rows = np.flatnonzero(vicinity.distance <= reach)
+            if len(rows) > max(_AT_MOST, _OF_ROOT * np.sqrt(len(beta))):
+                return None
+            K = A[rows] @ A[rows].T
+    away = normal_vector(A, rows, -beta[rows], carried)
     point, change = blank(len(rows), 1)
     set_off(rows, origin, case.lo, case.hi, point, change)
-    beta[rows] = 0.0
-    away = normal_vector(A, np.flatnonzero(beta), beta[beta != 0.0])
     # What the others were is h less what these rows were.
     change.s[:] = (vicinity.field[rows] - K @ origin.beta[rows]) - A[rows] @ away[0]
+    beta[rows] = 0.0
     change.sums[0] = beta.sum() + origin.beta[rows].sum()
     sums = Sums(np.zeros(len(rows), np.int64), np.zeros(1))
-    free = make_basis(K, sums, point)
-    code, events = move(K, sums, point, free, change, _PATIENCE * len(rows))
+    basis = make_basis(K, sums, point)
+    code, events = move(K, sums, point, basis, change, _PATIENCE * len(rows))
     if code != ARRIVED or not np.isfinite(point.beta).all():
         return None
     lo, hi = case.lo[rows], case.hi[rows]
     settle(point.beta, lo, hi)
-    exclude_where(sums, free, ~((lo < point.beta) & (point.beta < hi)))
-    members = free.members[: free.size[0]]
+    exclude_where(sums, basis, ~((lo < point.beta) & (point.beta < hi)))
+    members = basis.members[: basis.size[0]]
     members[:] = rows[members]
-    basis = basis_in(free, 1)
     beta[rows] = point.beta
-    w = normal_vector(A, rows, point.beta, away)
-    return _Walked(beta, _settled(case, A, beta, point.b, basis, *w), basis, int(events))
+    w, found = normal_vector(A, rows, point.beta, away), basis_in(basis, 1)
+    return _Walked(beta, _settled(case, A, beta, point.b, found, *w), found, int(events))
+
+
+def _movement(vicinity: Vicinity, upper: Floats, excess: Floats, sum_excess: float) -> float:
+    """By how much f is about to move, the root of its mean square, where A'β and Σβ change by so much with the bounds.
+
+    Newton's step on the primal, its second derivative that of the rows near the margin: as if the h of `smoothed` were
+    twice their largest distance.
+    """
+    rows = vicinity.rows
+    d = upper[rows] / max(2.0 * float(vicinity.distance[rows].max()), np.finfo(float).tiny)
+    total = max(float(d.sum()), np.finfo(float).tiny)
+    Z = vicinity.gram.factor[rows]
+    mean = d @ Z / total
+    Z = Z - mean
+    step = np.linalg.solve(np.eye(Z.shape[1]) + (Z.T * d) @ Z, excess - sum_excess * mean)
+    return float(np.sqrt(np.mean((Z @ step + sum_excess / total) ** 2)))
 
 
 def _settled(case: Case, A: Floats, beta: Floats, b: Floats, basis: Basis, w: Floats, low: Floats) -> Floats:

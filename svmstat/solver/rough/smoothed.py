@@ -88,11 +88,11 @@ def smoothed(case: Case, factor: Floats, start: Normal | None, enough: int) -> F
     y, u = np.where(case.hi > 0.0, 1.0, -1.0), case.hi - case.lo
     every = Primal(factor, y, case.linear, u, np.zeros(factor.shape[1]), 0.0)
     h = _WIDEST * float(np.abs(case.linear).max())
-    least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
-    if start is not None:
-        h *= _WARM
-    elif len(y) > 3 * _SAMPLE:
+    least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0)
+    if len(y) > 3 * _SAMPLE:
         h = _sampled(every, at, h)
+    elif start is not None:
+        h, at = _WARM * h, start
     for _ in range(_RETURNS):
         h = _narrow(every, at, h, least, enough)
         alpha = np.asarray(u * np.clip(every.short(at) / h, 0.0, 1.0))
