@@ -133,10 +133,10 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))
-    vicinity = None
-    if arrived(origin) and isinstance(problem.gram, LowRank) and not problem.gram.fits:
+    pending, vicinity = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist(), None
+    if pending and arrived(origin) and isinstance(problem.gram, LowRank) and not problem.gram.fits:
         vicinity = vicinity_of(problem, problem.gram, origin)
-    for q in np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist():
+    for q in pending:
         from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)

@@ -41,7 +41,7 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
     factored = problem.gram if isinstance(problem.gram, LowRank) and problem.total is None else None
-    if arrived(last) and (problem.gram.fits or factored) and outweighed(problem, upper) is None:
+    if arrived(last) and (problem.gram.fits or factored is not None) and outweighed(problem, upper) is None:
         solution = unmoved(problem, upper, last)
         if solution is None and factored is None:
             solution = _moved(problem, upper, last)
@@ -84,7 +84,7 @@ def walk_to(problem: BoxQP, case: Case, last: Solution, patience: int) -> Walked
     """By the path from another solution, keeping R on the way; None where it breaks off or would be long."""
     if not (case.lo.any() and case.hi.any() and last.rho > 0.0 and may_reach(problem, case.lo, case.hi)):
         return None
-    origin = origin_of(problem, case, last)
+    origin = origin_of(problem, last)
     basis, everything = basis_of(problem, last), np.arange(problem.n)
     free = with_room(basis.rows, basis.inverse, _ROOM)
     point, change = blank(problem.n, case.lead)
@@ -110,8 +110,11 @@ def _unmoved_alpha(problem: BoxQP, upper: Floats, last: Solution) -> Solution | 
 
     So it is for every larger cost once no row is at its bound.
     """
-    stays = np.where(last.alpha == 0.0, (last.upper > 0.0) | (upper == 0.0), last.free & (last.alpha < upper))
-    if last.nearest is not None or last.flat or not last.free.any() or not stays[upper != last.upper].all():
+    free = last.free
+    if last.nearest is not None or last.flat or not free.any():
+        return None
+    stays = np.where(last.alpha == 0.0, (last.upper > 0.0) | (upper == 0.0), free & (last.alpha < upper))
+    if not (stays | (upper == last.upper)).all():
         return None
     beta, h = problem.signs * last.alpha, problem.linear - last.field
     found = certified(problem, case_of(problem, upper), upper, beta, h, last.basis, Road.PATH, 0, 0)
@@ -157,13 +160,13 @@ def walk_all(
     """Some of the bounds (B, n), each by the path that keeps R, on which all rows take part."""
     if len(some) == 0:
         return
-    results, case = Paths.empty(len(some), problem.n), case_of(problem, origin.upper)
+    results = Paths.empty(len(some), problem.n)
     origin = replace(origin, basis=basis_of(problem, origin))
     for k, q in enumerate(some):
         walked = walk_to(problem, case_of(problem, uppers[q]), origin, _MOST_EVENTS)
         if walked is not None:
             results.beta[k], results.code[k], results.events[k] = walked.beta, ARRIVED, walked.events
-    start = origin_of(problem, case, origin)
+    start = origin_of(problem, origin)
     certify_all(
         problem.gram.complete(), start, problem.linear - origin.field, Wanted(problem.signs, uppers[some]), results
     )  # fmt: skip

@@ -48,20 +48,23 @@ def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
-    return _improved(case, gram, beta, h, None, _ROUNDS)
+    return _improved(case, gram, beta, h, _ROUNDS)
 
 
 def overrun_solved(case: Case, gram: LowRank, beta: Floats, h: Floats, basis: Basis) -> Approached:
     """Solve (β, h) that a path has led to again, in place, with the rows that it has overrun, unless these are many."""
     verdict = judge(case, beta, h)
-    if not verdict.certified and np.count_nonzero(_wrong(case, beta, verdict.b[0] - h)) > _size(gram):
+    if verdict.certified:
+        return Approached(True, 0, 0, _complete(case, beta, basis))
+    if np.count_nonzero(_wrong(case, beta, verdict.b[0] - h)) > _size(gram):
         return Approached(False, 0, 0, None)
-    return _improved(case, gram, beta, h, basis, _FEW_ROUNDS)
+    return _improved(case, gram, beta, h, _FEW_ROUNDS)
 
 
-def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, basis: Basis | None, rounds: int) -> Approached:
-    """Solve the rows in doubt again and again, in place; ``basis`` if β is known to be exact but for some rows."""
+def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, rounds: int) -> Approached:
+    """Solve the rows in doubt again and again, in place."""
     steps = events = 0
+    basis: Basis | None = None
     for _ in range(rounds):
         verdict = judge(case, beta, h)
         if verdict.certified and basis is not None:

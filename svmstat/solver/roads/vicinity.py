@@ -20,7 +20,7 @@ from svmstat.solver.problem import BoxQP, Sums
 from svmstat.solver.roads.low_rank import overrun_solved
 from svmstat.solver.roads.paths import blank, origin_of, set_off
 from svmstat.solver.roads.single import certified, settled_basis
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Road, Solution, settle
+from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, Basis, Road, Solution, settle
 
 _LEAST_ROWS, _PER_COLUMN = 256, 8
 """Rows that take part beside those that are free: so many for each column, and at least some."""
@@ -76,12 +76,12 @@ class _Walked:
 
 def vicinity_of(problem: BoxQP, gram: LowRank, solution: Solution) -> Vicinity:
     """The vicinity of a solution of the problem, whose kernel matrix is ``gram``, for any bounds."""
-    origin = origin_of(problem, case_of(problem, solution.upper), solution)
+    origin = origin_of(problem, solution)
     distance = np.where(origin.status == FREE, 0.0, np.abs(origin.g))
     size = max(_LEAST_ROWS, _PER_COLUMN * (gram.factor.shape[1] + 1)) + int(np.count_nonzero(origin.status == FREE))
     rows = np.arange(problem.n) if size >= problem.n else np.sort(np.argpartition(distance, size)[:size])
     Z = gram.factor[rows]
-    w = np.linalg.lstsq(Z.T @ Z, Z.T @ solution.field[rows], rcond=None)[0]
+    w = np.asarray(np.linalg.lstsq(Z.T @ Z, Z.T @ solution.field[rows], rcond=None)[0], float)
     return Vicinity(gram, origin, solution.field, solution.upper, w, distance, rows, Z @ Z.T)
 
 
@@ -101,54 +101,72 @@ def solve_near(problem: BoxQP, upper: Floats, vicinity: Vicinity) -> Solution | 
 
 def _walk(vicinity: Vicinity, case: Case, upper: Floats) -> _Walked | None:
     """Along the path to the bounds of the case; None if it breaks off or would be long."""
-    origin, A = vicinity.origin, vicinity.gram.factor
-    up = (origin.status == AT_UPPER) | ((origin.status != AT_LOWER) & (origin.g < 0.0))
-    beta, free = np.where(up, case.hi, case.lo), np.flatnonzero(origin.status == FREE)
-    beta[free] = origin.beta[free] * (upper[free] / vicinity.upper[free])
+    origin, A, beta = vicinity.origin, vicinity.gram.factor, _carried(vicinity, case, upper)
     carried = normal_vector(A, np.flatnonzero(beta), beta[beta != 0.0])
-    rows, K = vicinity.rows, vicinity.K
-    if len(rows) < len(beta):
-        reach = _REACH * _movement(vicinity, upper, carried[0] - vicinity.w, float(beta.sum()))
-        if reach > vicinity.distance[rows].max():
-            rows = np.flatnonzero(vicinity.distance <= reach)
-            if len(rows) > max(_AT_MOST, _OF_ROOT * np.sqrt(len(beta))):
-                return None
-            K = A[rows] @ A[rows].T
-    away = normal_vector(A, rows, -beta[rows], carried)
+    part = _taking_part(vicinity, upper, carried[0] - vicinity.w, float(beta.sum()))
+    if part is None:
+        return None
+    rows, K = part
+    others = normal_vector(A, rows, -beta[rows], carried)
+    beta[rows] = 0.0
     point, change = blank(len(rows), 1)
     set_off(rows, origin, case.lo, case.hi, point, change)
-    # What the others were is h less what these rows were.
-    change.s[:] = (vicinity.field[rows] - K @ origin.beta[rows]) - A[rows] @ away[0]
-    beta[rows] = 0.0
-    change.sums[0] = beta.sum() + origin.beta[rows].sum()
+    before = vicinity.field[rows] - K @ origin.beta[rows]  # what the others made of h at these rows
+    change.s[:], change.sums[0] = before - A[rows] @ others[0], beta.sum() + origin.beta[rows].sum()
     sums = Sums(np.zeros(len(rows), np.int64), np.zeros(1))
-    basis = make_basis(K, sums, point)
-    code, events = move(K, sums, point, basis, change, _PATIENCE * len(rows))
+    free = make_basis(K, sums, point)
+    code, events = move(K, sums, point, free, change, _PATIENCE * len(rows))
     if code != ARRIVED or not np.isfinite(point.beta).all():
         return None
     lo, hi = case.lo[rows], case.hi[rows]
     settle(point.beta, lo, hi)
-    exclude_where(sums, basis, ~((lo < point.beta) & (point.beta < hi)))
-    members = basis.members[: basis.size[0]]
-    members[:] = rows[members]
+    exclude_where(sums, free, ~((lo < point.beta) & (point.beta < hi)))
     beta[rows] = point.beta
-    w, found = normal_vector(A, rows, point.beta, away), basis_in(basis, 1)
-    return _Walked(beta, _settled(case, A, beta, point.b, found, *w), found, int(events))
+    members = free.members[: free.size[0]]
+    members[:] = rows[members]
+    basis, w = basis_in(free, 1), normal_vector(A, rows, point.beta, others)
+    return _Walked(beta, _settled(case, A, beta, point.b, basis, *w), basis, int(events))
+
+
+def _carried(vicinity: Vicinity, case: Case, upper: Floats) -> Floats:
+    """β (n,) taken along by the bounds: those at a bound with it, free ones in proportion."""
+    status, free = vicinity.origin.status, np.flatnonzero(vicinity.origin.status == FREE)
+    up = (status == AT_UPPER) | ((status != AT_LOWER) & (vicinity.origin.g < 0.0))  # or it comes into the problem
+    beta = np.where(up, case.hi, case.lo)
+    beta[free] = vicinity.origin.beta[free] * (upper[free] / vicinity.upper[free])
+    return beta
+
+
+def _taking_part(
+    vicinity: Vicinity, upper: Floats, excess: Floats, sum_excess: float
+) -> tuple[Rows, Floats] | None:  # fmt: skip
+    """The rows (w,) that f may reach, and their K (w, w), if A'β and Σβ change by so much; None if they are many."""
+    rows, n = vicinity.rows, len(vicinity.distance)
+    if len(rows) == n:
+        return rows, vicinity.K
+    reach = _REACH * _movement(vicinity, upper, excess, sum_excess)
+    if reach <= vicinity.distance[rows].max():
+        return rows, vicinity.K
+    rows = np.flatnonzero(vicinity.distance <= reach)
+    if len(rows) > max(_AT_MOST, _OF_ROOT * np.sqrt(n)):
+        return None
+    Z = vicinity.gram.factor[rows]
+    return rows, Z @ Z.T
 
 
 def _movement(vicinity: Vicinity, upper: Floats, excess: Floats, sum_excess: float) -> float:
-    """By how much f is about to move, the root of its mean square, where A'β and Σβ change by so much with the bounds.
+    """By how much f is about to move, the root of its mean square over the rows that are near.
 
-    Newton's step on the primal, its second derivative that of the rows near the margin: as if the h of `smoothed` were
-    twice their largest distance.
+    Newton's step on the primal, its second derivative that of these rows: as if the h of `smoothed` were twice their
+    largest distance from the margin.
     """
     rows = vicinity.rows
-    d = upper[rows] / max(2.0 * float(vicinity.distance[rows].max()), np.finfo(float).tiny)
+    d = upper[rows] / max(2.0 * float(vicinity.distance[rows].max()), TOLERANCE)
     total = max(float(d.sum()), np.finfo(float).tiny)
     Z = vicinity.gram.factor[rows]
     mean = d @ Z / total
     Z = Z - mean
-    step = np.linalg.solve(np.eye(Z.shape[1]) + (Z.T * d) @ Z, excess - sum_excess * mean)
+    step = np.linalg.solve((Z.T * d) @ Z + np.eye(Z.shape[1]), excess - sum_excess * mean)
     return float(np.sqrt(np.mean((Z @ step + sum_excess / total) ** 2)))
 
 
