@@ -16,7 +16,7 @@ from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import Factor, LowRank, normal_vector
 from svmstat.solver.problem import Sums
 from svmstat.solver.rough.descent import descend
-from svmstat.solver.rough.smoothed import Normal, smoothed
+from svmstat.solver.rough.smoothed import SAMPLED_FROM, Normal, smoothed
 from svmstat.solver.solution import Basis
 
 _ROUNDS = 30
@@ -43,41 +43,36 @@ class Approached:
 
 
 def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
-    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place, from zero or near another solution."""
-    alpha = smoothed(case, gram.factor, _start(case, gram, beta, h), 2 * (gram.factor.shape[1] + 1) + 32)
+    """Bring a feasible β (n,), zero or near the solution, to the solution in place, and h (n,) to s − Kβ."""
+    alpha = smoothed(case, gram.factor, _start(case, gram, beta), 2 * (gram.factor.shape[1] + 1) + 32)
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
-    return _improved(case, gram, beta, h, _ROUNDS)
+    return _improved(case, gram, beta, h, _ROUNDS, max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1)))
 
 
 def overrun_solved(case: Case, gram: LowRank, beta: Floats, h: Floats, basis: Basis) -> Approached:
     """Solve (β, h) that a path has led to again, in place, with the rows that it has overrun, unless these are many."""
-    verdict = judge(case, beta, h)
+    verdict, size = judge(case, beta, h), max(_LEAST_ROWS, 8 * len(basis.rows))
     if verdict.certified:
         return Approached(True, 0, 0, _complete(case, beta, basis))
-    if np.count_nonzero(_wrong(case, beta, verdict.b[0] - h)) > _size(gram):
+    if np.count_nonzero(_wrong(case, beta, verdict.b[0] - h)) > size:
         return Approached(False, 0, 0, None)
-    return _improved(case, gram, beta, h, _FEW_ROUNDS)
+    return _improved(case, gram, beta, h, _FEW_ROUNDS, size)
 
 
-def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, rounds: int) -> Approached:
-    """Solve the rows in doubt again and again, in place."""
+def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, rounds: int, size: int) -> Approached:
+    """Solve the rows in doubt again and again, in place; ``size`` of them beside those that are free or wrong."""
     steps = events = 0
     basis: Basis | None = None
     for _ in range(rounds):
         verdict = judge(case, beta, h)
         if verdict.certified and basis is not None:
             return Approached(True, steps, events, _complete(case, beta, basis))
-        rows = _in_doubt(case, verdict.b[0] - h, beta, _size(gram))
+        rows = _in_doubt(case, verdict.b[0] - h, beta, size)
         done = _solve_part(case, gram, rows, beta, h)
         steps, events, basis = steps + done.steps, events + done.events, done.basis
     return Approached(judge(case, beta, h).certified, steps, events, basis)
-
-
-def _size(gram: LowRank) -> int:
-    """How many rows near their margin make a working set, beside those that are free or wrong."""
-    return max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1))
 
 
 def _wrong(case: Case, beta: Floats, g: Floats) -> NDArray[np.bool_]:
@@ -90,14 +85,15 @@ def _complete(case: Case, beta: Floats, basis: Basis) -> Basis | None:
     return basis if np.count_nonzero(case.free(beta)) == len(basis.rows) else None
 
 
-def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
-    """The function that suits β best; None from zero.
+def _start(case: Case, gram: LowRank, beta: Floats) -> Normal | None:
+    """The function that suits β best; None from zero, and with so many rows that a sample tells it.
 
     β may be a solution whose bounds moved in proportion, and w with them: κAw + b = s on the rows that are free gives
     back the function before.
     """
-    if not beta.any():
+    if len(beta) > SAMPLED_FROM or not beta.any():
         return None
+    h = fresh(case, beta)
     w, free = normal_vector(gram.factor, np.flatnonzero(beta), beta[beta != 0.0])[0], case.free(beta)
     field = case.linear[free] - h[free]
     if len(field) < 2 or np.ptp(field) == 0.0:

@@ -97,7 +97,7 @@ def _may_be_finer(solution: Solution) -> bool:
 def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
-        h = fresh(case, beta)
+        h = np.empty(problem.n)
         near = approach(case, case.gram, beta, h)
         if near.exact:
             basis = settled_basis(case, beta, h, near.basis)

@@ -22,8 +22,14 @@ from svmstat.solver.roads.paths import blank, origin_of, set_off
 from svmstat.solver.roads.single import certified, settled_basis
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, Basis, Road, Solution, settle
 
-_LEAST_ROWS, _PER_COLUMN = 256, 8
-"""Rows that take part beside those that are free: so many for each column, and at least some."""
+_LEAST_ROWS, _PER_FREE, _MOST_ROWS = 256, 9, 4000
+"""Rows that take part: so many for each that is free, at least some, and at most as many as a block should have."""
+
+_PER_COLUMN, _ENOUGH = 4, 1200
+"""And so many for each column, up to enough: with fewer rows than columns they do not tell how far f will move."""
+
+_RIDGE = 1e-12
+"""What the squares of w are weighed by, as a share of those of all columns, where the rows do not tell all of w."""
 
 _AT_MOST, _OF_ROOT = 1000, 3.0
 """With more rows, and more than so many times √n, the primal is quicker."""
@@ -78,10 +84,13 @@ def vicinity_of(problem: BoxQP, gram: LowRank, solution: Solution) -> Vicinity:
     """The vicinity of a solution of the problem, whose kernel matrix is ``gram``, for any bounds."""
     origin = origin_of(problem, solution)
     distance = np.where(origin.status == FREE, 0.0, np.abs(origin.g))
-    size = max(_LEAST_ROWS, _PER_COLUMN * (gram.factor.shape[1] + 1)) + int(np.count_nonzero(origin.status == FREE))
+    wanted = _PER_FREE * int(np.count_nonzero(origin.status == FREE)), min(_PER_COLUMN * gram.factor.shape[1], _ENOUGH)
+    size = min(max(_LEAST_ROWS, *wanted), _MOST_ROWS)
     rows = np.arange(problem.n) if size >= problem.n else np.sort(np.argpartition(distance, size)[:size])
     Z = gram.factor[rows]
-    w = np.asarray(np.linalg.lstsq(Z.T @ Z, Z.T @ solution.field[rows], rcond=None)[0], float)
+    squares = Z.T @ Z
+    squares.flat[:: len(squares) + 1] += max(_RIDGE * float(np.trace(squares)), np.finfo(float).tiny)
+    w = np.asarray(np.linalg.solve(squares, Z.T @ solution.field[rows]), float)
     return Vicinity(gram, origin, solution.field, solution.upper, w, distance, rows, Z @ Z.T)
 
 

@@ -22,7 +22,10 @@ _WARM = 0.02
 """The first h from a neighbouring solution."""
 
 _SAMPLE, _SAMPLED_TO = 10_000, 0.05
-"""Rows of a sample, and the h down to which its errors do not count; it pays from three times the rows on."""
+"""Rows of a sample, and the h down to which its errors do not count."""
+
+SAMPLED_FROM = 3 * _SAMPLE
+"""With more rows a sample pays, and leads to the minimum sooner than a neighbouring solution."""
 
 _BAND, _FIRST_BAND = 4.0, 16.0
 """So many h on either side of the zone rows are near it; more where the function has only been guessed."""
@@ -88,11 +91,11 @@ def smoothed(case: Case, factor: Floats, start: Normal | None, enough: int) -> F
     y, u = np.where(case.hi > 0.0, 1.0, -1.0), case.hi - case.lo
     every = Primal(factor, y, case.linear, u, np.zeros(factor.shape[1]), 0.0)
     h = _WIDEST * float(np.abs(case.linear).max())
-    least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0)
-    if len(y) > 3 * _SAMPLE:
+    least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
+    if start is not None:
+        h *= _WARM
+    elif len(y) > SAMPLED_FROM:
         h = _sampled(every, at, h)
-    elif start is not None:
-        h, at = _WARM * h, start
     for _ in range(_RETURNS):
         h = _narrow(every, at, h, least, enough)
         alpha = np.asarray(u * np.clip(every.short(at) / h, 0.0, 1.0))
