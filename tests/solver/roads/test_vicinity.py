@@ -121,7 +121,7 @@ def test_a_longer_way_is_left_to_the_primal(monkeypatch):
 
 def test_what_the_path_overruns_is_solved_afterwards(monkeypatch):
     problem, _ = posed(*noisy(6000, 10))
-    for name, value in [("_LEAST_ROWS", 100), ("_PER_FREE", 1), ("_REACH", 0.0)]:
+    for name, value in [("_LEAST_ROWS", 120), ("_PER_FREE", 1), ("_REACH", 0.0)]:
         monkeypatch.setattr(vicinity, name, value)
     overrun = []
 
