@@ -146,15 +146,13 @@ def _carried(vicinity: Vicinity, case: Case, upper: Floats) -> Floats:
     return beta
 
 
-def _taking_part(
-    vicinity: Vicinity, upper: Floats, excess: Floats, sum_excess: float
-) -> tuple[Rows, Floats] | None:  # fmt: skip
+def _taking_part(vicinity: Vicinity, upper: Floats, excess: Floats, sum_excess: float) -> tuple[Rows, Floats] | None:
     """The rows (w,) that f may reach, and their K (w, w), if A'β and Σβ change by so much; None if they are many."""
     rows, n = vicinity.rows, len(vicinity.distance)
     if len(rows) == n:
         return rows, vicinity.K
     reach = _REACH * _movement(vicinity, upper, excess, sum_excess)
-    if reach <= vicinity.distance[rows].max():
+    if not reach > vicinity.distance[rows].max():
         return rows, vicinity.K
     rows = np.flatnonzero(vicinity.distance <= reach)
     if len(rows) > max(_AT_MOST, _OF_ROOT * np.sqrt(n)):
