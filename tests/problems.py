@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from svmstat.kernels import RBF, Precomputed
-from svmstat.solver import BoxQP, Gram
+from svmstat.kernels import RBF, Linear, Precomputed
+from svmstat.solver import BoxQP, Gram, LowRank
 from svmstat.solver.case import case_of
 from svmstat.solver.gram import Room
 from svmstat.solver.rough.descent import descend
@@ -68,3 +68,17 @@ class Counting:
     def gram(self):
         self.whole += 1
         return self.source.gram()
+
+
+def posed(X, y, upper=1.0, margin=1.0):
+    """The linear kernel's problem, by the factor and by kernel values."""
+    X, y = np.ascontiguousarray(X, float), np.asarray(y, float)
+    given = (y, np.broadcast_to(margin, y.shape).astype(float), np.broadcast_to(upper, y.shape).astype(float))
+    return BoxQP(LowRank(X), *given), BoxQP(Gram(Linear().bind(X)), *given)
+
+
+def noisy(n, p, seed=1, shift=0.0):
+    """Rows (n, p) in general position and labels by a linear score with noise, fewer + for a larger shift."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.where(X.sum(axis=1) / np.sqrt(p) + 0.5 * rng.normal(size=n) > shift, 1.0, -1.0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.arrays import Floats
+from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import one_of, positive, refuse
 from svmstat.calibration import Maps, fit_maps
 from svmstat.diagnostics.gacv import gacv, gckl, observed_loss
@@ -113,18 +113,25 @@ def follow_costs(
     machine: Machine, index: pd.Index, costs: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
 ) -> PathResult:
     """The path of a machine of two classes; costs (B,) > 0, truth (n,) or None."""
-    order = np.argsort(costs, kind="stable")
     n = len(machine.codes)
     alpha, values = np.empty((len(costs), n)), np.empty((len(costs), n))
     rows: list[dict[str, float]] = [{}] * len(costs)
     y = machine.signs[:, 0]
-    maps: Maps | None = None
-    for place, each in zip(order.tolist(), along_costs(machine, costs[order]), strict=True):
-        alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
-        maps = fit_maps(each, near=maps)
-        rows[place] = _numbers(each, maps, y, alpha[place], truth, loo, n_jobs)
+    for side in _outward(costs, machine.C):
+        maps: Maps | None = None
+        for place, each in zip(side.tolist(), along_costs(machine, costs[side]), strict=True):
+            alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
+            maps = fit_maps(each, near=maps)
+            rows[place] = _numbers(each, maps, y, alpha[place], truth, loo, n_jobs)
     table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
     return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, alpha, values)
+
+
+def _outward(costs: Floats, middle: float) -> tuple[Codes, Codes]:
+    """The places of the costs (B,) from the middle on upwards, and from there downwards: each has its neighbour."""
+    order = np.argsort(costs, kind="stable")
+    below = costs[order] < middle
+    return order[~below], order[below][::-1]
 
 
 def check_costs_along(C: object, middle: float) -> Floats:

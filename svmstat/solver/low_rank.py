@@ -75,9 +75,12 @@ class LowRank(Gram):
         return h
 
 
-def normal_vector(factor: Floats, rows: Rows, coefficients: Floats) -> tuple[Floats, Floats]:
-    """Σ_a coefficients[a] · A[rows[a]] (r,) and what its rounding leaves (r,)."""
-    high, low = np.zeros(factor.shape[1]), np.zeros(factor.shape[1])
+def normal_vector(
+    factor: Floats, rows: Rows, coefficients: Floats, others: tuple[Floats, Floats] | None = None
+) -> tuple[Floats, Floats]:
+    """Σ_a coefficients[a] · A[rows[a]] (r,) and what its rounding leaves (r,), with those of ``others`` if given."""
+    start = np.zeros((2, factor.shape[1])) if others is None else np.array(others)
+    high, low = start[0], start[1]
     _accumulate(factor, rows, coefficients, high, low)
     total = high + low
     return total, (high - total) + low

@@ -12,12 +12,14 @@ from svmstat.solver.exact.tableau import Tableau, make_tableau
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
 from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
+from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import carried_over, chain, moved_on, unmoved
-from svmstat.solver.roads.compact import FEW, are_distant, solve_compactly
+from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
 from svmstat.solver.roads.single import arrived, basis_of, solve_single
+from svmstat.solver.roads.vicinity import solve_near, vicinity_of
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -84,7 +86,7 @@ def solve(
     if uppers is None:
         if origin is None or origin.status is Status.ONE_CLASS:
             return solve_single(problem, problem.upper, None, Road.COLD)
-        if problem.total is not None:
+        if problem.total is not None or isinstance(problem.gram, LowRank):
             return moved_on(problem, problem.upper, origin)
         same = unmoved(problem, problem.upper, origin)
         beta = carried_over(problem, problem.upper, origin) if same is None else None
@@ -131,13 +133,16 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))
-    few = np.count_nonzero(uppers != origin.upper, axis=1) <= FEW
-    gradient = origin.intercept - (problem.linear - origin.field) if arrived(origin) else None
-    for q in np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist():
+    pending, vicinity = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist(), None
+    if pending and arrived(origin) and isinstance(problem.gram, LowRank) and not problem.gram.fits:
+        vicinity = vicinity_of(problem, problem.gram, origin)
+    for q in pending:
         from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
-        start = feasible(beta, upper, *problem.box(uppers[q]))
-        single = solve_single(problem, uppers[q], start, Road.RESCUE, gradient if few[q] else None)
+        single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
+        if single is None:
+            start = feasible(beta, upper, *problem.box(uppers[q]))
+            single = solve_single(problem, uppers[q], start, Road.RESCUE)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE

@@ -36,11 +36,13 @@ class Change(NamedTuple):
     Attributes
     ----------
     lo, hi, s : (n,) changes of the bounds and of the linear term
+    sums : (lead,) changes of what rows that take no part add to the sums
     """
 
     lo: Floats
     hi: Floats
     s: Floats
+    sums: Floats
 
 
 @compiled()
@@ -198,8 +200,10 @@ def move(K, sums, point, free, change, max_events):
     moving = np.empty(n, np.int64)
     rates = np.empty(n)
     n_moving = 0
-    dsum = np.zeros(lead)
+    dsum = change.sums.copy()
     activity = 0.0
+    for g in range(lead):
+        activity += abs(dsum[g])
     lo_end, hi_end = np.empty(n), np.empty(n)
     for i in range(n):
         drive[i] = -change.s[i]

@@ -102,7 +102,7 @@ def _round(
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
     target = right_signs(part.g, part.status, violation)
     still = np.zeros(len(near))
-    change = Change(still, still, target - part.g)
+    change = Change(still, still, target - part.g, np.zeros(case.lead))
     part.g[:] = target
     _, events = move(K, sums, part, free, change, max_events)
     if not np.isfinite(part.beta).all():

@@ -17,6 +17,7 @@ from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
 from svmstat.solver.roads.single import arrived, basis_of, certified, settled_basis, solve_single
+from svmstat.solver.roads.vicinity import solve_near, vicinity_of
 from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, settle
 
 _MOST_EVENTS = 5000
@@ -39,11 +40,13 @@ def chain(problem: BoxQP, uppers: Floats, start: Solution) -> Iterator[Solution]
 
 def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
     """The solution for upper bounds (n,) from another one, along the path if that is not long."""
-    low_rank = isinstance(problem.gram, LowRank) and problem.total is None
-    if arrived(last) and (problem.gram.fits or low_rank) and outweighed(problem, upper) is None:
+    factored = problem.gram if isinstance(problem.gram, LowRank) and problem.total is None else None
+    if arrived(last) and (problem.gram.fits or factored is not None) and outweighed(problem, upper) is None:
         solution = unmoved(problem, upper, last)
-        if solution is None and not low_rank:
+        if solution is None and factored is None:
             solution = _moved(problem, upper, last)
+        elif solution is None and factored is not None:
+            solution = solve_near(problem, upper, vicinity_of(problem, factored, last))
         if solution is not None:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):
@@ -81,7 +84,7 @@ def walk_to(problem: BoxQP, case: Case, last: Solution, patience: int) -> Walked
     """By the path from another solution, keeping R on the way; None where it breaks off or would be long."""
     if not (case.lo.any() and case.hi.any() and last.rho > 0.0 and may_reach(problem, case.lo, case.hi)):
         return None
-    origin = origin_of(problem, case, last)
+    origin = origin_of(problem, last)
     basis, everything = basis_of(problem, last), np.arange(problem.n)
     free = with_room(basis.rows, basis.inverse, _ROOM)
     point, change = blank(problem.n, case.lead)
@@ -107,8 +110,11 @@ def _unmoved_alpha(problem: BoxQP, upper: Floats, last: Solution) -> Solution | 
 
     So it is for every larger cost once no row is at its bound.
     """
-    stays = np.where(last.alpha == 0.0, (last.upper > 0.0) | (upper == 0.0), last.free & (last.alpha < upper))
-    if last.nearest is not None or last.flat or not last.free.any() or not stays[upper != last.upper].all():
+    free = last.free
+    if last.nearest is not None or last.flat or not free.any():
+        return None
+    stays = np.where(last.alpha == 0.0, (last.upper > 0.0) | (upper == 0.0), free & (last.alpha < upper))
+    if not (stays | (upper == last.upper)).all():
         return None
     beta, h = problem.signs * last.alpha, problem.linear - last.field
     found = certified(problem, case_of(problem, upper), upper, beta, h, last.basis, Road.PATH, 0, 0)
@@ -154,13 +160,13 @@ def walk_all(
     """Some of the bounds (B, n), each by the path that keeps R, on which all rows take part."""
     if len(some) == 0:
         return
-    results, case = Paths.empty(len(some), problem.n), case_of(problem, origin.upper)
+    results = Paths.empty(len(some), problem.n)
     origin = replace(origin, basis=basis_of(problem, origin))
     for k, q in enumerate(some):
         walked = walk_to(problem, case_of(problem, uppers[q]), origin, _MOST_EVENTS)
         if walked is not None:
             results.beta[k], results.code[k], results.events[k] = walked.beta, ARRIVED, walked.events
-    start = origin_of(problem, case, origin)
+    start = origin_of(problem, origin)
     certify_all(
         problem.gram.complete(), start, problem.linear - origin.field, Wanted(problem.signs, uppers[some]), results
     )  # fmt: skip

@@ -95,7 +95,7 @@ def _exact(K, s, lo, hi, beta, h, max_events):
     nothing, ds = np.zeros(m), np.empty(m)
     for i in range(m):
         ds[i] = point.g[i] - g[i]
-    code, events = move(K, sums, point, free, Change(nothing, nothing, ds), max_events)
+    code, events = move(K, sums, point, free, Change(nothing, nothing, ds, np.zeros(1)), max_events)
     settle(beta, lo, hi)
     bound = np.empty(m, np.bool_)
     for i in range(m):

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.compiled import compiled, copy_into
-from svmstat.solver.case import case_of
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
 from svmstat.solver.exact.tableau import Tableau, correct, walk
@@ -58,7 +57,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     moved = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
-    change = Change(np.empty(w), np.empty(w), np.zeros(w))
+    change = Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(1))
     for q in range(chosen.shape[0]):
         if not chosen[q]:
             continue
@@ -91,7 +90,7 @@ def correct_all(stored, tableau, wanted, paths):
 
 def stay(problem: BoxQP, origin: Solution, uppers: Floats, paths: Paths) -> None:
     """All that is done without a kernel matrix in memory: where no β has to move the solution stays."""
-    start = origin_of(problem, case_of(problem, origin.upper), origin)
+    start = origin_of(problem, origin)
     stay_all(start, problem.linear - origin.field, Wanted(problem.signs, uppers), paths)
 
 
@@ -103,7 +102,7 @@ def follow(
     keeps R.
     """
     wanted = Wanted(problem.signs, uppers)
-    start = origin_of(problem, case_of(problem, origin.upper), origin)
+    start = origin_of(problem, origin)
     gram, h = problem.gram.complete(), problem.linear - origin.field
     if tableau is not None:
         follow_tableau(tableau, start, wanted, chosen, _MOST_EVENTS, paths)

@@ -4,7 +4,7 @@ At most r + 1 rows need be free. The smoothed primal finds the bounds of nearly 
 doubt are a problem of their own, which is solved exactly, and then all rows are asked again.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,14 @@ from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import Factor, LowRank, normal_vector
 from svmstat.solver.problem import Sums
 from svmstat.solver.rough.descent import descend
-from svmstat.solver.rough.smoothed import Normal, smoothed
+from svmstat.solver.rough.smoothed import SAMPLED_FROM, Normal, smoothed
 from svmstat.solver.solution import Basis
 
 _ROUNDS = 30
 """Working sets after which the descent on all rows takes over."""
 
 _FEW_ROUNDS = 4
-"""The same from a neighbouring solution."""
+"""The same after a path from a neighbouring solution."""
 
 _LEAST_ROWS, _MOST_ROWS = 256, 4000
 """Rows of a working set."""
@@ -42,43 +42,42 @@ class Approached:
     basis: Basis | None
 
 
-def approach(case: Case, gram: LowRank, beta: Floats, h: Floats, gradient: Floats | None) -> Approached:
-    """Bring a feasible (β, h = s − Kβ), both (n,), to the solution in place.
-
-    β is zero or near a neighbouring solution, whose ``gradient`` b − h tells the rows in doubt where few bounds differ.
-    """
-    r = gram.factor.shape[1]
-    size, near = max(_LEAST_ROWS, 8 * (r + 1)), Approached(False, 0, 0, None)
-    if gradient is not None:
-        rows = _in_doubt(case, gradient, case.free(beta), np.zeros(len(beta), bool), size)
-        near = _improved(case, gram, beta, h, size, _FEW_ROUNDS, rows)
-        if near.exact:
-            return near
-    alpha = smoothed(case, gram.factor, _start(case, gram, beta, h), 2 * (r + 1) + 32)
+def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
+    """Bring a feasible β (n,), zero or near the solution, to the solution in place, and h (n,) to s − Kβ."""
+    alpha = smoothed(case, gram.factor, _start(case, gram, beta), 2 * (gram.factor.shape[1] + 1) + 32)
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
-    far = _improved(case, gram, beta, h, size, _ROUNDS, None)
-    return replace(far, steps=near.steps + far.steps, events=near.events + far.events)
+    return _improved(case, gram, beta, h, _ROUNDS, max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1)))
 
 
-def _improved(
-    case: Case, gram: LowRank, beta: Floats, h: Floats, size: int, rounds: int, rows: Rows | None
-) -> Approached:  # fmt: skip
-    """Solve rows in doubt again and again, in place: first these if they are given, then those by the last gradient."""
+def overrun_solved(case: Case, gram: LowRank, beta: Floats, h: Floats, basis: Basis) -> Approached:
+    """Solve (β, h) that a path has led to again, in place, with the rows that it has overrun, unless these are many."""
+    verdict, size = judge(case, beta, h), max(_LEAST_ROWS, 8 * len(basis.rows))
+    if verdict.certified:
+        return Approached(True, 0, 0, _complete(case, beta, basis))
+    if np.count_nonzero(_wrong(case, beta, verdict.b[0] - h)) > size:
+        return Approached(False, 0, 0, None)
+    return _improved(case, gram, beta, h, _FEW_ROUNDS, size)
+
+
+def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, rounds: int, size: int) -> Approached:
+    """Solve the rows in doubt again and again, in place; ``size`` of them beside those that are free or wrong."""
     steps = events = 0
     basis: Basis | None = None
     for _ in range(rounds):
         verdict = judge(case, beta, h)
         if verdict.certified and basis is not None:
             return Approached(True, steps, events, _complete(case, beta, basis))
-        if rows is None:
-            g = float(verdict.b[0]) - h
-            wrong = ((beta < case.hi) & (g < 0.0)) | ((beta > case.lo) & (g > 0.0))
-            rows = _in_doubt(case, g, case.free(beta), wrong, size)
+        rows = _in_doubt(case, verdict.b[0] - h, beta, size)
         done = _solve_part(case, gram, rows, beta, h)
-        steps, events, basis, rows = steps + done.steps, events + done.events, done.basis, None
+        steps, events, basis = steps + done.steps, events + done.events, done.basis
     return Approached(judge(case, beta, h).certified, steps, events, basis)
+
+
+def _wrong(case: Case, beta: Floats, g: Floats) -> NDArray[np.bool_]:
+    """(n,) whether the sign of the gradient is wrong for where β is."""
+    return ((beta < case.hi) & (g < 0.0)) | ((beta > case.lo) & (g > 0.0))
 
 
 def _complete(case: Case, beta: Floats, basis: Basis) -> Basis | None:
@@ -86,14 +85,15 @@ def _complete(case: Case, beta: Floats, basis: Basis) -> Basis | None:
     return basis if np.count_nonzero(case.free(beta)) == len(basis.rows) else None
 
 
-def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
-    """The function that suits β best; None from zero.
+def _start(case: Case, gram: LowRank, beta: Floats) -> Normal | None:
+    """The function that suits β best; None from zero, and with so many rows that a sample tells it.
 
     β may be a solution whose bounds moved in proportion, and w with them: κAw + b = s on the rows that are free gives
     back the function before.
     """
-    if not beta.any():
+    if len(beta) > SAMPLED_FROM or not beta.any():
         return None
+    h = fresh(case, beta)
     w, free = normal_vector(gram.factor, np.flatnonzero(beta), beta[beta != 0.0])[0], case.free(beta)
     field = case.linear[free] - h[free]
     if len(field) < 2 or np.ptp(field) == 0.0:
@@ -102,8 +102,9 @@ def _start(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Normal | None:
     return Normal(float(scale) * w, float(b))
 
 
-def _in_doubt(case: Case, g: Floats, free: NDArray[np.bool_], wrong: NDArray[np.bool_], size: int) -> Rows:
+def _in_doubt(case: Case, g: Floats, beta: Floats, size: int) -> Rows:
     """The free rows, those on the wrong side of b and then those near it, ``size`` beside the first two; sorted."""
+    free, wrong = case.free(beta), _wrong(case, beta, g)
     first = np.where(free, np.inf, np.where(wrong, np.abs(g), -np.abs(g)))
     first[case.hi <= case.lo] = -np.inf
     size = min(size + int(np.count_nonzero(free | wrong)), _MOST_ROWS)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.compiled import clear, compiled, copy_into
-from svmstat.solver.case import Case, judge
+from svmstat.solver.case import case_of, judge
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
 from svmstat.solver.gram import Floats, combine
@@ -66,23 +66,24 @@ class Paths(NamedTuple):
             getattr(self, name)[rows] = getattr(some, name)
 
 
-def origin_of(problem: BoxQP, case: Case, solution: Solution) -> Point:
-    """A solution as a path sets off from it, with the gradient b − h at every row; ``case`` is for any bounds."""
+def origin_of(problem: BoxQP, solution: Solution) -> Point:
+    """A solution as a path sets off from it, with the gradient b − h at every row."""
     nearest = solution.nearest
     if nearest is None:
         lo, hi = problem.box(solution.upper)
-        beta, h, b = problem.signs * solution.alpha, problem.linear - solution.field, np.array([solution.intercept])
-    else:
-        event, beta, h = problem.signs > 0, nearest.beta, nearest.h
-        lo, hi = np.where(event, 0.0, -nearest.caps), np.where(event, nearest.caps, 0.0)
-        b = judge(replace(case, lo=lo, hi=hi), beta, h).b
+        beta, b = problem.signs * solution.alpha, np.array([solution.intercept])
+        return Point(beta, b - (problem.linear - solution.field), lo, hi, partition(beta, lo, hi), b)
+    event, beta, h = problem.signs > 0, nearest.beta, nearest.h
+    lo, hi = np.where(event, 0.0, -nearest.caps), np.where(event, nearest.caps, 0.0)
+    case = replace(case_of(problem, solution.upper), lo=lo, hi=hi)
+    b = judge(case, beta, h).b
     return Point(beta, case.shifts(b) - h, lo, hi, partition(beta, lo, hi), b)
 
 
 def blank(w: int, lead: int) -> tuple[Point, Change]:
     """Memory for a path of w rows."""
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
-    return point, Change(np.empty(w), np.empty(w), np.zeros(w))
+    return point, Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(lead))
 
 
 @compiled()

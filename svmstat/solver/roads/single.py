@@ -54,12 +54,8 @@ _STEPS_PER_ROW = 100
 _LEAST_STEPS = 20_000
 
 
-def solve_single(
-    problem: BoxQP, upper: Floats, beta: Floats | None, road: Road, gradient: Floats | None = None
-) -> Solution:
+def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road) -> Solution:
     """The solution for upper bounds (n,), from a feasible β (n,) or from zero.
-
-    Where only few bounds differ from those of a neighbouring solution, its ``gradient`` b − h (n,) may be given.
 
     A start that does not lead to a solution which meets the tolerance is given up for a cold one; where it does, and
     too much of h is hidden by its violation, the better of the two is taken.
@@ -75,7 +71,7 @@ def solve_single(
         return unsolved(problem, upper, Status.INFEASIBLE)
     warm = None
     if beta is not None and beta.any():
-        warm = _reach(problem, case, upper, beta, road, gradient)
+        warm = _reach(problem, case, upper, beta, road)
         if arrived(warm) and not _may_be_finer(warm):
             return warm
         road = Road.RESCUE
@@ -98,13 +94,11 @@ def _may_be_finer(solution: Solution) -> bool:
     return solution.status is Status.IMPRECISE and bool(hidden)
 
 
-def _reach(
-    problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, gradient: Floats | None = None
-) -> Solution:
+def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
     """From a feasible β, which is overwritten, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
-        h = fresh(case, beta)
-        near = approach(case, case.gram, beta, h, gradient)
+        h = np.empty(problem.n)
+        near = approach(case, case.gram, beta, h)
         if near.exact:
             basis = settled_basis(case, beta, h, near.basis)
             return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, near.events)

@@ -178,7 +178,7 @@ def step(ground, caps, place):
     beta, lo, hi, status, b = point.beta, point.lo, point.hi, point.status, point.b
     m = K.shape[0]
     was = status.copy()
-    change = Change(np.zeros(m), np.zeros(m), np.zeros(m))
+    change = Change(np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(_SUMS))
     code = UNSTABLE
     for attempt in range(_FACTORISATIONS):
         k = free.size[0]

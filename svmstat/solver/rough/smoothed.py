@@ -22,7 +22,10 @@ _WARM = 0.02
 """The first h from a neighbouring solution."""
 
 _SAMPLE, _SAMPLED_TO = 10_000, 0.05
-"""Rows of a sample, and the h down to which its errors do not count; it pays from three times the rows on."""
+"""Rows of a sample, and the h down to which its errors do not count."""
+
+SAMPLED_FROM = 3 * _SAMPLE
+"""With more rows a sample pays, and leads to the minimum sooner than a neighbouring solution."""
 
 _BAND, _FIRST_BAND = 4.0, 16.0
 """So many h on either side of the zone rows are near it; more where the function has only been guessed."""
@@ -91,7 +94,7 @@ def smoothed(case: Case, factor: Floats, start: Normal | None, enough: int) -> F
     least, at = _LEAST * h, Normal(np.zeros(factor.shape[1]), 0.0) if start is None else start
     if start is not None:
         h *= _WARM
-    elif len(y) > 3 * _SAMPLE:
+    elif len(y) > SAMPLED_FROM:
         h = _sampled(every, at, h)
     for _ in range(_RETURNS):
         h = _narrow(every, at, h, least, enough)

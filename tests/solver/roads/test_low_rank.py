@@ -6,22 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import noisy, posed
 
-from svmstat.kernels import Linear
-from svmstat.solver import BoxQP, Gram, LowRank, Road, Status, solve
-
-
-def posed(X, y, upper=1.0, margin=1.0):
-    """The problem by the factor and by kernel values."""
-    X, y = np.ascontiguousarray(X, float), np.asarray(y, float)
-    given = (y, np.broadcast_to(margin, y.shape).astype(float), np.broadcast_to(upper, y.shape).astype(float))
-    return BoxQP(LowRank(X), *given), BoxQP(Gram(Linear().bind(X)), *given)
-
-
-def noisy(n, p, seed=1, shift=0.0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    return X, np.where(X.sum(axis=1) / np.sqrt(p) + 0.5 * rng.normal(size=n) > shift, 1.0, -1.0)
+from svmstat.solver import BoxQP, LowRank, Road, Status, solve
 
 
 def agree(problems):
