@@ -17,7 +17,7 @@ Calls = tuple[tuple[Any, tuple[Any, ...]], ...]
 _V, _M = np.empty(0), np.empty((0, 0))
 _ROWS, _CODES, _SOME = np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.bool_)
 _SUMS, _POINT, _FREE = Sums(_ROWS, _V), Point(_V, _V, _V, _V, _CODES, _V), Free(_ROWS, _M, _ROWS)
-_CHANGE = Change(_V, _V, _V)
+_CHANGE = Change(_V, _V, _V, _V)
 _TABLEAU, _WANTED, _PATHS = Tableau(_ROWS, _M, _V, _V, _V), Wanted(_V, _M), Paths.empty(0, 0)
 
 LATE_IN_A_SOLUTION: Calls = (
