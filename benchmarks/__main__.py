@@ -9,6 +9,7 @@ from benchmarks import (
     first_call,
     fit,
     gof,
+    grids,
     growth,
     landmarks,
     large,
@@ -46,6 +47,7 @@ WITH_OPTIONS = {
     "davenport": davenport.main,
     "first-call": first_call.main,
     "fuzz": fuzz.main,
+    "grids": grids.main,
     "validity": validity.main,
 }
 

@@ -26,6 +26,9 @@ _MOST_EVENTS = 5000
 _PATIENCE = 300
 """Events after which a descent from the last solution is the shorter way."""
 
+_SAME, _TINY = 1e-14, 1e-300
+"""Up to this share of the largest |β| two of them are the same; what makes their size positive where β is zero."""
+
 _ROOM = 64
 """How many rows may become free on the way to the next solution."""
 
@@ -152,6 +155,16 @@ def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None
     if not np.isfinite(last.rho) or not may_reach(problem, lo, hi):
         return None
     return feasible(last.nearest.beta, last.nearest.caps, lo, hi, 1.0)
+
+
+def carried_h(problem: BoxQP, beta: Floats | None, last: Solution) -> Floats | None:
+    """h = s − Kβ (n,) without a kernel value, where β is a multiple of that of another solution; else None."""
+    if beta is None or last.nearest is not None or last.flat:
+        return None
+    was = problem.signs * last.alpha
+    times = float(beta @ was) / max(float(was @ was), _TINY)
+    same = np.abs(beta - times * was).max() <= _SAME * np.abs(beta).max()
+    return np.asarray(problem.linear - times * last.field) if same else None
 
 
 def walk_all(

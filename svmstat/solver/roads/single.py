@@ -54,8 +54,10 @@ _STEPS_PER_ROW = 100
 _LEAST_STEPS = 20_000
 
 
-def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road) -> Solution:
-    """The solution for upper bounds (n,), from a feasible β (n,) or from zero.
+def solve_single(
+    problem: BoxQP, upper: Floats, beta: Floats | None, road: Road, h: Floats | None = None
+) -> Solution:  # fmt: skip
+    """The solution for upper bounds (n,), from a feasible β (n,), and its h = s − Kβ if that is known, or from zero.
 
     A start that does not lead to a solution which meets the tolerance is given up for a cold one; where it does, and
     too much of h is hidden by its violation, the better of the two is taken.
@@ -71,7 +73,7 @@ def solve_single(problem: BoxQP, upper: Floats, beta: Floats | None, road: Road)
         return unsolved(problem, upper, Status.INFEASIBLE)
     warm = None
     if beta is not None and beta.any():
-        warm = _reach(problem, case, upper, beta, road)
+        warm = _reach(problem, case, upper, beta, road, h)
         if arrived(warm) and not _may_be_finer(warm):
             return warm
         road = Road.RESCUE
@@ -94,23 +96,27 @@ def _may_be_finer(solution: Solution) -> bool:
     return solution.status is Status.IMPRECISE and bool(hidden)
 
 
-def _reach(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
-    """From a feasible β, which is overwritten, to the solution."""
+def _reach(
+    problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, known: Floats | None = None
+) -> Solution:  # fmt: skip
+    """From a feasible β, which is overwritten, as is its h if that is known, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
         h = np.empty(problem.n)
         near = approach(case, case.gram, beta, h)
         if near.exact:
             basis = settled_basis(case, beta, h, near.basis)
             return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, near.events)
-    return _descended(problem, case, upper, beta, road)
+    return _descended(problem, case, upper, beta, road, known)
 
 
-def _descended(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution:
+def _descended(
+    problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, known: Floats | None
+) -> Solution:  # fmt: skip
     """The same by descent and path, whatever the kernel."""
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
     case, down = way_down(case)
-    h = fresh(case, beta)
+    h = fresh(case, beta) if known is None else known
     steps, events, room = 0, 0, Room()
     basis: Basis | None = None
     polished_exactly = False

@@ -10,8 +10,10 @@ from problems import clouds, problem, seeds, with_upper
 
 from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import TOLERANCE, Road, Solution, Status, solve
+from svmstat.solver.roads.chain import carried_h, carried_over
 
 TOL_FIELD = 1e-6  # decision values and intercepts of two certified solutions, relative to max(1, |h|)
+TOL_H = 1e-12  # rounding of h
 TOL_OBJECTIVE = 1e-8  # dual values, relative to max(1, their size): of second order in the violation
 TOL_INTERVAL = 1e-6  # ends of the intercept's interval
 
@@ -215,3 +217,16 @@ def test_a_solution_without_rows_at_their_bound_stays():
     again = solve(with_upper(problem(X, y, 1.0, RBF(0.5)), more), start=opened)
     check(problem(X, y, 1.0, RBF(0.5)), [more], [again])
     assert again.alpha[closed == 0.0] > 0.0
+
+
+@pytest.mark.parametrize("times", [0.25, 1.0, 3.0])
+def test_h_of_a_multiple_needs_no_kernel_value(times):
+    """All bounds times a factor: β is carried over as a multiple, and its h with it; of another β it is not known."""
+    X, y = clouds(60)
+    qp = problem(X, y, 1.0, RBF(0.5))
+    last, other = solve(qp), with_upper(qp, times * qp.upper)
+    beta = carried_over(other, other.upper, last)
+    h = carried_h(other, beta, last)
+    np.testing.assert_allclose(h, qp.linear - qp.gram.complete() @ beta, rtol=0, atol=TOL_H)
+    assert carried_h(other, np.where(np.arange(60) == np.argmax(np.abs(beta)), 0.5, 1.0) * beta, last) is None
+    assert carried_h(other, None, last) is None
