@@ -4,13 +4,16 @@ import time
 from statistics import median
 
 
-def alternate(functions, repeats):
-    """Median seconds of each function over ``repeats`` rounds, after one round that is not counted."""
+def alternate(functions, repeats, clock=time.perf_counter, typical=median):
+    """Median seconds of each function over ``repeats`` rounds, after one round that is not counted.
+
+    Or seconds of another ``clock``, and another ``typical`` number of them.
+    """
     seconds = [[] for _ in functions]
     for round_number in range(repeats + 1):
         for function, times in zip(functions, seconds, strict=True):
-            start = time.perf_counter()
+            start = clock()
             function()
             if round_number:
-                times.append(time.perf_counter() - start)
-    return [median(times) for times in seconds]
+                times.append(clock() - start)
+    return [typical(times) for times in seconds]

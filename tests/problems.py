@@ -82,3 +82,23 @@ def noisy(n, p, seed=1, shift=0.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     return X, np.where(X.sum(axis=1) / np.sqrt(p) + 0.5 * rng.normal(size=n) > shift, 1.0, -1.0)
+
+
+AWKWARD = "separable", "rare", "column of zeros", "columns alike", "few values", "one column"
+"""Designs of `awkward`."""
+
+
+def awkward(case, n):
+    """Rows (n, 5), of one column (n, 1), and labels, of a design that linear kernels may stumble over."""
+    X, y = noisy(n, 5, shift=2.5 if case == "rare" else 0.0)
+    if case == "separable":
+        y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    if case == "column of zeros":
+        X[:, 2] = 0.0
+    if case == "columns alike":
+        X[:, 3] = X[:, 1]
+    if case == "few values":
+        X = np.round(X)
+    if case == "one column":
+        X = X[:, :1]
+    return X, y

@@ -27,6 +27,7 @@ from benchmarks.ahead_of_time.cases import OTHERS, TIMED, less_convex, made, wal
 from benchmarks.ahead_of_time.given import Descent, Walks, same
 from benchmarks.ahead_of_time.loading import load
 from benchmarks.first_call import ROOT, STEPS, process
+from benchmarks.timing import alternate
 from svmstat.solver.rough.smo import smo
 
 KERNELS = {
@@ -94,14 +95,8 @@ def label(library):
 
 
 def least(jobs, rounds):
-    """CPU seconds of each job, the least of some rounds in which they take turns, after one that is not counted."""
-    found = [[] for _ in jobs]
-    for _ in range(rounds + 1):
-        for job, seconds in zip(jobs, found, strict=True):
-            start = time.process_time()
-            job()
-            seconds.append(time.process_time() - start)
-    return [min(seconds[1:]) for seconds in found]
+    """CPU seconds of each job, the least of some rounds in which they take turns."""
+    return alternate(jobs, rounds, time.process_time, min)
 
 
 def speed(kernels, rounds):

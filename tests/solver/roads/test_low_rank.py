@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import noisy, posed
+from problems import AWKWARD, awkward, noisy, posed
 
 from svmstat.solver import BoxQP, LowRank, Road, Status, solve
 
@@ -38,20 +38,9 @@ def test_weights_margins_and_rows_that_are_absent():
     assert not low.alpha[upper == 0.0].any()
 
 
-@pytest.mark.parametrize("case", ["separable", "rare", "column of zeros", "columns alike", "few values", "one column"])
+@pytest.mark.parametrize("case", AWKWARD)
 def test_awkward_designs(case):
-    X, y = noisy(600, 5, shift=2.5 if case == "rare" else 0.0)
-    if case == "separable":
-        y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
-    if case == "column of zeros":
-        X[:, 2] = 0.0
-    if case == "columns alike":
-        X[:, 3] = X[:, 1]
-    if case == "few values":
-        X = np.round(X)
-    if case == "one column":
-        X = X[:, :1]
-    agree(posed(X, y, 10.0))
+    agree(posed(*awkward(case, 600), 10.0))
 
 
 def test_far_from_the_origin():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import noisy, posed
+from problems import AWKWARD, awkward, noisy, posed
 
 from svmstat.objective.losses import make_loss
 from svmstat.solver import BoxQP, LowRank, Road, Status, solve
@@ -60,20 +60,9 @@ def test_weights_losses_and_rows_that_are_absent(loss):
         assert not found.alpha[weights == 0.0].any()
 
 
-@pytest.mark.parametrize("case", ["separable", "rare", "column of zeros", "columns alike", "few values", "one column"])
+@pytest.mark.parametrize("case", AWKWARD)
 def test_awkward_designs(case):
-    X, y = noisy(900, 5, shift=2.5 if case == "rare" else 0.0)
-    if case == "separable":
-        y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
-    if case == "column of zeros":
-        X[:, 2] = 0.0
-    if case == "columns alike":
-        X[:, 3] = X[:, 1]
-    if case == "few values":
-        X = np.round(X)
-    if case == "one column":
-        X = X[:, :1]
-    low, full = posed(X, y)
+    low, full = posed(*awkward(case, 900))
     for C, found in zip(COSTS, solve(low, np.outer(COSTS, np.ones(900)), in_turn=True), strict=True):
         cold = solve(with_bounds(full, C))
         is_optimal(found)
