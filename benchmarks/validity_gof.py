@@ -21,7 +21,7 @@ from svmstat import svm, tune
 from svmstat.errors import SvmstatWarning
 from svmstat.resampling.influences import MEASURES
 
-B, B_TUNED, LEVEL = 99, 19, 0.05
+B, LEVEL = 99, 0.05
 SHOWN = ("delta_deviance", "outlyingness", "rms_change")
 LINEAR, SMOOTH, DEFAULT = {"kernel": "linear"}, {"C": 1.0, "gamma": 0.2}, {}
 GRID = {"C": [0.25, 2.0, 16.0], "gamma": [0.1, 0.6]}
@@ -84,8 +84,13 @@ def three_crossed(n: int) -> tuple[pd.DataFrame, Any]:
 
 
 def births(n: int) -> tuple[pd.DataFrame, Any]:
-    """Low birth weight: the predictors, and the logistic model that the data suggest."""
-    data = low_birth_weight().iloc[:n].copy()
+    """Low birth weight: the predictors (drawn again and shaken for more rows), and the logistic model of the data."""
+    data = low_birth_weight()
+    if n > len(data):
+        rng = np.random.default_rng(5)
+        data = data.iloc[rng.integers(len(data), size=n)].reset_index(drop=True)
+        data = data.assign(age=data.age + rng.normal(size=n), lwt=data.lwt + 5.0 * rng.normal(size=n))
+    data = data.iloc[:n].copy()
     data["race"] = data["race"].astype(str)
     data["smoke"] = data["smoke"].astype(str)
     eta = 0.48 - 0.03 * data.age - 0.015 * data.lwt + 1.27 * (data.race == "black") + 0.88 * (data.race == "other")
@@ -117,6 +122,9 @@ def designs(quick: bool) -> list[Design]:
         Design("own", "linear", 634, straight, LINEAR),
         Design("own", "smooth", 634, curved, SMOOTH),
         Design("own", "flexible", 634, curved, FLEXIBLE),
+        Design("own", "factors, default", 634, births, DEFAULT, LBW),
+        Design("own", "tuned", 634, curved, GRID, tuned=True),
+        Design("own", "three levels, smooth", 634, three, SMOOTH),
         Design("interaction", "linear", 634, crossed, LINEAR),
     ]
     return [*own, *others, *([] if quick else large)]
@@ -137,26 +145,28 @@ def _labels(p: Any, rng: np.random.Generator) -> Any:
     return (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
 
 
-def one_sample(design: Design, others: int, seed: int) -> dict[str, float]:
-    """What the tests say of one sample, and whether a row is above an envelope; by name.
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """How many samples have the residual test, and how many of these the envelopes, and [003]'s tests."""
 
-    The first samples, as many as ``others``, have other tests than that of the residuals too.
-    """
+    residual: int
+    envelopes: int
+    deviance: int
+
+
+def one_sample(design: Design, samples: Samples, seed: int) -> dict[str, float]:
+    """What the tests say of one sample, and whether a row is above an envelope; by name."""
     machine = {name: values[1] for name, values in design.options.items()} if design.tuned else design.options
     data, p = _population(design.frame, design.n, design.truth == "own", design.formula, tuple(machine.items()))
     drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
     formula = design.formula.replace("low", "y", 1)
+    fit = tune(formula, drawn, **design.options).best if design.tuned else svm(formula, drawn, **design.options)
+    found = {"residual": fit.gof(B=B, rng=seed).pvalue <= LEVEL}
     if design.tuned:
-        fit = tune(formula, drawn, **design.options).best
-        return {"residual, tuned in each": fit.gof(B=B_TUNED, rng=seed, retune=True).pvalue <= LEVEL}
-    fit = svm(formula, drawn, **design.options)
-    gof = fit.gof(B=B, rng=seed)
-    found = {"residual": gof.pvalue <= LEVEL}
-    if seed >= others:
-        return found
-    for method in ("pairs", "parametric"):
-        found[method] = fit.gof(B=B, method=method, rng=seed).reject
-    if design.truth == "own":
+        found["residual, tuned in each"] = fit.gof(B=B, rng=seed, retune=True).pvalue <= LEVEL
+    if seed < samples.deviance:
+        found |= {method: fit.gof(B=B, method=method, rng=seed).reject for method in ("pairs", "parametric")}
+    if seed < samples.envelopes:
         influence = fit.get_influence()
         influence.envelope(rng=seed)
         beyond = influence.beyond().any()
@@ -183,8 +193,9 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     """Rejection rates at level 0.05 of the tests of the fit; ``quick`` has fewer samples and no n = 634."""
     table: list[dict[str, Any]] = []
     for design in designs(quick):
-        samples, others = _samples(quick, design)
-        table += rates(design.truth, design.name, design.n, _all(partial(one_sample, design, others), samples))
+        samples = _samples(quick, design)
+        found = _all(partial(one_sample, design, samples), samples.residual)
+        table += rates(design.truth, design.name, design.n, found)
     return [*table, *rates("no association", "smooth", 100, _all(partial(permuted_sample, 100), 40 if quick else 200))]
 
 
@@ -195,13 +206,15 @@ def _all(sample: Callable[[int], dict[str, float]], samples: int) -> list[dict[s
     return list(found)
 
 
-def _samples(quick: bool, design: Design) -> tuple[int, int]:
-    """How many samples have the residual test, and how many of them the others."""
+def _samples(quick: bool, design: Design) -> Samples:
     if quick:
-        return 20, 20
-    if design.tuned or design.n > 200:
-        return 40, 0 if design.tuned else 10
-    return (120, 40) if design.truth == "own" else (60, 20)
+        return Samples(20, 20, 20)
+    size = design.truth == "own"
+    if design.tuned:
+        return Samples(200 if design.n <= 200 else 60, 0, 0)
+    if design.n > 200:
+        return Samples(160, 60, 6) if size else Samples(40, 0, 10)
+    return Samples(300, 160, 40) if size else Samples(60, 0, 20)
 
 
 def _quietly(sample: Callable[[int], dict[str, float]], seed: int) -> dict[str, float]:
