@@ -10,6 +10,7 @@ from problems import clouds, part, seeds, size, two_classes, with_upper
 
 from svmstat.kernels import RBF
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
+from svmstat.solver.solve import anchor_at
 
 # Two solutions with violations ≤ 1e-8 differ in the objective by at most 1e-8 · Σu; most are exact to rounding.
 TOL_OBJECTIVE = 1e-8
@@ -318,14 +319,18 @@ def test_no_problem_at_all(draw_problem):
     assert batch.intercept.shape == batch.status.shape == (0,)
 
 
+def arrays_of(qp, uppers, start):
+    return qp.gram.complete(), qp.upper, uppers, start.alpha, start.field, start.basis.inverse
+
+
 def test_inputs_are_not_changed(draw_problem, kinds):
     drawn = draw_problem(21, upper="tenths")
     qp = drawn.qp
     uppers = new_bounds(drawn, kinds)
-    start = solve(qp)
-    before = [a.copy() for a in (qp.gram.complete(), qp.upper, uppers, start.alpha, start.field, start.basis.inverse)]
+    start = anchor_at(qp, solve(qp))
+    before = [a.copy() for a in arrays_of(qp, uppers, start.solution)]
     solve(qp, uppers, start=start)
-    after = (qp.gram.complete(), qp.upper, uppers, start.alpha, start.field, start.basis.inverse)
+    after = arrays_of(qp, uppers, start.solution)
     for old, new in zip(before, after, strict=True):
         np.testing.assert_array_equal(old, new)
 

@@ -135,12 +135,12 @@ def _descended(
         expected = _expected_events(case, beta, h) if may_go_on else 0
         if expected * n_free > _WORTH[many] * steps:
             continue
-        if many and case.lead == 1:
+        if case.lead == 1:
             outcome = newton(case, beta, h, room)
             if outcome is Outcome.EXACT:
-                basis = None
+                basis, polished_exactly = None, True
                 break
-            if outcome is Outcome.BLOCKED and may_go_on:
+            if many and outcome is Outcome.BLOCKED and may_go_on:
                 continue
         rough = judge(case, beta, h).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS

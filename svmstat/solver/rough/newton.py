@@ -1,10 +1,12 @@
-"""From a rough solution to an exact one by a few Newton steps, where many free rows make the inverse R dear.
+"""From a rough solution to an exact one by a few Newton steps, where that is less work than the path.
 
 With the right partition the free rows need d with K_MM d + b1 = h_M and 1'd = −Σβ, h = s − Kβ: a Cholesky factor, a
-third of the work of R. Free rows that leave their box are put on its bound, bound rows whose gradient then has the
-wrong sign set free, and the step is made again. From a rough solution that is not quite rough this ends at once.
+third of the work of the inverse R of the path. Of many free rows those that leave their box are put on its bound all
+at once; of few the step ends where the first of them meets its bound, and is made anew without it. Bound rows whose
+gradient then has the wrong sign are set free, and so on. From a rough solution that is not quite rough this ends soon.
 
-Reference: Hintermüller, Ito & Kunisch (2002), The primal-dual active set strategy as a semismooth Newton method.
+References: Hintermüller, Ito & Kunisch (2002), The primal-dual active set strategy as a semismooth Newton method;
+Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3.
 """
 
 from enum import Enum
@@ -12,15 +14,21 @@ from enum import Enum
 import numpy as np
 from scipy.linalg import lapack
 
-from svmstat.solver.case import Case
+from svmstat.solver.case import Case, followed, fresh
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.solution import TOLERANCE, certify
 
 MANY = 200
-"""From so many free rows on the attempt is worth its price."""
+"""From so many free rows on a factor is too dear to be made anew for every row that meets its bound."""
 
-_ROUNDS, _SHARE = 6, 0.1
-"""Attempts to put the partition right, each by at most so many of the free rows."""
+_ROUNDS, _SHARE, _FEW = 6, 0.1, 8
+"""Attempts to put the partition right, each by at most so many of the free rows, or by a few."""
+
+_MEETINGS = 40
+"""Rows that may meet their bound one after the other before the path is shorter."""
+
+_RIDGE = 1e-10
+"""What is added to the diagonal, as a share, of rows that depend on others: then one of them soon meets its bound."""
 
 
 class Outcome(Enum):
@@ -34,39 +42,96 @@ class Outcome(Enum):
 def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
     """Make (β, h), both (n,), exact in place if the outcome is EXACT; otherwise they stay as they are.
 
-    ``room`` is memory for the blocks of the kernel matrix.
+    ``room`` is memory for the blocks of the kernel matrix. Of few free rows the last step is made once more from the h
+    that is computed anew: what is left of their gradients then is rounding.
     """
     gram, lo, hi = case.gram, case.lo, case.hi
     trial, trial_h = beta.copy(), h.copy()
     free = case.free(beta)
-    most_changes = _SHARE * np.count_nonzero(free)
+    many, certified = np.count_nonzero(free) >= MANY, False
+    most_changes = max(_FEW, _SHARE * np.count_nonzero(free))
     for _ in range(_ROUNDS):
         rows = np.flatnonzero(free)
-        d = _step(gram.block(rows, room), trial_h[rows], -float(trial.sum()))
-        if d is None:
+        if len(rows) == 0:
+            break
+        move, was = _clipped if many else _inside, trial.copy()
+        x = trial[rows]
+        step = move(gram.block(rows, room), x, trial_h[rows], float(trial.sum()), lo[rows], hi[rows])
+        if step is None:
             return Outcome.SINGULAR
-        moved = np.clip(trial[rows] + d, lo[rows], hi[rows])
-        gram.add(rows, trial[rows] - moved, trial_h)
-        trial[rows] = moved
-        wrong = (free & (trial <= lo)) | (free & (trial >= hi))
-        if not wrong.any():
-            if certify(trial_h, trial, lo, hi)[2] <= TOLERANCE:
-                beta[:], h[:] = trial, trial_h
+        trial[rows] = x
+        if certified:
+            gram.add(rows, -step, trial_h)
+        else:
+            trial_h = followed(case, trial, was, trial_h)
+        wrong = free & ((trial <= lo) | (trial >= hi))
+        if not (many and wrong.any()):
+            again, certified = certified, bool(certify(trial_h, trial, lo, hi)[2] <= TOLERANCE)
+            if certified and (many or again):
+                beta[:], h[:] = trial, trial_h if gram.fits else fresh(case, trial)
                 return Outcome.EXACT
-            b = trial_h[rows].mean()
-            wrong = ~free & (((trial < hi) & (trial_h > b)) | ((trial > lo) & (trial_h < b)))
-        if not 0 < np.count_nonzero(wrong) <= most_changes:
-            return Outcome.BLOCKED
+            free &= ~wrong
+            wrong[:] = False
+            if not certified and free.any():
+                b = trial_h[free].mean()
+                wrong = ~free & (((trial < hi) & (trial_h > b)) | ((trial > lo) & (trial_h < b)))
+        if np.count_nonzero(wrong) > most_changes:
+            break
         free ^= wrong
     return Outcome.BLOCKED
 
 
+def _clipped(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: Floats) -> Floats | None:
+    """The step of x (m,), in place, to the equations of all rows, what leaves its box put on the bound.
+
+    K (m, m) and the target (m,) are overwritten.
+    """
+    K += K.diagonal().mean()  # with c·11' added K is regular as soon as the bordered matrix is
+    d = _step(K, target, -total)
+    if d is not None:
+        np.clip(x + d, lo, hi, out=x)
+    return d
+
+
+def _inside(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: Floats) -> Floats | None:
+    """The step of x (m,), in place, to the equations of all rows that have not met their bound on the way.
+
+    K (m, m) and the target (m,) are overwritten.
+    """
+    size, rows, step = K.diagonal().mean(), np.arange(len(x)), np.zeros(len(x))
+    K += size  # what c·11'd adds to all targets is part of b
+    for _ in range(_MEETINGS):
+        d = _step(K[rows[:, None], rows], target[rows], -total)
+        if d is None:
+            raised = K[rows[:, None], rows]
+            raised.flat[:: len(rows) + 1] += _RIDGE * size
+            d = _step(raised, target[rows], -total)
+        if d is None:
+            break
+        bounds = np.where(d > 0.0, hi[rows], lo[rows])
+        shares = np.divide(bounds - x[rows], d, out=np.full(len(d), np.inf), where=d != 0.0)
+        first = shares.argmin()
+        d *= min(shares[first], 1.0)
+        step[rows] += d
+        x[rows] += d
+        if shares[first] >= 1.0:
+            return step
+        target -= K[:, rows] @ d
+        total += float(d.sum())
+        x[rows[first]] = bounds[first]
+        rows = np.delete(rows, first)
+        if len(rows) == 0:
+            break
+    return None
+
+
 def _step(K: Floats, target: Floats, total: float) -> Floats | None:
     """d (m,) with Kd + b1 = target for some b and 1'd = total; K (m, m) is overwritten."""
-    K += float(K.diagonal().mean())  # with c·11' added K is regular as soon as the bordered matrix is
     factor, singular = lapack.dpotrf(K.T, lower=0, overwrite_a=1)
     if singular:
         return None
-    both, _ = lapack.dpotrs(factor, np.column_stack([target, np.ones(len(K))]), lower=0)
-    u, v = both.T
+    both = np.ones((2, len(K)))
+    both[0] = target
+    solved, _ = lapack.dpotrs(factor, both.T, lower=0, overwrite_b=1)
+    u, v = solved.T
     return np.asarray(u - v * ((u.sum() - total) / v.sum()))

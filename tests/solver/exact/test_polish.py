@@ -13,6 +13,7 @@ from svmstat.solver.case import case_of
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.polish import make_basis, polish
 from svmstat.solver.problem import Sums
+from svmstat.solver.roads.single import basis_of
 from svmstat.solver.solution import FREE, certify, partition
 
 TOL_H = 1e-9  # h = s − Kβ, relative to Σ|β|
@@ -43,7 +44,8 @@ def test_the_basis_is_the_inverse_over_the_free_rows(draw_problem, seed):
     """[[0, 1'], [1, K_MM]] R = I, and M are rows between their bounds."""
     qp = draw_problem(seed, design="normal", kernel="rbf", upper="1").qp
     solution = solve(qp)
-    rows, R = solution.basis.rows, solution.basis.inverse
+    basis = basis_of(qp, solution)
+    rows, R = basis.rows, basis.inverse
     assert set(rows) >= set(np.flatnonzero(solution.free))
     assert len(set(rows.tolist())) == len(rows)
     if len(rows) == 0:

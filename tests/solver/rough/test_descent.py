@@ -12,6 +12,7 @@ from svmstat.solver.gram import Room
 from svmstat.solver.rough import descent
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.solution import certify
+from svmstat.solver.solve import anchor_at
 
 TOL_FIELD = 1e-6  # decision values of two certified solutions, relative to max(1, |h|)
 TOL_H = 1e-9  # h = s − Kβ after many blocks, relative to Σ|β|
@@ -168,13 +169,14 @@ def test_deletions_that_move_nothing_beyond_the_budget(monkeypatch):
     X, y = clouds(300, seed=9)
     qp = problem(X, y, 1.0, budget=1)
     start = solve(qp)
+    anchor = anchor_at(qp, start)
     idle = np.flatnonzero(start.alpha == 0)
     uppers = np.ones((len(idle), 300))
     uppers[np.arange(len(idle)), idle] = 0.0
     with monkeypatch.context() as nothing:
         nothing.setattr(Gram, "add", None)
         nothing.setattr(Gram, "block", None)
-        batch = solve(qp, uppers, start=start)
+        batch = solve(qp, uppers, start=anchor)
     assert len(idle) > 50 and (batch.status == Status.CERTIFIED).all() and (batch.road == Road.PATH).all()
     np.testing.assert_array_equal(batch.alpha, np.tile(start.alpha, (len(idle), 1)))
     assert_same(batch.field, solve(problem(X, y, 1.0), uppers).field)
