@@ -14,7 +14,7 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.roads.chain import carried_h, carried_over, chain, moved_on, unmoved
+from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
 from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
@@ -89,10 +89,7 @@ def solve(
         if problem.total is not None or isinstance(problem.gram, LowRank):
             return moved_on(problem, problem.upper, origin)
         same = unmoved(problem, problem.upper, origin)
-        if same is not None:
-            return same
-        beta = carried_over(problem, problem.upper, origin)
-        return solve_single(problem, problem.upper, beta, Road.WARM, carried_h(problem, beta, origin))
+        return set_off_from(problem, problem.upper, origin) if same is None else same
     uppers = np.ascontiguousarray(uppers, dtype=float)
     origin = solve(problem) if origin is None else origin
     if in_turn:

@@ -54,7 +54,13 @@ def moved_on(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
             return solution
     if last.status in (Status.ONE_CLASS, Status.INFEASIBLE):
         return solve_single(problem, upper, None, Road.COLD)
-    return solve_single(problem, upper, carried_over(problem, upper, last), Road.WARM)
+    return set_off_from(problem, upper, last)
+
+
+def set_off_from(problem: BoxQP, upper: Floats, last: Solution) -> Solution:
+    """The solution for upper bounds (n,) by a descent from what another one, which has both classes, carries over."""
+    beta = carried_over(problem, upper, last)
+    return solve_single(problem, upper, beta, Road.WARM, carried_h(problem, beta, last))
 
 
 def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
