@@ -141,7 +141,7 @@ def _machine(reading: Reading, posing: Posing, kernel: Kernel, solutions: list[A
 
 def _maps(reading: Reading, fit: SVMResults, held_out: Any) -> Fitted:
     """The maps of the probabilities, fitted to the stored held-out decision values."""
-    shape = fit.machine.decision_values.shape
+    shape = len(fit.machine.codes), len(fit.machine.pairs)
     by, own = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (None, None)
     if not isinstance(own, np.ndarray) or own.dtype != bool or own.shape != shape[1:]:
         reading.refuse("the map of the probabilities has not an entry for each pair of levels")
@@ -150,4 +150,4 @@ def _maps(reading: Reading, fit: SVMResults, held_out: Any) -> Fitted:
         return Fitted(fit.insample_maps, None, own)
     if not isinstance(by, np.ndarray) or by.dtype != float or by.shape != shape or np.isinf(by).any():
         reading.refuse("the held-out decision values are not of the rows of the fit")
-    return Fitted(fit_calibration(fit.machine, by, fit.insample_maps.coupling, kind), by, own)
+    return Fitted(fit_calibration(fit.machine, by, fit.coupled_by, kind), by, own)

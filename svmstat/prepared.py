@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, one_of, refuse
 from svmstat._tools.warn import warn
-from svmstat.calibration import COUPLINGS, fit_maps
-from svmstat.errors import CalibrationWarning, CertificateWarning, DataError
+from svmstat.calibration import COUPLINGS
+from svmstat.errors import CertificateWarning, DataError
 from svmstat.formula import ModelFrame, build_design
 from svmstat.kernels import Inherited, Kernel, additive_kernel, check_gram, warn_if_indefinite
 from svmstat.machine import Contrast, Machine, contrasts, fit_machine, nu_contrast
@@ -144,7 +144,7 @@ def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the
 def fit(
     prepared: Prepared, kernel: Kernel, C: float, nu: Nu | None = None, untuned: tuple[str, ...] = ()
 ) -> SVMResults:
-    """The machine on the data that were prepared, its Platt maps, and warnings of what the user should know."""
+    """The machine on the data that were prepared, and warnings of what the user should know."""
     frame = prepared.frame
     machine = fit_machine(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(nu), C=C)
     results = results_of(prepared, machine, untuned)
@@ -153,13 +153,12 @@ def fit(
 
 
 def results_of(prepared: Prepared, machine: Machine, untuned: tuple[str, ...], **known: Any) -> SVMResults:
-    """The results of a machine on the data that were prepared, with its in-sample Platt maps and what else is known."""
+    """The results of a machine on the data that were prepared, with what else is known of it."""
     frame = prepared.frame
     labels = None if frame.grouping is None else frame.grouping.codes
     units = units_of(labels, frame.weights, frame.weight_type == "frequency", machine.groups.of_row)
     machine = replace(machine, units=units)
-    insample = fit_maps(machine, prepared.coupling)
-    return SVMResults(frame, machine, prepared.decision, untuned, insample, prepared.calibration, **known)
+    return SVMResults(frame, machine, prepared.decision, untuned, prepared.coupling, prepared.calibration, **known)
 
 
 def _gram_columns(frame: ModelFrame, n: int) -> Floats:
@@ -179,8 +178,6 @@ def _warn_of(fit: SVMResults) -> None:
     if fit.kernel.may_be_indefinite and gram.fits:
         warn_if_indefinite(gram.complete())
     tell_of_certificate(fit)
-    if not fit.insample_maps.converged.all():
-        warn("the Platt calibration did not converge", CalibrationWarning)
 
 
 def tell_of_certificate(fit: SVMResults) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import svmstat.prepared
+import svmstat.results.calibrated
 import svmstat.results.two_levels
 from svmstat import SVMResults, svm, tune
 from svmstat.errors import (
@@ -395,15 +395,16 @@ def test_a_fit_without_certificate_is_warned_of(monkeypatch, K):
 
 def test_a_map_that_did_not_converge_is_warned_of(monkeypatch, K):
     """The last of all pairs."""
-    original = svmstat.prepared.fit_maps
+    original = svmstat.results.calibrated.fit_maps
 
     def fit_maps(*given):
         maps = original(*given)
         return dataclasses.replace(maps, converged=np.arange(len(maps.converged)) < len(maps.converged) - 1)
 
-    monkeypatch.setattr(svmstat.prepared, "fit_maps", fit_maps)
+    monkeypatch.setattr(svmstat.results.calibrated, "fit_maps", fit_maps)
+    fit = svm("y ~ depth", fishes(K), calibration="insample")
     with pytest.warns(CalibrationWarning, match="did not converge") as caught:
-        fit = svm("y ~ depth", fishes(K), calibration="insample")
+        fit.predict_proba()
     assert len(caught) == 1 and caught[0].filename == __file__
     assert "the Platt calibration did not converge" in " ".join(str(fit.summary()).split())
     assert re.search(r"Platt converged: +no", str(fit.summary()))

@@ -75,7 +75,7 @@ class Maps:
 
 def fit_maps(machine: Machine, coupling: str = "wu-lin-weng", near: Maps | None = None) -> Maps:
     """Platt's map of each pair, fitted to the decision values of its own rows; ``near`` as in `fit_maps_of`."""
-    return fit_maps_of(machine, machine.decision_values, coupling, near=near)
+    return fit_maps_of(machine, machine.own_values, coupling, near=near)
 
 
 def fit_maps_of(rows: Labelled, f: Floats, coupling: str, kind: str = "insample", near: Maps | None = None) -> Maps:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.once import Once
 from svmstat.kernels import Kernel, Precomputed
 from svmstat.machine.groups import Groups, expansion, gram_of, group_rows, point_by_point
 from svmstat.machine.pairs import (
@@ -17,6 +18,7 @@ from svmstat.machine.pairs import (
     decided_elsewhere,
     others_of,
     pair_along,
+    products_of,
     solved,
     with_solution,
 )
@@ -85,17 +87,33 @@ class Machine(Posed):
     Attributes
     ----------
     pairs : the machines
-    group_values : (G, P) decision values of the groups
-    decision_values : (n, P) decision values f(x_i) of the rows
     """
 
     pairs: tuple[Pair, ...]
-    group_values: Floats
-    decision_values: Floats
+    _of_groups: Once = field(default_factory=Once, kw_only=True)
+    _of_rows: Once = field(default_factory=Once, kw_only=True)
 
     def __repr__(self) -> str:
         pairs = f"{len(self.pairs)} pair{'s'[: len(self.pairs) != 1]} of classes"
         return f"<Machine: {pairs}, {len(self.X)} rows, {self.gram.n} of them different>"
+
+    @property
+    def group_values(self) -> Floats:
+        """(G, P) decision values of the groups."""
+        return self._of_groups.get(partial(_group_values, self))
+
+    @property
+    def decision_values(self) -> Floats:
+        """(n, P) decision values f(x_i) of the rows."""
+        return self._of_rows.get(partial(_row_values, self))
+
+    @property
+    def own_values(self) -> Floats:
+        """(n, P) decision values of the rows that each pair was fitted to, NaN elsewhere; no kernel value is needed."""
+        of_group = np.full((1 + self.gram.n, len(self.pairs)), np.nan)
+        for p, pair in enumerate(self.pairs):
+            of_group[pair.rows, p] = pair.solution.decision
+        return of_group[self.groups.of_row]
 
     @property
     def intercept(self) -> Floats:
@@ -283,9 +301,8 @@ def in_units(machine: Machine, place: Codes, weights: Floats, units: Units) -> M
     groups = Groups(first, place, own.weights, weights / own.weights[place], own.point)
     X = machine.X[np.ix_(place, place)] if isinstance(machine.kernel, Precomputed) else machine.X[place]
     return replace(
-        machine, X=X, codes=machine.codes[place], weights=weights, groups=groups,
-        decision_values=machine.decision_values[place], units=units,
-    )  # fmt: skip
+        machine, X=X, codes=machine.codes[place], weights=weights, groups=groups, units=units, _of_rows=Once()
+    )
 
 
 def rows_of(machine: Machine, groups: Codes) -> Floats:
@@ -338,23 +355,32 @@ def _pose(
 
 
 def _machine(posed: Posed, pairs: tuple[Pair, ...]) -> Machine:
-    """The machine whose pairs have these solutions: what they say of every row."""
-    kernel, X, groups, gram = posed.kernel, posed.X, posed.groups, posed.gram
-    group_values = np.empty((gram.n, len(pairs)))
-    for p, pair in enumerate(pairs):
-        group_values[pair.rows, p] = pair.solution.decision
-        others = others_of(pair.rows, gram.n)
-        group_values[others, p] = decided_elsewhere(gram, pair.rows, others, pair.solution, pair.problem.signs)
-    group_values = group_values[groups.point]
-    used = groups.of_row >= 0
-    values = group_values[groups.of_row]
-    if not used.all():
-        at = partial(_decision_at, kernel, X, groups, gram, pairs)
-        values[~used] = point_by_point(X[~used], X[used], values[used], at)
+    """The machine whose pairs have these solutions."""
     return Machine(
-        kernel, X, posed.codes, posed.weights, groups, posed.group_codes, gram, pairs, group_values, values,
+        posed.kernel, posed.X, posed.codes, posed.weights, posed.groups, posed.group_codes, posed.gram, pairs,
         units=posed.units,
     )  # fmt: skip
+
+
+def _group_values(machine: Machine) -> Floats:
+    """(G, P) what the pairs say of every group."""
+    gram, values = machine.gram, np.empty((machine.gram.n, len(machine.pairs)))
+    for p, pair in enumerate(machine.pairs):
+        values[pair.rows, p] = pair.solution.decision
+        others = others_of(pair.rows, gram.n)
+        values[others, p] = decided_elsewhere(gram, pair.rows, others, pair.solution, pair.problem.signs)
+    return values[machine.groups.point]
+
+
+def _row_values(machine: Machine) -> Floats:
+    """(n, P) what the pairs say of every row."""
+    X, groups = machine.X, machine.groups
+    used = groups.of_row >= 0
+    values = machine.group_values[groups.of_row]
+    if not used.all():
+        at = partial(_decision_at, machine.kernel, X, groups, machine.gram, machine.pairs)
+        values[~used] = point_by_point(X[~used], X[used], values[used], at)
+    return values
 
 
 def _decision_at(
@@ -372,11 +398,3 @@ def _decision_at(
     else:
         h = expansion(kernel, X, points, groups.first[support], coefficients[support], products)
     return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])
-
-
-def products_of(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
-    """K (r, m) times the coefficients (m, P), in the precision that each solution needs."""
-    if not any(solution.delicate for solution in solutions):
-        return np.asarray(K @ coefficients)
-    columns = (solution.products(K, coefficients[:, p]) for p, solution in enumerate(solutions))
-    return np.column_stack(list(columns))

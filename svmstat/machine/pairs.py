@@ -140,6 +140,14 @@ def pair_along(pair: Pair, costs: Floats) -> Iterator[Pair]:
         yield replace(pair, nu=None, C=cost, problem=replace(origin, upper=upper), solution=solution)
 
 
+def products_of(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
+    """K (r, m) times the coefficients (m, P), in the precision that each solution needs."""
+    if not any(solution.delicate for solution in solutions):
+        return np.asarray(K @ coefficients)
+    columns = (solution.products(K, coefficients[:, p]) for p, solution in enumerate(solutions))
+    return np.column_stack(list(columns))
+
+
 def others_of(rows: Codes, n_groups: int) -> Codes:
     """The groups that are not among the rows."""
     other = np.ones(n_groups, bool)

@@ -9,8 +9,9 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Additive
-from svmstat.machine.fit import Machine, products_of
+from svmstat.machine.fit import Machine
 from svmstat.machine.groups import expansion
+from svmstat.machine.pairs import products_of
 
 Products = Callable[[Floats, Floats], Floats]
 

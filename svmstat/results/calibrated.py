@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat._tools.once import Once
 from svmstat._tools.warn import warn
-from svmstat.calibration import VENN_ABERS, Calibration, Maps
+from svmstat.calibration import VENN_ABERS, Calibration, Maps, fit_maps
 from svmstat.errors import CalibrationWarning
 from svmstat.resampling import LeaveOneOut, leave_one_out
 from svmstat.resampling.unseen import MOST_LEFT_OUT, Fitted, held_out_maps
@@ -30,16 +30,28 @@ class Calibrated(Settings):
 
     Attributes
     ----------
-    insample_maps : Maps
-        The maps fitted to the in-sample decision values, which deviance, influence and goodness of fit use [003].
+    coupled_by : str
+        How class probabilities are made from those of the pairs of more than two levels.
     asked : str
         What the map of the probabilities is to be fitted to, one of ``CALIBRATIONS``.
     """
 
-    insample_maps: Maps
+    coupled_by: str
     asked: str
+    _insample: Once = field(default_factory=Once, init=False)
     _left: Once = field(default_factory=Once, init=False)
     _fitted: Once = field(default_factory=Once, init=False)
+
+    @property
+    def insample_maps(self) -> Maps:
+        """Platt's maps of the in-sample decision values, which deviance, influence and goodness of fit use [003]."""
+        return self._insample.get(self._fit_insample)
+
+    def _fit_insample(self) -> Maps:
+        maps = fit_maps(self.machine, self.coupled_by)
+        if not maps.converged.all():
+            warn("the Platt calibration did not converge", CalibrationWarning)
+        return maps
 
     @property
     def n_used(self) -> int:
@@ -102,4 +114,4 @@ class Calibrated(Settings):
     def coupling(self) -> str:
         """How class probabilities are made from those of the pairs of more than two levels."""
         self.shape.require_many("coupling", "calibration, the map of the one pair")
-        return self.insample_maps.coupling
+        return self.coupled_by

@@ -37,8 +37,8 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
         Costs, priors and class weights.
     untuned : tuple of str
         Which of C and the parameters of the kernel were left at their defaults.
-    insample_maps : Maps
-        The maps fitted to the in-sample decision values, which deviance, influence and goodness of fit use [003].
+    coupled_by : str
+        What ``coupling`` was in the call of `svm`.
     asked : str
         What ``calibration`` was in the call of `svm`.
     """

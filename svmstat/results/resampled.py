@@ -10,7 +10,6 @@ import numpy as np
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
-from svmstat.calibration import fit_maps
 from svmstat.diagnostics import Evidence, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
@@ -252,8 +251,7 @@ def _without(fit: Resampled, lot: Codes) -> Said:
     if not keeps_all(fit.frame.codes, fit.frame.weights, kept):
         return nothing(len(lot), len(fit.classes))
     machine = reweighted(fit.machine, kept)
-    insample = fit_maps(machine, fit.insample_maps.coupling)
-    other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept), insample_maps=insample)
+    other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept))
     f = machine.decision_values[lot]
     failed = not other.converged or not other.maps.converged.all()
     return Said(other.maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f)

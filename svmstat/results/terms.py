@@ -12,7 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, flag, nearest, refuse, workers
 from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
-from svmstat.calibration import fit_maps, log_of_own
+from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
 from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
 from svmstat.formula import Design, ModelFrame
@@ -185,10 +185,8 @@ class Termed(Resampled, Updated):
         X = np.ascontiguousarray(frame.X[:, ~columns])
         machine = fit_machine(kernel, X, frame.codes, frame.weights, self.machine.pairs, C=self.machine.C)
         machine = replace(machine, units=self.machine.units)
-        return replace(
-            self, frame=replace(frame, X=X, design=frame.design.without(gone)), machine=machine,
-            insample_maps=fit_maps(machine, self.insample_maps.coupling), call=None, optimism=None,
-        )  # fmt: skip
+        frame = replace(frame, X=X, design=frame.design.without(gone))
+        return replace(self, frame=frame, machine=machine, call=None, optimism=None)
 
     def _tests(
         self, kind: str, base: Evidence, names: Sequence[str], with_it: Sequence[tuple[str, ...]],

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from machines import KERNELS, TOL_FIT, assert_same, fit
 from problems import seeds
 
+import svmstat.machine.fit
 from svmstat.calibration import fit_maps, fit_maps_of, fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, gram
 from svmstat.machine import group_rows, reweighted
@@ -230,6 +231,24 @@ def test_machines_beyond_the_budget(clouds, budget, monkeypatch):
     assert all(pair.problem.gram.fits == (allowed > 1000) for pair in machine.pairs)
     assert_same(machine.decision_values, expected.decision_values)
     assert_same(machine.decision_function(X), expected.decision_values)
+
+
+def test_what_pairs_say_of_other_classes_is_computed_when_asked_for(clouds, monkeypatch):
+    X, codes = clouds(60, 3, seed=5)
+    weights = np.where(np.arange(60) % 10 == 7, 0.0, 1.0)
+    asked = []
+    computed = svmstat.machine.fit.decided_elsewhere
+    monkeypatch.setattr(svmstat.machine.fit, "decided_elsewhere", lambda *given: asked.append(0) or computed(*given))
+    machine = fit(RBF(0.5), X, codes, weights)
+    own = machine.own_values
+    fit_maps(machine)
+    assert not asked
+    values = machine.decision_values
+    assert len(asked) == 3
+    assert machine.decision_values is values
+    theirs = (machine.signs != 0.0) & (weights > 0)[:, None]
+    np.testing.assert_array_equal(np.isnan(own), ~theirs)
+    assert_same(own[theirs], values[theirs])
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from levels import matrix, sample, standardised
 
 from svmstat import svm
-from svmstat.calibration import fit_maps
+from svmstat.calibration import fit_maps_of
 from svmstat.errors import ArgumentError, DataError
 
 TOL_LOOP = 1e-6  # two certified fits of one sample, and what Platt's map makes of them
@@ -81,7 +81,7 @@ def test_replicates_are_fits_to_weights(K):
         np.testing.assert_allclose(f[r], g, rtol=0, atol=TOL_LOOP * max(1.0, np.abs(g).max()))
         if arrays.unmapped[r]:
             continue
-        maps = fit_maps(replace(again.machine, weights=weights[1]))
+        maps = fit_maps_of(replace(again.machine, weights=weights[1]), again.machine.decision_values, again.coupled_by)
         np.testing.assert_allclose(arrays.maps.slope[r, 0], maps.slope, rtol=TOL_LOOP, atol=TOL_LOOP)
         np.testing.assert_allclose(arrays.maps.intercept[r, 0], maps.intercept, rtol=TOL_LOOP, atol=TOL_LOOP)
 
