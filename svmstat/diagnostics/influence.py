@@ -196,11 +196,18 @@ class InfluenceResult(Printed):
         >>> fit.get_influence().envelope(rng=1)
         <Envelope: maxima over rows in 99 replicates>
         """
+        self.check_replicates(B)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        return self.keep_envelope(self.resample(B, seed_sequence("rng", rng), n_jobs, progress))
+
+    def check_replicates(self, B: int) -> None:
+        """Refuse an envelope of groups, or of too few replicates."""
         if self.grouped:
             raise UnavailableError("an envelope exists for single rows: get_influence(by='row').envelope().")
         at_least("B", B, LEAST)
-        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        maxima = self.resample(B, seed_sequence("rng", rng), n_jobs, progress)
+
+    def keep_envelope(self, maxima: Floats) -> Envelope:
+        """The envelope of maxima over rows (B, 5), which is kept."""
         self._kept.value = Envelope(pd.DataFrame(maxima, columns=list(MEASURES)))
         return self._known
 

@@ -70,10 +70,11 @@ def report(
     """
     seed = int(np.random.default_rng().integers(2**32)) if rng is None else rng
     shown_seed, how = seed_text(seed), (n_jobs, progress)  # a Generator has moved on afterwards
-    gof = fit.gof(B=B, method=method, level=level, rng=seed, n_jobs=n_jobs, progress=progress)
-    loo = fit.loo(*how)
-    influence = fit.get_influence()
-    if draws_labels(fit):
+    influence = fit.get_influence(*how)
+    together = influence if method == "residual" and B >= LEAST and draws_labels(fit) else None
+    gof = fit.gof(B, method, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
+    loo = fit.loo()
+    if draws_labels(fit) and together is None:
         influence.envelope(max(B, LEAST), _another(seed, 1), n_jobs, progress)
     parts = {
         "Summary": [fit.summary().as_html()],

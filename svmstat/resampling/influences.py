@@ -7,7 +7,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine
 from svmstat.objective.units import Units
-from svmstat.resampling.predicted import How, predicted
+from svmstat.resampling.predicted import How, Predicted, predicted
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,14 @@ def largest_influences(how: How, machine: Machine, point: Codes) -> Floats | Non
     """The maximum over rows of each of ``MEASURES`` for a refit; None where a row cannot be held out."""
     del point  # the maximum does not care where rows are
     found = predicted(machine, how, influence=True)
-    if found is None or found.left is None:
+    return None if found is None else largest_of(found)
+
+
+def largest_of(found: Predicted) -> Floats | None:
+    """The maxima of a fit; None where nothing is known of the influence of its rows."""
+    if found.left is None:
         return None
-    changes = found.left.changes
+    machine, changes = found.machine, found.left.changes
     each = influences(
         machine.weights, found.deviance, changes.deviance_deleted,
         found.insample.log_likelihoods(machine.decision_values, machine.codes), found.unseen.log_likelihood,

@@ -7,6 +7,7 @@ weight w are w copies, each at distance zero from the others.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import RBF, Precomputed
 from svmstat.kernels.gamma import typical_distance
 from svmstat.machine import Machine, rows_of
+from svmstat.resampling.influences import largest_of
 from svmstat.resampling.predicted import How, Predicted, predicted
 from svmstat.resampling.relabelled import first_of_points
 
@@ -50,10 +52,19 @@ def residuals(machine: Machine, probability: Floats, deviance: float, point: Cod
     return Residuals(sums, (w * r**2).sum(axis=0), (w * p * (1.0 - p)).sum(axis=0), deviance)
 
 
-def look_at_residuals(how: How, n_points: int, machine: Machine, point: Codes) -> Residuals | None:
-    """Those of a refit; None where a row cannot be held out."""
-    found = predicted(machine, how)
-    return None if found is None else of_predicted(found, point, n_points)
+class Seen(NamedTuple):
+    """What there is to see in a refit: its residuals and, where asked for, the largest influences."""
+
+    residuals: Residuals
+    largest: Floats | None
+
+
+def look_at_residuals(how: How, n_points: int, influence: bool, machine: Machine, point: Codes) -> Seen | None:
+    """Those of a refit, with ``influence`` the largest of its rows; None where a row cannot be held out."""
+    found = predicted(machine, how, influence)
+    if found is None:
+        return None
+    return Seen(of_predicted(found, point, n_points), largest_of(found) if influence else None)
 
 
 def of_predicted(found: Predicted, point: Codes, n_points: int) -> Residuals:

@@ -65,7 +65,8 @@ def test_replicates_depend_on_the_seed_alone(method, K):
     fit = svm("y ~ x + z", sample(K, 90, seed=8))
     first = fit.gof(B=40, method=method, rng=5).replicates
     np.testing.assert_array_equal(fit.gof(B=40, method=method, rng=5, n_jobs=2).replicates, first)
-    np.testing.assert_array_equal(fit.gof(B=25, method=method, rng=5).replicates, first[:25])
+    for B in (25, 26, 39):  # the last ones are together with fewer others
+        np.testing.assert_array_equal(fit.gof(B=B, method=method, rng=5).replicates, first[:B])
     assert (fit.gof(B=40, method=method, rng=6).replicates != first).any()
     drawn = np.random.default_rng(1)
     assert (fit.gof(B=5, rng=drawn).replicates != fit.gof(B=5, rng=drawn).replicates).any()

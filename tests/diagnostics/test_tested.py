@@ -130,6 +130,27 @@ def test_envelopes_are_points_of_maxima(K):
         plt.close(ax.figure)
 
 
+@pytest.mark.parametrize("K", [2, 3])
+def test_an_envelope_of_the_replicates_of_the_test(K):
+    """The same as of both apart, where the random numbers are the same."""
+    fit = svm("y ~ x + z", sample(K, 40, seed=5))
+    together, alone = fit.get_influence(), fit.get_influence()
+    gof = fit.gof(B=99, rng=1, envelope_of=together)
+    np.testing.assert_allclose(gof.replicates, fit.gof(B=99, rng=1).replicates, rtol=1e-9)
+    maxima = alone.envelope(rng=1).maxima
+    for name in maxima:
+        assert together._known.critical_value(name) == pytest.approx(alone._known.critical_value(name), rel=1e-9)
+    assert together.has_envelope and (together.beyond() == alone.beyond()).all(axis=None)
+    other = svm("y ~ x + z", sample(K, 40, seed=5)).get_influence()
+    for wrong in (other, "influence"):
+        with pytest.raises(ArgumentError, match=r"envelope_of=.*get_influence\(\) of this very fit"):
+            fit.gof(B=99, envelope_of=wrong)
+    with pytest.raises(ArgumentError, match="B=98"):
+        fit.gof(B=98, envelope_of=together)
+    with pytest.raises(UnavailableError, match="method='pairs' leaves no row out"):
+        fit.gof(B=99, method="pairs", envelope_of=together)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

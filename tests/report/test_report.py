@@ -305,7 +305,7 @@ def test_names_are_escaped():
 def test_failed_replicates_are_told(fit, monkeypatch):
     result = fit.gof(B=B, rng=1)
     result.replicates[:4] = np.nan
-    monkeypatch.setattr(type(fit), "gof", lambda _, **options: result)
+    monkeypatch.setattr(type(fit), "gof", lambda *_, **options: result)
     assert f"4 of {B} replicates failed and do not count." in text(report(fit, B=B, rng=1))
 
 
@@ -316,7 +316,7 @@ def test_no_replicate_and_no_prediction(fit, monkeypatch):
     full = fit.loo()
     nothing = np.full(fit.n_rows, np.nan)
     loo = replace(full, arrays=replace(full.arrays, decision_values=nothing))
-    monkeypatch.setattr(type(fit), "gof", lambda _, **options: result)
+    monkeypatch.setattr(type(fit), "gof", lambda *_, **options: result)
     monkeypatch.setattr(type(fit), "loo", lambda *given, **options: loo)
     shown = text(report(fit, B=9, rng=1))
     assert "No replicate could be fitted" in shown

@@ -209,6 +209,22 @@ def test_deleting_a_row_that_is_no_support_vector_changes_nothing(draw_problem, 
             assert batch.steps[q] == 0
 
 
+@pytest.mark.parametrize("C", [0.3, 30.0])
+def test_which_problems_are_solved_together_changes_no_bit(C):
+    """Deletions and drawn rows, in batches of other sizes."""
+    rng = np.random.default_rng(6)
+    X, y = clouds(60, 2, rng)
+    qp = BoxQP(Gram(RBF(0.5).bind(X)), y, np.ones(60), np.full(60, C))
+    drawn = C * rng.multinomial(60, np.full(60, 1 / 60), size=7)
+    uppers = np.concatenate([np.where(np.eye(60, dtype=bool)[:30], 0.0, C), drawn])
+    start = solve(qp)
+    whole = solve(qp, uppers, start=start)
+    for size_of in (1, 2, 3, 5):
+        parts = [solve(qp, uppers[q : q + size_of], start=start) for q in range(0, len(uppers), size_of)]
+        for name in ("alpha", "field", "intercept_interval"):
+            np.testing.assert_array_equal(np.concatenate([getattr(each, name) for each in parts]), getattr(whole, name))
+
+
 @given(seed=seeds)
 def test_unchanged_bounds_change_nothing(draw_problem, seed):
     qp = draw_problem(seed).qp

@@ -165,7 +165,10 @@ def put_certificate(lo, hi, q, paths):
 
 @compiled()
 def _combine_four(stored, rows, delta, h):
-    """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time."""
+    """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time.
+
+    Row by row, so that a row whose delta is zero changes no bit: which problems are together must not matter.
+    """
     n, m = h.shape[1], rows.shape[0]
     for start in range(0, n, 512):
         stop = min(start + 512, n)
@@ -176,10 +179,10 @@ def _combine_four(stored, rows, delta, h):
             c0, c1, c2, c3 = delta[0, a], delta[1, a], delta[2, a], delta[3, a]
             d0, d1, d2, d3 = delta[0, a + 1], delta[1, a + 1], delta[2, a + 1], delta[3, a + 1]
             for i in range(stop - start):
-                h0[i] -= c0 * r[i] + d0 * s[i]
-                h1[i] -= c1 * r[i] + d1 * s[i]
-                h2[i] -= c2 * r[i] + d2 * s[i]
-                h3[i] -= c3 * r[i] + d3 * s[i]
+                h0[i] = (h0[i] - c0 * r[i]) - d0 * s[i]
+                h1[i] = (h1[i] - c1 * r[i]) - d1 * s[i]
+                h2[i] = (h2[i] - c2 * r[i]) - d2 * s[i]
+                h3[i] = (h3[i] - c3 * r[i]) - d3 * s[i]
             a += 2
         if a < m:
             r = stored[rows[a], start:stop]
@@ -222,12 +225,7 @@ def certify_all(stored, origin, h0, wanted, paths):
         for c in range(waiting):
             for a in range(m):
                 delta[c, a] = beta[queue[c], rows[a]] - origin.beta[rows[a]]
-        if waiting == 1:
-            for a in range(m):
-                delta[0, a] *= -1.0
-            combine(stored, rows[:m], delta[0], part[0])
-        else:
-            _combine_four(stored, rows[:m], delta, part)
+        _combine_four(stored, rows[:m], delta, part)
         for c in range(waiting):
             k = queue[c]
             copy_into(paths.h[k], part[c])
