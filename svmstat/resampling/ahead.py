@@ -11,14 +11,14 @@ from numba import typeof
 from svmstat._tools.second import join
 from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
-from svmstat.calibration.platt import fit_falling_map, fit_map, fit_maps_without
+from svmstat.calibration.platt import fit_falling_map, fit_maps_without
 from svmstat.resampling.leave_one_out import _diagnose
-from svmstat.solver import OF_MANY_SOLUTIONS
+from svmstat.solver import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
 
 _V, _M, _ROWS, _SOME = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0, np.bool_)
 
 AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
-    (fit_map, (_V, _V, _V, 0.0, 0.0)),
+    *OF_ONE_SOLUTION,
     (fit_maps_without, (_V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     (fit_falling_map, (_V, _V, _V, 0.0, 0.0)),
     (pairwise, (_M, 0)),

@@ -1,8 +1,8 @@
 """Many quite different bound vectors on a matrix in memory: each solved on the rows that its bounds leave open.
 
 A bootstrap replicate changes a third of the bounds, so that no path from the full fit is short. Its open rows are
-gathered into a block of their own; descent and path on the block are those of a single problem without its care for
-ill-conditioned bases: where that is needed the problem is handed back.
+gathered into a block of their own; descent and Newton steps on the block are those of a single problem. Where these do
+not lead to the solution the problem is handed back.
 
 On a matrix of low rank with a large cost a descent takes steps without end, and a path is short of free rows: so a
 problem is handed back as well once the path from the full fit would have been the shorter way.
@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.compiled import compiled, copy_into
-from svmstat.solver.exact.basis import Free, Point, complete_basis, correct_free, exclude_where
-from svmstat.solver.exact.bordered import INDEPENDENT, bordered_block
-from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move, right_signs
+from svmstat.solver.exact.path import ARRIVED
 from svmstat.solver.gram import Floats, combine, gather
-from svmstat.solver.problem import BoxQP, Sums
+from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import walk_all
 from svmstat.solver.roads.paths import OVERRUN, Paths, Wanted, open_box, put_certificate
+from svmstat.solver.rough.inside import inside
+from svmstat.solver.rough.newton import MANY, MOST_CHANGES
 from svmstat.solver.rough.smo import smo
-from svmstat.solver.solution import FREE, TOLERANCE, Solution, certify, middle, partition, settle
+from svmstat.solver.solution import TOLERANCE, Solution, certify, middle
 
 TOO_LONG = 7
 """The descent has taken more steps than the path from the neighbouring solution would be worth."""
@@ -44,8 +44,8 @@ the descent from the start, scaled, takes a half to a third of the start's own s
 """
 
 
-_ROOM = 64
-"""Rows that may become free on the way."""
+_ROUNDS = 6
+"""Attempts to put the partition right before the descent goes on."""
 
 _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
@@ -69,41 +69,71 @@ def _start(beta0, upper0, upper, lo, hi, rows, beta):
 
 
 @compiled()
-def _exact(K, s, lo, hi, beta, h, max_events):
-    """One round of the polish on every row of K (m, m); (β, h) in place. Returns (code, events)."""
-    m = beta.shape[0]
-    settle(beta, lo, hi)
-    b_low, b_high, violation, _ = certify(h, beta, lo, hi)
-    b = np.array([middle(b_low, b_high)])
-    status, g, n_free = partition(beta, lo, hi), np.empty(m), 0
-    for i in range(m):
-        g[i] = b[0] - h[i]
-        n_free += status[i] == FREE
-    width = n_free + _ROOM
-    sums = Sums(np.zeros(m, np.int64), np.zeros(1))
-    free = Free(np.empty(width, np.int64), np.empty((width, width)), np.zeros(1, np.int64))
-    place = 0
-    for i in range(m):
-        if status[i] == FREE:
-            free.members[place] = i
-            place += 1
-    free.size[0] = bordered_block(K, sums.group, free.members[:n_free], INDEPENDENT, free.inverse, np.int64(1))
-    point = Point(beta, g.copy(), lo.copy(), hi.copy(), status, b)
-    if free.size[0] < n_free:  # dependent free rows slide to a bound, along which no gradient changes
-        complete_basis(K, sums, point, free)
-    copy_into(point.g, right_signs(g, status, violation))
-    nothing, ds = np.zeros(m), np.empty(m)
-    for i in range(m):
-        ds[i] = point.g[i] - g[i]
-    code, events = move(K, sums, point, free, Change(nothing, nothing, ds, np.zeros(1)), max_events)
-    settle(beta, lo, hi)
-    bound = np.empty(m, np.bool_)
-    for i in range(m):
-        bound[i] = not lo[i] < beta[i] < hi[i]
-    exclude_where(sums, free, bound)
-    _fresh(K, s, beta, h)
-    correct_free(K, sums, lo, hi, beta, h, b, free, 0.0, np.int64(1))
-    return code, events
+def _exact(K, s, lo, hi, beta, h):
+    """Make (β, h) of all rows of K (m, m) exact in place, as `newton` does for few free rows; whether that was done.
+
+    Where it was not, β is as good as before or better.
+    """
+    n = beta.shape[0]
+    free, rows, certified = np.empty(n, np.bool_), np.empty(n, np.int64), False
+    for i in range(n):
+        free[i] = lo[i] < beta[i] < hi[i]
+    m = _numbers(free, rows)
+    most = max(MOST_CHANGES, m // 10)
+    for _ in range(_ROUNDS):
+        if m == 0:
+            return False
+        block, x, target = np.empty((m, m)), np.empty(m), np.empty(m)
+        low, high, step = np.empty(m), np.empty(m), np.empty(m)
+        gather(K, rows[:m], rows[:m], np.arange(m), block)
+        for a in range(m):
+            i = rows[a]
+            x[a], target[a], low[a], high[a] = beta[i], h[i], lo[i], hi[i]
+        if not inside(block, x, target, beta.sum(), low, high, step):
+            return False
+        for a in range(m):
+            beta[rows[a]], step[a] = x[a], -step[a]
+        if certified:
+            combine(K, rows[:m], step, h)
+        else:
+            _fresh(K, s, beta, h)
+        before, certified = certified, certify(h, beta, lo, hi)[2] <= TOLERANCE
+        if certified and (before or m >= MANY):
+            return True
+        if not certified and _set_free(h, beta, lo, hi, free) > most:
+            return False
+        m = _numbers(free, rows)
+    return False
+
+
+@compiled()
+def _numbers(free, rows):
+    """Write the numbers of the rows that are ``free`` (n,) into ``rows`` (n,); how many they are."""
+    m = 0
+    for i in range(free.shape[0]):
+        if free[i]:
+            rows[m] = i
+            m += 1
+    return m
+
+
+@compiled()
+def _set_free(h, beta, lo, hi, free):
+    """Rows at their bound are ``free`` (n,) no more, unless their gradient has the wrong sign; how many of these."""
+    b, m, freed = 0.0, 0, 0
+    for i in range(free.shape[0]):
+        free[i] = free[i] and lo[i] < beta[i] < hi[i]
+        if free[i]:
+            b += h[i]
+            m += 1
+    if m == 0:
+        return freed
+    b /= m
+    for i in range(free.shape[0]):
+        if not free[i] and ((beta[i] < hi[i] and h[i] > b) or (beta[i] > lo[i] and h[i] < b)):
+            free[i] = True
+            freed += 1
+    return freed
 
 
 @compiled()
@@ -144,7 +174,7 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
     for q in range(uppers.shape[0]):
         if not chosen[q]:
             continue
-        m = 0
+        m = np.int64(0)  # a 0 of its own type would have smo compiled once more
         for i in range(n):
             if uppers[q, i] > 0.0:
                 opened[m] = i
@@ -170,12 +200,8 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
             last = k + 1 == _HANDOVERS.shape[0]
             if not last and _expected_events(part_h, part, lo, hi) > 0.7 * steps[q]:
                 continue
-            result, spent = _exact(K, s, lo, hi, part, part_h, 100 + 4 * m if last else 100 + m // 4)
-            paths.events[q] += spent
-            if certify(part_h, part, lo, hi)[2] <= TOLERANCE:
+            if _exact(K, s, lo, hi, part, part_h):
                 code[q] = ARRIVED
-                break
-            if result == UNSTABLE:
                 break
         if code[q] == TOO_LONG:
             continue

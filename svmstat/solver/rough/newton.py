@@ -16,19 +16,14 @@ from scipy.linalg import lapack
 
 from svmstat.solver.case import Case, followed, fresh
 from svmstat.solver.gram import Floats, Room
+from svmstat.solver.rough.inside import inside
 from svmstat.solver.solution import TOLERANCE, certify
 
 MANY = 200
 """From so many free rows on a factor is too dear to be made anew for every row that meets its bound."""
 
-_ROUNDS, _SHARE, _FEW = 6, 0.1, 8
-"""Attempts to put the partition right, each by at most so many of the free rows, or by a few."""
-
-_MEETINGS = 40
-"""Rows that may meet their bound one after the other before the path is shorter."""
-
-_RIDGE = 1e-10
-"""What is added to the diagonal, as a share, of rows that depend on others: then one of them soon meets its bound."""
+_ROUNDS, _SHARE, MOST_CHANGES = 6, 0.1, 8
+"""Attempts to put the partition right, each by at most so large a share of the free rows, or so many."""
 
 
 class Outcome(Enum):
@@ -49,7 +44,7 @@ def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
     trial, trial_h = beta.copy(), h.copy()
     free = case.free(beta)
     many, certified = np.count_nonzero(free) >= MANY, False
-    most_changes = max(_FEW, _SHARE * np.count_nonzero(free))
+    most_changes = max(MOST_CHANGES, _SHARE * np.count_nonzero(free))
     for _ in range(_ROUNDS):
         rows = np.flatnonzero(free)
         if len(rows) == 0:
@@ -98,31 +93,8 @@ def _inside(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: 
 
     K (m, m) and the target (m,) are overwritten.
     """
-    size, rows, step = K.diagonal().mean(), np.arange(len(x)), np.zeros(len(x))
-    K += size  # what c·11'd adds to all targets is part of b
-    for _ in range(_MEETINGS):
-        d = _step(K[rows[:, None], rows], target[rows], -total)
-        if d is None:
-            raised = K[rows[:, None], rows]
-            raised.flat[:: len(rows) + 1] += _RIDGE * size
-            d = _step(raised, target[rows], -total)
-        if d is None:
-            break
-        bounds = np.where(d > 0.0, hi[rows], lo[rows])
-        shares = np.divide(bounds - x[rows], d, out=np.full(len(d), np.inf), where=d != 0.0)
-        first = shares.argmin()
-        d *= min(shares[first], 1.0)
-        step[rows] += d
-        x[rows] += d
-        if shares[first] >= 1.0:
-            return step
-        target -= K[:, rows] @ d
-        total += float(d.sum())
-        x[rows[first]] = bounds[first]
-        rows = np.delete(rows, first)
-        if len(rows) == 0:
-            break
-    return None
+    step = np.empty(len(x))
+    return step if inside(K, x, target, total, lo, hi, step) else None
 
 
 def _step(K: Floats, target: Floats, total: float) -> Floats | None:
