@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import svmstat
+from svmstat._tools.garbage import seldom_collected
 
 _COMMANDS = {
     "fit": "fit a support vector machine and print its summary",
@@ -91,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = {name: subparsers.add_parser(name, help=what) for name, what in _COMMANDS.items()}
     if _COMMANDS.keys().isdisjoint(given):
         parser.parse_args(given)  # the help, the version or an error: it does not return
-    return int(import_module("svmstat.commands").run(parser, commands, given))
+    with seldom_collected():
+        return int(import_module("svmstat.commands").run(parser, commands, given))
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from svmstat._tools.garbage import seldom_collected
 from svmstat._tools.second import join
 from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
 from svmstat.calibration.platt import fit_falling_map, fit_maps_without
 from svmstat.resampling.leave_one_out import _diagnose
-from svmstat.solver import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
+from svmstat.solver import OF_A_PATH, OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
 
 _V, _M, _ROWS, _SOME = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0, np.bool_)
 
@@ -25,11 +26,13 @@ AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (_diagnose, (_M, _V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     *OF_MANY_SOLUTIONS,
     (isotonic, (_V, _V)),
+    *OF_A_PATH,
 )
 """Functions in the order in which they are compiled, each with arguments of the types that it is called with.
 
-What a summary needs comes with the last of it first: the first process comes from the other side. The paths of
-leave-one-out, with which a summary begins, are for the first process, unless nobody has asked for a summary yet.
+What the first process needs next comes first, while that compiles the descent; then what a summary needs, with the last
+of it first: the first process comes from the other side. The paths of leave-one-out, with which a summary begins, are
+for the first process, unless nobody has asked for a summary yet.
 """
 
 
@@ -46,5 +49,6 @@ def types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 if __name__ == "__main__":
     join()
-    for function, arguments in AHEAD:
-        function.compile(types_of(arguments))
+    with seldom_collected():
+        for function, arguments in AHEAD:
+            function.compile(types_of(arguments))
