@@ -5,8 +5,7 @@ bordered matrix is: what it adds is part of b. The factor loses the row that met
 meeting costs m² where a factor costs a third of m³. Rows that depend on others have a little added to their pivot:
 along the direction in which no gradient changes one of them meets its bound at once.
 
-References: Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3; Golub & Van Loan (2013), Matrix
-Computations, section 6.5.2.
+Reference: Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3.
 """
 
 import numpy as np
