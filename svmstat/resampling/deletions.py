@@ -126,9 +126,18 @@ def deletions_per_task(gram: Gram) -> int:
     return _CHUNK if gram.fits else _CHUNK_ON_DEMAND
 
 
+_WORTH_TRIALS = 2**17
+"""Deletions times rows."""
+
+
 def trials(moved: NDArray[np.bool_], gram: Gram) -> list[tuple[Codes, float]]:
-    """A few of D deletions, how many times as many there are: some whose β is ``moved`` (D,), and others."""
-    found = []
+    """A few of D deletions, how many times as many there are: some whose β is ``moved`` (D,), and others.
+
+    None of few deletions of few rows, which take no time worth telling.
+    """
+    found: list[tuple[Codes, float]] = []
+    if len(moved) * gram.n < _WORTH_TRIALS:
+        return found
     for alike in (np.flatnonzero(moved), np.flatnonzero(~moved)):
         if len(alike):
             few = alike[:: _TRIAL if gram.fits else len(alike)]
