@@ -7,7 +7,6 @@ from benchmarks.problems import banana, interaction, mackerel, two_class_machine
 from svmstat._tools.compiled import compiled
 from svmstat.kernels import RBF, Linear
 from svmstat.solver import anchor_at
-from svmstat.solver.case import case_of
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import Change
 from svmstat.solver.exact.tableau import Tableau, walk
@@ -39,7 +38,7 @@ def made(data, kernel, C, together):
     lo, hi = problem.box(solution.upper)
     descent = Descent(problem.gram.complete(), problem.n, lo, hi, np.zeros(problem.n), problem.linear.copy())
     tableau = anchor_at(problem, solution).tableau
-    origin = origin_of(problem, case_of(problem, solution.upper), solution)
+    origin = origin_of(problem, solution)
     starts = [_start(problem, tableau, origin, upper) for upper in _deletions(solution, together)]
     return descent, Walks(*tableau[1:], *(np.array(each) for each in zip(*starts, strict=True)))
 
@@ -77,7 +76,7 @@ def _start(problem, tableau, origin, upper):
 @compiled()
 def walk_all(T, T_b, side, diagonal, beta, g, lo, hi, status, b, dlo, dhi, max_events, code, events):  # noqa: PLR0913, PLR0917 - the call that all languages have
     """Each walk (k,) from its start, as `follow_tableau` calls them: the ends in place, code and events (k,)."""
-    tableau = Tableau(np.empty(0, np.int64), T, T_b, side, diagonal)
+    tableau, still = Tableau(np.empty(0, np.int64), T, T_b, side, diagonal), np.zeros(1)
     for q in range(b.shape[0]):
         point = Point(beta[q], g[q], lo[q], hi[q], status[q], b[q : q + 1])
-        code[q], events[q] = walk(tableau, point, Change(dlo[q], dhi[q], dlo[q]), max_events)
+        code[q], events[q] = walk(tableau, point, Change(dlo[q], dhi[q], dlo[q], still), max_events)

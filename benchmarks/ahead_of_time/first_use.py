@@ -38,7 +38,7 @@ def by_numba(descent, walks):
     descent.by(smo)
     tableau = Tableau(np.empty(0, np.int64), *walks[:4])
     point = Point(*(each[0].copy() for each in walks[4:9]), walks.b.copy())
-    walk(tableau, point, Change(walks.dlo[0], walks.dhi[0], walks.dlo[0]), MAX_EVENTS)
+    walk(tableau, point, Change(walks.dlo[0], walks.dhi[0], walks.dlo[0], np.zeros(1)), MAX_EVENTS)
 
 
 if __name__ == "__main__":
