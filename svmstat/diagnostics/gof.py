@@ -21,8 +21,8 @@ _H0 = {
 }
 RATES = (
     "Simulated at level 0.05 (python -m benchmarks validity gof, n = 189 to 634, 60 to 300 samples each): rejected "
-    "0.01 to 0.08 of samples drawn from a fit's own probabilities, se 0.01 to 0.03, least for smooth ones, but 0.19 for "
-    "the default machine with 634 rows of many columns and a weak signal; and 1.00 where a linear kernel misses an "
+    "0.01 to 0.08 of samples drawn from a fit's own probabilities, se 0.01 to 0.03, least for smooth ones, but 0.19 "
+    "for the default machine with 634 rows of many columns and a weak signal; and 1.00 where a linear kernel misses an "
     "interaction. A rejection under a smooth truth is no false alarm if the probabilities of the fit are smoother."
 )
 
