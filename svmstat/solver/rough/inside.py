@@ -36,12 +36,12 @@ def inside(K, x, target, total, lo, hi, step):
         for a in range(m):
             i = rows[a]
             moved = share * d[a]
-            x[i] += moved
+            x[i] = min(max(x[i] + moved, lo[i]), hi[i])  # beyond it by rounding at most
             step[i] += moved
             total += moved
             target[i] -= share * (target[i] - raised[i] * d[a])
         if first < 0:
-            return True
+            return bool(np.isfinite(total))
         x[rows[first]] = hi[rows[first]] if d[first] > 0.0 else lo[rows[first]]
         _drop(K, first, m)
         m -= 1
