@@ -84,19 +84,20 @@ def bootstrap_deviance(
     else:
         chances, starts = maps.probabilities(machine.group_values), _every_label(machine)
     gram = machine.gram if method == "pairs" else starts[0].problem.gram
-    tasks = [(machine, maps, starts, chances, seed, which) for which in tasks_of(B, gram)]
+    together = tasks_of(B, gram, whole=len(starts) > 1)  # products of matrices: the last bit depends on their size
+    tasks = [(machine, maps, starts, chances, seed, which) for which in together]
     trial = partial(_replicates, machine, maps, starts, chances, seed, np.zeros(1, np.intp))
     parts = run_pieces(
         _replicates, tasks, n_jobs=n_jobs, progress=progress, what="bootstrap",
         outlook=outlook_of_replicates(gram, trial, B),
     )  # fmt: skip
-    return Replicates(np.concatenate(parts))
+    return Replicates(np.concatenate(parts)[:B])
 
 
-def tasks_of(B: int, gram: Gram) -> list[NDArray[np.intp]]:
-    """The replicates of each task."""
+def tasks_of(B: int, gram: Gram, *, whole: bool = False) -> list[NDArray[np.intp]]:
+    """The replicates of each task; where all tasks are ``whole`` the last may have some beyond B."""
     chunk = _CHUNK if gram.fits else 1
-    return [np.arange(start, min(start + chunk, B)) for start in range(0, B, chunk)]
+    return [np.arange(start, start + chunk if whole else min(start + chunk, B)) for start in range(0, B, chunk)]
 
 
 def outlook_of_replicates(gram: Gram, trial: Callable[[], Any], B: int) -> Outlook:

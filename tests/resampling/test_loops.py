@@ -176,6 +176,7 @@ def test_a_bar_moves_from_the_beginning():
     """Where the matrix is not in memory a deletion takes a second, and a replicate ten."""
     assert deletions_per_task(gram(30)) == 128 and deletions_per_task(gram(30, fits=False)) <= 4
     assert [len(which) for which in tasks_of(40, gram(30))] == [16, 16, 8]
+    assert [len(which) for which in tasks_of(40, gram(30), whole=True)] == [16, 16, 16]
     assert [which.tolist() for which in tasks_of(3, gram(30, fits=False))] == [[0], [1], [2]]
 
 
