@@ -142,6 +142,7 @@ def leave_one_out(
     LeaveOneOut
     """
     left = different_deletions(machine.groups, machine.weights, machine.units)
+    _ = machine.group_values  # computed once: a worker that is a process has a copy of the machine for every task
     with one_blas_thread():
         anchors = [anchor_at(pair.problem, pair.solution) for pair in machine.pairs]
 

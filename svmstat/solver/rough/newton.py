@@ -77,9 +77,9 @@ def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
 
 
 def _clipped(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: Floats) -> Floats | None:
-    """The step of x (m,), in place, to the equations of all rows, what leaves its box put on the bound.
+    """The step to the equations of all rows; x (m,) moves by it in place, what leaves its box put on the bound.
 
-    K (m, m) and the target (m,) are overwritten.
+    K (m, m) is overwritten.
     """
     K += K.diagonal().mean()  # with c·11' added K is regular as soon as the bordered matrix is
     d = _step(K, target, -total)

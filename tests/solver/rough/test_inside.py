@@ -33,7 +33,7 @@ def slowly(K, x, target, lo, hi):
     return None
 
 
-@given(seed=st.integers(0, 10**6), m=st.integers(1, 40))
+@given(seed=st.integers(0, 10**6), m=st.integers(1, 39))
 def test_against_one_system_after_the_other(seed, m):
     rng = np.random.default_rng(seed)
     K = RBF(1.0)(*2 * (rng.normal(size=(m, 3)),)) + 0.01 * np.eye(m)
@@ -43,9 +43,8 @@ def test_against_one_system_after_the_other(seed, m):
     expected, found = slowly(K, x, target, lo, hi), x.copy()
     done = inside(K.copy(), found, target.copy(), x.sum(), lo, hi, step)
     assert (lo <= found).all() and (found <= hi).all()
-    if expected is None:
-        assert not done
-    elif done:
+    assert done == (expected is not None)
+    if done:
         np.testing.assert_allclose(found, expected, rtol=0, atol=TOL)
         free = (lo < found) & (found < hi)
         if free.any():
