@@ -20,7 +20,7 @@ WITHOUT_CACHE = {
     "svmstat --help": ["-c", "import sys; from svmstat.cli import main; sys.exit(main(['--help']))"],
 }
 REPORT = [
-    "-c", "import sys; from svmstat.cli import main; sys.exit(main(sys.argv[1:]))", "report",
+    "-c", "import sys; from svmstat.cli import command; sys.exit(command())", "report",
     "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m", "mackerel", "--kernel", "rbf", "--C", "16",
     "--gamma", "0.25", "--seed", "1",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ Some examples:
 """
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -30,6 +31,9 @@ _COMMANDS = {
     "report": "write an HTML page with the resampling statistics of a fit",
     "datasets": "list the bundled data sets",
 }
+
+
+_SOLVING = {"fit", "compare", "tune", "report"}
 
 
 class _Once(argparse.Action):
@@ -93,8 +97,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     if _COMMANDS.keys().isdisjoint(given):
         parser.parse_args(given)  # the help, the version or an error: it does not return
     with seldom_collected():
+        if not _SOLVING.isdisjoint(given):
+            import_module("svmstat.solver").have_helped()
         return int(import_module("svmstat.commands").run(parser, commands, given))
 
 
+def command() -> int:
+    """What is installed as ``svmstat``: `main` in a process that ends with it, whose garbage is left where it lies."""
+    with seldom_collected():
+        status = main()
+        gc.freeze()
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

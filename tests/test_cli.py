@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from svmstat import cli, commands, compare, datasets, minimax, neyman_pearson, svm, tune
+from svmstat import cli, commands, compare, datasets, minimax, neyman_pearson, solver, svm, tune
 from svmstat.errors import ArgumentError, CertificateWarning
 from svmstat.formula import Untrusted
 from svmstat.kernels import Laplace
@@ -360,6 +360,27 @@ def test_a_reader_that_stops():
     )
     os.close(writer)
     assert (result.returncode, result.stderr) == (1, b"")
+
+
+def test_the_process_of_the_command_ends_without_looking_for_garbage():
+    code = """
+import gc, sys
+from svmstat.cli import command
+sys.argv = ["svmstat", "datasets"]
+status = command()
+sys.exit(status if gc.get_freeze_count() > 10_000 else "garbage would be looked for")
+"""
+    result = run("-c", code)
+    assert (result.returncode, result.stderr) == (0, "") and "mackerel" in result.stdout
+
+
+@pytest.mark.parametrize(("name", "helped"), [("fit", True), ("datasets", False)])
+def test_commands_that_solve_are_helped_from_their_beginning(monkeypatch, capsys, name, helped):
+    asked = []
+    monkeypatch.setattr(solver, "have_helped", lambda: asked.append(True))
+    monkeypatch.setattr(commands, "run", lambda *_: 0)
+    assert cli.main([name]) == 0
+    assert asked == [True] * helped
 
 
 def test_letters_that_the_terminal_lacks():

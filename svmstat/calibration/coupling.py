@@ -100,7 +100,7 @@ def _known(r):
     return known
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _wu_lin_weng(r):
     """The solution p (m, K) of Q p = λ e, e'p = 1, with Q_ii = Σ_{j≠i} r_ji² and Q_ij = −r_ij r_ji, for r (m, K, K).
 
@@ -152,7 +152,7 @@ def _wu_lin_weng(r):
     return p
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _hastie_tibshirani(r, weights):
     """The minimiser p (m, K) of the weighted divergence, for r and weights (m, K, K), these of at most one.
 
@@ -186,7 +186,7 @@ def _hastie_tibshirani(r, weights):
     return p
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _iterate(won, beta):
     """Each class in turn to where it wins what it should, given the others; won_ij = n_ij r_ij (K, K), beta (K,)."""
     for i in range(beta.shape[0]):
@@ -200,7 +200,7 @@ def _iterate(won, beta):
         beta[i] += np.log(wins / expected)
 
 
-@compiled(inline="always")
+@compiled(inside=True, inline="always")
 def _excess(won_ij, won_ji, difference):
     """n_ij (μ_ij − r_ij) without cancellation, and n_ij μ_ij μ_ji, for the difference β_i − β_j."""
     small = exp_of_negative(-abs(difference))
@@ -210,7 +210,7 @@ def _excess(won_ij, won_ji, difference):
     return won_ji * mu_ij - won_ij * mu_ji, (won_ij + won_ji) * small * large
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _derivatives(won, beta, flow, slack):
     """By each β_i − β_j, j < i, the first and second derivative of the divergence; all (K, K)."""
     for i in range(beta.shape[0]):
@@ -218,7 +218,7 @@ def _derivatives(won, beta, flow, slack):
             flow[i, j], slack[i, j] = _excess(won[i, j], won[j, i], beta[i] - beta[j])
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _newton_step(flow, slack, step):
     """Newton's step in β, with β_1 fixed; returns by how much the differences of β change at most.
 
@@ -244,7 +244,7 @@ def _newton_step(flow, slack, step):
     return step.max() - step.min()
 
 
-@compiled()
+@compiled(inside=True)
 def _share(won, beta, step, length):
     """How much of the step to take, with the divergence falling all the way.
 
@@ -259,7 +259,7 @@ def _share(won, beta, step, length):
     return share
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _slope(won, beta, step, share):
     """The derivative φ' of the divergence along the step, at a share of it."""
     total = 0.0

@@ -55,7 +55,7 @@ def points_of(x: Floats, event: NDArray[np.bool_], weights: Floats) -> Points:
     return Points(values, events, others, of_row)
 
 
-@compiled()
+@compiled(inside=True)
 def pooled(events, others):
     """Starts of the blocks (k,) into which G ≥ 1 points in their order are pooled, and the blocks' weights, each (k,).
 

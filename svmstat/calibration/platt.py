@@ -133,7 +133,7 @@ def fit_falling_map(f, y, weights, slope, intercept):
     return a, b, converged
 
 
-@compiled()
+@compiled(inside=True)
 def _falling(a, b, n_event, n_other):
     """A and B, or those of the frequency of events where A would be positive and both classes have rows."""
     if a <= 0.0 or not n_event * n_other > 0.0:
@@ -186,7 +186,7 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
             left[which[e]] = weights[which[e]]
 
 
-@compiled()
+@compiled(inside=True)
 def _standardise(f, weights, x):
     """Write (f − mean) / standard deviation into x (n,), zero where that is zero; the mean and standard deviation."""
     total, mean, squares = 0.0, 0.0, 0.0
@@ -202,7 +202,7 @@ def _standardise(f, weights, x):
     return mean, deviation
 
 
-@compiled(inline="always")
+@compiled(inside=True, inline="always")
 def _add(sums, w, x, slope, curvature):
     """Add what a row of weight w has to the sums of w, x, x², of the gradient and of the curvatures, (8,)."""
     sums[0] += w
@@ -239,7 +239,7 @@ def deviance(f, y, weights, slope, intercept):
     return 2.0 * (total + np.log1p(q))
 
 
-@compiled()
+@compiled(inside=True)
 def _cross_entropy(x, y, doubts, weights, a, b):
     """−Σ w [(1 − q) log p_y + q log(1 − p_y)], p_y = 1/(1 + exp(y (a x + b))) being the probability of the own label.
 
@@ -252,7 +252,7 @@ def _cross_entropy(x, y, doubts, weights, a, b):
     return total
 
 
-@compiled()
+@compiled(inside=True)
 def _newton(x, y, doubts, weights, a, b, previous):
     """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged).
 
@@ -288,7 +288,7 @@ def _newton(x, y, doubts, weights, a, b, previous):
     return a, b, False
 
 
-@compiled()
+@compiled(inside=True)
 def _step(g_a, g_b, h_aa, h_ab, h_bb):
     """Newton's step in a and b, and its decrement; infinite where there is no curvature."""
     ridge = 1e-14 * (h_aa + h_bb) + 1e-300
@@ -302,7 +302,7 @@ def _step(g_a, g_b, h_aa, h_ab, h_bb):
     return step_a, step_b, -(g_a * step_a + g_b * step_b)
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
     """First and second derivatives of each row's cross-entropy by a x + b; all (n,)."""
     for i in range(x.shape[0]):
@@ -314,7 +314,7 @@ def _derivatives(x, y, doubts, weights, a, b, slopes, curvatures):
         curvatures[i] = weights[i] * small * large * large
 
 
-@compiled()
+@compiled(inside=True)
 def _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement):
     """The first of 1, ½, ¼, … by which the step lowers the cross-entropy enough, 0 if none does."""
     value = _cross_entropy(x, y, doubts, weights, a, b)

@@ -19,7 +19,7 @@ def plain(array: FloatArray) -> FloatArray:
     return np.require(array, dtype=float, requirements=["C", "W"])
 
 
-@compiled()
+@compiled(inside=True)
 def distances_from(x, columns, start, power, out):  # type: ignore[no-untyped-def]
     """Write Σ_k |x_k − z_jk|^power for j = start, start + 1, … into out (w,), power 1 or 2.
 

@@ -14,7 +14,7 @@ from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
 from svmstat.calibration.platt import fit_falling_map, fit_maps_without
 from svmstat.resampling.leave_one_out import _diagnose
-from svmstat.solver import OF_A_PATH, OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
+from svmstat.solver import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
 
 _V, _M, _ROWS, _SOME = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0, np.bool_)
 
@@ -26,7 +26,6 @@ AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (_diagnose, (_M, _V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     *OF_MANY_SOLUTIONS,
     (isotonic, (_V, _V)),
-    *OF_A_PATH,
 )
 """Functions in the order in which they are compiled, each with arguments of the types that it is called with.
 

@@ -1,6 +1,6 @@
 """The quadratic problem and its solver: arrays only, nothing about losses, labels or resampling."""
 
-from svmstat.solver.ahead import OF_A_PATH, OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
+from svmstat.solver.ahead import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION, have_helped
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP

@@ -4,22 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from svmstat.solver.exact.basis import Free, Point, enter, exclude_where, newton_correction
+from svmstat._tools.compiled import nothing_on_disk, second_process
+from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.bordered import bordered_block
-from svmstat.solver.exact.path import Change, _direction, _next_event
 from svmstat.solver.exact.tableau import Tableau
-from svmstat.solver.problem import Sums
 from svmstat.solver.roads.compact import compact_all
 from svmstat.solver.roads.deletions import correct_all, follow_tableau
 from svmstat.solver.roads.paths import Paths, Wanted, certify_all, settle_all
 from svmstat.solver.rough.inside import inside
+from svmstat.solver.rough.smo import smo
 
 Calls = tuple[tuple[Any, tuple[Any, ...]], ...]
 
 _V, _M = np.empty(0), np.empty((0, 0))
 _ROWS, _CODES, _SOME = np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.bool_)
-_SUMS, _POINT, _FREE = Sums(_ROWS, _V), Point(_V, _V, _V, _V, _CODES, _V), Free(_ROWS, _M, _ROWS)
-_CHANGE = Change(_V, _V, _V, _V)
+_POINT = Point(_V, _V, _V, _V, _CODES, _V)
 _TABLEAU, _WANTED, _PATHS = Tableau(_ROWS, _M, _V, _V, _V), Wanted(_V, _M), Paths.empty(0, 0)
 
 OF_ONE_SOLUTION: Calls = (
@@ -37,11 +36,8 @@ OF_MANY_SOLUTIONS: Calls = (
 )
 """Deletions and replicates, what they begin with at last."""
 
-OF_A_PATH: Calls = (
-    (enter, (_M, _SUMS, _POINT, _FREE, 0, 0.0, _V, _V)),
-    (_direction, (_M, _SUMS, _FREE, _V, _V, _V, _V)),
-    (_next_event, (_POINT, _CHANGE, _FREE, _V, _V, 0.0, 0.0)),
-    (newton_correction, (_SUMS, _V, _V, _V, _V, _V, _ROWS, _M, 0.0, _V)),
-    (exclude_where, (_SUMS, _FREE, _SOME)),
-)
-"""What the path of one solution calls, which few fits need, and all with nu."""
+
+def have_helped() -> None:
+    """Start the second process before a fit has come to its first function, if nothing has been compiled yet."""
+    if nothing_on_disk(smo):
+        second_process()

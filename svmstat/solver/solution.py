@@ -119,7 +119,7 @@ def partition(beta, lo, hi):
     return status
 
 
-@compiled(fastmath={"nnan", "nsz", "reassoc"})
+@compiled(inside=True, fastmath={"nnan", "nsz", "reassoc"})
 def _ends(h, beta, lo, hi):
     """max{h_i: β_i < hi_i} and min{h_i: β_i > lo_i}, infinite where there is no such row."""
     b_low, b_high = -_FAR, _FAR

@@ -68,7 +68,7 @@ def basis_in(free: Free, lead: int) -> Basis:
     return Basis(free.members[:m].copy(), free.inverse[: m + lead, : m + lead].copy())
 
 
-@compiled()
+@compiled(inside=True)
 def free_in(sums, free, g):
     """How many of the free rows are in border row g."""
     if sums.target.shape[0] == 1:
@@ -80,7 +80,7 @@ def free_in(sums, free, g):
     return count
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def apply(inverse, size, vector, out):
     """out = R · vector over the leading ``size`` entries."""
     clear(out, size)
@@ -90,7 +90,7 @@ def apply(inverse, size, vector, out):
             out[a] += factor * row[a]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _schur(K, sums, free, j, border, z):
     """z = R·(e_j, K_Mj), e_j one in the border row of j, and the Schur complement of row j given the free rows."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -109,7 +109,7 @@ def _schur(K, sums, free, j, border, z):
     return sigma
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _schur_refined(K, sums, free, j, border, z):
     """`_schur` with one step of iterative refinement of z; border and z are those that it left."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -132,7 +132,7 @@ def _schur_refined(K, sums, free, j, border, z):
     return sigma
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _include(sums, free, j, z, sigma):
     """Border R by row j (its z and Schur complement given).
 
@@ -162,7 +162,7 @@ def _include(sums, free, j, z, sigma):
     free.size[0] = m + 1
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def exclude(sums, free, position):
     """Take the free row at ``position`` out of R."""
     members, inverse, m, lead = free.members, free.inverse, free.size[0], sums.target.shape[0]
@@ -192,14 +192,14 @@ def exclude(sums, free, position):
     free.size[0] = m - 1
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def to_bound(point, i, up):
     """Put row i on its upper or lower bound."""
     point.status[i] = AT_UPPER if up else AT_LOWER
     point.beta[i] = point.hi[i] if up else point.lo[i]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def slide(point, j, inward, members, rates):
     """Let free rows (m,) slide at these rates, at which no gradient changes, until j or one of them meets a bound.
 
@@ -222,7 +222,7 @@ def slide(point, j, inward, members, rates):
     return room, blocking
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def enter(K, sums, point, free, j, inward, border, z):
     """Make row j free, ``inward`` (+1 or −1) being the way its β may go.
 
@@ -257,7 +257,7 @@ def enter(K, sums, point, free, j, inward, border, z):
     return leaver
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def complete_basis(K, sums, point, free):
     """Border R by the free rows that are not among its members; dependent ones slide to a bound."""
     border, z = np.empty(free.inverse.shape[0]), np.empty(free.inverse.shape[0])
@@ -282,7 +282,7 @@ SETTLED, BLOCKED, MOVED = 0, 1, 2
 """How a Newton correction ended: there was nothing to correct; a free row would meet a bound; it was made."""
 
 
-@compiled(error_model="numpy")
+@compiled()
 def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
     """Correct the free rows (m,) and b in place, by x = −R·(sums − target, b − h_M), so that their g becomes zero.
 
@@ -324,7 +324,7 @@ def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
     return MOVED
 
 
-@compiled()
+@compiled(inside=True)
 def correct_free(K, sums, lo, hi, beta, h, b, free, least, rounds):
     """Newton corrections of the free rows, h = s − Kβ brought up to date with them."""
     m, lead = free.size[0], sums.target.shape[0]

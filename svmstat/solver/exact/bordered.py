@@ -119,7 +119,7 @@ def _border(A, group, rows, c, R, lead):
                 R[a + lead, j + lead] -= R[a + lead, g] * V[j, g]
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _sweep(M, least):
     """Invert a symmetric M (m, m) in place by sweeps on the largest diagonal entry left; which rows it was.
 

@@ -62,7 +62,7 @@ def right_signs(g, status, violation):
     return target
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def bound_rate(i, status, change):
     """How fast the β of a row at a bound moves with it."""
     if status[i] == AT_LOWER:
@@ -72,7 +72,7 @@ def bound_rate(i, status, change):
     return 0.0
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _direction(K, sums, free, drive, dsum, x, slope):
     """Solve (1) for (ḃ, β̇_M) = x and form the slope ġ of every gradient; returns whether it can be trusted."""
     members, inverse, m = free.members, free.inverse, free.size[0]
@@ -119,7 +119,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
     return worst <= _TRUSTED * scale
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _next_event(point, change, free, rates, slope, noise, remaining):
     """The first event within ``remaining``: its time, its row (−1 if none) and the row's place in M (−1 if bound)."""
     beta, gradient, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
@@ -146,7 +146,7 @@ def _next_event(point, change, free, rates, slope, noise, remaining):
     return when, row, place
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def compensator(group, g, gradient, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
@@ -163,7 +163,7 @@ def compensator(group, g, gradient, lo, hi, status, dsum):
     return chosen
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _drives(K, group, drive, dsum, i, rate):
     """The bound of row i takes its β along with it at a rate that is other by so much."""
     if rate != 0.0:
@@ -173,7 +173,7 @@ def _drives(K, group, drive, dsum, i, rate):
             drive[k] += rate * row[k]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def advance(point, change, moving, lo_end, hi_end, remaining):
     """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
     lo, hi = point.lo, point.hi
@@ -186,7 +186,7 @@ def advance(point, change, moving, lo_end, hi_end, remaining):
             point.beta[i] = hi[i]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def move(K, sums, point, free, change, max_events):
     """Follow the optimal solution while the data change; ``point`` and ``free`` are changed in place.
 

@@ -131,7 +131,7 @@ def _fresh_inverse(K: Floats, known: Floats) -> Floats:
     return inverse[np.ix_(order, order)]
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _factor(matrix, e, pivots):
     """LU factors with partial pivoting of the leading (e, e) block, in place; returns whether it is regular."""
     for c in range(e):
@@ -153,7 +153,7 @@ def _factor(matrix, e, pivots):
     return True
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _solve(matrix, e, pivots, x):
     """Solve with the factors of `_factor`, in place."""
     for c in range(e):
@@ -168,7 +168,7 @@ def _solve(matrix, e, pivots, x):
             x[a] -= matrix[a, c] * x[c]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _answer(T, side, rows, coefficients, out):
     """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
     clear(out, out.shape[0])
@@ -181,7 +181,7 @@ def _answer(T, side, rows, coefficients, out):
         out[i] *= side[i]
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
     """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
     for a in range(changed.shape[0]):
@@ -196,7 +196,7 @@ def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
     return b_rate
 
 
-@compiled()
+@compiled(inside=True)
 def _change_side(i, T, side, changed, e, where, block):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
@@ -219,7 +219,7 @@ def _change_side(i, T, side, changed, e, where, block):
     return last
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _first_bound_event(g, slope, outward, noise, when):
     """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
 
@@ -242,7 +242,7 @@ def _first_bound_event(g, slope, outward, noise, when):
     return first, row
 
 
-@compiled()
+@compiled(inside=True)
 def _drop(i, free, n_free):
     """Take row i from the list of free rows; returns their new number."""
     for a in range(n_free):
@@ -252,7 +252,7 @@ def _drop(i, free, n_free):
     return n_free - 1
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(fastmath=_FAST)
 def walk(tableau, point, change, max_events):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
@@ -418,7 +418,7 @@ def walk(tableau, point, change, max_events):
         e = _change_side(row, T, side, changed, e, where, block)
 
 
-@compiled(error_model="numpy")
+@compiled()
 def correct(stored, tableau, lo, hi, beta, h):
     """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 

@@ -50,7 +50,7 @@ _ROUNDS = 6
 _HANDOVERS = np.array([3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6])
 
 
-@compiled()
+@compiled(inside=True)
 def _start(beta0, upper0, upper, lo, hi, rows, beta):
     """β (m,) of the open rows, that of a neighbouring solution scaled with the bounds, Σβ = 0 restored by shrinking."""
     positive, negative = 0.0, 0.0
@@ -68,7 +68,7 @@ def _start(beta0, upper0, upper, lo, hi, rows, beta):
         beta[a] *= shrunk_positive if beta[a] > 0.0 else shrunk_negative
 
 
-@compiled()
+@compiled(inside=True)
 def _exact(K, s, lo, hi, beta, h):
     """Make (β, h) of all rows of K (m, m) exact in place, as `newton` does for few free rows; whether that was done.
 
@@ -106,7 +106,7 @@ def _exact(K, s, lo, hi, beta, h):
     return False
 
 
-@compiled()
+@compiled(inside=True)
 def _numbers(free, rows):
     """Write the numbers of the rows that are ``free`` (n,) into ``rows`` (n,); how many they are."""
     m = 0
@@ -117,7 +117,7 @@ def _numbers(free, rows):
     return m
 
 
-@compiled()
+@compiled(inside=True)
 def _set_free(h, beta, lo, hi, free):
     """Rows at their bound are ``free`` (n,) no more, unless their gradient has the wrong sign; how many of these."""
     b, m, freed = 0.0, 0, 0
@@ -136,7 +136,7 @@ def _set_free(h, beta, lo, hi, free):
     return freed
 
 
-@compiled()
+@compiled(inside=True)
 def _fresh(K, s, beta, h):
     """h = s − Kβ."""
     copy_into(h, s)
@@ -148,7 +148,7 @@ def _fresh(K, s, beta, h):
     combine(K, support[:m], coefficients[:m], h)
 
 
-@compiled()
+@compiled(inside=True)
 def _expected_events(h, beta, lo, hi):
     """Bound rows whose |g| is smaller than the violation, times free rows: the price of the path in descent steps."""
     b_low, b_high, violation, _ = certify(h, beta, lo, hi)

@@ -86,7 +86,7 @@ def blank(w: int, lead: int) -> tuple[Point, Change]:
     return point, Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(lead))
 
 
-@compiled()
+@compiled(inside=True)
 def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
     """Whether a change of a row's bounds changes its β, at first sight."""
     if status == FIXED:
@@ -98,7 +98,7 @@ def active_bound_moves(status, beta, g, lo0, hi0, lo1, hi1):
     return beta > hi1 or beta < lo1 or hi1 <= lo1
 
 
-@compiled()
+@compiled(inside=True)
 def open_box(signs, upper, lo, hi):
     """Write the bounds of β for upper bounds (n,) of α into lo, hi (n,)."""
     for i in range(signs.shape[0]):
@@ -141,7 +141,7 @@ def set_off(rows, origin, lo1, hi1, point, change):
     copy_into(point.b, origin.b)
 
 
-@compiled()
+@compiled(inside=True)
 def moved_rows(origin, lo1, hi1, rows):
     """Write the rows whose β has to move into ``rows`` (n,); returns their number."""
     m = 0
@@ -163,7 +163,7 @@ def put_certificate(lo, hi, q, paths):
     paths.code[q] = OVERRUN if violation > TOLERANCE else ARRIVED
 
 
-@compiled()
+@compiled(inside=True)
 def _combine_four(stored, rows, delta, h):
     """h[q] −= Σ_a delta[q, a] · stored[rows[a]] for four problems q at a time.
 

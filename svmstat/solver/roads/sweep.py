@@ -133,7 +133,7 @@ def bounded_sums(ground: Ground, place: Place) -> None:
         combine(ground.K, rows, ground.weights[rows], place.sums[c])
 
 
-@compiled()
+@compiled(inside=True)
 def _set_caps(ground, caps, lo, hi):
     """The bounds for caps (2,)."""
     for i in range(lo.shape[0]):
@@ -143,7 +143,7 @@ def _set_caps(ground, caps, lo, hi):
             lo[i] = -caps[1] * ground.weights[i]
 
 
-@compiled()
+@compiled(inside=True)
 def _stays(ground, caps, place):
     """Whether the last solution, all of whose rows are free or zero where a bound moves, is that for the new caps."""
     beta, lo, hi, status = place.point.beta, place.point.lo, place.point.hi, place.point.status
@@ -162,7 +162,7 @@ def _stays(ground, caps, place):
     return True
 
 
-@compiled()
+@compiled(inside=True)
 def _bound_sum(K, group, weights, sums, i, sign):
     """Row i joins (+1) or leaves (−1) the rows at their bound."""
     w, row, target = sign * weights[i], K[i], sums[group[i]]

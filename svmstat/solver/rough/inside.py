@@ -19,7 +19,7 @@ _LEAST, _RIDGE = 1e-13, 1e-10
 """A pivot below this share of the mean diagonal is that of a dependent row; what it is raised to."""
 
 
-@compiled(error_model="numpy")
+@compiled()
 def inside(K, x, target, total, lo, hi, step):
     """Move x (m,) in place to where the equations hold of all rows that have not met their bound on the way.
 
@@ -52,7 +52,7 @@ def inside(K, x, target, total, lo, hi, step):
     return False
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _direction(U, rows, target, total, d, v, m):
     """d (m,) of the first m rows, with U'U d + b1 = target for some b and 1'd = −total; v (m,) is memory."""
     for a in range(m):
@@ -68,7 +68,7 @@ def _direction(U, rows, target, total, d, v, m):
         d[a] -= v[a] * shift
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _room(rows, x, d, lo, hi, m):
     """Which share of d (m,) can be gone, and the place of the row that is at its bound then; −1 for the whole way."""
     share, first = 1.0, -1
@@ -81,7 +81,7 @@ def _room(rows, x, d, lo, hi, m):
     return share, first
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _factor(U):
     """The factor of U + c·11' (m, m), symmetric, in place of its upper triangle; what was added to the pivots (m,)."""
     m, size = U.shape[0], _add_mean(U)
@@ -105,7 +105,7 @@ def _factor(U):
     return raised
 
 
-@compiled()
+@compiled(inside=True)
 def _add_mean(U):
     """Add the mean c of the diagonal to the upper triangle of U (m, m); c."""
     m, size = U.shape[0], 0.0
@@ -117,7 +117,7 @@ def _add_mean(U):
     return size
 
 
-@compiled()
+@compiled(inside=True)
 def _take_four(U, start, m):
     """What four finished rows of the factor take from the rows below: these are read once for all four."""
     p, q, r, s = U[start], U[start + 1], U[start + 2], U[start + 3]
@@ -127,7 +127,7 @@ def _take_four(U, start, m):
             row[j] -= a * p[j] + b * q[j] + c * r[j] + d * s[j]
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _solve(U, x, m):
     """U'U z = x for the first m rows, z in place of x."""
     for k in range(m):
@@ -142,7 +142,7 @@ def _solve(U, x, m):
         x[k] = rest / row[k]
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _drop(U, gone, m):
     """The factor of m − 1 rows, that with the number ``gone`` taken out of m, in place."""
     for k in range(m):

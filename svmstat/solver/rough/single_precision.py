@@ -30,7 +30,7 @@ since the row is then looked for among fewer."""
 _FAST = {"nnan", "nsz"}
 
 
-@compiled(error_model="numpy")
+@compiled()
 def walk(values, slot_of, used, diagonal, lo, hi, beta, h, ceiling, floor, state, tolerance, max_steps):
     """Improve (β, h) in place until the violation is ≤ tolerance, ``max_steps`` are done or a row is missing.
 
@@ -81,7 +81,7 @@ def walk(values, slot_of, used, diagonal, lo, hi, beta, h, ceiling, floor, state
         i, j = -1, -1
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _take(i, j, top, between, diagonal, lo, hi, beta, h, ceiling, floor):
     """Raise β_i, whose h is ``top``, and lower β_j by the step that is returned; −1 if it is not a number."""
     step = np.float64((top - h[j]) / _curvature(diagonal[i] + diagonal[j], between))
@@ -97,20 +97,20 @@ def _take(i, j, top, between, diagonal, lo, hi, beta, h, ceiling, floor):
     return step
 
 
-@compiled()
+@compiled(inside=True)
 def _curvature(both, between):
     """K_ii + K_jj − 2 K_ij, or what is certainly positive: of a pair with the sum K_ii + K_jj and K_ij between them."""
     return larger(both - _TWO * between, _FLAT * abs(both) + _TINY)
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _promise(top, h_k, floor_k, both, between):
     """Twice the decrease of the objective with a row as the partner of the one at the top."""
     slack = larger(top - (h_k + floor_k), _NONE)
     return slack * slack / _curvature(both, between)
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _promises(top, h, floor, diagonal_i, diagonal, row_i):
     """The greatest promise, and the first row of the block that makes it."""
     n, most, block = h.shape[0], _NONE, 0
@@ -123,7 +123,7 @@ def _promises(top, h, floor, diagonal_i, diagonal, row_i):
     return most, block
 
 
-@compiled(error_model="numpy")
+@compiled(inside=True)
 def _partner(top, h, floor, diagonal_i, diagonal, row_i, most, block):
     """The first row of a block that makes the promise; −1 if there is none."""
     for k in range(block, min(block + _BLOCK, h.shape[0])):
@@ -132,7 +132,7 @@ def _partner(top, h, floor, diagonal_i, diagonal, row_i, most, block):
     return -1
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _move_h(h, row_i, row_j, step, ceiling, floor):
     """h after a step, in place; its two ends, and the first row of the block that has the upper one."""
     n, top, bottom, block = h.shape[0], -FAR, FAR, 0
@@ -149,7 +149,7 @@ def _move_h(h, row_i, row_j, step, ceiling, floor):
     return top, bottom, block
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _ends(h, ceiling, floor):
     """The same without a step."""
     n, top, bottom, block = h.shape[0], -FAR, FAR, 0
@@ -164,7 +164,7 @@ def _ends(h, ceiling, floor):
     return top, bottom, block
 
 
-@compiled()
+@compiled(inside=True)
 def _place(h, ceiling, top, block):
     """The first row of a block whose h is the upper end; −1 if there is none."""
     for k in range(block, min(block + _BLOCK, h.shape[0])):

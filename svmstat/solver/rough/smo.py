@@ -26,7 +26,7 @@ _FAST = {"nnan", "nsz"}
 """For the passes over the rows only: what they find is looked at by code that is not told that it is a number."""
 
 
-@compiled(error_model="numpy")
+@compiled()
 def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
     """Improve (β, h) in place until the KKT violation is ≤ tolerance; returns (steps, violation).
 
@@ -75,13 +75,13 @@ def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
         steps += 1
 
 
-@compiled()
+@compiled(inside=True)
 def _curvature(both, between):
     """K_ii + K_jj − 2 K_ij, or what is certainly positive: of a pair with the sum K_ii + K_jj and K_ij between them."""
     return larger(both - 2.0 * between, _FLAT * abs(both) + _ZERO)
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, stop):
     """Twice the decrease of the objective with each row of a class as the partner of i, into ``gains``; the largest."""
     most = 0.0
@@ -93,7 +93,7 @@ def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, st
     return most
 
 
-@compiled(fastmath=_FAST, error_model="numpy")
+@compiled(inside=True, fastmath=_FAST)
 def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop):
     """h of a class after a step, in place, and over the rows that may rise, into ``rising``; its two ends."""
     top, bottom = -_FAR, _FAR
