@@ -1,5 +1,7 @@
 """Kernel rows in slots: whatever was replaced or left out, what stands there is the row."""
 
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from problems import Counting, seeds
 
 from svmstat.kernels import RBF
 from svmstat.solver import Gram
+from svmstat.solver.rough import slots as module
 from svmstat.solver.rough.slots import Slots
 
 N = 60
@@ -46,8 +49,24 @@ def test_two_slots_at_least():
     np.testing.assert_array_equal(assert_rows(slots), [5, 7])
 
 
-@given(seed=seeds, number=st.integers(2, 12))
-def test_rows_that_are_left_out_take_nothing_along(seed, number):
+def test_the_more_rows_are_asked_for_the_more_slots_are_used(monkeypatch):
+    monkeypatch.setattr(module, "_AT_FIRST", 2 * N)
+    slots, _ = slots_of(np.arange(N), 4)
+    used = []
+    for clock, place in enumerate(range(20, 40)):
+        slots.fetch(place, clock)
+        used.append(len(assert_rows(slots)))
+    assert used == [1, 2, 2, 3, 3, 3, 3, *[4] * 13]
+    np.testing.assert_array_equal(assert_rows(slots), [36, 37, 38, 39])
+
+
+@given(seed=seeds, number=st.integers(2, 12), at_first=st.integers(1, 8 * N))
+def test_rows_that_are_left_out_take_nothing_along(seed, number, at_first):
+    with patch.object(module, "_AT_FIRST", at_first):
+        leave_out(seed, number)
+
+
+def leave_out(seed, number):
     rng = np.random.default_rng(seed)
     rows = np.flatnonzero(rng.random(N) < 0.7)
     slots, source = slots_of(rows, number)
