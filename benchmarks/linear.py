@@ -42,10 +42,10 @@ def primal(X, y, w, C):
     return 0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (field + b)).sum()
 
 
-def theirs(X, y, C, iterations=1000):
+def theirs(X, y, C, iterations=1000, tolerance=1e-5):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return LinearSVC(loss="hinge", C=C, tol=1e-5, max_iter=iterations).fit(X, y)
+        return LinearSVC(loss="hinge", C=C, tol=tolerance, max_iter=iterations).fit(X, y)
 
 
 def peak():

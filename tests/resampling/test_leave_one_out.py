@@ -17,6 +17,7 @@ from svmstat.machine import Contrast, fit_machine, vote
 from svmstat.objective.losses import Loss, hinge
 from svmstat.resampling import deletions as tasks
 from svmstat.resampling import leave_one_out
+from svmstat.resampling.loops import run_pieces
 from svmstat.solver import TOLERANCE
 
 module = import_module("svmstat.resampling.leave_one_out")
@@ -481,6 +482,18 @@ def test_workers_make_no_difference(clouds, fit, many_pieces, backend, K):
     loo = leave_one_out(machine, maps, n_jobs=1)
     with joblib.parallel_config(backend):
         assert_same_bits(leave_one_out(machine, maps, n_jobs=2), loo)
+
+
+def test_what_every_task_needs_is_computed_before_them(clouds, fit, many_pieces, monkeypatch):
+    handed = []
+
+    def run(function, pieces, **options):
+        handed.extend(task[0]._of_groups.value is None for task in pieces)
+        return run_pieces(function, pieces, **options)
+
+    monkeypatch.setattr(module, "run_pieces", run)
+    leave_one_out(*fit(RBF(0.5), *clouds(60, 3, seed=18)))
+    assert len(handed) > 2 and not any(handed)
 
 
 def test_the_size_of_a_task_is_only_rounding(clouds, fit, monkeypatch):
