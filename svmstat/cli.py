@@ -32,8 +32,8 @@ _COMMANDS = {
     "datasets": "list the bundled data sets",
 }
 
-
 _SOLVING = {"fit", "compare", "tune", "report"}
+"""Those that need the solver compiled."""
 
 
 class _Once(argparse.Action):
@@ -96,10 +96,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = {name: subparsers.add_parser(name, help=what) for name, what in _COMMANDS.items()}
     if _COMMANDS.keys().isdisjoint(given):
         parser.parse_args(given)  # the help, the version or an error: it does not return
-    with seldom_collected():
-        if not _SOLVING.isdisjoint(given):
-            import_module("svmstat.solver").have_helped()
-        return int(import_module("svmstat.commands").run(parser, commands, given))
+    if not _SOLVING.isdisjoint(given):
+        import_module("svmstat.solver").have_helped()
+    return int(import_module("svmstat.commands").run(parser, commands, given))
 
 
 def command() -> int:

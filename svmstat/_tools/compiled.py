@@ -9,7 +9,7 @@ from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache
 
-from svmstat._tools.second import may_start, start, together
+from svmstat._tools.second import start_once, together
 
 _FIRST = {"distances", "smo"}
 """Functions that a fit begins with: one of them is compiled where nothing has been."""
@@ -79,12 +79,6 @@ def nothing_on_disk(function: Any) -> bool:
     return hasattr(function, "_cache") and not Path(function._cache._cache_file._index_path).exists()  # noqa: SLF001
 
 
-def second_process() -> None:
-    """Start it, if it may and has not been."""
-    if may_start() and together.claims is None:
-        start()
-
-
 class _Notice(event.Listener):
     """Tells whoever waits at a terminal or a notebook, once, that the solver is being compiled, and has it helped."""
 
@@ -95,7 +89,7 @@ class _Notice(event.Listener):
         """Numba begins to compile a function that it has not found on disk."""
         if self._due and event.data["dispatcher"].py_func.__name__ in _FIRST:
             self._due = False
-            second_process()
+            start_once()
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
                 print("svmstat: compiling the solver, once", file=sys.stderr)
 

@@ -96,6 +96,12 @@ def start() -> "subprocess.Popen[bytes]":
     return process
 
 
+def start_once() -> None:
+    """Start it, if it may and has not been."""
+    if may_start() and together.claims is None:
+        start()
+
+
 def join() -> None:
     """Called by the second process: from now on it claims what it compiles."""
     first = os.getppid()

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from svmstat._tools.compiled import nothing_on_disk, second_process
+from svmstat._tools.compiled import nothing_on_disk
+from svmstat._tools.second import start_once
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.bordered import bordered_block
 from svmstat.solver.exact.tableau import Tableau
@@ -40,4 +41,4 @@ OF_MANY_SOLUTIONS: Calls = (
 def have_helped() -> None:
     """Start the second process before a fit has come to its first function, if nothing has been compiled yet."""
     if nothing_on_disk(smo):
-        second_process()
+        start_once()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import svmstat
-from svmstat._tools import compiled as module
+from svmstat._tools import second
 from svmstat._tools.compiled import _Notice, clear, compiled, copy_into, nothing_on_disk
 from svmstat.calibration.platt import deviance
 from svmstat.solver import ahead, have_helped
@@ -61,23 +61,25 @@ def names_in(node):
 def test_what_python_calls_has_a_wrapper_for_it():
     """And what only compiled functions call has none: it takes a tenth of the time of a first call."""
     inside, outside, named = set(), set(), set()
-    for path in Path(svmstat.__file__).parent.rglob("*.py"):
-        own = set()
+    package = Path(svmstat.__file__).parent
+    for path in package.rglob("*.py"):
+        own, place = set(), ".".join(path.relative_to(package.parent).with_suffix("").parts)
         for node in ast.parse(path.read_text()).body:
             found = decorator(node)
             if found is not None:
-                (inside if "inside=True" in ast.unparse(found) else outside).add((path.stem, node.name))
+                (inside if "inside=True" in ast.unparse(found) else outside).add((place, node.name))
             elif not isinstance(node, ast.Import | ast.ImportFrom):
                 own |= names_in(node)
-        named |= {(path.stem, name) for name in own} | {("", name) for name in own}
+        named |= {(place, name) for name in own} | {("", name) for name in own}
     for path in Path(__file__).parents[1].rglob("*.py"):
         tree = ast.parse(path.read_text())
         named |= {("", name) for name in names_in(tree)}
         imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-        named |= {(node.module.rpartition(".")[2], each.name) for node in imports for each in node.names}
+        named |= {(node.module, each.name) for node in imports for each in node.names}
 
-    def called_by_python(place):
-        return ("" if not place[1].startswith("_") else place[0], place[1]) in named
+    def called_by_python(function):
+        place, name = function
+        return (place if name.startswith("_") else "", name) in named
 
     assert len(inside) > 20 and len(outside) > 20
     assert sorted(filter(called_by_python, inside)) == []
@@ -106,8 +108,8 @@ def test_what_has_been_compiled_is_on_disk(tmp_path, monkeypatch):
 def test_help_is_had_once_and_where_nothing_has_been_compiled(monkeypatch, empty, others, expected):
     started = []
     monkeypatch.setattr(ahead, "nothing_on_disk", lambda _: empty)
-    monkeypatch.setattr(module, "may_start", lambda: True)
-    monkeypatch.setattr(module, "start", lambda: started.append(True))
-    monkeypatch.setattr(module.together, "claims", others)
+    monkeypatch.setattr(second, "may_start", lambda: True)
+    monkeypatch.setattr(second, "start", lambda: started.append(True))
+    monkeypatch.setattr(second.together, "claims", others)
     have_helped()
     assert len(started) == expected

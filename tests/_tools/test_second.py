@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 from numba import float64
 
-from svmstat._tools import compiled as module
 from svmstat._tools import second
 from svmstat._tools.compiled import _Notice, compiled
 from svmstat.solver.rough.smo import smo
@@ -44,7 +43,7 @@ def test_where_none_is_started(willing, spoil):
 
 def test_the_first_compilation_starts_one(willing):
     started = []
-    willing.setattr(module, "start", lambda: started.append(True))
+    willing.setattr(second, "start", lambda: started.append(True))
     notice = _Notice()
     for _ in range(2):
         notice.on_start(SMO)
