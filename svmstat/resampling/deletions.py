@@ -20,7 +20,7 @@ _CHUNK_ON_DEMAND = 4
 """The same where the kernel matrix is not in memory, and each deletion of a support vector takes a second or so."""
 
 _TRIAL = 500
-"""One deletion of so many is timed before they start."""
+"""One deletion of so many is timed before they start; where the kernel matrix is not in memory a task of them."""
 
 _ARRAYS = 9
 """Arrays (deletions, rows) that a task holds at a time."""
@@ -140,7 +140,7 @@ def trials(moved: NDArray[np.bool_], gram: Gram) -> list[tuple[Codes, float]]:
         return found
     for alike in (np.flatnonzero(moved), np.flatnonzero(~moved)):
         if len(alike):
-            few = alike[:: _TRIAL if gram.fits else len(alike)]
+            few = alike[:: _TRIAL if gram.fits else -(-len(alike) // _CHUNK_ON_DEMAND)]
             found.append((few, len(alike) / len(few)))
     return found
 

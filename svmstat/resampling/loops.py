@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from time import get_clock_info, perf_counter, process_time
@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
+from svmstat._tools.threads import one_core
 from svmstat._tools.warn import warn
 from svmstat.errors import LongRunWarning
 from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
@@ -114,15 +115,15 @@ def run_pieces(
     LongRunWarning
         Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may.
     """
+    workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
     if outlook is not None and not _inside.value:
-        workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
         note = announcement(what, _expected_seconds(outlook, workers), outlook, workers)
         if note:
             warn(note, LongRunWarning)
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
         known = outlook is not None or _inside.value
-        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known) for piece in pieces))
+        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in pieces))
 
 
 def announcement(what: str, seconds: float, outlook: Outlook, workers: int) -> str:
@@ -163,17 +164,17 @@ def _expected_seconds(outlook: Outlook, workers: int) -> float:
     seconds, often = np.zeros(len(trials)), np.array([often for _, often in trials]) / workers
     with one_blas_thread():
         for attempt in range(2):
-            timed = np.array([_seconds(work) for work, _ in trials])
+            timed = np.array([_seconds(work, workers) for work, _ in trials])
             seconds = timed if attempt == 0 else np.minimum(seconds, timed)
             if seconds @ often <= LONG:
                 break
     return float(seconds @ often)
 
 
-def _seconds(work: Callable[[], Any]) -> float:
+def _seconds(work: Callable[[], Any], workers: int) -> float:
     """By the clock, or of the processor where that is less: other processes may have had it meanwhile."""
     start, used = perf_counter(), process_time()
-    _alone(work, (), os.getpid(), known=True)
+    _alone(work, (), os.getpid(), known=True, workers=workers)
     return min(perf_counter() - start, process_time() - used + _TICK)
 
 
@@ -186,13 +187,13 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return _blas().limit(limits=1, user_api="blas")
 
 
-def _alone(function: Callable[..., Result], piece: tuple[Any, ...], caller: int, known: bool) -> Result:
-    """A piece in a worker, which may be another process than the caller's, with a BLAS of its own."""
+def _alone(
+    function: Callable[..., Result], piece: tuple[Any, ...], caller: int, known: bool, workers: int
+) -> Result:  # fmt: skip
+    """A piece in one of the workers, which may be another process than the caller's, with a BLAS of its own."""
     was, _inside.value = _inside.value, known
     try:
-        if os.getpid() == caller:
-            return function(*piece)
-        with one_blas_thread():
+        with one_core(workers > 1), nullcontext() if os.getpid() == caller else one_blas_thread():
             return function(*piece)
     finally:
         _inside.value = was

@@ -9,6 +9,18 @@ from svmstat.solver.hulls import class_ends, digits
 from svmstat.solver.problem import BoxQP, Sums
 from svmstat.solver.solution import TOLERANCE, certify, middle
 
+_FEW = 0.5
+"""Up to this share of the rows of a β it is quicker to add what has changed in them to a known h."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A solution for other bounds: its β and h = s − Kβ, both (n,), and the rounding of h."""
+
+    beta: Floats
+    h: Floats
+    rounding: float
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -22,6 +34,7 @@ class Case:
     sums : the sums that are given, with a target each
     nothing : squared distance below which hulls meet; negative where Σβ alone is given
     rounding : how exactly the h of hulls can be known
+    neighbour : where kernel values are not kept, what h may be computed from
     """
 
     gram: Gram
@@ -31,11 +44,17 @@ class Case:
     sums: Sums
     nothing: float
     rounding: float
+    neighbour: Neighbour | None = None
 
     @property
     def lead(self) -> int:
         """The number of sums: one, or two for hulls."""
         return len(self.sums.target)
+
+    @property
+    def handed_down(self) -> float:
+        """How far the h of `fresh` may be off for what it was computed from."""
+        return 0.0 if self.neighbour is None else self.neighbour.rounding
 
     def free(self, beta: Floats) -> np.ndarray:
         """(n,) whether β is between its bounds."""
@@ -64,10 +83,10 @@ class Verdict:
     certified: bool
 
 
-def case_of(problem: BoxQP, upper: Floats) -> Case:
+def case_of(problem: BoxQP, upper: Floats, neighbour: Neighbour | None = None) -> Case:
     """The case for upper bounds (n,)."""
     nothing, rounding = (-1.0, 0.0) if problem.total is None else digits(problem.gram)
-    return Case(problem.gram, problem.linear, *problem.box(upper), problem.sums, nothing, rounding)
+    return Case(problem.gram, problem.linear, *problem.box(upper), problem.sums, nothing, rounding, neighbour)
 
 
 def judge(case: Case, beta: Floats, h: Floats) -> Verdict:
@@ -88,9 +107,20 @@ def judge(case: Case, beta: Floats, h: Floats) -> Verdict:
 
 
 def fresh(case: Case, beta: Floats) -> Floats:
-    """h = s − Kβ (n,) computed anew: in what steps add up to, their rounding has gathered."""
-    h, support = case.linear.copy(), np.flatnonzero(beta)
-    case.gram.add(support, -beta[support], h)
+    """h = s − Kβ (n,) computed anew: in what steps add up to, their rounding has gathered.
+
+    From that of the neighbour, once for all rows that are not its, where these are few.
+    """
+    near = case.neighbour
+    if near is not None and np.count_nonzero(beta != near.beta) <= _FEW * np.count_nonzero(beta):
+        return _moved(case, beta, near.beta, near.h)
+    return _moved(case, beta, np.zeros(len(beta)), case.linear)
+
+
+def _moved(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
+    """h = s − Kβ (n,) of a β that ``was`` another, with this h, by the rows that differ."""
+    moved, h = np.flatnonzero(beta != was), h.copy()
+    case.gram.add(moved, was[moved] - beta[moved], h)
     return h
 
 
@@ -99,8 +129,4 @@ def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
 
     The free rows move, the many at a bound do not. The h of a solution is computed anew in any case.
     """
-    if case.gram.fits:
-        return fresh(case, beta)
-    moved, h = np.flatnonzero(beta != was), h.copy()
-    case.gram.add(moved, was[moved] - beta[moved], h)
-    return h
+    return fresh(case, beta) if case.gram.fits else _moved(case, beta, was, h)

@@ -7,6 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.solver.case import Neighbour
 from svmstat.solver.exact.path import ARRIVED
 from svmstat.solver.exact.tableau import Tableau, make_tableau
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
@@ -141,7 +142,7 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]))
-            single = solve_single(problem, uppers[q], start, Road.RESCUE)
+            single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=_neighbour(problem, origin))
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE
@@ -156,6 +157,13 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         alpha, field, paths.interval, paths.violation, paths.gap, rounding, resolution, status, road, steps,
         paths.events, rho,
     )  # fmt: skip
+
+
+def _neighbour(problem: BoxQP, origin: Solution) -> Neighbour | None:
+    """The origin, if h is computed from that of solutions nearby: where kernel values are not kept."""
+    if problem.gram.fits or isinstance(problem.gram, LowRank) or not arrived(origin) or origin.flat:
+        return None
+    return Neighbour(problem.signs * origin.alpha, problem.linear - origin.field, origin.rounding)
 
 
 def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "Paths") -> Floats:

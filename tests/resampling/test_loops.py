@@ -1,6 +1,7 @@
 """Loops that say beforehand what they will cost, and that end when they are told to."""
 
 import _thread
+import os
 import signal
 import threading
 import time
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 from svmstat import svm, tune
+from svmstat._tools.threads import in_threads
 from svmstat.errors import LongRunWarning
 from svmstat.kernels import RBF
 from svmstat.resampling import deletions, loops
@@ -91,6 +93,19 @@ def test_what_other_processes_take_does_not_count(monkeypatch):
     monkeypatch.setattr(loops, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(loops, "process_time", lambda: next(processor))
     assert loops._expected_seconds(Outlook([(lambda: None, 100.0)]), 1) == pytest.approx(10.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_worker_has_one_core_and_so_has_the_trial(n_jobs, monkeypatch):
+    """Threads of its own only where it has all cores."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
+    seen = []
+
+    def piece(i=0):
+        seen.append(list(in_threads(lambda task: threading.get_ident(), range(8))) == [threading.get_ident()] * 8)
+
+    run(piece, 6, n_jobs=n_jobs, outlook=Outlook([(piece, 100.0)]))
+    assert seen == [n_jobs == 2] * 7
 
 
 # -- when it is said ---------------------------------------------------------------------------------------------------
@@ -186,7 +201,7 @@ def test_trials_stand_for_all_deletions():
     assert [len(few) * often for few, often in found] == pytest.approx([1000, 2000])
     assert all(len(few) <= 0.003 * 3000 for few, _ in found)
     assert [moved[few].all() for few, _ in found] == [True, False]
-    assert [len(few) for few, _ in trials(moved, gram(60, fits=False))] == [1, 1]
+    assert [len(few) for few, _ in trials(moved, gram(60, fits=False))] == [4, 4]
     assert trials(np.zeros(0, bool), gram(60)) == []
 
 

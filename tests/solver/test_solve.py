@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from problems import clouds, part, seeds, size, two_classes, with_upper
+from problems import clouds, part, problem, seeds, size, two_classes, with_upper
 
 from svmstat.kernels import RBF
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
@@ -425,3 +425,42 @@ def test_roads_are_told(mackerel):
     assert start.steps > 0
     assert (batch.road == Road.TABLEAU).all()
     assert (batch.events[start.alpha[:100] > 0] > 0).all()
+
+
+@pytest.mark.parametrize("upper", [0.3, 30.0])
+def test_neighbours_are_solved_by_the_rows_that_differ(upper, monkeypatch):
+    """Without kernel values in memory h of a deletion is that of the full solution, and what few rows add to it."""
+    X, y = clouds(300, seed=4)
+    qp, whole = problem(X, y, upper, budget=0), problem(X, y, upper)
+    uppers = np.array([np.where(np.arange(300) == k, 0.0, qp.upper) for k in range(40)])
+    anchor, numbers = anchor_at(qp, solve(qp)), []
+    n_support = np.count_nonzero(anchor.solution.alpha)
+
+    def add(gram, rows, coefficients, out):
+        numbers.append(len(rows))
+        return plain(gram, rows, coefficients, out)
+
+    plain = Gram.add
+    monkeypatch.setattr(Gram, "add", add)
+    found = solve(qp, uppers, start=anchor)
+    monkeypatch.undo()
+    assert (found.status == Status.CERTIFIED).all() and 0 < max(numbers) <= 0.5 * n_support
+    expected = solve(whole, uppers, start=anchor_at(whole, solve(whole)))
+    np.testing.assert_allclose(found.field, expected.field, rtol=0, atol=TOL_FIELD * size(expected.field))
+    moved = (found.alpha != anchor.solution.alpha).any(axis=1)
+    assert (found.rounding[moved] > anchor.solution.rounding).all()
+    for q in np.flatnonzero(moved):  # what is claimed of the digits of h holds
+        field = whole.gram.complete() @ (qp.signs * found.alpha[q])
+        assert np.abs(field - found.field[q]).max() <= found.rounding[q]
+
+
+def test_bounds_that_are_far_away_are_no_neighbours():
+    """Where most rows are others h is computed from nothing."""
+    X, y = clouds(120, seed=5)
+    qp = problem(X, y, 1.0, budget=0)
+    uppers = np.random.default_rng(1).integers(0, 4, (6, 120)).astype(float)
+    found = solve(qp, uppers, start=solve(qp))
+    for q, upper in enumerate(uppers):
+        cold = solve(with_upper(qp, upper))
+        assert found.status[q] == Status.CERTIFIED
+        np.testing.assert_allclose(found.field[q], cold.field, rtol=0, atol=TOL_FIELD * size(cold.field))

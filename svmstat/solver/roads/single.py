@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from svmstat.solver.case import Case, case_of, fresh, judge
+from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.polish import Polished, no_basis, polish
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
@@ -55,7 +55,8 @@ _LEAST_STEPS = 20_000
 
 
 def solve_single(
-    problem: BoxQP, upper: Floats, beta: Floats | None, road: Road, h: Floats | None = None
+    problem: BoxQP, upper: Floats, beta: Floats | None, road: Road, h: Floats | None = None,
+    neighbour: Neighbour | None = None,
 ) -> Solution:  # fmt: skip
     """The solution for upper bounds (n,), from a feasible β (n,), and its h = s − Kβ if that is known, or from zero.
 
@@ -65,7 +66,7 @@ def solve_single(
     lo, hi = problem.box(upper)
     if not (lo.any() and hi.any()):
         return unsolved(problem, upper, Status.ONE_CLASS)
-    case, alpha = case_of(problem, upper), outweighed(problem, upper)
+    case, alpha = case_of(problem, upper, neighbour), outweighed(problem, upper)
     if alpha is not None:
         beta = problem.signs * alpha
         return certified(problem, case, upper, beta, problem.linear, None, road, 0, 0, left_over(problem, beta))
@@ -240,7 +241,7 @@ def certified(
             case = replace(case, rounding=float(np.finfo(float).eps * np.abs(h).max()))
         return _of_hulls(problem, case, beta, h, basis, road, steps, events)
     linear, lo, hi = case.linear, case.lo, case.hi
-    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left
+    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left + case.handed_down
     ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
     if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(case, beta, h, basis)
