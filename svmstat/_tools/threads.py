@@ -38,12 +38,17 @@ def one_core(asked: bool = True) -> Iterator[None]:
         _here.alone = was
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def in_threads(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     """Yield function(task) in the order of the tasks, on all cores this process may use, but inside of `one_core`."""
     tasks = list(tasks)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if _here.alone or min(cores, len(tasks)) < 2:
+    threads = min(cores(), len(tasks))
+    if _here.alone or threads < 2:
         yield from map(function, tasks)
         return
-    with ThreadPoolExecutor(min(cores, len(tasks))) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(function, tasks)

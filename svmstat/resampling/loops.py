@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from time import get_clock_info, perf_counter, process_time
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
-from svmstat._tools.threads import one_core
+from svmstat._tools.threads import cores, in_threads, one_core
 from svmstat._tools.warn import warn
 from svmstat.errors import LongRunWarning
 from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
@@ -172,9 +172,14 @@ def _expected_seconds(outlook: Outlook, workers: int) -> float:
 
 
 def _seconds(work: Callable[[], Any], workers: int) -> float:
-    """By the clock, or of the processor where that is less: other processes may have had it meanwhile."""
+    """By the clock, or of the processor where that is less: other processes may have had it meanwhile.
+
+    Of the workers as many do it at once as there are cores, because they wait for each other.
+    """
+    piece = partial(_alone, work, (), os.getpid(), known=True, workers=workers)
     start, used = perf_counter(), process_time()
-    _alone(work, (), os.getpid(), known=True, workers=workers)
+    for _ in in_threads(lambda _: piece(), range(min(workers, cores()))):
+        pass
     return min(perf_counter() - start, process_time() - used + _TICK)
 
 
