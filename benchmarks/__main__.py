@@ -13,6 +13,7 @@ from benchmarks import (
     growth,
     landmarks,
     large,
+    large_loo,
     linear,
     loo_engine,
     multiclass,
@@ -48,6 +49,7 @@ WITH_OPTIONS = {
     "first-call": first_call.main,
     "fuzz": fuzz.main,
     "grids": grids.main,
+    "large-loo": large_loo.main,
     "validity": validity.main,
 }
 
