@@ -33,7 +33,9 @@ _COMMANDS = {
 }
 
 _SOLVING = {"fit", "compare", "tune", "report"}
-"""Those that need the solver compiled."""
+"""Those that need the solver compiled, but for their help."""
+
+_HELP = {"-h", "--help"}
 
 
 class _Once(argparse.Action):
@@ -96,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = {name: subparsers.add_parser(name, help=what) for name, what in _COMMANDS.items()}
     if _COMMANDS.keys().isdisjoint(given):
         parser.parse_args(given)  # the help, the version or an error: it does not return
-    if not _SOLVING.isdisjoint(given):
+    if _SOLVING & set(given) and not _HELP & set(given):
         import_module("svmstat.solver").have_helped()
     return int(import_module("svmstat.commands").run(parser, commands, given))
 

@@ -374,12 +374,15 @@ sys.exit(status if gc.get_freeze_count() > 10_000 else "garbage would be looked 
     assert (result.returncode, result.stderr) == (0, "") and "mackerel" in result.stdout
 
 
-@pytest.mark.parametrize(("name", "helped"), [("fit", True), ("datasets", False)])
-def test_commands_that_solve_are_helped_from_their_beginning(monkeypatch, capsys, name, helped):
+@pytest.mark.parametrize(
+    ("given", "helped"),
+    [(["fit"], True), (["datasets"], False), (["fit", "--help"], False), (["-h", "report"], False)],
+)
+def test_commands_that_solve_are_helped_from_their_beginning(monkeypatch, capsys, given, helped):
     asked = []
     monkeypatch.setattr(solver, "have_helped", lambda: asked.append(True))
     monkeypatch.setattr(commands, "run", lambda *_: 0)
-    assert cli.main([name]) == 0
+    assert cli.main(given) == 0
     assert asked == [True] * helped
 
 
