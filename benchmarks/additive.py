@@ -6,7 +6,6 @@ leave-one-out. What is timed is what a user waits for: a fit with its penalties 
 
 import importlib
 import importlib.util
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.timing import peak
 from svmstat import datasets, svm, tune
 
 COLUMNS = ["lon", "lat", "b_depth", "c_dist", "temp_20m"]
@@ -45,7 +45,7 @@ def main():
     formula = "y ~ " + " + ".join(f"s(x{k})" for k in range(TERMS))
     print(f"n = {ROWS}, eight terms")
     report("svmstat: fit", lambda: svm(formula, many, calibration="insample"))
-    print(f"{'':36s} peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+    print(f"{'':36s} peak {peak():.2f} GiB")
     others(many, None, [f"x{k}" for k in range(TERMS)])
 
 

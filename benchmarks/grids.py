@@ -26,7 +26,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.svm import SVC
 
-from benchmarks.problems import interaction
+from benchmarks.problems import interaction, table
 from svmstat import tune
 from svmstat.errors import GridWarning, LongRunWarning
 from svmstat.resampling import folds
@@ -71,9 +71,8 @@ def timed(task):
 
 def ours(X, y, widths, cores):
     """The tuned fit."""
-    data = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=y)
     return tune(
-        "y ~ .", data, C=COSTS, gamma=widths, criterion="kfold", folds=FOLDS, score="error", rng=1, n_jobs=cores,
+        "y ~ .", table(X, y), C=COSTS, gamma=widths, criterion="kfold", folds=FOLDS, score="error", rng=1, n_jobs=cores,
         calibration="insample",
     )  # fmt: skip
 

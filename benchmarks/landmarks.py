@@ -5,7 +5,6 @@ one problem, and is charged with the time of scikit-learn's own map; how far it 
 """
 
 import os
-import resource
 import time
 
 from sklearn.kernel_approximation import Nystroem
@@ -13,15 +12,12 @@ from sklearn.kernel_approximation import Nystroem
 from benchmarks.large import in_own_process
 from benchmarks.linear import primal, theirs
 from benchmarks.problems import interaction, two_class_machine
+from benchmarks.timing import peak
 from svmstat.kernels import RBF, Nystrom
 
 N, P, LANDMARKS, GAMMA, C = 200_000, 10, 1000, 0.1, 1.0
 WAYS = (20, 1e-5), (100, 1e-5), (1000, 1e-5), (100_000, 1e-7), (100_000, 1e-9)
 """Most iterations of LinearSVC, and its tolerance."""
-
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def mine():

@@ -7,7 +7,6 @@ counts. The KKT violations are computed from α in double precision, the same wa
 import importlib
 import multiprocessing
 import os
-import resource
 import time
 from importlib.util import find_spec
 
@@ -15,6 +14,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks.problems import banana, interaction, two_class_machine
+from benchmarks.timing import peak
 from svmstat.kernels import RBF
 from svmstat.solver import Gram
 from svmstat.solver.solution import certify
@@ -60,9 +60,9 @@ def one(program, name, n, C):
     start, busy = time.perf_counter(), time.process_time()
     fit = program(X, y, gamma, C)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    most = peak()
     count = np.count_nonzero(fit.alpha) if hasattr(fit, "pairs") else fit.n_support_.sum()
-    return seconds, busy, peak, violation(fit, X, y, gamma, C), int(count)
+    return seconds, busy, most, violation(fit, X, y, gamma, C), int(count)
 
 
 def in_own_process(function, *arguments):

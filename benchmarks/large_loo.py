@@ -6,19 +6,17 @@ set has a process of its own, for its peak memory. Some rows are left out by col
 
 import argparse
 import os
-import resource
 import time
 import warnings
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.large import in_own_process
-from benchmarks.problems import banana, interaction
+from benchmarks.large import DATA, in_own_process
+from benchmarks.problems import table
+from benchmarks.timing import peak
 from svmstat import svm
 from svmstat.errors import LongRunWarning
 
-DATA = {"banana": (banana, 5.0), "interaction": (lambda n: interaction(n, 10), 0.1)}
 SIZES, C, WORKERS, REFITS = (10_000, 20_000), 1.0, 2, 3
 COLUMNS = [("data", 12), ("n", 7), ("vectors", 9), ("seconds", 9), ("GiB", 6), ("error", 9), ("failed", 7), ("off", 9)]
 
@@ -26,8 +24,7 @@ COLUMNS = [("data", 12), ("n", 7), ("vectors", 9), ("seconds", 9), ("GiB", 6), (
 def one(name, n):
     """Seconds, peak GiB, error rate, rows that failed, and how far decision values are from cold fits without a row."""
     draw, gamma = DATA[name]
-    X, y = draw(n)
-    data = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=y)
+    data = table(*draw(n))
     options = {"C": C, "gamma": gamma, "scale": False}
     svm("y ~ .", data[:300], **options).loo()  # compiles
     fit = svm("y ~ .", data, **options)
@@ -37,14 +34,14 @@ def one(name, n):
         start = time.perf_counter()
         loo = fit.loo(n_jobs=WORKERS)
         seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    most = peak()
     held_out = loo.decision_values.to_numpy()
     support = np.flatnonzero(fit.alpha.to_numpy() > 0)
     rows = np.random.default_rng(0).choice(support, REFITS, replace=False)
     off = [
         svm("y ~ .", data.drop(index=k), **options).decision_function(data.loc[[k]]).iloc[0] - held_out[k] for k in rows
     ]
-    counts = len(support), seconds, peak, loo.error_rate, loo.n_failed, np.abs(off).max()
+    counts = len(support), seconds, most, loo.error_rate, loo.n_failed, np.abs(off).max()
     return counts, [str(each.message) for each in said if issubclass(each.category, LongRunWarning)]
 
 
@@ -57,6 +54,6 @@ def main(arguments):
     print("".join(f"{column:>{width}}" for column, width in COLUMNS))
     for n in SIZES:
         for name in [only] if only else DATA:
-            (vectors, seconds, peak, error, failed, off), said = in_own_process(one, name, n)
-            print(f"{name:>12}{n:7d}{vectors:9d}{seconds:9.1f}{peak:6.2f}{error:9.5f}{failed:7d}{off:9.0e}", flush=True)
+            (vectors, seconds, most, error, failed, off), said = in_own_process(one, name, n)
+            print(f"{name:>12}{n:7d}{vectors:9d}{seconds:9.1f}{most:6.2f}{error:9.5f}{failed:7d}{off:9.0e}", flush=True)
             print("".join(f"  Beforehand: {each.partition(', because')[0]}.\n" for each in said), end="", flush=True)

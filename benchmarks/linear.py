@@ -6,7 +6,6 @@ our primal at its w and the intercept that suits w best, above the certified dua
 Then ten costs, each solution certified as the first: from a fit in their middle upwards, and from there downwards.
 """
 
-import resource
 import time
 import warnings
 from dataclasses import replace
@@ -17,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from benchmarks.problems import two_class_machine
+from benchmarks.timing import peak
 from svmstat.kernels import Linear
 from svmstat.machine import along_costs
 from svmstat.solver import solve
@@ -46,10 +46,6 @@ def theirs(X, y, C, iterations=1000, tolerance=1e-5):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return LinearSVC(loss="hinge", C=C, tol=tolerance, max_iter=iterations).fit(X, y)
-
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def beside_linear_svc(sizes, rounds, C):

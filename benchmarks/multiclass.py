@@ -4,12 +4,12 @@ import time
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.problems import table
 from benchmarks.timing import alternate
 from svmstat import datasets, svm
 from svmstat.calibration import fit_maps
@@ -47,7 +47,7 @@ def fits():
     print(f"{'rows':>6}{'svm s':>9}{'SVC s':>9}{'svm / SVC':>11}  worst KKT violation")
     for n in (2000, 5000, 10_000):
         X, y = ten(n)
-        data = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(y=y)
+        data = table(X, y)
         ours = partial(svm, "y ~ .", data, gamma=0.125)
         theirs = partial(SVC(gamma=0.125).fit, (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), y)
         with threadpool_limits(1):

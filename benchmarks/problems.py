@@ -1,6 +1,7 @@
 """Data for the benchmarks: real, two curved bands, and a checker of interacting columns with noise."""
 
 import numpy as np
+import pandas as pd
 
 from svmstat import datasets
 from svmstat.machine import Contrast, fit_machine, nu_contrast
@@ -26,6 +27,11 @@ def interaction(n, p, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     return X, np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+def table(X, y):
+    """The columns x0, x1, … of X, and y."""
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(y=y)
 
 
 def two_class_machine(kernel, X, y, C, nu=None):

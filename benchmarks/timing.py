@@ -1,5 +1,6 @@
 """Times of competing functions, taken in turn so that a busy moment of the machine hits all of them."""
 
+import resource
 import time
 from statistics import median
 
@@ -17,3 +18,8 @@ def alternate(functions, repeats, clock=time.perf_counter, typical=median):
             if round_number:
                 times.append(clock() - start)
     return [typical(times) for times in seconds]
+
+
+def peak():
+    """The most memory that this process has had, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from svmstat._tools.threads import cores
+
 _SWITCH = "SVMSTAT_COMPILE_AHEAD"
 """Environment variable: "0" for one process only."""
 
@@ -75,10 +77,9 @@ together = _Together()
 
 def may_start() -> bool:
     """Whether there is a core for it, and a Python to be started: workers start none, nor programs that embed one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     python = Path(sys.executable or "").stem.lower().startswith("python") and not hasattr(sys, "frozen")
     alone = multiprocessing.parent_process() is None
-    return os.environ.get(_SWITCH, "1") != "0" and cores > 1 and python and alone
+    return os.environ.get(_SWITCH, "1") != "0" and cores() > 1 and python and alone
 
 
 def start() -> "subprocess.Popen[bytes]":

@@ -20,7 +20,7 @@ from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
 from svmstat.solver.roads.single import arrived, basis_of, solve_single
-from svmstat.solver.roads.vicinity import solve_near, vicinity_of
+from svmstat.solver.roads.vicinity import Vicinity, solve_near, vicinity_of
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
@@ -133,16 +133,15 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     judged = judgement(paths.violation, limit, limit, beside, spread)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))
-    pending, vicinity = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist(), None
-    if pending and arrived(origin) and isinstance(problem.gram, LowRank) and not problem.gram.fits:
-        vicinity = vicinity_of(problem, problem.gram, origin)
+    pending = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist()
+    vicinity, neighbour = _beside(problem, origin) if pending else (None, None)
     for q in pending:
         from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]))
-            single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=_neighbour(problem, origin))
+            single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE
@@ -159,11 +158,15 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     )  # fmt: skip
 
 
-def _neighbour(problem: BoxQP, origin: Solution) -> Neighbour | None:
-    """The origin, if h is computed from that of solutions nearby: where kernel values are not kept."""
-    if problem.gram.fits or isinstance(problem.gram, LowRank) or not arrived(origin) or origin.flat:
-        return None
-    return Neighbour(problem.signs * origin.alpha, problem.linear - origin.field, origin.rounding)
+def _beside(problem: BoxQP, origin: Solution) -> tuple[Vicinity | None, Neighbour | None]:
+    """What leads to solutions near the origin where kernel values are not kept: of a short map, or of any kernel."""
+    gram = problem.gram
+    if gram.fits or not arrived(origin):
+        return None, None
+    if isinstance(gram, LowRank):
+        return vicinity_of(problem, gram, origin), None
+    beta, h = problem.signs * origin.alpha, problem.linear - origin.field
+    return None, None if origin.flat else Neighbour(beta, h, origin.rounding)
 
 
 def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "Paths") -> Floats:
