@@ -1,4 +1,4 @@
-"""How the time of a fit and of its leave-one-out grows with n; draws benchmarks/results/growth.png."""
+"""How the time of a fit and of its leave-one-out grows with n, the less of two; draws benchmarks/results/growth.png."""
 
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,14 @@ SIZES = (500, 1000, 2000, 4000, 8000)
 FIGURE = Path(__file__).parent / "results" / "growth.png"
 
 
+def timed(draw, n, gamma, C):
+    """Seconds of a fit and of its leave-one-out, and the fit."""
+    X, y = draw(n)
+    fit, machine = seconds(partial(two_class_machine, RBF(gamma), X, y, C))
+    loo, _ = seconds(partial(leave_one_out, machine, fit_maps(machine), n_jobs=2))
+    return fit, loo, machine
+
+
 def main():
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     print(f"{'data':18}{'n':>6}{'fit s':>9}{'loo s':>9}  free vectors")
@@ -24,9 +32,8 @@ def main():
     ):
         times = []
         for n in SIZES:
-            X, y = draw(n)
-            fit, machine = seconds(partial(two_class_machine, RBF(gamma), X, y, C))
-            loo, _ = seconds(partial(leave_one_out, machine, fit_maps(machine), n_jobs=2))
+            (fit, loo, machine), (again, loo_again, _) = timed(draw, n, gamma, C), timed(draw, n, gamma, C)
+            fit, loo = min(fit, again), min(loo, loo_again)
             times.append((fit, loo))
             print(f"{name:18}{n:6d}{fit:9.3f}{loo:9.2f}  {machine.pairs[0].solution.free.sum()}", flush=True)
         for column, what in enumerate(("fit", "leave-one-out")):

@@ -113,20 +113,12 @@ def fresh(case: Case, beta: Floats) -> Floats:
     """
     near = case.neighbour
     if near is not None and np.count_nonzero(beta != near.beta) <= _FEW * np.count_nonzero(beta):
-        return _moved(case, beta, near.beta, near.h)
-    return _moved(case, beta, np.zeros(len(beta)), case.linear)
-
-
-def _moved(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
-    """h = s − Kβ (n,) of a β that ``was`` another, with this h, by the rows that differ."""
-    moved, h = np.flatnonzero(beta != was), h.copy()
-    case.gram.add(moved, was[moved] - beta[moved], h)
-    return h
+        return followed(case, beta, near.beta, near.h)
+    return followed(case, beta, np.zeros(len(beta)), case.linear)
 
 
 def followed(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
-    """h = s − Kβ (n,) of a β that ``was`` another, h then: computed anew, or from h where kernel values are not kept.
-
-    The free rows move, the many at a bound do not. The h of a solution is computed anew in any case.
-    """
-    return fresh(case, beta) if case.gram.fits else _moved(case, beta, was, h)
+    """h = s − Kβ (n,) of a β that ``was`` another, with this h, by the rows that differ: the many at a bound do not."""
+    moved, h = np.flatnonzero(beta != was), h.copy()
+    case.gram.add(moved, was[moved] - beta[moved], h)
+    return h

@@ -201,7 +201,8 @@ class Gram:
         known = place >= 0
         if known.any():
             gather(values, place, rows, np.flatnonzero(known), out)
-        self._fill(out, np.flatnonzero(~known), rows, rows)
+        if not known.all():
+            self._fill(out, np.flatnonzero(~known), rows, rows)
         return out
 
     def part(self, rows: Rows) -> "Gram":

@@ -97,7 +97,7 @@ def _round(
     part = Point(beta[near], g[near], case.lo[near], case.hi[near], status[near], verdict.b)
     free = make_basis(K, sums, part)
     if free.size[0] < np.count_nonzero(status == FREE) and not may_slide:
-        h[:] = followed(case, beta, was, h)
+        h[:] = _h_after(case, beta, was, h)
         return no_basis(case.lead), 0
     # Dependent free rows have slid to a bound: along such a slide no gradient changes.
     target = right_signs(part.g, part.status, violation)
@@ -110,12 +110,17 @@ def _round(
     settle(part.beta, part.lo, part.hi)
     exclude_where(sums, free, ~((part.lo < part.beta) & (part.beta < part.hi)))
     beta[near] = part.beta
-    h[:] = followed(case, beta, was, h)
+    h[:] = _h_after(case, beta, was, h)
     members = free.members[: free.size[0]]
     members[:] = near[members]
     basis = basis_in(free, case.lead)
     refine(case, beta, h, part.b, basis)
     return basis, int(events)
+
+
+def _h_after(case: Case, beta: Floats, was: Floats, h: Floats) -> Floats:
+    """h (n,) of a β that ``was`` another, h then: computed anew, or followed where kernel values are not kept."""
+    return fresh(case, beta) if case.gram.fits else followed(case, beta, was, h)
 
 
 def _near_rows(status: np.ndarray, g: Floats, wrong: np.ndarray, reach: float, largest: int) -> Rows:

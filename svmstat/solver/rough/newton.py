@@ -12,10 +12,10 @@ Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3.
 from enum import Enum
 
 import numpy as np
-from scipy.linalg import lapack
 
 from svmstat.solver.case import Case, followed, fresh
 from svmstat.solver.gram import Floats, Room
+from svmstat.solver.rough.equations import newton_step
 from svmstat.solver.rough.inside import inside
 from svmstat.solver.solution import TOLERANCE, certify
 
@@ -61,9 +61,12 @@ def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
             trial_h = followed(case, trial, was, trial_h)
         wrong = free & ((trial <= lo) | (trial >= hi))
         if not (many and wrong.any()):
-            again, certified = certified, bool(certify(trial_h, trial, lo, hi)[2] <= TOLERANCE)
+            again, certified = certified, _holds(case, trial, trial_h)
+            if certified and not again:
+                trial_h = fresh(case, trial)
+                certified = _holds(case, trial, trial_h)
             if certified and (many or again):
-                beta[:], h[:] = trial, trial_h if gram.fits else fresh(case, trial)
+                beta[:], h[:] = trial, trial_h
                 return Outcome.EXACT
             free &= ~wrong
             wrong[:] = False
@@ -76,13 +79,16 @@ def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
     return Outcome.BLOCKED
 
 
+def _holds(case: Case, beta: Floats, h: Floats) -> bool:
+    return bool(certify(h, beta, case.lo, case.hi)[2] <= TOLERANCE)
+
+
 def _clipped(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: Floats) -> Floats | None:
     """The step to the equations of all rows; x (m,) moves by it in place, what leaves its box put on the bound.
 
     K (m, m) is overwritten.
     """
-    K += K.diagonal().mean()  # with c·11' added K is regular as soon as the bordered matrix is
-    d = _step(K, target, -total)
+    d = newton_step(K, target, -total)
     if d is not None:
         np.clip(x + d, lo, hi, out=x)
     return d
@@ -95,15 +101,3 @@ def _inside(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: 
     """
     step = np.empty(len(x))
     return step if inside(K, x, target, total, lo, hi, step) else None
-
-
-def _step(K: Floats, target: Floats, total: float) -> Floats | None:
-    """d (m,) with Kd + b1 = target for some b and 1'd = total; K (m, m) is overwritten."""
-    factor, singular = lapack.dpotrf(K.T, lower=0, overwrite_a=1)
-    if singular:
-        return None
-    both = np.ones((2, len(K)))
-    both[0] = target
-    solved, _ = lapack.dpotrs(factor, both.T, lower=0, overwrite_b=1)
-    u, v = solved.T
-    return np.asarray(u - v * ((u.sum() - total) / v.sum()))

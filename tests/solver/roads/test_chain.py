@@ -230,3 +230,25 @@ def test_h_of_a_multiple_needs_no_kernel_value(times):
     np.testing.assert_allclose(h, qp.linear - qp.gram.complete() @ beta, rtol=0, atol=TOL_H)
     assert carried_h(other, np.where(np.arange(60) == np.argmax(np.abs(beta)), 0.5, 1.0) * beta, last) is None
     assert carried_h(other, None, last) is None
+
+
+@pytest.mark.parametrize(("gamma", "few"), [(0.05, False), (40.0, True)])
+def test_where_few_are_at_their_bound_the_same_alpha_sets_off(gamma, few):
+    """The objective there is the better of that of the same α and that of all α doubled; its h is known."""
+    X, y = clouds(200)
+    qp = problem(X, y, 2.0, RBF(gamma))
+    last, other = solve(qp), with_upper(qp, 2.0 * qp.upper)
+    at_bound = np.count_nonzero(last.bounded)
+    assert at_bound > 0 and (at_bound <= 0.3 * last.free.sum()) == few
+    beta = carried_over(other, other.upper, last)
+    assert np.abs(beta - (1.0 if few else 2.0) * qp.signs * last.alpha).max() <= 1e-12
+    h = carried_h(other, beta, last)
+    np.testing.assert_allclose(h, qp.linear - qp.gram.complete() @ beta, rtol=0, atol=TOL_H)
+
+    def gained(beta):
+        return beta @ qp.linear - 0.5 * beta @ qp.gram.complete() @ beta
+
+    assert gained(beta) >= gained((2.0 if few else 1.0) * qp.signs * last.alpha)
+    below = carried_over(other, 0.5 * qp.upper, last)
+    assert (np.abs(below) <= 0.5 * qp.upper).all() and abs(below.sum()) <= 1e-12
+    check(qp, [2.0 * qp.upper], [solve(other, start=last)])

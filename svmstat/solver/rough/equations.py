@@ -1,0 +1,80 @@
+"""The equations of a Newton step, Kd + b1 = target and 1'd = total, by a Cholesky factor of K + c·11'.
+
+With c = the mean of the diagonal that is regular as soon as the equations are, and changes b alone.
+
+Of many rows the factor is in single precision, which takes half as long, and what d leaves of the equations, computed
+in double precision, is solved for with the same factor: two or three times, and no more of it is left than rounding.
+Where K is nearly singular this does not lead there, and the factor is made in double precision.
+
+Reference: Higham (2002), Accuracy and Stability of Numerical Algorithms, 2nd edition, chapter 12.
+"""
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from svmstat.solver.gram import Floats
+
+WORTH = 400
+"""Rows from which on a factor in single precision with all that follows is the shorter way."""
+
+_REFINEMENTS, _GAIN = 10, 0.3
+"""So many at most, while each leaves at most this share of what was left: one costs less than a tenth of a factor."""
+
+_ROUNDINGS = 8.0
+"""What may be left of an equation, in units of the rounding of its largest terms."""
+
+_LEAST, _MOST = 1e-30, 1e30
+"""Kernel values that single precision can hold with room for what is made of them."""
+
+
+def newton_step(K: Floats, target: Floats, total: float) -> Floats | None:
+    """d (m,) for some b, of K (m, m), which is overwritten, and target (m,); None where there is no such factor."""
+    step = _refined(K, target, total) if len(K) >= WORTH else None
+    return _direct(K, target, total) if step is None else step
+
+
+def _direct(K: Floats, target: Floats, total: float) -> Floats | None:
+    K += K.diagonal().mean()
+    factor, singular = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)
+    if singular:
+        return None
+    both = np.ones((2, len(K)))
+    both[0] = target
+    solved, _ = lapack.dpotrs(factor, both.T, lower=1, overwrite_b=1)
+    u, v = solved.T
+    return np.asarray(u - v * ((u.sum() - total) / v.sum()))
+
+
+def _refined(K: Floats, target: Floats, total: float) -> Floats | None:
+    """The same by a factor in single precision; None where it does not lead to rounding. K stays as it is."""
+    size = K.diagonal().max()
+    if not _LEAST < size < _MOST:
+        return None
+    with np.errstate(over="ignore"):
+        shifted = K.astype(np.float32)
+    shifted += np.float32(K.diagonal().mean())
+    factor, singular = lapack.spotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
+    if singular:
+        return None
+    v = _solved(factor, np.ones(len(K)))
+    d, left = np.zeros(len(K)), target - target.mean()
+    before = np.inf
+    for _ in range(1 + _REFINEMENTS):
+        u = _solved(factor, left)
+        d += u - v * ((u.sum() + d.sum() - total) / v.sum())
+        left = target - blas.dsymv(1.0, K.T, d, lower=1)
+        left -= left.mean()
+        most = np.abs(left).max()
+        if most <= _ROUNDINGS * np.finfo(float).eps * (size * np.abs(d).sum() + np.abs(target).max()):
+            return d
+        if not most < _GAIN * before:
+            return None
+        before = most
+    return None
+
+
+def _solved(factor: Floats, right: Floats) -> Floats:
+    """K⁻¹ times the right side (m,), to single precision; of any size."""
+    unit = np.abs(right).max() or 1.0
+    x = blas.strsv(factor, (right / unit).astype(np.float32), lower=1, overwrite_x=1)
+    return unit * blas.strsv(factor, x, lower=1, trans=1, overwrite_x=1).astype(float)

@@ -1,0 +1,83 @@
+"""The equations of a Newton step: solved to rounding, whichever the precision of the factor."""
+
+import numpy as np
+import pytest
+from programs import bordered
+
+from svmstat.kernels import RBF
+from svmstat.solver.rough import equations
+from svmstat.solver.rough.equations import WORTH, newton_step
+
+
+def drawn(m, gamma, size=1.0):
+    """A kernel matrix (m, m), a right side (m,) and a sum."""
+    rng = np.random.default_rng(m)
+    K = size * RBF(gamma).bind(rng.normal(size=(m, 5))).gram()
+    return K, rng.normal(size=m), 0.3
+
+
+def left_of(K, d, target):
+    """What d (m,) leaves of the equations, in roundings of their largest terms."""
+    left = target - K @ d
+    left -= left.mean()
+    return np.abs(left).max() / np.finfo(float).eps / (K.max() * np.abs(d).sum() + np.abs(target).max())
+
+
+def refined(monkeypatch):
+    """The steps that a factor in single precision led to from now on: whether each did."""
+    led, refine = [], equations._refined
+
+    def counted(K, target, total):
+        before = K.copy()
+        step = refine(K, target, total)
+        np.testing.assert_array_equal(K, before)
+        led.append(step is not None)
+        return step
+
+    monkeypatch.setattr(equations, "_refined", counted)
+    return led
+
+
+@pytest.mark.parametrize("m", [1, 2, 30, WORTH - 1, WORTH, 700])
+def test_the_step_solves_the_bordered_equations(m):
+    K, target, total = drawn(m, 2.0)
+    d = newton_step(K.copy(), target, total)
+    assert left_of(K, d, target) <= 20.0
+    assert abs(d.sum() - total) <= 1e-14 * np.abs(d).sum()
+    expected = np.linalg.solve(bordered(K), np.r_[total, target])[1:]
+    np.testing.assert_allclose(d, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_single_precision_leads_to_rounding(monkeypatch, size):
+    led = refined(monkeypatch)
+    K, target, total = drawn(WORTH, 2.0, size)
+    d = newton_step(K.copy(), target, total)
+    assert led == [True]
+    assert left_of(K, d, target) <= 8.0
+
+
+@pytest.mark.parametrize(("gamma", "size"), [(0.02, 1.0), (2.0, 1e-35), (2.0, 1e40)])
+def test_where_it_does_not_the_factor_is_in_double_precision(monkeypatch, gamma, size):
+    led = refined(monkeypatch)
+    K, target, total = drawn(WORTH, gamma, size)
+    d = newton_step(K.copy(), target, total)
+    assert led == [False]
+    assert left_of(K, d, target) <= 20.0
+
+
+def test_off_the_diagonal_values_may_be_too_large_for_single_precision():
+    K, target, total = drawn(WORTH, 2.0)
+    K[0, 1] = K[1, 0] = 1e300
+    assert newton_step(K, target, total) is None
+
+
+@pytest.mark.parametrize("m", [5, WORTH])
+def test_of_rows_that_are_alike_there_is_none(m):
+    assert newton_step(np.ones((m, m)), np.zeros(m), 0.0) is None
+    assert newton_step(-np.eye(m), np.zeros(m), 0.0) is None
+
+
+def test_a_target_that_is_met_is_left():
+    d = newton_step(drawn(WORTH, 2.0)[0], np.ones(WORTH), 0.0)
+    np.testing.assert_array_equal(d, np.zeros(WORTH))
