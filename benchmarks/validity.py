@@ -31,6 +31,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "evidence": validity_evidence.rows,
     "calibration": validity_calibration.rows,
     "gof": validity_gof.rows,
+    "populations": validity_gof.populations,
     "sets": validity_sets.rows,
     "coefficients": validity_coefficients.rows,
     "effects": validity_effects.rows,

@@ -14,7 +14,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
 from benchmarks.known import FLEXIBLE, LBW, low_birth_weight
 from svmstat import svm, tune
@@ -131,10 +131,12 @@ def designs(quick: bool) -> list[Design]:
 
 
 @cache
-def _population(frame: Any, n: int, own: bool, formula: str, options: tuple[tuple[str, Any], ...]) -> Any:
+def _population(
+    frame: Any, n: int, own: bool, formula: str, options: tuple[tuple[str, Any], ...], seed: int = 2
+) -> Any:  # fmt: skip
     data, p = frame(n)
     if own:
-        drawn = data.assign(y=_labels(p, np.random.default_rng(2)))
+        drawn = data.assign(y=_labels(p, np.random.default_rng(seed)))
         fit = svm(formula.replace("low", "y", 1), drawn, **dict(options))
         p = fit.fittedvalues.to_numpy()
         p = _two(p) if p.ndim == 1 else p
@@ -174,19 +176,43 @@ def one_sample(design: Design, samples: Samples, seed: int) -> dict[str, float]:
     return found
 
 
+def of_fit(n: int, population: int, seed: int) -> bool:
+    """Whether the test rejects the default machine for a sample from the probabilities of one of several fits."""
+    data, p = _population(births, n, True, LBW, (), population)
+    drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
+    return bool(svm(LBW.replace("low", "y", 1), drawn).gof(B=B, rng=seed).pvalue <= LEVEL)
+
+
+def populations(quick: bool) -> list[dict[str, Any]]:
+    """The size of the residual test where the truth is the probabilities of one fit or another, with factors."""
+    table: list[dict[str, Any]] = []
+    samples = 20 if quick else 60
+    for n in (189,) if quick else (189, 634):
+        for population in range(2, 4 if quick else 10):
+            p = _population(births, n, True, LBW, (), population)[1][:, 1]
+            sd, rejected = float(logit(p).std()), _all(partial(of_fit, n, population), samples)
+            table.append({"n": n, "fit": population, "sd of log odds": sd, **_rate(rejected)})
+    return table
+
+
 def permuted_sample(n: int, seed: int) -> dict[str, float]:
     """Whether the permutation test sees an association that is not there."""
     drawn = _points(n).assign(y=np.random.default_rng([seed, 4]).random(n) < 0.4)
     return {"permutation test": svm("y ~ x + z", drawn, **SMOOTH).permutation_test(B=39, rng=seed).pvalue <= LEVEL}
 
 
+def _rate(each: list[Any]) -> dict[str, Any]:
+    """A share of samples and its Monte Carlo standard error."""
+    rate, samples = float(np.mean(each)), len(each)
+    se = float(np.sqrt(max(rate * (1.0 - rate), 1.0 / samples**2) / samples))
+    return {"samples": samples, "rate": rate, "se": se}
+
+
 def rates(truth: str, name: str, n: int, found: list[dict[str, float]]) -> Iterator[dict[str, Any]]:
-    """A row for each test: the share of samples and its Monte Carlo standard error."""
+    """A row for each test."""
     for test in found[0]:
         each = [sample[test] for sample in found if test in sample]
-        rate, samples = float(np.mean(each)), len(each)
-        se = float(np.sqrt(max(rate * (1.0 - rate), 1.0 / samples**2) / samples))
-        yield {"test": test, "truth": truth, "fit": name, "n": n, "samples": samples, "rate": rate, "se": se}
+        yield {"test": test, "truth": truth, "fit": name, "n": n, **_rate(each)}
 
 
 def rows(quick: bool) -> list[dict[str, Any]]:
@@ -199,7 +225,7 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     return [*table, *rates("no association", "smooth", 100, _all(partial(permuted_sample, 100), 40 if quick else 200))]
 
 
-def _all(sample: Callable[[int], dict[str, float]], samples: int) -> list[dict[str, float]]:
+def _all(sample: Callable[[int], Any], samples: int) -> list[Any]:
     """The samples, on all cores."""
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         found = joblib.Parallel(n_jobs=-1)(joblib.delayed(_quietly)(sample, seed) for seed in range(samples))
@@ -217,7 +243,7 @@ def _samples(quick: bool, design: Design) -> Samples:
     return Samples(300, 160, 40) if size else Samples(60, 0, 20)
 
 
-def _quietly(sample: Callable[[int], dict[str, float]], seed: int) -> dict[str, float]:
+def _quietly(sample: Callable[[int], Any], seed: int) -> Any:
     """A sample; what it warns of is not of interest here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SvmstatWarning)

@@ -111,13 +111,13 @@ def of_other_classes(
     gram: Gram, pair: Pair, batch: Batch, moved: Codes, left: Deletions, holds: NDArray[np.bool_], own: Floats
 ) -> Floats:
     """The own values (E,), those of rows of other classes than the pair's by the ``moved`` solutions of the batch."""
-    found, of = own.copy(), left.of
-    for q, deletion in enumerate(moved):
-        rows = np.flatnonzero(~holds & (of == deletion))
-        if len(rows):
-            groups, where = np.unique(left.group[rows], return_inverse=True)
-            h = elsewhere(gram, pair.rows, groups, batch.alpha[q : q + 1] * pair.problem.signs)[0]
-            found[rows] = (h + batch.intercept[q])[where]
+    found, others = own.copy(), np.flatnonzero(~holds)
+    of = left.of[others]
+    for q in np.flatnonzero(np.isin(moved, of)):
+        rows = others[of == moved[q]]
+        groups, where = np.unique(left.group[rows], return_inverse=True)
+        h = elsewhere(gram, pair.rows, groups, batch.alpha[q : q + 1] * pair.problem.signs)[0]
+        found[rows] = (h + batch.intercept[q])[where]
     return found
 
 
