@@ -22,6 +22,7 @@ from svmstat.machine.pairs import (
     solved,
     with_solution,
 )
+from svmstat.machine.ties import tied, tied_to
 from svmstat.objective.bounds import counts
 from svmstat.objective.units import Units
 from svmstat.solver import Gram, LowRank, Solution
@@ -106,6 +107,15 @@ class Machine(Posed):
     def decision_values(self) -> Floats:
         """(n, P) decision values f(x_i) of the rows."""
         return self._of_rows.get(partial(_row_values, self))
+
+    @property
+    def resolution(self) -> Floats:
+        """(P,) differences of decision values up to this mean nothing."""
+        return np.array([pair.solution.resolution for pair in self.pairs])
+
+    def tied(self, f: Floats, resolution: Floats) -> Floats:
+        """Decision values (m, P) of other fits, `tied` among each other and to those of this one."""
+        return tied_to(tied(f, resolution), self.group_values, self.resolution)
 
     @property
     def own_values(self) -> Floats:
@@ -369,7 +379,7 @@ def _group_values(machine: Machine) -> Floats:
         values[pair.rows, p] = pair.solution.decision
         others = others_of(pair.rows, gram.n)
         values[others, p] = decided_elsewhere(gram, pair.rows, others, pair.solution, pair.problem.signs)
-    return values[machine.groups.point]
+    return tied(values, machine.resolution)[machine.groups.point]
 
 
 def _row_values(machine: Machine) -> Floats:

@@ -24,6 +24,7 @@ class HeldOut:
     Attributes
     ----------
     decision_values : (J, m, P) f(x_i); NaN where a fit has lost a class
+    resolution : (J, P) differences up to this mean nothing
     winner : (J, m) the class that is predicted; −1 where a fit has lost a class
     log_likelihood : (J, m) log p_{y_i}(x_i) by the Platt maps of the groups that were kept
     n_support : (J,) sum of the weights of the groups that are support vectors of a pair
@@ -33,6 +34,7 @@ class HeldOut:
     """
 
     decision_values: Floats
+    resolution: Floats
     winner: Codes
     log_likelihood: Floats
     n_support: Floats
@@ -121,6 +123,7 @@ def hold_out(
     kept = np.where(totals - away > ROUNDING * totals, totals - away, 0.0)
     J, m, P = len(costs), int(np.count_nonzero(out)), len(posed.pairs)
     f, slope, intercept = np.full((J, m, P), np.nan), *np.full((2, J, 1, P), np.nan)
+    resolution = np.zeros((J, P))
     certified, calibrated = np.ones(J, bool), np.full(J, with_maps)
     is_support, n_support = np.zeros((J, len(out)), bool), np.zeros(J)
     place = np.cumsum(out) - 1
@@ -138,7 +141,7 @@ def hold_out(
             if solution.status is Status.ONE_CLASS:
                 certified[:], calibrated[:], n_support[:] = False, False, np.nan
                 break
-            decision = solution.decision
+            decision, resolution[j, p] = solution.decision, solution.resolution
             f[j, place[pair.rows[left]], p] = decision[left]
             f[j, place[others], p] = decided_elsewhere(posed.gram, pair.rows, others, solution, y)
             is_support[j, pair.rows] |= solution.alpha > 0
@@ -152,4 +155,4 @@ def hold_out(
     winner = vote(f.reshape(-1, P), posed.classes).reshape(J, m)
     log_likelihood = maps.log_likelihoods(f, posed.group_codes[out])
     n_support += is_support @ posed.groups.weights
-    return HeldOut(f, winner, log_likelihood, n_support, certified, calibrated, maps)
+    return HeldOut(f, resolution, winner, log_likelihood, n_support, certified, calibrated, maps)

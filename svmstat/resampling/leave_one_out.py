@@ -188,6 +188,7 @@ def held_out_values(machine: Machine) -> HeldOutValues:
     machine : the fit; the weights of its groups are at least one
     """
     values, certified = machine.group_values.copy(), np.tile(_certified(machine).all(), len(machine.group_codes))
+    resolution = np.tile(machine.resolution, (len(values), 1))
     size = deletions_per_task(machine.gram)
     for p, pair in enumerate(machine.pairs):
         anchor, weights = anchor_at(pair.problem, pair.solution), machine.groups.weights[pair.rows]
@@ -197,8 +198,9 @@ def held_out_values(machine: Machine) -> HeldOutValues:
             batch = solve(pair.problem, uppers, start=anchor)
             f = batch.field[np.arange(len(place)), place] + batch.intercept
             values[pair.rows[place], p] = resolved(f, batch.resolution)
+            resolution[pair.rows[place], p] = batch.resolution
             certified[pair.rows[place]] &= batch.status == Status.CERTIFIED
-    return HeldOutValues(values, certified)
+    return HeldOutValues(machine.tied(values, resolution), certified)
 
 
 def deletion_changes(machine: Machine, maps: Maps, *, n_jobs: int | None = None, progress: bool = False) -> Changes:
@@ -241,7 +243,7 @@ def _without(
 ) -> dict[str, Array]:
     """The numbers of `LeaveOneOut` and `Changes` for B deletions of E rows in all, by name."""
     B, alone, of = left.size, len(machine.pairs) == 1, left.of
-    own = machine.group_values[left.group]
+    own, resolution = machine.group_values[left.group], np.tile(machine.resolution, (len(left.group), 1))
     slope, intercept = np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
     calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(_certified(machine), (B, 1))
     violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
@@ -266,6 +268,7 @@ def _without(
             reduced[which] = np.add(batch.field, batch.intercept[:, None], out=batch.field)
             at = which_of[of_moved], place[of_moved]
             reduced[at] = resolved(reduced[at], batch.resolution[rank])
+            resolution[np.flatnonzero(holds)[of_moved], p] = batch.resolution[rank]
             violation[moved, p], certified[moved, p] = batch.violation, batch.status == Status.CERTIFIED
             rescued[moved] += batch.road == Road.RESCUE
             events[moved] += batch.events
@@ -289,7 +292,7 @@ def _without(
             f[mine[:, None], pair.rows, p] = reduced
     totals = machine.totals - left.taken(machine.group_codes, machine.n_classes)
     found = {
-        "decision_values": own, "slope": slope, "intercept": intercept, "totals": totals,
+        "decision_values": own, "resolution": resolution, "slope": slope, "intercept": intercept, "totals": totals,
         "calibrated": calibrated.all(axis=1), "certified": certified.all(axis=1), "violation": violation.max(axis=1),
         "refits": refits, "rescued": rescued, "events": events,
     }  # fmt: skip
@@ -379,14 +382,13 @@ def _changes_by_row(machine: Machine, maps: Maps, left: Deletions, found: Mappin
 def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, Array], later: Later) -> LeaveOneOut:
     """The numbers of the D deletions, given to the n rows."""
     full = {
-        "decision_values": machine.decision_values, "slope": maps.slope, "intercept": maps.intercept,
-        "totals": maps.totals, "calibrated": bool(maps.converged.all()), "certified": _certified(machine).all(),
+        "slope": maps.slope, "intercept": maps.intercept, "totals": maps.totals,
+        "calibrated": bool(maps.converged.all()), "certified": _certified(machine).all(),
         "violation": _violations(machine).max(),
     }  # fmt: skip
-    rows = {
-        name: left.given_out(found[name], value, len(machine.codes), own=name == "decision_values")
-        for name, value in full.items()
-    }
+    rows = {name: left.given_out(found[name], value, len(machine.codes)) for name, value in full.items()}
+    values = machine.tied(found["decision_values"], found["resolution"])
+    rows["decision_values"] = left.given_out(values, machine.decision_values, len(machine.codes), own=True)
     totals, certified, f = rows.pop("totals"), rows.pop("certified"), rows["decision_values"]
     reduced = replace(maps, slope=rows["slope"], intercept=rows["intercept"], totals=totals)
     failed = np.isnan(f).any(axis=1) | ~certified | ~rows["calibrated"]

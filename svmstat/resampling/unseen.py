@@ -97,18 +97,19 @@ def unseen_by_folds(
 ) -> Unseen:  # fmt: skip
     """By folds; other arguments as in `unseen`. A row that no fold predicts is NaN, and has failed."""
     parts = _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress)
-    values = machine.decision_values.copy()
+    values, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
     probability = maps.probabilities(values)
     log_likelihood = maps.log_likelihoods(values, machine.codes)
     failed = splits.never(machine.weights)
     values[failed], probability[failed], log_likelihood[failed] = np.nan, np.nan, np.nan
     for rows, place, part in parts:
-        values[rows] = part.decision_values[0, place]
+        values[rows], resolution[rows] = part.decision_values[0, place], part.resolution[0]
         failed[rows] = ~part.certified[0] | np.isnan(values[rows]).any(axis=1)
         if by is None:
             probability[rows] = part.maps.probabilities(part.decision_values)[0, place]
             log_likelihood[rows] = part.log_likelihood[0, place]
             failed[rows] |= ~part.calibrated[0]
+    values = machine.tied(values, resolution)
     found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, splits.how)
     return found if by is None else mapped_by_others(machine, found, maps, by, splits if splits.given else None)
 
@@ -154,10 +155,10 @@ def _one_sided(machine: Machine, f: Floats) -> NDArray[np.bool_]:
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
     """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
     splits = stratified(machine, folds if machine.units is None else min(folds, machine.units.count))
-    values = machine.decision_values.copy()
+    values, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
     for rows, place, part in _by_folds(machine, coupling, splits, with_maps=False):
-        values[rows] = part.decision_values[0, place]
-    return values
+        values[rows], resolution[rows] = part.decision_values[0, place], part.resolution[0]
+    return machine.tied(values, resolution)
 
 
 def _by_folds(

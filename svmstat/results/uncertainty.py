@@ -11,6 +11,7 @@ from svmstat._tools.frames import in_kind, of_any_kind, read_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_within, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
+from svmstat.machine import tied_to
 from svmstat.reporting.rendering.lines import line
 from svmstat.resampling.replicates import (
     PairsReplicates,
@@ -304,6 +305,7 @@ class Uncertain(Resampled):
         own = pvalues_of_left_out(left_out, frame.codes, weights, units)
         found = own
         if newdata is not None:
+            f = tied_to(f, held.decision_values, self.machine.resolution)
             found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, weights)
         how = self._how_one_by_one if held.folds is None else held.folds
         return LabelSets(index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped)

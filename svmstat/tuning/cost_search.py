@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from svmstat.kernels import Kernel
-from svmstat.machine import Machine
+from svmstat.machine import Machine, tied
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.unseen import mapped_log_likelihoods
@@ -114,13 +114,14 @@ def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> P
         return failed("; ".join(reasons), n_support)
     fold, weights, codes = sample.folded.of_group, sample.folded.groups.weights, sample.group_codes
     f, winner = np.full((len(fold), len(sample.contrasts)), np.nan), np.full(len(fold), -1)
-    log_likelihood = np.full(len(fold), np.nan)
+    resolution, log_likelihood = np.zeros(f.shape), np.full(len(fold), np.nan)
     for which, part in enumerate(parts):
         out = np.flatnonzero(fold == which)
         at = np.searchsorted(np.flatnonzero(sample.folded.away(which)), out)
         f[out], winner[out] = part.decision_values[j, at], part.winner[j, at]
-        log_likelihood[out] = part.log_likelihood[j, at]
+        resolution[out], log_likelihood[out] = part.resolution[j], part.log_likelihood[j, at]
     if measure == "deviance" and sample.calibration != "insample":
+        f = tied(f, resolution)
         log_likelihood = mapped_log_likelihoods(sample.labelled_groups, f, sample.coupling, sample.calibration)
         if np.isnan(log_likelihood[fold >= 0]).any():
             return failed("no converged Platt map", n_support)

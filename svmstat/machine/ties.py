@@ -1,0 +1,68 @@
+"""Decision values that only rounding tells apart are equal.
+
+Where predictors are factors, or all rows lie on their margins, many rows have the same decision value, and what
+rounding leaves of that orders them at random: an area under the curve, an isotonic map or a rank would count it.
+"""
+
+import numpy as np
+
+from svmstat._tools.arrays import Floats
+
+
+def tied(f: Floats, resolution: Floats) -> Floats:
+    """Decision values (n, P), those of a pair the same where they differ by no more than means something.
+
+    None is moved further than that, nor across zero.
+
+    Parameters
+    ----------
+    f : (n, P) decision values, NaN where there is none
+    resolution : (P,) or (n, P) differences up to this mean nothing; of two values the mean of theirs
+
+    Examples
+    --------
+    >>> f = np.array([[1.0 + 2e-15], [-1.0], [1.0], [0.5]])
+    >>> tied(f, np.array([1e-14])).ravel().tolist()
+    [1.0, -1.0, 1.0, 0.5]
+    """
+    found, half = f.copy(), np.broadcast_to(0.5 * resolution, f.shape)
+    for p in range(f.shape[1]):
+        order = np.argsort(f[:, p])
+        found[order, p] = _tied_in_order(f[order, p], half[order, p])
+    return found
+
+
+def _tied_in_order(f: Floats, half: Floats) -> Floats:
+    """The same for rising values (n,): those that the least of them may be take the value that is nearest to zero."""
+    low, high = f - half, f + half
+    near = low[1:] <= high[:-1]
+    if not (near & (f[1:] != f[:-1])).any():
+        return f
+    first, reach = np.append(True, ~near), -np.inf
+    beside = np.flatnonzero(np.append(near, False) | ~first)  # the others are alone
+    for place, least, most in zip(beside.tolist(), low[beside].tolist(), high[beside].tolist(), strict=True):
+        first[place] = first[place] or not least <= reach
+        if first[place]:
+            reach = most
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], len(f))
+    return np.repeat(np.clip(0.0, f[starts], f[ends - 1]), ends - starts)
+
+
+def tied_to(f: Floats, known: Floats, resolution: Floats) -> Floats:
+    """Decision values (m, P), each that of the nearest of the ``known`` (n, P) where it differs by no more than means.
+
+    Examples
+    --------
+    >>> tied_to(np.array([[1.0 + 2e-15], [0.5]]), np.array([[-1.0], [1.0]]), np.array([1e-14])).ravel().tolist()
+    [1.0, 0.5]
+    """
+    found = f.copy()
+    for p, values in enumerate(known.T):
+        among = np.unique(values[~np.isnan(values)])
+        if len(among):
+            above = np.searchsorted(among, f[:, p]).clip(1, max(len(among) - 1, 1)) % len(among)
+            around = np.stack([among[above - 1], among[above]])
+            nearest = np.take_along_axis(around, np.abs(around - f[:, p]).argmin(axis=0)[None], axis=0)[0]
+            found[:, p] = np.where(np.abs(nearest - f[:, p]) <= resolution[p], nearest, f[:, p])
+    return found
