@@ -199,13 +199,22 @@ def _own_field(fit: Any) -> list[Finding]:
         allowed += 4.0 * EPS * largest
         if not fit.converged:  # sums elsewhere than in the certificate are in double precision
             allowed += 16.0 * EPS * float((np.abs(own) @ np.abs(beta)).max())
-        off = float(np.abs(values[:, k] - f).max())
-        if not off <= allowed + solution.resolution:  # values that differ by no more than that are made equal
+        away = np.abs(values[:, k] - f)
+        off, beyond = float(away.max()), away - solution.resolution * _shared(fit, k)[rows]
+        if not float(beyond.max()) <= allowed:
             found.append(Finding("own f", f"f is {off:.2g} from that of alpha, its rounding at most {allowed:.2g}"))
         left_out = allowed * (np.ptp(solution.field) == 0.0)
         if fit.converged and off > known_to(f, problem.margin.max(), left_out) + of_values:
             found.append(Finding("digits", f"certified, but f is {off:.2g} from that of alpha, of {largest:.2g}"))
     return found
+
+
+def _shared(fit: Any, k: int) -> np.ndarray:
+    """(n,) whether rows have the f of a pair that another point has too: those that rounding told apart are equal."""
+    values = np.asarray(fit.decision_values, float).reshape(len(fit.machine.X), -1)[:, k]
+    points = np.unique(np.column_stack([fit.machine.X, values]), axis=0)[:, -1]
+    each, count = np.unique(points, return_counts=True)
+    return np.isin(values, each[count > 1])
 
 
 def exact_kernel(kernel: Kernel, X: Floats, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -59,10 +59,10 @@ def tied_to(f: Floats, known: Floats, resolution: Floats) -> Floats:
     """
     found = f.copy()
     for p, values in enumerate(known.T):
-        among = np.unique(values[~np.isnan(values)])
+        among = np.sort(values[~np.isnan(values)])
         if len(among):
-            above = np.searchsorted(among, f[:, p]).clip(1, max(len(among) - 1, 1)) % len(among)
-            around = np.stack([among[above - 1], among[above]])
-            nearest = np.take_along_axis(around, np.abs(around - f[:, p]).argmin(axis=0)[None], axis=0)[0]
+            place = np.searchsorted(among, f[:, p]).clip(max=len(among) - 1)
+            below, above = among[np.maximum(place - 1, 0)], among[place]
+            nearest = np.where(np.abs(above - f[:, p]) < np.abs(below - f[:, p]), above, below)
             found[:, p] = np.where(np.abs(nearest - f[:, p]) <= resolution[p], nearest, f[:, p])
     return found

@@ -15,7 +15,7 @@ VALUES = arrays(float, st.integers(0, 30), elements=st.integers(-40, 40).map(lam
 
 
 def factors():
-    """Births by three factors only: ten sorts of rows, of which most have both labels."""
+    """Two factors only: six sorts of rows, which have both labels."""
     rng = np.random.default_rng(4)
     data = pd.DataFrame({name: rng.integers(0, levels, 150).astype(str) for name, levels in (("a", 3), ("b", 2))})
     eta = -0.6 + 0.8 * (data["a"] == "1") - 0.5 * (data["b"] == "1")

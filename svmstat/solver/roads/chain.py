@@ -171,8 +171,8 @@ def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None
 
 def _hardly_moves(upper: Floats, last: Solution) -> bool:
     """Whether every α of the last solution is allowed, and few were at their bound."""
-    at_bound = np.count_nonzero((last.alpha > 0.0) & ~last.free)
-    return bool(at_bound <= _FEW_BOUND * np.count_nonzero(last.free) and (upper >= last.alpha).all())
+    few = np.count_nonzero(last.bounded) <= _FEW_BOUND * np.count_nonzero(last.free)
+    return bool(few and (upper >= last.alpha).all())
 
 
 def carried_h(problem: BoxQP, beta: Floats | None, last: Solution) -> Floats | None:

@@ -13,11 +13,10 @@ from enum import Enum
 
 import numpy as np
 
-from svmstat.solver.case import Case, followed, fresh
+from svmstat.solver.case import Case, followed, fresh, judge
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.rough.equations import newton_step
 from svmstat.solver.rough.inside import inside
-from svmstat.solver.solution import TOLERANCE, certify
 
 MANY = 200
 """From so many free rows on a factor is too dear to be made anew for every row that meets its bound."""
@@ -61,10 +60,10 @@ def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
             trial_h = followed(case, trial, was, trial_h)
         wrong = free & ((trial <= lo) | (trial >= hi))
         if not (many and wrong.any()):
-            again, certified = certified, _holds(case, trial, trial_h)
+            again, certified = certified, judge(case, trial, trial_h).certified
             if certified and not again:
                 trial_h = fresh(case, trial)
-                certified = _holds(case, trial, trial_h)
+                certified = judge(case, trial, trial_h).certified
             if certified and (many or again):
                 beta[:], h[:] = trial, trial_h
                 return Outcome.EXACT
@@ -77,10 +76,6 @@ def newton(case: Case, beta: Floats, h: Floats, room: Room) -> Outcome:
             break
         free ^= wrong
     return Outcome.BLOCKED
-
-
-def _holds(case: Case, beta: Floats, h: Floats) -> bool:
-    return bool(certify(h, beta, case.lo, case.hi)[2] <= TOLERANCE)
 
 
 def _clipped(K: Floats, x: Floats, target: Floats, total: float, lo: Floats, hi: Floats) -> Floats | None:
