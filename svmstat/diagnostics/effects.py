@@ -305,7 +305,7 @@ class Effects(Printed):
             (_called(each), _where(each.variables[0]), *map(float, each.spread)) for each in self.effects
         )  # fmt: skip
         table = Table(
-            ("effect", "from - to", *names), tuple(each.name for each in self.effects), cells,
+            ("effect", "over", *names), tuple(each.name for each in self.effects), cells,
             ("share",) * (2 + len(names)), f"Greatest minus least effect on {first.outcome.name}",
         )  # fmt: skip
         kinds = dict.fromkeys(each.kind for each in self.effects)
@@ -343,7 +343,7 @@ def _called(effect: Effect) -> str:
 def _where(variable: Variable) -> str:
     if variable.levels is not None:
         return f"{len(variable.levels)} levels"
-    return f"{brief(float(variable.values.min()))} - {brief(float(variable.values.max()))}"
+    return f"{brief(float(variable.values.min()))} to {brief(float(variable.values.max()))}"
 
 
 def _brief(value: object) -> str:

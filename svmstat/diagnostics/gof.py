@@ -23,7 +23,7 @@ RATES = (
     "Simulated at level 0.05 (python -m benchmarks validity gof populations, n = 189 to 634, 60 to 300 samples each): "
     "rejected 0.01 to 0.08 of samples drawn from a fit's own probabilities, se 0.01 to 0.03, least for smooth ones, "
     "but up to 0.22 for the default machine on nine columns where the log odds of these have a standard deviation of "
-    "only 0.5; and 1.00 where a linear kernel misses an interaction. A rejection under a smooth truth is no false "
+    "0.56 or less; and 1.00 where a linear kernel misses an interaction. A rejection under a smooth truth is no false "
     "alarm if the probabilities of the fit are smoother."
 )
 

@@ -15,6 +15,7 @@ from svmstat.errors import ArgumentError, DataError
 from svmstat.reporting.plots import class_reliability_plot, reliability_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.values import one_line
 from svmstat.reporting.summary import Printed, Summary
 
 SAMPLES = 199
@@ -120,7 +121,7 @@ class Reliability(Printed):
         if self.B:
             brier.append(Entry("MCB if calibrated, mean", row["miscalibration_if_calibrated"], "share"))
             log.append(Entry("Rows outside the band", row["share_outside"], "share"))
-        return Block(wide=(Entry("Event", self.levels[0]),), left=tuple(brier), right=tuple(log))
+        return Block(wide=(Entry("Event", one_line(self.levels[0])),), left=tuple(brier), right=tuple(log))
 
     def _notes(self) -> tuple[str, ...]:
         meaning = (

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics import InfluenceResult
-from svmstat.diagnostics.influence import ENVELOPE_NOTE, GROUP_NOTE
-from svmstat.diagnostics.influence import NOTES as INFLUENCE_NOTES
+from svmstat.diagnostics.influence import NOTES
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import counted_rows, figure, paragraph
 from svmstat.reporting.plots.style import percent
@@ -33,15 +32,14 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     if influence.grouped:
         yield from _of_groups(influence)
         return
-    yield paragraph(INFLUENCE_NOTES[0])
     by_chance = influence.has_envelope
     if by_chance:
         beyond = influence.beyond(level)
         above = beyond[["delta_deviance", "outlyingness", "rms_change"]].any(axis=1).to_numpy()
         yield paragraph(
-            f"{counted_rows(int(above.sum()))} of {fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above an "
-            f"envelope. {ENVELOPE_NOTE}"
+            f"{counted_rows(int(above.sum()))} of {fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above an envelope."
         )
+        yield f'<div class="influence">{influence.summary().as_html()}</div>'
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
             WIDE,
@@ -51,6 +49,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         )
     else:
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
+        yield from map(paragraph, NOTES)
         yield paragraph(
             f"The weights are no whole numbers, so that no envelope can be drawn: {counted_rows(int(above.sum()))} of "
             f"{fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above the {percent(level)} point of χ²(1) [003], "
@@ -62,16 +61,13 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         "Index plot of the deletion deviances",
         "Deletion deviances of all rows, labelled by the index of the data where they lie above the line.",
     )
-    yield paragraph(INFLUENCE_NOTES[1])
-    if by_chance:
-        yield f'<div class="influence">{influence.summary().as_html()}</div>'
     if above.any():
         yield from _rows_above(fit, influence, np.flatnonzero(above))
 
 
 def _of_groups(influence: InfluenceResult) -> Iterator[str]:
     """Groups that are left out whole, for which there is no line."""
-    yield paragraph(GROUP_NOTE)
+    yield f'<div class="influence">{influence.summary().as_html()}</div>'
     yield figure(
         lambda ax: influence.plot(ax=ax),
         WIDE,
@@ -84,7 +80,6 @@ def _of_groups(influence: InfluenceResult) -> Iterator[str]:
         "Index plot of the deletion deviances",
         "Deletion deviances of all groups.",
     )
-    yield f'<div class="influence">{influence.summary().as_html()}</div>'
 
 
 def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iterator[str]:

@@ -140,6 +140,13 @@ def test_the_printout_says_what_the_numbers_are(K, event):
     assert str(again) == str(found)
 
 
+@pytest.mark.parametrize(("levels", "event"), [((False, True), True), ((0, 1), 1), (("no", "yes"), "no")])
+def test_the_printout_names_the_event_as_it_is_called(levels, event):
+    prob, codes = drawn(2)
+    found = reliability(prob, codes, np.ones(len(codes)), levels, levels.index(event), rng=1)
+    assert f"Event:  {event}\n" in str(found)
+
+
 def test_ten_rows():
     prob, codes = drawn(2, n=10)
     assert np.isfinite(reliability(prob, codes, np.ones(10), LEVELS[:2], 1, rng=1).table.to_numpy()).all()
