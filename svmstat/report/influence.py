@@ -36,9 +36,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     if by_chance:
         beyond = influence.beyond(level)
         above = beyond[["delta_deviance", "outlyingness", "rms_change"]].any(axis=1).to_numpy()
-        yield paragraph(
-            f"{counted_rows(int(above.sum()))} of {fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above an envelope."
-        )
+        yield paragraph(f"{_lying(above)} above an envelope.")
         yield f'<div class="influence">{influence.summary().as_html()}</div>'
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
@@ -51,9 +49,8 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
         yield from map(paragraph, NOTES)
         yield paragraph(
-            f"The weights are no whole numbers, so that no envelope can be drawn: {counted_rows(int(above.sum()))} of "
-            f"{fit.n_rows} {'lies' if above.sum() == 1 else 'lie'} above the {percent(level)} point of χ²(1) [003], "
-            "which is no reference for the largest of all rows."
+            f"The weights are no whole numbers, so that no envelope can be drawn: {_lying(above)} above the "
+            f"{percent(level)} point of χ²(1) [003], which is no reference for the largest of all rows."
         )
     yield figure(
         lambda ax: influence.plot_index(level=level, reference="envelope" if by_chance else "chi2", ax=ax),
@@ -63,6 +60,12 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     )
     if above.any():
         yield from _rows_above(fit, influence, np.flatnonzero(above))
+
+
+def _lying(above: Any) -> str:
+    """How many rows of all lie somewhere (n,), in words."""
+    count = int(above.sum())
+    return f"{counted_rows(count)} of {len(above)} {'lies' if count == 1 else 'lie'}"
 
 
 def _of_groups(influence: InfluenceResult) -> Iterator[str]:
