@@ -42,7 +42,7 @@ def _direct(K: Floats, target: Floats, total: float) -> Floats | None:
     both[0] = target
     solved, _ = lapack.dpotrs(factor, both.T, lower=1, overwrite_b=1)
     u, v = solved.T
-    return np.asarray(u - v * ((u.sum() - total) / v.sum()))
+    return _summing_to(total, u, v)
 
 
 def _refined(K: Floats, target: Floats, total: float) -> Floats | None:
@@ -61,7 +61,7 @@ def _refined(K: Floats, target: Floats, total: float) -> Floats | None:
     before = np.inf
     for _ in range(1 + _REFINEMENTS):
         u = _solved(factor, left)
-        d += u - v * ((u.sum() + d.sum() - total) / v.sum())
+        d += _summing_to(total - d.sum(), u, v)
         left = target - blas.dsymv(1.0, K.T, d, lower=1)
         left -= left.mean()
         most = np.abs(left).max()
@@ -71,6 +71,11 @@ def _refined(K: Floats, target: Floats, total: float) -> Floats | None:
             return None
         before = most
     return None
+
+
+def _summing_to(total: float, u: Floats, v: Floats) -> Floats:
+    """u + tv (m,) of this sum."""
+    return np.asarray(u - v * ((u.sum() - total) / v.sum()))
 
 
 def _solved(factor: Floats, right: Floats) -> Floats:
