@@ -34,9 +34,8 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         return
     by_chance = influence.has_envelope
     if by_chance:
-        beyond = influence.beyond(level)
-        above = beyond[["delta_deviance", "outlyingness", "rms_change"]].any(axis=1).to_numpy()
-        yield paragraph(f"{_lying(above)} above an envelope.")
+        above = influence.beyond(level).any(axis=1).to_numpy()
+        yield paragraph(f"{_lying(above)} above an envelope of {percent(level)}.")
         yield f'<div class="influence">{influence.summary().as_html()}</div>'
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
