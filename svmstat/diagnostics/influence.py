@@ -40,8 +40,8 @@ _PRINTED = {
 }
 NOTES = (
     "delta D = own misfit, -2 log p, + what the others gain without the row. It is nearly all own misfit: a large one "
-    "says that the row was badly predicted, not that it moves the fit, of which the rms change of f tells. pi is the "
-    "held-out probability of what was observed.",
+    "says that the row was badly predicted, not that it moves the fit, of which the rms change of f at the others "
+    "tells. pi is the held-out probability of what was observed.",
     "Labels do not expose single outliers where their probabilities are moderate: there either outcome was to be "
     "expected, and only many such rows together would show.",
 )
@@ -161,7 +161,7 @@ class InfluenceResult(Printed):
 
     @property
     def rms_change(self) -> pd.Series:
-        """The root mean square change of f over rows and pairs (n,): the influence on the others."""
+        """The root mean square change of f over the other rows, and pairs (n,): the influence on them."""
         return self._by_row("rms_change")
 
     def critical_value(self, level: float = 0.95) -> float:

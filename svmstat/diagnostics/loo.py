@@ -56,7 +56,7 @@ class LooResult(Printed, Evidence):
 
     @property
     def rms_change(self) -> pd.Series:
-        """The root mean square f^{[−k]} − f over rows and pairs (n,)."""
+        """The root mean square f^{[−k]} − f over the other rows, and pairs (n,)."""
         return self._by_row(self.arrays.changes.rms_change, "rms_change")
 
     @property

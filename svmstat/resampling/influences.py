@@ -20,7 +20,7 @@ class Influences:
     own : (n,) the row's own part of it, −2 log p_{y_k}(x_k) by the in-sample map
     others : (n,) the rest, what the other rows gain without it
     outlyingness : (n,) −2 log π_k[y_k], held out
-    rms_change : (n,) root mean square change of f over rows and pairs
+    rms_change : (n,) root mean square change of f over the other rows, and pairs
     """
 
     delta_deviance: Floats

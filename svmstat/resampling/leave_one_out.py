@@ -42,7 +42,8 @@ class Changes:
     Attributes
     ----------
     deviance_deleted : (n,) D_(k), the deviance of the reduced fit over the remaining rows
-    max_change, rms_change : (n,) largest and root mean square |f^{[−k]} − f| over rows and pairs
+    max_change : (n,) largest |f^{[−k]} − f| over rows and pairs
+    rms_change : (n,) its root mean square over the other rows, and pairs
     """
 
     deviance_deleted: Floats
@@ -340,8 +341,8 @@ def _diagnose(  # noqa: PLR0913, PLR0917  arrays of a numba loop
             for i in range(full.shape[0]):
                 change = abs(f[q, i] - full[i])
                 largest = max(largest, change)
-                squares += weights[i] * change * change
-                total += weights[i]
+                squares += reduced[i] * change * change
+                total += reduced[i]
             numbers[2, q] = map_deviance(f[q], y, reduced, a, b)
             numbers[3, q], numbers[4, q] = largest, np.sqrt(squares / total)
         for e in range(start[q], start[q + 1]):
@@ -358,8 +359,8 @@ def _coupled_changes(
     weights[weights < ROUNDING * machine.groups.weights] = 0.0
     deviances = -2.0 * (weights * reduced.log_likelihoods(f, machine.group_codes)).sum(axis=1)
     change = f - machine.group_values
-    shares = machine.groups.weights / (machine.groups.weights.sum() * f.shape[2])
-    return np.array([deviances, np.abs(change).max(axis=(1, 2)), np.sqrt((change**2).sum(axis=2) @ shares)])
+    squares = ((change**2).mean(axis=2) * weights).sum(axis=1) / weights.sum(axis=1)
+    return np.array([deviances, np.abs(change).max(axis=(1, 2)), np.sqrt(squares)])
 
 
 def _certified(machine: Machine) -> NDArray[np.bool_]:

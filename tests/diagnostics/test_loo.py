@@ -60,7 +60,7 @@ def test_a_loop_of_fits(weights, coupling, K):
         assert fit.get_influence().delta_deviance[k] == influence["delta_deviance"][k] == delta
         change = matrix(other.decision_values - fit.decision_values)[used]
         assert influence["max_change"][k] == pytest.approx(np.abs(change).max(), abs=TOL_LOOP)
-        rms = np.sqrt(w[used] @ (change**2).mean(axis=1) / w.sum())
+        rms = np.sqrt(reduced[used] @ (change**2).mean(axis=1) / reduced.sum())
         assert influence["rms_change"][k] == pytest.approx(rms, abs=TOL_LOOP)
         own[k] = np.log(other.predict_proba().loc[k, observed[k]])
         labels.append(other.predict()[k])
