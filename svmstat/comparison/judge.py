@@ -1,6 +1,7 @@
 """What models say of rows that they have not seen, beside what was observed; and by nested folds."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from svmstat.comparison.observed import Observed
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.shape import Shape
 from svmstat.objective.units import Units
-from svmstat.resampling.said import Said, joined
+from svmstat.resampling.said import Said, of_lots
 from svmstat.resampling.splits import Splits
 
 
@@ -21,22 +22,13 @@ def held_out(member: Member, splits: Splits | None, units: Units | None, n_jobs:
 
     A fit by `svm` knows the ``units`` itself.
     """
-    n = len(member.observed.codes)
     if splits is None and (units is None or member.observed.units is not None):
         return member.one_by_one(n_jobs, progress)
-    if splits is None and units is not None:
-        of_row, lots = units.of_row, list(units)
-    elif splits is not None:
-        of_row, lots = splits.fold, [np.flatnonzero(out) for out in splits.out]
-    rest = np.flatnonzero(of_row < 0)
-    of = [*range(len(lots)), *([-1] if len(rest) else [])]
-    parts = member.without([*lots, *([rest] if len(rest) else [])], n_jobs, progress)
-    found, all_rows = joined(parts), np.concatenate([*lots, rest])
-    asked = np.repeat(of, [len(part.winner) for part in parts]) == of_row[all_rows]
-    place = np.full(n, -1)
-    place[all_rows[asked]] = np.flatnonzero(asked)
-    values = None if found.values is None else found.values[place]
-    return Said(found.probability[place], found.winner[place], found.failed[place], values)
+    without = partial(member.without, n_jobs=n_jobs, progress=progress)
+    if splits is not None:
+        return of_lots(without, splits.lots, splits.fold)
+    assert units is not None
+    return of_lots(without, list(units), units.of_row)
 
 
 def turned(said: Said, observed: Observed, reference: Observed, order: Codes) -> Said:
@@ -46,7 +38,9 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
     return replace(said, values=-said.values) if len(order) == 2 and order[reference.event] != observed.event else said
 
 
-def evidence(how: str, shape: Shape, observed: Observed, said: Said, order: Codes) -> Evidence:
+def evidence(
+    how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None = None
+) -> Evidence:  # fmt: skip
     """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
     index = pd.RangeIndex(n) if observed.index is None else observed.index
@@ -60,6 +54,7 @@ def evidence(how: str, shape: Shape, observed: Observed, said: Said, order: Code
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
         units=observed.units,
+        seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 
 

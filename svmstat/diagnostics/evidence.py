@@ -51,6 +51,9 @@ class Evidence:
         Whether the row could not be held out: a class lost, too few for nu, no certificate or no converged map.
     units : Units or None
         What is independent: groups of rows, or rows with their weight; None for each copy of a row.
+    seen : ndarray (n, K) or None
+        The weights of the levels among the rows that the fit of each row has seen, where these are not all but the row
+        or its unit.
     """
 
     how: str
@@ -64,6 +67,7 @@ class Evidence:
     winner: Codes
     failed: NDArray[np.bool_]
     units: Units | None = None
+    seen: Floats | None = None
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
@@ -181,11 +185,13 @@ class Evidence:
 
     @property
     def _null(self) -> Floats:
+        if self.seen is not None:
+            return predictive.seen_log_likelihoods(self._observed[0], self.seen[self._used])
         return predictive.null_log_likelihoods(*self._observed, self.how != "in-sample", self._units)
 
     @property
     def null_score(self) -> float:
-        """The score of the class frequencies, held out of those of the other rows."""
+        """The score of the class frequencies; held out, of those of the rows that the fit of a row has seen."""
         return predictive.score(self._null, self._observed[1]).value
 
     @property

@@ -98,7 +98,22 @@ def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool, units: U
     else:
         out = np.minimum(weights, 1.0) if left_out else 0.0
         own, left = totals[codes] - out, weights.sum() - out
-    return np.where(own > 0, np.log(np.maximum(own, _SMALL) / left), np.nan)
+    return _logs_of_shares(own, left)
+
+
+def seen_log_likelihoods(codes: Codes, seen: Floats) -> Floats:
+    """(n,) the same among the rows that the fit of each row has seen: ``seen`` (n, K), weights of their classes.
+
+    Examples
+    --------
+    >>> np.exp(seen_log_likelihoods(np.array([0, 1]), np.array([[1.0, 3.0], [2.0, 2.0]]))).round(4)
+    array([0.25, 0.5 ])
+    """
+    return _logs_of_shares(seen[np.arange(len(codes)), codes], seen.sum(axis=1))
+
+
+def _logs_of_shares(own: Floats, all_of_them: Floats) -> Floats:
+    return np.where(own > 0, np.log(np.maximum(own, _SMALL) / all_of_them), np.nan)
 
 
 def brier(probability: Floats, codes: Codes, weights: Floats, units: Units | None = None) -> Estimate:

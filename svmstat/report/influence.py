@@ -94,7 +94,7 @@ def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iter
     cells.index = pd.Index([str(label) for label in fit.frame.index[shown]])
     styles = ["share"] * cells.shape[1]  # four decimals, for the table to fit a narrow window
     rest = len(above) - len(shown)
-    notes = ["π: the held-out probability of what was observed. Δf: the change of f at the other rows without this one."]
+    notes = ["π: the held-out probability of what was observed. Δf: the change of f at the others without this row."]
     if rest:
         notes.append(f"{counted_rows(rest)} more above a line.")
     part = Table.from_frame(cells, styles, "Rows above a line")

@@ -98,15 +98,6 @@ def different_deletions(groups: Groups, weights: Floats, units: Units | None = N
     return Deletions(row, groups.of_row[row], weights[row], start, used, units.of_row[used], place[used])
 
 
-def unseen_rows(groups: Groups, weights: Floats, fold: Codes, out: NDArray[np.bool_]) -> Deletions:
-    """What the fit of each fold does not see: ``fold`` (n,) that of each row, −1 for none; ``out`` (k, n)."""
-    hidden = [np.flatnonzero(each & (weights > 0)) for each in out]
-    row = np.concatenate(hidden)
-    start = np.concatenate([[0], np.cumsum([len(each) for each in hidden])])
-    used = np.flatnonzero((weights > 0) & (fold >= 0))
-    return Deletions(row, groups.of_row[row], weights[row], start, used, fold[used], np.empty(0, np.intp))
-
-
 def of_other_classes(
     gram: Gram, pair: Pair, batch: Batch, moved: Codes, left: Deletions, holds: NDArray[np.bool_], own: Floats
 ) -> Floats:

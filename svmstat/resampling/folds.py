@@ -131,10 +131,10 @@ def hold_out(
         solution: Solution | None = None
         platt: Platt | None = None
         left, weights = out[pair.rows], kept[pair.rows]
-        share = weights / totals[pair.rows]
+        y, seen = pair.problem.signs, weights > 0.0
+        share = np.divide(weights, totals[pair.rows], out=np.zeros(len(weights)), where=seen)
         others = others_of(pair.rows, len(out))
         others = others[out[others]]
-        y, seen = pair.problem.signs, weights > 0.0
         for j, cost in enumerate(costs):
             upper = cost / pair.C * pair.problem.upper * share
             solution = solve(replace(pair.problem, upper=upper), start=solution)

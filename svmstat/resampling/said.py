@@ -1,6 +1,6 @@
 """What refits say of rows that they have not seen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,3 +47,23 @@ def joined(parts: Sequence[Said]) -> Said:
         np.concatenate([part.failed for part in parts]),
         np.concatenate(values) if len(values) == len(parts) else None,
     )
+
+
+def of_lots(without: Callable[[list[Codes]], list[Said]], lots: list[Codes], of_row: Codes) -> Said:
+    """What refits without some lots of rows say of n rows: each row is asked about by one of them.
+
+    Parameters
+    ----------
+    without : what refits without lots of rows say of these
+    lots : the rows that each refit does not see
+    of_row : (n,) the lot whose refit is asked about a row; −1 for the refit without all such rows
+    """
+    rest = np.flatnonzero(of_row < 0)
+    of = [*range(len(lots)), *([-1] if len(rest) else [])]
+    parts = without([*lots, *([rest] if len(rest) else [])])
+    found, all_rows = joined(parts), np.concatenate([*lots, rest])
+    asked = np.repeat(of, [len(part.winner) for part in parts]) == of_row[all_rows]
+    place = np.full(len(of_row), -1)
+    place[all_rows[asked]] = np.flatnonzero(asked)
+    values = None if found.values is None else found.values[place]
+    return Said(found.probability[place], found.winner[place], found.failed[place], values)

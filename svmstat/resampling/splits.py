@@ -43,6 +43,11 @@ class Splits:
         """k."""
         return len(self.out)
 
+    @property
+    def lots(self) -> list[Codes]:
+        """The rows that each fit does not see."""
+        return [np.flatnonzero(out) for out in self.out]
+
     def never(self, weights: Floats) -> NDArray[np.bool_]:
         """(n,) rows of positive weight that no fit predicts."""
         return np.asarray((self.fold < 0) & (weights > 0))
@@ -51,6 +56,11 @@ class Splits:
         """What they are called, and how many rows of positive weight no fit predicts."""
         never = int(np.count_nonzero(self.never(weights)))
         return f"{self.how}, {never} rows never" if never else self.how
+
+    def seen(self, codes: Codes, weights: Floats, n_classes: int) -> Floats:
+        """(n, K) the weights of the classes (n,) among the rows that the fit of each row has seen; of none, of all."""
+        members = (codes[:, None] == np.arange(n_classes)) * weights[:, None]
+        return np.vstack([~self.out @ members, members.sum(axis=0)])[self.fold]
 
     def left_out(self, machine: Posed) -> Iterator[Floats]:
         """(G,) of the weight of each group of equal rows what a fit does not see, fit by fit."""
@@ -69,7 +79,9 @@ def stratified(machine: Posed, k: int, rng: np.random.Generator | None = None) -
         members = np.eye(machine.n_classes)[machine.codes] * machine.weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
     else:
-        fold = machine.groups.to_rows(assign_folds(machine.group_codes.astype(float), k, rng))
+        of_group, used = np.full(len(machine.group_codes), -1), machine.groups.weights > 0
+        of_group[used] = assign_folds(machine.group_codes[used].astype(float), k, rng)
+        fold = machine.groups.to_rows(of_group)
     kept = "folds of groups" if units is not None and units.grouped else "folds"
     return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")
 

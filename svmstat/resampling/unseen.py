@@ -19,7 +19,7 @@ from svmstat.calibration import (
     maps_without,
 )
 from svmstat.machine import Machine, vote
-from svmstat.resampling.deletions import different_deletions, unseen_rows
+from svmstat.resampling.deletions import different_deletions
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import LeaveOneOut
 from svmstat.resampling.loops import run_pieces
@@ -111,7 +111,7 @@ def unseen_by_folds(
             failed[rows] |= ~part.calibrated[0]
     values = machine.tied(values, resolution)
     found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, splits.how)
-    return found if by is None else mapped_by_others(machine, found, maps, by, splits if splits.given else None)
+    return found if by is None else mapped_by_others(machine, found, maps, by)
 
 
 def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) -> Floats:
@@ -177,13 +177,10 @@ def _by_folds(
         yield rows, np.searchsorted(np.flatnonzero(away > 0.0), machine.groups.of_row[rows]), part
 
 
-def mapped_by_others(
-    machine: Machine, found: Unseen, maps: Calibration, by: Floats, splits: Splits | None = None
-) -> Unseen:
-    """The held-out values, mapped to probabilities by what was fitted to those of the other rows.
+def mapped_by_others(machine: Machine, found: Unseen, maps: Calibration, by: Floats) -> Unseen:
+    """The held-out values, mapped to probabilities by what was fitted to those of the other rows, or other units.
 
-    These are the rows of other units, or where there are ``splits`` those that the fit of the row has seen. By Venn and
-    Abers they are the very values that are mapped.
+    By Venn and Abers they are the very values that are mapped.
     """
     f, n = found.decision_values, len(machine.codes)
     if not isinstance(maps, Maps):
@@ -195,10 +192,7 @@ def mapped_by_others(
             log_likelihood=by_others.log_likelihood,
             failed=np.asarray(found.failed | unknown),
         )
-    if splits is None:
-        left = different_deletions(machine.groups, machine.weights, machine.units)
-    else:
-        left = unseen_rows(machine.groups, machine.weights, splits.fold, splits.out)
+    left = different_deletions(machine.groups, machine.weights, machine.units)
     without = maps_without(machine, maps, by, left.row, left.copies, left.start)
     each: dict[str, Any] = {
         name: left.given_out(getattr(without, name), getattr(maps, name), n)

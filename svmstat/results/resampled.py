@@ -10,6 +10,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
+from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
@@ -17,7 +18,7 @@ from svmstat.machine import reweighted, vote
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
-from svmstat.resampling.said import Said, keeps_all, nothing
+from svmstat.resampling.said import Said, keeps_all, nothing, of_lots
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter, stratified
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
@@ -119,7 +120,7 @@ class Resampled(Predicting):
             together; by default 10, or as many as there are groups if these are fewer. Or a splitter of scikit-learn,
             or the fold label of each of the N rows of the data, as for blocks of time or space: a row must be held out
             no more than once, those that never are do not count, and a group is held out whole. The map of the
-            probabilities is then fitted to held-out values of rows that the fit of the fold has seen.
+            probabilities is then made anew too, as `svm` makes it of the rows that the fit of the fold has seen.
         n_jobs, progress
             As in `loo`.
 
@@ -136,10 +137,22 @@ class Resampled(Predicting):
         """
         splits = self.splits(folds)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        maps, by, _ = self.fitted_maps(n_jobs, progress)
-        found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
-        weights = self.frame.weights
-        return Evidence(**self._evidence(splits.told(weights), found)).without(splits.never(weights))
+        if splits.given:
+            found = self._unseen_by_refits(splits, n_jobs, progress)
+        else:
+            maps, by, _ = self.fitted_maps(n_jobs, progress)
+            found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
+        frame = self.frame
+        seen = splits.seen(frame.codes, frame.weights, len(self.classes))
+        held_out = Evidence(**self._evidence(splits.told(frame.weights), found), seen=seen)
+        return held_out.without(splits.never(frame.weights))
+
+    def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
+        said = of_lots(partial(self.said_without, n_jobs=n_jobs, progress=progress), splits.lots, splits.fold)
+        assert said.values is not None
+        values = self.machine.tied(said.values, self.machine.resolution)
+        logs = log_of_own(said.probability, self.frame.codes)
+        return Unseen(values, said.probability, logs, said.winner, said.failed, splits.how)
 
     def splits(self, folds: Any) -> Splits:
         """What folds hold out: a number of them, a splitter of scikit-learn, or fold labels of the rows.
@@ -249,7 +262,8 @@ def _without(fit: Resampled, lot: Codes) -> Said:
     kept = fit.frame.weights.copy()
     kept[lot] = 0.0
     if not keeps_all(fit.frame.codes, fit.frame.weights, kept):
-        return nothing(len(lot), len(fit.classes))
+        lost = nothing(len(lot), len(fit.classes))
+        return replace(lost, values=np.full((len(lot), len(fit.machine.pairs)), np.nan))
     machine = reweighted(fit.machine, kept)
     other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept))
     f = machine.decision_values[lot]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from levels import COUPLINGS, matrix, sample, standardised
 
-from svmstat import svm
+from svmstat import compare, svm
 from svmstat.calibration import Maps, fit_platt
 from svmstat.resampling.folds import assign_folds
 
@@ -98,3 +98,41 @@ def test_auto_is_by_leave_one_out_up_to_5000_rows(monkeypatch, K):
     monkeypatch.undo()
     assert asked.calibration.kind == "loo"
     np.testing.assert_array_equal(asked.predict_proba(), by_loo.predict_proba())
+
+
+def in_blocks(K):
+    """Rows in three blocks, some of weight zero."""
+    data = sample(K, 150, seed=6)
+    data["block"] = np.arange(150) // 9 % 3
+    weights = np.resize([1.0, 2.0, 0.0, 1.0], 150)
+    return data, weights
+
+
+@pytest.mark.parametrize("calibration", ["loo", "kfold", "insample", "venn-abers"])
+def test_given_folds_are_refits_with_their_own_maps(calibration, K):
+    """A block's labels say nothing about it, and its probabilities are those of a machine that never had it."""
+    data, weights = in_blocks(K)
+    data = standardised(data, ["x", "z"])
+    options = {"C": 2.0, "gamma": 0.5, "scale": False, "calibration": calibration}
+    fit = svm("y ~ x + z", data, weights=weights, **options)
+    found = fit.kfold(data["block"])
+    kept = (data["block"] != 1).to_numpy()
+    out = ~kept & (weights > 0)
+    refit = svm("y ~ x + z", data[kept], weights=weights[kept], **options)
+    np.testing.assert_allclose(found.values[out], matrix(refit.decision_function(data[out])), atol=TOL_FIT)
+    np.testing.assert_allclose(found.probability[out], refit.predict_proba(data[out]), atol=TOL_FIT)
+    by_compare = compare(fit, svm("y ~ x", data, weights=weights, **options), folds=data["block"])["svm rbf 1"]
+    assert by_compare.score == found.score and by_compare.null_score == found.null_score
+
+
+def test_the_null_of_folds_is_of_rows_that_their_fits_have_seen(K):
+    data, weights = in_blocks(K)
+    fit = svm("y ~ x + z", data, weights=weights)
+    for folds in (data["block"], 4):
+        found, null = fit.kfold(folds), 0.0
+        fold, codes = fit.splits(folds).fold, fit.frame.codes
+        for k in np.flatnonzero(weights > 0):
+            seen = np.bincount(codes[fold != fold[k]], weights[fold != fold[k]])
+            null -= 2.0 * weights[k] * np.log(seen[codes[k]] / seen.sum())
+        assert found.null_score == pytest.approx(null)
+        assert found.rsquared == pytest.approx(1.0 - found.score / null)
