@@ -147,7 +147,8 @@ def proportion(which: NDArray[np.bool_], weights: Floats, units: Units | None = 
 def auc(values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None) -> Estimate:
     """P(value of an event > value of another row) + ½ P(equal), with the standard error of DeLong et al. (1988).
 
-    Of ``units`` that of Obuchowski (1997), which adds up the same parts of all rows of a unit.
+    Of ``units`` that of Obuchowski (1997), of the sums of the same parts over the rows of a unit: those of events have
+    I₁/(I₁ − 1) for the I₁ units that hold some, those of other rows I₀/(I₀ − 1), the products of both I/(I − 1).
 
     Examples
     --------
@@ -163,11 +164,19 @@ def auc(values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units 
     if units is None:
         variance = _variance(below_event, one) / one.sum() + _variance(above_other, other) / other.sum()
         return Estimate(area, float(np.sqrt(variance)))
-    parts = np.empty(len(values))
+    sums, variance = [], 0.0
     for rows, w, placed in ((event, one, below_event), (~event, other, above_other)):
-        total = w.sum()
-        parts[rows] = (placed - area) / total * np.sqrt(total / (total - 1.0) if total > 1.0 else np.nan)
-    return Estimate(area, float(np.sqrt(spread(parts, weights, units))))
+        part = np.zeros(len(values))
+        part[rows] = w * (placed - area) / w.sum()
+        sums.append(units.sums(part))
+        variance += _unbiased(np.count_nonzero(units.sums(rows * weights))) * float(sums[-1] @ sums[-1])
+    variance += 2.0 * _unbiased(units.count) * float(sums[0] @ sums[1])
+    return Estimate(area, float(np.sqrt(max(variance, 0.0))))
+
+
+def _unbiased(count: int) -> float:
+    """What takes the mean square of so many deviations from their mean to their variance."""
+    return count / (count - 1.0) if count > 1 else np.nan
 
 
 def calibration_line(
@@ -199,8 +208,7 @@ def calibration_line(
             covariance = np.linalg.inv(information)
             if units is not None:
                 scores = units.sums(design * (weights * (y - mean))[:, None]) @ covariance
-                correction = units.count / (units.count - 1.0) if units.count > 1 else np.nan
-                covariance = correction * scores.T @ scores
+                covariance = _unbiased(units.count) * scores.T @ scores
             se = np.sqrt(np.diag(covariance))
             return Line(*map(Estimate, line.tolist(), se.tolist()))
     return nothing

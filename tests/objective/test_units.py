@@ -67,3 +67,26 @@ def test_copies_of_a_row_in_one_unit_say_no_more_than_the_row():
 
 def test_one_unit_has_no_spread():
     assert np.isnan(spread(np.array([1.0, -1.0]), np.ones(2), Units(np.zeros(2, int), 1, True)))
+
+
+@pytest.mark.parametrize("holding", [3, 9])
+def test_the_area_under_the_curve_of_groups_is_that_of_obuchowski(holding):
+    """Clustered ROC data, her equations 4 to 6: few of 30 groups hold an event."""
+    rng = np.random.default_rng(4)
+    group = np.repeat(np.arange(30), 4)
+    event = (group < holding) & (rng.random(120) < 0.7)
+    values = (rng.normal(size=120) + event + rng.normal(size=30)[group]).round(1)
+    one, other = values[event], values[~event]
+    wins = (one[:, None] > other) + 0.5 * (one[:, None] == other)
+    area, each = wins.mean(), np.arange(30)
+    x = np.array([(wins.mean(axis=1) - area)[group[event] == g].sum() for g in each])
+    y = np.array([(wins.mean(axis=0) - area)[group[~event] == g].sum() for g in each])
+    ones, others = len(set(group[event])), len(set(group[~event]))
+    s10, s01 = ones / (ones - 1) * x @ x / len(one), others / (others - 1) * y @ y / len(other)
+    s11 = 30 / 29 * x @ y
+    expected = np.sqrt(s10 / len(one) + s01 / len(other) + 2 * s11 / (len(one) * len(other)))
+    found = auc(values, event, np.ones(120), Units(group, 30, True))
+    assert found.value == pytest.approx(area)
+    assert found.se == pytest.approx(expected)
+    alone = auc(values, event, np.ones(120), Units(np.arange(120), 120, True))
+    assert alone.se == pytest.approx(auc(values, event, np.ones(120)).se)
