@@ -124,6 +124,11 @@ class AdditiveRows(Rows):
     bound: tuple[tuple[float, Rows], ...]
     diagonal: FloatArray
 
+    @property
+    def blur(self) -> float:
+        """That of the values that are added."""
+        return max(each.blur for _, each in self.bound)
+
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""
         first, *others = self.bound

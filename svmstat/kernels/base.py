@@ -273,6 +273,11 @@ class SumRows(Rows):
     bound: tuple[Rows, ...]
     diagonal: FloatArray
 
+    @property
+    def blur(self) -> float:
+        """That of the values that are added."""
+        return max(each.blur for each in self.bound)
+
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""
         return reduce(np.add, (each.block(rows, columns) for each in self.bound))
@@ -344,6 +349,11 @@ class ScaledRows(Rows):
     factor: float
     bound: Rows
     diagonal: FloatArray
+
+    @property
+    def blur(self) -> float:
+        """That of the values that are scaled."""
+        return self.bound.blur
 
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""

@@ -163,6 +163,11 @@ class CentredRows(Rows):
     shift: FloatArray
     diagonal: FloatArray
 
+    @property
+    def blur(self) -> float:
+        """That of the values from which means are subtracted."""
+        return self.bound.blur
+
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""
         return self.bound.block(rows, columns) - (self.shift[rows][:, None] + self.shift[columns])

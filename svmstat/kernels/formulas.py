@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Linear(PointKernel):
     >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[11.]])
     """
+
+    is_product: ClassVar[bool] = True
 
     def check_rows(self, X: FloatArray) -> None:
         """Refuse rows (n, p) on which values are of a size that cannot be computed with."""
@@ -140,6 +142,11 @@ class Polynomial(PointKernel):
     gamma: float | str = parameter("scale", check_gamma, learn=resolve_gamma)
     coef0: float = parameter(0.0, finite)
     degree: int = parameter(3, partial(at_least, least=1))
+
+    @property
+    def blur(self) -> float:
+        """That of γx'z + r as often as it is multiplied, and of the products."""
+        return 2.0 * self.degree
 
     @property
     def may_be_indefinite(self) -> bool:

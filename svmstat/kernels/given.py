@@ -61,6 +61,11 @@ class GramRows(Rows):
     matrix: FloatArray
     diagonal: FloatArray
 
+    @property
+    def blur(self) -> float:
+        """They are what is given."""
+        return 0.0
+
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""
         return np.ascontiguousarray(self.matrix[rows][:, columns])

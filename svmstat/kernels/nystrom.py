@@ -81,6 +81,7 @@ class Nystrom(Wrapped, PointKernel):
     seed: int = 0
     at: Landmarks | None = None
     name: ClassVar[str] = "nystrom"
+    is_product: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_part("kernel", self.kernel)

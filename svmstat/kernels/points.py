@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,9 +13,21 @@ from svmstat.kernels.rows import TILE, Indices, Rows
 
 
 class PointKernel(Kernel):
-    """A kernel with a formula: its values depend on the two rows only, bit for bit."""
+    """A kernel with a formula: its values depend on the two rows only, bit for bit.
+
+    Attributes
+    ----------
+    is_product : bool
+        Whether values are the products of prepared rows.
+    """
 
     __slots__ = ()
+    is_product: ClassVar[bool] = False
+
+    @property
+    def blur(self) -> float:
+        """How far values may be off, as in `Rows`."""
+        return 1.0
 
     @abstractmethod
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
@@ -54,6 +67,16 @@ class PointRows(Rows):
     points: FloatArray
     columns: FloatArray
     diagonal: FloatArray
+
+    @property
+    def vectors(self) -> FloatArray | None:
+        """The points, if their products are the values."""
+        return self.points if self.kernel.is_product else None
+
+    @property
+    def blur(self) -> float:
+        """That of the kernel."""
+        return self.kernel.blur
 
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns], each value as in the whole matrix."""

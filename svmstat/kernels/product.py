@@ -99,6 +99,11 @@ class ProductRows(Rows):
     plus: float
     diagonal: FloatArray
 
+    @property
+    def blur(self) -> float:
+        """That of all factors."""
+        return sum(each.blur for each in self.bound)
+
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""
         return reduce(np.multiply, (self.plus + each.block(rows, columns) for each in self.bound))
@@ -184,6 +189,11 @@ class NormedRows(Rows):
     bound: Rows
     size: float
     diagonal: FloatArray
+
+    @property
+    def blur(self) -> float:
+        """That of the values that are divided."""
+        return self.bound.blur
 
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns]."""

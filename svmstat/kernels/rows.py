@@ -26,6 +26,16 @@ class Rows(ABC):
     __slots__ = ()
     diagonal: FloatArray
 
+    @property
+    def vectors(self) -> FloatArray | None:
+        """A (n, r), if the kernel values are the products AA'; None if they are something else."""
+        return None
+
+    @property
+    def blur(self) -> float:
+        """How far values K_ij may be off, in units in the last place of √(K_ii K_jj)."""
+        return 1.0
+
     @abstractmethod
     def block(self, rows: Indices, columns: Indices) -> FloatArray:
         """K[rows][:, columns] (len(rows), len(columns)), float64 and C-contiguous.

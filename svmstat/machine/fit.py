@@ -402,8 +402,9 @@ def _decision_at(
         coefficients[pair.rows, p] = pair.coefficients
     support = np.flatnonzero(coefficients.any(axis=1))
     products = partial(products_of, [pair.solution for pair in pairs])
-    features = kernel.features(X) if isinstance(gram, LowRank) else None
-    if features is not None and isinstance(gram, LowRank):
+    by_factor = isinstance(gram, LowRank) or any(pair.solution.delicate for pair in pairs)
+    features = kernel.features(X) if by_factor and gram.vectors is not None else None
+    if features is not None:
         h = products(features, gram.normal(support, coefficients[support]))
     else:
         h = expansion(kernel, X, points, groups.first[support], coefficients[support], products)

@@ -161,7 +161,7 @@ def decided_elsewhere(gram: Gram, rows: Codes, others: Codes, solution: Solution
         return np.empty(0)
     support = np.flatnonzero(solution.coefficients)
     beta = (signs * solution.coefficients)[support]
-    return solution.decided(solution.products(*gram.across(others, rows[support], beta)))
+    return solution.decided(solution.products(*gram.across(others, rows[support], beta, solution.delicate)))
 
 
 def elsewhere(gram: Gram, rows: Codes, others: Codes, beta: Floats) -> Floats:

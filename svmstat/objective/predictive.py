@@ -169,7 +169,7 @@ def auc(values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units 
         part = np.zeros(len(values))
         part[rows] = w * (placed - area) / w.sum()
         sums.append(units.sums(part))
-        variance += _unbiased(np.count_nonzero(units.sums(rows * weights))) * float(sums[-1] @ sums[-1])
+        variance += _unbiased(int(np.count_nonzero(units.sums(rows * weights)))) * float(sums[-1] @ sums[-1])
     variance += 2.0 * _unbiased(units.count) * float(sums[0] @ sums[1])
     return Estimate(area, float(np.sqrt(max(variance, 0.0))))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.compiled import compiled
 from svmstat._tools.threads import in_threads
+from svmstat.solver.normal import normal_vector, residual_by_factor
 from svmstat.solver.twofold import subtract_twofold
 
 Floats = NDArray[np.float64]
@@ -42,6 +43,14 @@ class RowSource(Protocol):
     @property
     def diagonal(self) -> Floats:
         """(n,) values K_ii."""
+
+    @property
+    def vectors(self) -> Floats | None:
+        """A (n, r), if the kernel values are the products AA'; None if they are something else."""
+
+    @property
+    def blur(self) -> float:
+        """How far values K_ij may be off, in units in the last place of √(K_ii K_jj)."""
 
     def block(self, rows: Rows, columns: Rows | slice) -> Floats:
         """K[rows][:, columns]."""
@@ -217,8 +226,13 @@ class Gram:
             return out
         return self._source.block(rows, columns)
 
-    def across(self, places: Rows, rows: Rows, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Two arrays whose product is Σ_a coefficients[a] · K[places, rows[a]], (k,) or (k, P)."""
+    def across(self, places: Rows, rows: Rows, coefficients: Floats, delicate: bool) -> tuple[Floats, Floats]:
+        """Two arrays whose product is Σ_a coefficients[a] · K[places, rows[a]], (k,) or (k, P).
+
+        Values that are products are left out where their digits do not do, ``delicate``, or where none is kept.
+        """
+        if (delicate or not self._is_kept) and self.vectors is not None:
+            return self.vectors[places], self.normal(rows, coefficients)
         return self.cross(places, rows), coefficients
 
     def columns(self, rows: Rows) -> Floats:
@@ -256,8 +270,29 @@ class Gram:
         for _ in in_threads(accumulate, range(0, self.n, wide)):
             pass
 
+    @property
+    def vectors(self) -> Floats | None:
+        """A (n, r), if the kernel values are the products AA'."""
+        return self._source.vectors
+
+    @property
+    def blur(self) -> float:
+        """How far values K_ij may be off where no products take their place, as in `RowSource`."""
+        return 0.0 if self.vectors is not None else self._source.blur
+
+    def normal(self, rows: Rows, coefficients: Floats) -> Floats:
+        """Σ_a coefficients[a] · A[rows[a]], (r,) or (r, P), for coefficients (m,) or (m, P), where there is an A."""
+        assert self.vectors is not None
+        each = [normal_vector(self.vectors, rows, np.ascontiguousarray(c))[0] for c in np.atleast_2d(coefficients.T)]
+        return each[0] if coefficients.ndim == 1 else np.column_stack(each)
+
     def residual(self, beta: Floats, linear: Floats) -> Floats:
-        """s − Kβ (n,) for s and β (n,), as if in twice the working precision and rounded once."""
+        """s − Kβ (n,) for s and β (n,), as if in twice the working precision and rounded once.
+
+        Where kernel values are products it is by these, and not by the digits that values have kept.
+        """
+        if self.vectors is not None:
+            return residual_by_factor(self.vectors, beta, linear)
         support = np.flatnonzero(beta)
         h = np.empty(self.n)
         step = max(1, _TWOFOLD_AT_ONCE // (len(support) + 1))
@@ -323,6 +358,15 @@ class _Part:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Part, (self._whole, self._rows)
+
+    @property
+    def vectors(self) -> Floats | None:
+        whole = self._whole.vectors
+        return None if whole is None else whole[self._rows]
+
+    @property
+    def blur(self) -> float:
+        return self._whole.blur
 
     def block(self, rows: Rows, columns: Rows | slice) -> Floats:
         return self._whole.cross(self._rows[rows], self._rows[columns])

@@ -180,6 +180,17 @@ def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
         return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
 
 
+def blur_of(beta: Floats, diagonal: Floats, units: float) -> float:
+    """How far rounding of the kernel values takes Kβ at any row, for β (n,) and ``units`` as in `Gram.blur`.
+
+    The errors of m values, each of at most so many units in the last place of √(K_ii K_jj), hardly ever all have the
+    same sign.
+    """
+    size = np.abs(diagonal)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(units * _EPS * np.sqrt((beta * beta) @ size) * np.sqrt(size.max()))
+
+
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
     """Whether the violation hides a millionth of the ``spread`` of h, and a better solution might not."""
     return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
@@ -285,8 +296,7 @@ class Solution:
     intercept_interval : (b_low, b_high); a single point, to rounding, when a support vector is free
     violation : maximal KKT violation
     gap : duality gap
-    rounding : a bound on how far rounding may have taken ``field`` from the h of α, for the kernel values as they
-        are computed
+    rounding : a bound on how far rounding may have taken ``field`` from the h of α, that of the kernel values included
     resolution : differences of f up to this mean nothing: rounding and violation, at most a millionth of its spread
     delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij

@@ -40,7 +40,7 @@ def test_sums_of_rows(pair):
     full.add(rows, coefficients[:, 0].copy(), expected)
     np.testing.assert_allclose(found, expected)
     for each in (coefficients, coefficients[:, 1].copy()):
-        left, right = low.across(others, rows, each)
+        left, right = low.across(others, rows, each, False)
         np.testing.assert_allclose(left @ right, full.cross(others, rows) @ each, atol=1e-12)
 
 

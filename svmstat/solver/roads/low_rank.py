@@ -13,7 +13,8 @@ from svmstat.solver.case import Case, fresh, judge
 from svmstat.solver.exact.polish import polish
 from svmstat.solver.gram import Floats, Gram, Room, Rows
 from svmstat.solver.hulls import feasible
-from svmstat.solver.low_rank import Factor, LowRank, normal_vector
+from svmstat.solver.low_rank import Factor, LowRank
+from svmstat.solver.normal import normal_vector
 from svmstat.solver.problem import Sums
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.smoothed import SAMPLED_FROM, Normal, smoothed

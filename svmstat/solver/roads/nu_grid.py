@@ -6,6 +6,7 @@ its decision values.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,6 +196,8 @@ class _Given:
     """The rows of a matrix in memory, as a `Gram` asks for them."""
 
     K: Floats
+    vectors: ClassVar[None] = None
+    blur: ClassVar[float] = 0.0
 
     @property
     def diagonal(self) -> Floats:

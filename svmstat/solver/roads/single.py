@@ -25,6 +25,7 @@ from svmstat.solver.solution import (
     Road,
     Solution,
     Status,
+    blur_of,
     certify,
     doubtful,
     is_rough,
@@ -264,6 +265,7 @@ def certified(
         ends = certify(h, beta, lo, hi)
     elif limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
         rounding = sharpen(case, beta, h, limit, basis)
+        rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
         ends = certify(h, beta, lo, hi)
     field, flat = linear - h, False
     left = float(np.abs(field).max())

@@ -15,7 +15,8 @@ from svmstat.solver.exact.path import ARRIVED, move
 from svmstat.solver.exact.polish import make_basis
 from svmstat.solver.exact.sharpen import corrected
 from svmstat.solver.gram import Floats, Rows
-from svmstat.solver.low_rank import LowRank, normal_vector, project
+from svmstat.solver.low_rank import LowRank
+from svmstat.solver.normal import normal_vector, project
 from svmstat.solver.problem import BoxQP, Sums
 from svmstat.solver.roads.low_rank import overrun_solved
 from svmstat.solver.roads.paths import blank, origin_of, set_off
