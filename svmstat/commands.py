@@ -61,6 +61,8 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
     try:
         _check_folder(arguments.get("page", output))
         _check_folder(arguments.get("save"))
+        for written in (arguments.get("page", output), arguments.get("save")):
+            _keep_input(written, arguments.get("model"), arguments.get("data"))
         _write(function(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -86,6 +88,13 @@ def _check_folder(output: str | None) -> None:
     if Path(output).is_dir() or not Path(output).parent.is_dir():
         missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
         raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
+
+
+def _keep_input(output: str | None, *read: str | None) -> None:
+    """Refuse to write over a file that is read."""
+    for name in read:
+        if output and name and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
+            raise SvmstatError(f"{output!r} cannot be written: it is a file that is read.")
 
 
 def _write(text: str, output: str | None) -> None:
@@ -303,12 +312,28 @@ def _read(name: str) -> pd.DataFrame:
     try:
         if kinds and kinds[-1] in (".parquet", ".pq"):
             return pd.read_parquet(path)
-        return pd.read_csv(path, sep="\t" if ".tsv" in kinds[-2:] else ",")
+        return _read_text(path, "\t" if ".tsv" in kinds[-2:] else ",")
     except ImportError as error:
         raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
     except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
         raise SvmstatError(f"{name!r} cannot be read: {reason}") from error
+
+
+def _read_text(path: Path, sep: str) -> pd.DataFrame:
+    """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
+    header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    twice = sorted(set(header[header.duplicated()]))
+    if twice:
+        raise SvmstatError(f"{str(path)!r} has several columns {', '.join(map(repr, twice))}: names must be different.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return pd.read_csv(path, sep=sep, index_col=False)
+        except pd.errors.ParserWarning as error:
+            raise SvmstatError(
+                f"{str(path)!r} has rows with more fields than the header has names: name every column."
+            ) from error
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {

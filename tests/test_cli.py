@@ -753,3 +753,30 @@ def test_models_that_cannot_be_read_or_written(arguments, message, capsys):
     assert cli.main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and message in captured.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,z\n1,2,3\n2,3,4\n", "has rows with more fields than the header has names: name every column."),
+        ("x,x,z\n1,2,3\n2,3,4\n", "has several columns 'x': names must be different."),
+    ],
+)
+def test_columns_without_a_name_of_their_own_are_not_passed_over(text, message, tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    assert cli.main(["fit", "z ~ x", str(path)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_no_file_that_is_read_is_written_over(tmp_path, capsys):
+    model, data = tmp_path / "fit", tmp_path / "data.csv"
+    DATA.to_csv(data, index=False)
+    assert cli.main(["fit", "y ~ x", str(data), "--save", str(model)]) == 0
+    before = model.read_bytes(), data.read_bytes()
+    predict, fit = ["predict", str(model), str(data), "--output"], ["fit", "y ~ x", str(data)]
+    for arguments in ([*predict, str(model)], [*predict, str(data)], [*fit, "--save", str(data)]):
+        assert cli.main(arguments) == 2
+        assert "cannot be written: it is a file that is read." in capsys.readouterr().err
+    assert cli.main(["report", "y ~ x", str(data), "--out", str(data)]) == 2
+    assert (model.read_bytes(), data.read_bytes()) == before

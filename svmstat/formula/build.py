@@ -26,7 +26,7 @@ from svmstat.formula.response import (
     response_codes,
 )
 from svmstat.formula.rows import case_weights, named_column, subset_rows
-from svmstat.formula.scaling import learn_scaling
+from svmstat.formula.scaling import CONSTANT, learn_scaling
 from svmstat.formula.smooth import Smooth, fit_smooth, read_smooth, refuse_product
 from svmstat.formula.source import Source
 from svmstat.formula.terms import MOST_TERMS
@@ -270,7 +270,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     column_names = tuple(name for term in terms for name in term.column_names)
     scaling = learn_scaling(column_names, columns[counted], w[counted], bool(scale), drop_constant)
     dropped = tuple(name for name, keep in zip(column_names, scaling.keep, strict=True) if not keep)
-    _tell_constant(dropped, len(column_names))
+    varies = bool(np.ptp(columns[counted][:, ~scaling.keep], axis=0).any())
+    _tell_constant(dropped, len(column_names), varies)
     design = Design(
         formula=parsed.text,
         column_names=tuple(name for name, keep in zip(column_names, scaling.keep, strict=True) if keep),
@@ -362,11 +363,12 @@ def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:
             )
 
 
-def _tell_constant(dropped: tuple[str, ...], count: int) -> None:
+def _tell_constant(dropped: tuple[str, ...], count: int, varies: bool) -> None:
     """Warn of constant columns, or refuse when there are no others."""
     listed = ", ".join(map(repr, dropped))
+    but = f" Up to {CONSTANT:g} of values counts as rounding: subtract an offset if it is more." if varies else ""
     if len(dropped) == count:
-        raise DataError(f"Every column of the design is constant: {listed}.")
+        raise DataError(f"Every column of the design is constant: {listed}.{but}")
     if dropped:
         what = "The column is" if len(dropped) == 1 else f"{len(dropped)} columns are"
-        warn(f"{what} constant and dropped: {listed}.", DesignWarning)
+        warn(f"{what} constant and dropped: {listed}.{but}", DesignWarning)

@@ -167,17 +167,25 @@ def _compared(name: str) -> str:
     return f"({name})" if operator else name
 
 
+_TOLD_APART = 2**53
+"""From here on whole numbers share their doubles."""
+
+
 def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[Level, ...]:
     if value.data.shape[1] > 1:
         raise DataError(f"The response {name!r} has {value.data.shape[1]} columns: it must have one.")
-    found = np.unique(value.data[counted, 0])
+    found, whole = np.unique(value.data[counted, 0]), types.is_integer_dtype(dtype)
+    if whole and np.abs(found).max(initial=0.0) >= _TOLD_APART:
+        raise DataError(
+            f"The response {name!r} has whole numbers of {_TOLD_APART} or more, which are not told apart as numbers: "
+            f'make them levels, as in "C({name}) ~ ...".'
+        )
     if len(found) > 2 and (len(found) > MOST_NUMBERS or (found != np.round(found)).any()):
         middle = f"{np.median(value.data[counted, 0]):.6g}"
         raise DataError(
             f"The response {name!r} is a number of {len(found)} distinct values, {_shown(found.tolist())}: "
             f'make it two classes by a comparison, as in "{name} > {middle} ~ ...".'
         )
-    whole = types.is_integer_dtype(dtype)
     return tuple(int(number) if whole else number for number in found.tolist())
 
 

@@ -74,6 +74,10 @@ class Nu:
         return 1.0 / (rho * self.n) if rho > 0.0 else np.inf
 
 
+_LEAST = 1e-100
+"""Of smaller numbers squares and quotients are none that a double can hold."""
+
+
 def check_nu(nu: Any) -> float | tuple[float, float]:
     """The argument ``nu``: one number or two in (0, 1].
 
@@ -83,13 +87,19 @@ def check_nu(nu: Any) -> float | tuple[float, float]:
     (0.5, 1.0)
     """
     if is_real(nu):
-        return fraction("nu", nu)
+        return _large_enough("nu", fraction("nu", nu))
     if isinstance(nu, str | bytes) or not isinstance(nu, Sequence | np.ndarray) or len(nu) != 2:
         raise refuse("nu", nu, _ALLOWED)
     if not all(isinstance(value, numbers.Real) for value in nu):
         raise refuse("nu", nu, _ALLOWED)
     event, other = (fraction(f"nu[{k}]", nu[k].item() if isinstance(nu[k], np.generic) else nu[k]) for k in (0, 1))
-    return event, other
+    return _large_enough("nu[0]", event), _large_enough("nu[1]", other)
+
+
+def _large_enough(name: str, value: float) -> float:
+    if value < _LEAST:
+        raise refuse(name, value, f"at least {_LEAST:g}: below the share of one row a smaller nu changes nothing")
+    return value
 
 
 def largest_single(n_event: float, n_other: float) -> float:

@@ -232,6 +232,14 @@ def test_nothing_but_constants(right, table):
         design(right, table.assign(c=1.0, d=2.0))
 
 
+def test_a_column_that_varies_as_rounding_does_is_told_apart_from_a_constant(table):
+    late = table.assign(late=1e12 + np.arange(len(table)) / len(table), c=3.0)
+    with pytest.raises(DataError, match=r"is constant: 'late'\. Up to 1e-12 of values counts as rounding: subtract an"):
+        design("late", late)
+    with pytest.raises(DataError, match=r"is constant: 'c'\.$"):
+        design("c", late)
+
+
 def test_unused_categories_are_left_out_silently(table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

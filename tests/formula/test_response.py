@@ -203,6 +203,14 @@ def test_infinite_response():
         fitted([0.0, np.inf, 0.0])
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", object])
+def test_whole_numbers_that_share_a_double_are_no_classes(dtype):
+    y = pd.Series([2**53, 2**53 + 1, 2**53, 5]).astype(dtype)
+    with pytest.raises(DataError, match=r"whole numbers of 9007199254740992 or more.*C\(y\)"):
+        fitted(y)
+    assert len(build_design("C(y) ~ x", pd.DataFrame({"y": y, "x": [1.0, 2.0, 3.0, 5.0]})).response.levels) == 3
+
+
 def test_two_columns():
     data = pd.DataFrame({"y": [0.0, 1.0, 1.0], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(DataError, match="has 2 columns"):

@@ -85,6 +85,8 @@ def test_what_is_accepted():
         (float("nan"), "nu=nan is not allowed"),
         ((0.5, 0.0), "nu[1]=0.0 is not allowed: it must be a number in (0, 1]."),
         ((1.0001, 0.5), "nu[0]=1.0001 is not allowed"),
+        ((0.5, 1e-200), "nu[1]=1e-200 is not allowed: it must be at least 1e-100"),
+        (1e-300, "nu=1e-300 is not allowed: it must be at least 1e-100"),
         ((0.5,), "it must be a number in (0, 1], or two of them, for the event and for the other level."),
         ((0.5, 0.5, 0.5), "or two of them"),
         ("0.5", "nu='0.5' is not allowed"),
