@@ -128,8 +128,7 @@ def _meeting(problem: BoxQP, answer: Answer) -> list[Finding]:
     if answer.field.any() or answer.intercept != 0.0:
         found.append(Finding("field", "the hulls meet, but f is not zero"))
     beta = problem.signs.astype(Long) * answer.alpha / Long(problem.total or 1.0)
-    K = problem.gram.complete().astype(Long)
-    squared, largest = beta @ K @ beta, np.abs(K).max()
+    squared, largest = beta @ field_of(problem, beta.astype(float), 0.0), np.abs(problem.gram.diagonal).max()
     if answer.certified and squared > MEETING * largest:
         found.append(Finding("kkt", f"the hulls do not meet: their squared distance is {squared:.2g} of {largest:.2g}"))
     return found
@@ -141,7 +140,7 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     y, alpha = problem.signs.astype(Long), answer.alpha.astype(Long)
     margin, upper = problem.margin.astype(Long), answer.upper.astype(Long)
     beta, b = y * alpha, Long(answer.intercept)
-    h = sums(problem.gram.complete(), problem.signs * answer.alpha, answer.rounding)
+    h = field_of(problem, problem.signs * answer.alpha, answer.rounding)
     f = h + b
     rounding = (1.0 + UNSURE) * answer.rounding + 2.0 * EPS * float(max(np.abs(f).max(), abs(b)))  # of b and of h + b
     violation = max(answer.violation, 0.0)
@@ -172,6 +171,14 @@ def _conditions(problem: BoxQP, answer: Answer) -> list[Finding]:
     if gap > answer.gap + unsure:
         found.append(Finding("gap", f"the duality gap is {gap:.3g}, said to be {answer.gap:.3g} ± {unsure:.1g}"))
     return found
+
+
+def field_of(problem: BoxQP, beta: Floats, digits: float) -> np.ndarray:
+    """Kβ (n,) in long doubles, of kernel values that are products by these; ``digits`` as in `sums`."""
+    A = problem.gram.vectors
+    if A is None:
+        return sums(problem.gram.complete(), beta, digits)
+    return A.astype(Long) @ np.array([exact_sum(column, beta) for column in A.T])
 
 
 def sums(K: Floats, beta: Floats, digits: float) -> np.ndarray:
