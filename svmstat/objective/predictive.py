@@ -138,7 +138,7 @@ def proportion(which: NDArray[np.bool_], weights: Floats, units: Units | None = 
     0.25
     """
     total = weights.sum()
-    share = float(weights[which].sum() / total) if total > 0 else np.nan
+    share = min(float(weights[which].sum() / total), 1.0) if total > 0 else np.nan
     if units is not None and total > 0:
         return Estimate(share, float(np.sqrt(spread(which.astype(float) - share, weights, units))) / float(total))
     return Estimate(share, float(np.sqrt(share * (1.0 - share) / total)))

@@ -127,3 +127,14 @@ def test_standard_errors_are_those_of_repeated_samples(name, covered):
     assert values.std(ddof=1) / np.sqrt((ses**2).mean()) == pytest.approx(1.0, abs=0.1)
     near = np.abs(values - values.mean()) <= 1.96 * ses
     assert near.mean() == pytest.approx(covered, abs=0.03)
+
+
+def test_a_share_of_all_is_one_whatever_the_order_of_the_sums():
+    """Of weights of all sizes a part added up in another order may exceed the whole by rounding."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        w = 10.0 ** rng.uniform(-12, 12, size=30)
+        which = np.argsort(rng.random(30)) >= 0
+        which[w < w.max() * 1e-16] = False
+        share, se = predictive.proportion(which, w)
+        assert 0.0 <= share <= 1.0 and se >= 0.0
