@@ -76,7 +76,18 @@ def rsquared(log_likelihood: Floats, null: Floats, weights: Floats, units: Units
     of_null = float(weights @ null)
     ratio = float(weights @ log_likelihood) / of_null
     se = np.sqrt(weights.sum() * _variance(log_likelihood - ratio * null, weights, units))
-    return Estimate(0.0 if abs(1.0 - ratio) < _ROUNDING else 1.0 - ratio, float(se) / abs(of_null))
+    return Estimate(beyond_rounding(1.0 - ratio), float(se) / abs(of_null))
+
+
+def beyond_rounding(rsquared: float) -> float:
+    """R², zero where rounding may have made it: what it says of the class frequencies must not hang on that.
+
+    Examples
+    --------
+    >>> beyond_rounding(6e-16), beyond_rounding(-0.01)
+    (0.0, -0.01)
+    """
+    return 0.0 if abs(rsquared) < _ROUNDING else rsquared
 
 
 def null_log_likelihoods(codes: Codes, weights: Floats, left_out: bool, units: Units | None = None) -> Floats:

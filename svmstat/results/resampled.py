@@ -15,6 +15,7 @@ from svmstat.diagnostics import Evidence, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
 from svmstat.machine import reweighted, vote
+from svmstat.objective.predictive import beyond_rounding
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
@@ -234,7 +235,7 @@ class Resampled(Predicting):
 
     def corrected_rsquared(self, held_out: Evidence) -> float:
         """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where there was none."""
-        return held_out.rsquared - (self.optimism or 0.0) / held_out.null_score
+        return beyond_rounding(held_out.rsquared - (self.optimism or 0.0) / held_out.null_score)
 
     @property
     def is_cheap_to_leave_out(self) -> bool:

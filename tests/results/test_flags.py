@@ -1,5 +1,7 @@
 """What a summary says in words: each flag is raised where it belongs, and not elsewhere."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +40,15 @@ def test_noise_is_called_noise():
     text = said(fit)
     assert f"WARNING: held out, the probabilities are {NOTHING} (R-squared {fit.loo().rsquared:.3f}" in text
     assert NOTHING not in said(svm("y ~ a + b + c", data))
+
+
+@pytest.mark.parametrize("optimism", [-1e-13, 0.0, 1e-13])
+def test_what_is_said_of_a_fit_that_is_worth_nothing_does_not_hang_on_rounding(optimism):
+    """R² = 0, the map being the class frequency, less an optimism that is rounding."""
+    data = frame(seed=3, signal=0.0)
+    fit = replace(svm("y ~ a + b + c", data, gamma=1e-4, C=0.25), optimism=optimism)
+    assert fit.loo().rsquared == 0.0 == fit.corrected_rsquared(fit.loo())
+    assert NOTHING in said(fit)
 
 
 def test_defaults_are_named_with_the_call_that_would_choose_them():
