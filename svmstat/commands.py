@@ -59,9 +59,8 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         arguments["page"], output = output, None
         arguments["call"] = " ".join(map(_quoted, ["svmstat", *given]))
     try:
-        _check_folder(arguments.get("page", output))
-        _check_folder(arguments.get("save"))
         for written in (arguments.get("page", output), arguments.get("save")):
+            _check_folder(written)
             _keep_input(written, arguments.get("model"), arguments.get("data"))
         _write(function(**arguments) + "\n", output)
     except BrokenPipeError:

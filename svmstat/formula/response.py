@@ -18,6 +18,9 @@ from svmstat.formula.values import Level, Value
 MOST_NUMBERS = 20
 _MOST_SHOWN = 10
 
+_TOLD_APART = 2**53
+"""From here on whole numbers share their doubles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -165,10 +168,6 @@ def _compared(name: str) -> str:
     """The response as the left side of a comparison."""
     operator = not isinstance(ast.parse(name, mode="eval").body, ast.Name | ast.Call | ast.Attribute)
     return f"({name})" if operator else name
-
-
-_TOLD_APART = 2**53
-"""From here on whole numbers share their doubles."""
 
 
 def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[Level, ...]:

@@ -24,6 +24,9 @@ from svmstat.errors import ArgumentError
 
 _ALLOWED = "a number in (0, 1], or two of them, for the event and for the other level"
 
+_LEAST = 1e-100
+"""Of smaller numbers squares and quotients are none that a double can hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Nu:
@@ -72,10 +75,6 @@ class Nu:
     def cost(self, rho: float) -> float:
         """C = 1/(ρn) of the equivalent problem, infinite where ρ = 0."""
         return 1.0 / (rho * self.n) if rho > 0.0 else np.inf
-
-
-_LEAST = 1e-100
-"""Of smaller numbers squares and quotients are none that a double can hold."""
 
 
 def check_nu(nu: Any) -> float | tuple[float, float]:

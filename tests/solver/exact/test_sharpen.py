@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from svmstat.kernels import RBF, Linear, Polynomial
+from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, Scaled, Sum
 from svmstat.solver import BoxQP, Gram, Status, solve
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0]])
@@ -60,8 +60,19 @@ def test_the_rounding_of_kernel_values_counts(constant):
     assert found.status is not Status.CERTIFIED or off <= 1e-5 * np.ptp(found.decision)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "units"),
+    [
+        (Linear(), 0.0), (RBF(1.0), 1.0), (Polynomial(1.0, 1.0, 3), 6.0), (Scaled(2.0, Polynomial(1.0, 1.0, 3)), 6.0),
+        (Sum((RBF(1.0), Polynomial(1.0, 1.0, 2))), 4.0),
+    ],
+)  # fmt: skip
+def test_how_far_values_may_be_off_where_no_products_take_their_place(kernel, units):
+    assert Gram(kernel.bind(POINTS)).blur == units
+    assert Gram(kernel.bind(POINTS)).part(np.array([0, 2])).blur == units
+
+
 def test_given_values_are_what_they_are_and_products_are_kept():
-    assert Gram(Linear().bind(POINTS)).blur == 0.0
-    assert Gram(RBF(1.0).bind(POINTS)).blur == 1.0
+    assert Gram(Precomputed().bind(POINTS @ POINTS.T)).blur == 0.0
     assert Gram(Linear().bind(POINTS)).part(np.array([0, 2])).vectors.tolist() == POINTS[[0, 2]].tolist()
     assert Gram(RBF(1.0).bind(POINTS)).vectors is None
