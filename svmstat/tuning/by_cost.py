@@ -9,8 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.checks import at_least, one_of, refuse
-from svmstat._tools.warn import warn
-from svmstat.errors import ArgumentError, DataError, GridWarning
+from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.units import Units
 from svmstat.reporting.plots import criteria_plot
@@ -21,6 +20,7 @@ from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.tuning.choice import corrected_score
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
+from svmstat.tuning.edges import warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
@@ -121,7 +121,8 @@ class CostPlan(Plan):
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
         """The result as it is, after a word on where the grid ends and on points without a score."""
-        _warn_of(result.table, result.searched)
+        warn_of_edges(result.table, result.searched)
+        warn_of_failed(result.table)
         return result
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:
@@ -307,22 +308,6 @@ def _table(
 def _named(name: str, value: object) -> str:
     """What a line of a figure is called."""
     return str(value).partition("~")[2].strip() if name == "formula" else f"{name} = {brief(value)}"
-
-
-def _warn_of(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
-    """Tell where the grid ends at the best point, and how many points have no score."""
-    own = table[table["formula"] == best["formula"]] if "formula" in best else table
-    for name, value in best.items():
-        if name in ("formula", "kernel"):  # these are in no order
-            continue
-        values = own[name]
-        low, high = values.min(), values.max()
-        if low < high and value in (low, high) and not (name == "degree" and value == 1):
-            end = "smallest" if value == low else "largest"
-            warn(f"the best {name} = {value:.6g} is the {end} of its grid: a wider one may hold a better", GridWarning)
-    n_failed = int((table["status"] == "failed").sum())
-    if n_failed:
-        warn(f"{n_failed} of {len(table)} grid points could not be scored: see .table", GridWarning)
 
 
 def _varies(table: pd.DataFrame, name: str) -> bool:

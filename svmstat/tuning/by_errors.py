@@ -22,6 +22,7 @@ from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.results.rules import ShiftedRule
+from svmstat.tuning.edges import warn_of_edges
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
@@ -190,7 +191,12 @@ class NuPlan(Plan):
         return Nested(score, np.nan, rates, left.choices, left.fold)
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:
-        """With the rule that replaces f > 0: shifted, or with a threshold that the held-out rows set."""
+        """With the rule that replaces f > 0: shifted, or with a threshold that the held-out rows set.
+
+        Before it a word on where the grid of kernels ends. Points without a score are in the summary: where the hulls
+        of small ν meet that is no failure.
+        """
+        warn_of_edges(result.table, result.searched)
         if self.kind == "bias":
             return replace(result, rule=ShiftedRule(result.best, float(result.best_row["shift"])))
         if not isinstance(self.criterion, NeymanPearson) or self.criterion.delta is None:

@@ -11,8 +11,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, refuse
-from svmstat._tools.warn import warn
-from svmstat.errors import DataError, GridWarning
+from svmstat.errors import DataError
 from svmstat.formula import Response
 from svmstat.kernels import Additive
 from svmstat.machine import vote
@@ -27,6 +26,7 @@ from svmstat.tuning.by_cost import CostPlan, corrected_of, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
+from svmstat.tuning.edges import warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
@@ -87,8 +87,7 @@ class ThetaPlan(Plan):
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
         """The result as it is, after a word on points without a score."""
-        if result.n_failed:
-            warn(f"{result.n_failed} of {len(result.table)} points could not be scored: see .table", GridWarning)
+        warn_of_failed(result.table)
         return result
 
 

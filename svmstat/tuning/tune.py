@@ -170,7 +170,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     Warns
     -----
     GridWarning
-        If the best value of a parameter is the first or the last of several, or points could not be scored.
+        If the best value of a parameter other than nu is the first or the last of several, or points of a search over C
+        could not be scored.
 
     Examples
     --------

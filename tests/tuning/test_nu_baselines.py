@@ -14,6 +14,8 @@ from svmstat.tuning.nu_baselines import along_lines, error_curve
 from svmstat.tuning.nu_search import ErrorRates
 from svmstat.tuning.sample import Distinct, Effort
 
+pytestmark = pytest.mark.filterwarnings("ignore:the best gamma")  # grids of two or three widths
+
 TOL_ROUNDING = 1e-12  # shares of the same weights, summed in another order
 TOL_DECISION = 1e-6  # decision values of two certified fits
 

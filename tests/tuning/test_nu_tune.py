@@ -11,13 +11,15 @@ import pandas as pd
 import pytest
 
 from svmstat import TuneResult, svm
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning
 from svmstat.results.rules import BiasTuned, ShiftedRule
 from svmstat.tuning import minimax, neyman_pearson, tune
 from svmstat.tuning.guarantee import order_of_threshold
 from svmstat.tuning.smoothing import smooth
 
 matplotlib.use("Agg")
+
+pytestmark = pytest.mark.filterwarnings("ignore:the best (gamma|degree)")  # grids of two or three values
 
 TOL_ROUNDING = 1e-12  # shares of the same weights, summed in another order
 TOL_SAME = 1e-6  # decision values of two certified fits of the same problem
@@ -294,6 +296,19 @@ def test_points_without_digits_are_told_and_never_chosen(partly):
     assert f"{partly.n_failed} points without an estimate" in str(partly)
     for draw in (partly.plot, partly.plot_roc):
         draw().figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("gamma", "told"), [([0.1, 0.3, 1.0], None), ([0.3, 1.0], "smallest"), ([0.1, 0.3], "largest"), (0.3, None)]
+)
+def test_the_end_of_the_grid_is_told(gamma, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = found_by(sample(seed=4), gamma=gamma)
+    assert found.best_params["gamma"] == 0.3
+    wanted = [f"the best gamma = 0.3 is the {told} of its grid: a wider one may hold a better"] if told else []
+    assert [str(each.message) for each in caught] == wanted
+    assert {each.category for each in caught} <= {GridWarning}
 
 
 def test_no_point_at_all():

@@ -87,6 +87,7 @@ def test_what_is_refused(arguments, error, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:the best gamma")
 def test_a_row_without_a_value_is_told(monkeypatch):
     monkeypatch.setattr("svmstat.tuning.guarantee.TOLERANCE", -1.0)
     with pytest.raises(DataError, match=r"holdout='loo' needs the leave-one-out values of all rows .* could not be"):

@@ -334,7 +334,7 @@ def test_points_without_a_score_are_told_and_never_the_best(data, monkeypatch):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = tune("y ~ a + b", data, C=[1.0, 2.0, 4.0], gamma=0.5)
-    assert "1 of 3 grid points could not be scored" in str(caught[-1].message)
+    assert "1 of 3 points could not be scored" in str(caught[-1].message)
     row = found.table.set_index("C").loc[2.0]
     assert np.isnan(row["score"]) and np.isnan(row["error"]) and row["status"] == "failed"
     assert row["reason"] == "2 of 72 deletions left without a class"

@@ -1,0 +1,29 @@
+"""What a search has to say of its grid when it is done: where it ends, and which points have no score."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from svmstat._tools.warn import warn
+from svmstat.errors import GridWarning
+
+
+def warn_of_edges(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
+    """Tell which of the ``best`` values is the first or the last of several in the table of all points."""
+    own = table[table["formula"] == best["formula"]] if "formula" in best else table
+    for name, value in best.items():
+        if name in ("formula", "kernel"):  # these are in no order
+            continue
+        values = own[name]
+        low, high = values.min(), values.max()
+        if low < high and value in (low, high) and not (name == "degree" and value == 1):
+            end = "smallest" if value == low else "largest"
+            warn(f"the best {name} = {value:.6g} is the {end} of its grid: a wider one may hold a better", GridWarning)
+
+
+def warn_of_failed(table: pd.DataFrame) -> None:
+    """Tell how many points have no score."""
+    n_failed = int((table["status"] == "failed").sum())
+    if n_failed:
+        warn(f"{n_failed} of {len(table)} points could not be scored: see .table", GridWarning)
