@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from svmstat._tools.threads import in_threads
+from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.pairs import FloatArray, plain
 from svmstat.kernels.rows import TILE, Indices, Rows
@@ -40,6 +41,9 @@ class PointKernel(Kernel):
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The cross-gram matrix K(x_i, z_j) (n, m), float64 and C-contiguous."""
         self.require_resolved()
+        if np.shape(X)[1] != np.shape(Z)[1]:
+            found = f"{np.shape(X)[1]} and {np.shape(Z)[1]}"
+            raise ArgumentError(f"{self!r} is of two rows with the same columns: X and Z have {found}.")
         points, columns = self.prepare(X), np.ascontiguousarray(self.prepare(Z).T)
         out = np.empty((len(points), columns.shape[1]))
         height = max(1, TILE * TILE // max(1, columns.shape[1]))

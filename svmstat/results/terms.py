@@ -16,7 +16,7 @@ from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
 from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
 from svmstat.formula import Design, ModelFrame
-from svmstat.kernels import on_fewer_columns
+from svmstat.kernels import on_fewer_columns, on_other_columns
 from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
@@ -144,7 +144,8 @@ class Termed(Resampled, Updated):
         if not names or not all(isinstance(each, str) for each in names):
             raise ArgumentTypeError(f"scope={scope!r} is not allowed: it must be the text of a term, or several.")
         caller = calling_frame()
-        larger = [self._again(f". ~ . + {each}", None, {"kernel": self.kernel}, caller) for each in names]
+        kernel = on_other_columns(self.kernel, self.frame.X, self.frame.weights)
+        larger = [self._again(f". ~ . + {each}", None, {"kernel": kernel}, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
         how = self.left_out_folds
@@ -264,6 +265,8 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     used = (evidence.weights > 0) & np.isfinite(p).all(axis=1)
     residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
     weights = evidence.weights[used]
+    if set(evidence.codes[evidence.weights > 0]) != set(evidence.codes[used]):
+        return untested(0, "no row of a level could be held out")
     return generalised_covariance(residuals, columns[used], others[used], weights, evidence.units_of(used))
 
 

@@ -18,7 +18,7 @@ from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import ModelFrame, fold_labels, named_column, true_probabilities
-from svmstat.kernels import Additive, Kernel, arguments_of
+from svmstat.kernels import Additive, Kernel, arguments_of, on_other_columns
 from svmstat.model import call_of
 from svmstat.prepared import Prepared, fit, prepare
 from svmstat.resampling.splits import given_splits, is_splitter
@@ -238,7 +238,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     call = {"formula": formulas[searched.which[found.kernel]], "data": source.native, **of_data}
     call |= {"subset": _rows_of(own, every, subset, len(data)) if apart is None else apart[1]}
     call |= {name: found.params[name] for name in ("C", "nu", "theta") if name in found.params}
-    kernel_of = arguments_of(kernel_found)
+    kernel_of = arguments_of(on_other_columns(kernel_found, own.X, own.frame.weights))
     if isinstance(kernel_found, Additive):
         named = {name: value for name, value in grid.arguments[found.kernel].items() if name != "formula"}
         kernel_of = {"kernel": wanted.given[0], **named}

@@ -1,9 +1,22 @@
 """A kernel on fewer columns is the kernel on the whole rows where the others are constant."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from svmstat.kernels import RBF, Laplace, Linear, Polynomial, on_fewer_columns
+from svmstat import svm, tune
+from svmstat.errors import ArgumentError
+from svmstat.kernels import (
+    RBF,
+    Centred,
+    Laplace,
+    Linear,
+    Nystrom,
+    Polynomial,
+    Spline,
+    on_fewer_columns,
+    on_other_columns,
+)
 
 X = np.random.default_rng(0).normal(size=(12, 4))
 KERNELS = {
@@ -37,3 +50,62 @@ def test_columns_that_are_gone_add_nothing(name, kept):
 )
 def test_parts_without_columns_vanish(kernel, kept, expected):
     assert on_fewer_columns(kernel, kept) == expected
+
+
+LANDMARKS = Nystrom(RBF(gamma=0.4), landmarks=500)
+LEARNT = {
+    "spline": (Spline(), Spline()),
+    "spline on two": (Spline().on("a", "b"), Spline().on("b")),
+    "spline on two, linear": (
+        Spline().on("a", "b") + 0.5 * Linear().on("c"),
+        Spline().on("b") + 0.5 * Linear().on("c"),
+    ),
+    "centred": (Centred(RBF(gamma=0.4)), Centred(RBF(gamma=0.4))),
+    "landmarks": (LANDMARKS, LANDMARKS),
+    "landmarks of a spline": (Nystrom(Spline(), landmarks=500), Nystrom(Spline(), landmarks=500)),
+    "landmarks on two": (LANDMARKS.on("a", "b") + Linear().on("c"), LANDMARKS.on("b") + Linear().on("c")),
+}
+"""Kernels that have learnt numbers of each column, or rows; without the first column."""
+
+TOL = 1e-6  # scores of two certified fits of one problem
+
+
+def data(n=50):
+    rng = np.random.default_rng(3)
+    found = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    return found.assign(y=found["a"] + found["c"] ** 2 + rng.normal(size=n) > 1.0)
+
+
+@pytest.mark.parametrize("name", LEARNT)
+def test_a_term_that_is_dropped_or_added_is_that_of_a_new_fit(name):
+    kernel, stays = LEARNT[name]
+    fit, smaller = svm("y ~ a + b + c", data(), kernel=kernel), svm("y ~ b + c", data(), kernel=stays)
+    expected = smaller.loo().score - fit.loo().score
+    assert fit.drop1("a").table.loc["a", "delta_score"] == pytest.approx(expected, abs=TOL)
+    if kernel == stays:
+        assert smaller.add1("a").table.loc["a", "delta_score"] == pytest.approx(-expected, abs=TOL)
+
+
+@pytest.mark.parametrize("kernel", [Spline(), Nystrom(RBF(gamma=0.4), landmarks=500), Centred(RBF(gamma=0.4))])
+def test_the_best_of_a_search_is_made_again_from_other_columns_and_rows(kernel):
+    best = tune("y ~ a + b", data(), kernel=kernel, C=[2.0], calibration="insample").best
+    fit = svm("y ~ a + b", data(), kernel=kernel, C=2.0, calibration="insample")
+    for changes in ({"formula": ". ~ . + c"}, {"formula": ". ~ . - b"}, {"data": data(70)}, {}):
+        again, expected = best.update(**changes), fit.update(**changes)
+        assert again.loo().score == pytest.approx(expected.loo().score, abs=TOL)
+
+
+def test_a_range_that_was_given_is_kept():
+    X, weights = np.array([[0.0], [2.0], [5.0]]), np.array([1.0, 1.0, 0.0])
+    for given, expected in ((Spline(), Spline()), (Spline([0.0], [2.0]), Spline()), (Spline([-1.0], [9.0]), None)):
+        found = on_other_columns(given.resolve(X, weights), X, weights)
+        assert found == (given if expected is None else expected)
+    fit = svm("y ~ a", data(), kernel=Spline([-9.0], [9.0]))
+    with pytest.raises(ArgumentError, match="lower has 1 numbers, but the spline kernel has 2 columns"):
+        fit.add1("b")
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=1.0), Linear(), Nystrom(RBF(gamma=1.0)).resolve(X[:, :2])])
+def test_rows_of_other_columns_are_refused(kernel):
+    with pytest.raises(ArgumentError, match="of two rows with the same columns: X and Z have"):
+        kernel(X[:, :3], X[:, :2])
