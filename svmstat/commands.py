@@ -140,17 +140,20 @@ def _fit(formula: str, data: str, format: str = "text", save: str | None = None,
 
 def _predict(model: str, data: str) -> str:
     """Predict the rows of a file by a fit that was saved with "svmstat fit --save" or SVMResults.save(), and print them
-    as comma-separated values: the columns of the file, then .fitted, the probability of the event, .class, the level
-    that is predicted, and .decision, the decision value; of more than two levels .fitted and .decision for each level
-    and each pair. A row in which a predictor is missing has none of them. Nothing that the file of the fit says is
-    executed.
+    as comma-separated values: the columns of the file as they are, then .fitted, the probability of the event, .class,
+    the level that is predicted, .decision, the decision value, and if the file has the response .resid, the deviance
+    residual; of more than two levels .fitted and .decision for each level and each pair. A row in which a predictor is
+    missing has none of them. Nothing that the file of the fit says is executed.
 
     Some examples:
       svmstat predict eggs.svmstat stations.csv
       svmstat predict eggs.svmstat stations.parquet --output predicted.csv
     """
     with _warnings_on_stderr():
-        table = load(model).augment(_read(data))
+        given = _read(data)
+        table = load(model).augment(given)
+    written = _read(data, as_text=True)
+    table[given.columns] = written.set_axis(table.index)
     return str(table.to_csv(index=False)).removesuffix("\n")
 
 
@@ -294,8 +297,11 @@ def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def _read(name: str) -> pd.DataFrame:
-    """A file if the name has a directory or a suffix, else a bundled data set or a file."""
+def _read(name: str, *, as_text: bool = False) -> pd.DataFrame:
+    """A file if the name has a directory or a suffix, else a bundled data set or a file.
+
+    ``as_text`` leaves the fields of a file of text as they are written.
+    """
     if not name.strip():
         raise SvmstatError(f"DATA={name!r} is not allowed: it must be a file or a bundled data set.")
     path = Path(name)
@@ -311,7 +317,7 @@ def _read(name: str) -> pd.DataFrame:
     try:
         if kinds and kinds[-1] in (".parquet", ".pq"):
             return pd.read_parquet(path)
-        return _read_text(path, "\t" if ".tsv" in kinds[-2:] else ",")
+        return _read_text(path, "\t" if ".tsv" in kinds[-2:] else ",", as_text)
     except ImportError as error:
         raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
     except (OSError, ValueError, EOFError, zlib.error) as error:
@@ -319,7 +325,7 @@ def _read(name: str) -> pd.DataFrame:
         raise SvmstatError(f"{name!r} cannot be read: {reason}") from error
 
 
-def _read_text(path: Path, sep: str) -> pd.DataFrame:
+def _read_text(path: Path, sep: str, as_text: bool) -> pd.DataFrame:
     """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
     header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
     twice = sorted(set(header[header.duplicated()]))
@@ -328,10 +334,13 @@ def _read_text(path: Path, sep: str) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
+            if as_text:
+                return pd.read_csv(path, sep=sep, index_col=False, dtype=str, keep_default_na=False)
             return pd.read_csv(path, sep=sep, index_col=False)
         except pd.errors.ParserWarning as error:
             raise SvmstatError(
-                f"{str(path)!r} has rows with more fields than the header has names: name every column."
+                f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "
+                "names: name every column."
             ) from error
 
 

@@ -107,7 +107,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         θ ≥ 0 of some terms of an additive formula, ``{"s(lon)": 2}``, the others being 1: K = Σ_t θ_t K_t with the K_t
         centred and of mean diagonal 1. A term with 0 is left out. `tune` chooses them.
     weights : column name or array_like of shape (n,), optional
-        Case weights w ≥ 0; a row of weight zero is absent, but it is predicted.
+        Case weights w ≥ 0; a row of weight zero is absent, but it is predicted: its predictors must be such
+        as the others' fit can predict, without a new level or a value beyond the knots of a spline basis.
     weight_type : {"frequency", "probability"}
         What a weight means. "frequency": repeats, a row of weight two counts as the row given twice in every number of
         the fit. "probability": how much a row stands for, in a survey or by importance; weights are divided by their

@@ -741,6 +741,18 @@ def test_a_fit_is_saved_and_predicts(tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_predictions_stand_beside_the_fields_as_they_are_written(tmp_path, capsys):
+    path, data = tmp_path / "fit", tmp_path / "data.csv"
+    table = DATA.assign(id=[f"{k:04d}" for k in range(len(DATA))], note="NA", code="1e5")
+    table.to_csv(data, index=False)
+    assert cli.main(["fit", "y ~ x", str(data), "--save", str(path)]) == 0
+    capsys.readouterr()
+    assert cli.main(["predict", str(path), str(data)]) == 0
+    given, found = data.read_text().splitlines(), capsys.readouterr().out.splitlines()
+    assert len(found) == len(given)
+    assert all(line.startswith(f"{row},") for row, line in zip(given, found, strict=True))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -758,7 +770,7 @@ def test_models_that_cannot_be_read_or_written(arguments, message, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x,z\n1,2,3\n2,3,4\n", "has rows with more fields than the header has names: name every column."),
+        ("x,z\n1,2,3\n2,3,4\n", "has rows with more of them than the header has names: name every column."),
         ("x,x,z\n1,2,3\n2,3,4\n", "has several columns 'x': names must be different."),
     ],
 )

@@ -514,3 +514,18 @@ def test_command_knows_groups(tmp_path, capsys):
     assert "4 folds of groups" in capsys.readouterr().out
     assert cli.main(["fit", "y ~ x + z", data, "--groups", "gg"]) == 2
     assert "groups='gg' is not allowed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_more_folds_than_rows_are_refused(weighted):
+    data = pd.DataFrame({"x": np.arange(12.0), "z": np.arange(12.0) ** 2 % 7, "w": [0.0, 0.0] + [2.0] * 10})
+    data["y"] = np.arange(12) % 3 == 0
+    more = {"weights": "w"} if weighted else {}
+    first, second = svm("y ~ x", data, **more), svm("y ~ z", data, **more)
+    n = 10 if weighted else 12
+    assert first.kfold(n).how == f"{n} folds"
+    for call in (first.kfold, lambda folds: compare(first, second, folds=folds, rng=1)):
+        with pytest.raises(
+            ArgumentError, match=f"folds={n + 1} is not allowed: it must be at most the number of rows, {n}, "
+        ):
+            call(n + 1)

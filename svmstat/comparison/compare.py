@@ -138,7 +138,8 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     units, used = reference.units, reference.weights > 0
     n = len(used)
     if isinstance(folds, int | float | np.number):
-        count = check_folds(folds, units.count if units is not None and units.grouped else None)
+        n_groups = units.count if units is not None and units.grouped else None
+        count = check_folds(folds, n_groups, n_rows=int(np.count_nonzero(used)))
         fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units)[0]
         how = f"{count} folds{' of groups' if units is not None and units.grouped else ''}"
         return Splits(fold, fold == np.arange(count)[:, None], how)

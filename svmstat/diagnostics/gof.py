@@ -1,6 +1,7 @@
 """Goodness of fit: held-out residuals, or the deviance [003: section 2.3], against their distribution under the fit."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from svmstat._tools.arrays import Floats
@@ -93,6 +94,16 @@ class GofResult(Printed):
         return bool(self.statistic > self.critical_value)
 
     @property
+    def enough(self) -> int:
+        """So many replicates, none of them failed, are needed for a p-value of 1 − level."""
+        return ceil(round(1.0 / (1.0 - self.level), 9)) - 1
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there are enough replicates for a p-value of 1 − level: with fewer no statistic could be rejected."""
+        return self.B - self.n_failed >= self.enough
+
+    @property
     def by_residuals(self) -> bool:
         """Whether the statistic is T."""
         return self.method == "residual"
@@ -102,6 +113,11 @@ class GofResult(Printed):
         """What the test says, in words."""
         if failures(self.replicates) == self.B:
             return "No replicate could be fitted: there is nothing to compare with."
+        if not self.is_decided:
+            return (
+                f"No verdict: a p-value of {1.0 - self.level:.4g} or less takes at least {self.enough} replicates that "
+                f"do not fail, and there are {self.B - self.n_failed}."
+            )
         if not self.by_residuals:
             than = "exceeds" if self.reject else "does not exceed"
             return f"The deviance {than} the {self.level:.4g} point of its replicates."
@@ -123,9 +139,9 @@ class GofResult(Printed):
         block = Block(
             left=(
                 Entry(of, self.statistic),
-                Entry(f"{100 * self.level:g} % of replicates below", self.critical_value),
+                Entry(f"{100 * self.level:g} % of replicates below", self.critical_value if self.is_decided else None),
                 Entry("p-value", self.pvalue, "share"),
-                Entry("Reject the fit", self.reject),
+                Entry("Reject the fit", self.reject if self.is_decided else "undecided"),
             ),
             right=(
                 Entry("Method", self.method),
@@ -136,7 +152,9 @@ class GofResult(Printed):
         )
         of_groups = () if self.n_groups is None else (self._note_of_groups(),)
         if not self.by_residuals:
-            return Summary("Goodness of fit by the bootstrapped deviance", (block,), (*of_groups, DEVIANCE_NOTE))
+            undecided = () if self.is_decided else (self.verdict,)
+            notes = (*undecided, *of_groups, DEVIANCE_NOTE)
+            return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes)
         beside = Block(
             title="Beside it: the bootstrapped deviance",
             left=(

@@ -166,11 +166,11 @@ class LooResult(Printed, Evidence):
         errors = Block(
             left=(
                 *([] if self.groups is None else [Entry("Groups left out", self._n_groups, "count")]),
-                Entry("Rows left out", int((self.weights > 0).sum()), "count"),
+                Entry("Rows left out", int(self._used.sum()) - self.n_failed, "count"),
             ),
             right=(
                 Entry("Apparent error", self.apparent_error, "share"),
-                Entry("Excess error", self.excess_error, "share"),
+                Entry("Excess error", None if np.isnan(self.excess_error) else self.excess_error, "share"),
             ),
         )
         notes = ("-2 log-likelihood of the rows by the fits without them is the CV score.", *held_out_notes(self))

@@ -16,6 +16,11 @@ _NOTES = (
     "R-squared and the errors of held-out rows. A large one says that this fit found none.",
 )
 
+_ENOUGH = 19
+"""Permutations with which a p-value can be 0.05."""
+
+_FEW = "No p-value can be less than {least:.4g} here, whatever the association: 1 / (1 + {B}). Take 99 permutations."
+
 _HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"
 
 
@@ -91,7 +96,8 @@ class PermutationResult(Printed):
             ),
         )
         chosen = "chosen anew for each" if self.retuned else _HELD
-        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), _NOTES[1])
+        few = (_FEW.format(B=len(good), least=1.0 / (1 + len(good))),) if len(good) < _ENOUGH else ()
+        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *few, _NOTES[1])
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:

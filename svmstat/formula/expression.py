@@ -201,7 +201,7 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
         if name in names.quoted or not is_known(name, env, called):
             if called:
                 raise source.error(no_function(name, env))
-            raise source.error(f"The data have no column {name!r}{nearest(str(name), map(str, columns))}")
+            raise source.error(f"The data have no column {name!r}{_hint(name, columns)}")
         if name not in PATSY and fits(env, name, called):
             own[name] = env[name]
     if not used:
@@ -210,6 +210,13 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
         return _assemble(source, names, used, own)
     except RecursionError as error:
         raise source.nested() from error
+
+
+def _hint(name: str, columns: Mapping[Hashable, bool]) -> str:
+    """What may have been meant by the name of no column."""
+    if name in map(str, columns):
+        return f": the name of that column is no text; data.rename(columns=str) makes it {name!r}."
+    return nearest(name, map(str, columns))
 
 
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:

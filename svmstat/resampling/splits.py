@@ -86,8 +86,8 @@ def stratified(machine: Posed, k: int, rng: np.random.Generator | None = None) -
     return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")
 
 
-def check_folds(folds: Any, n_groups: int | None, name: str = "folds") -> int:
-    """The number of folds, no more than there are groups.
+def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: int | None = None) -> int:
+    """The number of folds, no more than there are groups, or rows.
 
     Raises
     ------
@@ -96,6 +96,8 @@ def check_folds(folds: Any, n_groups: int | None, name: str = "folds") -> int:
     k = at_least(name, folds, LEAST)
     if n_groups is not None and k > n_groups:
         raise refuse(name, folds, f"at most the number of groups, {n_groups}: folds keep them together")
+    if n_rows is not None and k > n_rows:
+        raise refuse(name, folds, f"at most the number of rows, {n_rows}, those of weight zero apart")
     return k
 
 

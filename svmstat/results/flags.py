@@ -72,15 +72,17 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     if counts.min() < FEW:
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
         yield (
-            f"Only {counts.min():.4g} rows have {fit.response_name} = {counts.idxmin()}: with fewer than {FEW} {kind} "
+            f"Only {counts.min():.4g} {'row has' if counts.min() == 1 else 'rows have'} {fit.response_name} = "
+            f"{counts.idxmin()}: with fewer than {FEW} {kind} "
             "is noisy, and so are all numbers of held-out rows."
         )
-    if fit.has_maps and fit.fitted_maps().own.any():
+    alone = fit.has_maps and fit.fitted_maps().own.any()
+    if alone:
         yield (
             "Probabilities are by the map of the fit's own decision values where a level has no row that can be held "
             "out; they promise too much."
         )
-    if fit.untuned:
+    if fit.untuned and not alone:  # tune() has no score where a row cannot be held out
         values = {"C": fit.C, **fit.kernel_parameters}
         named = " and ".join(f"{name} = {values[name]:.4g}" for name in fit.untuned)
         many = len(fit.untuned) > 1

@@ -167,7 +167,8 @@ class Resampled(Predicting):
         if folds is None:
             return stratified(self.machine, self.default_folds)
         if isinstance(folds, int | float):
-            return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None))
+            n_rows = int(np.count_nonzero(frame.weights > 0.0))
+            return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
         if is_splitter(folds):
             return given_splits(folds, None, frame.X, frame.codes, frame.weights > 0, units)
         labels = fold_labels(folds, frame.data, frame.rows)

@@ -237,7 +237,7 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     """The map, if it has been made."""
     if not fit.has_maps:
         return None
-    kind = _CALIBRATIONS[fit.calibration.kind]
+    kind = "own decision values" if fit.fitted_maps().own.all() else _CALIBRATIONS[fit.calibration.kind]
     if fit.grouped:
         kind = kind.replace("leave-one-out", "leave-one-group-out").replace("five folds", "folds of groups")
     isotonic = fit.calibration.kind == VENN_ABERS

@@ -172,3 +172,28 @@ def test_an_upper_point_agrees_with_the_pvalue():
     for statistic in [*replicates[:99] + 1e-9, -9.0, 9.0]:
         assert (statistic > upper_point(replicates, 0.95)) == (pvalue(replicates, statistic) <= 0.05 + 1e-12)
     assert np.isnan(upper_point(np.full(3, np.nan), 0.95)) and pvalue(np.full(3, np.nan), 1.0) == 1.0
+
+
+@pytest.mark.parametrize(("method", "B", "level", "decided"), [
+    ("residual", 18, 0.95, False), ("residual", 19, 0.95, True), ("residual", 9, 0.9, True),
+    ("residual", 8, 0.9, False), ("pairs", 5, 0.95, False), ("parametric", 19, 0.95, True),
+])  # fmt: skip
+def test_too_few_replicates_give_no_verdict(method, B, level, decided):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    found = svm("y ~ a + b", data.assign(y=data["a"] * data["b"] > 0), C=1.0).gof(B, method, level, rng=1)
+    text = printed(found)
+    assert found.n_failed == 0 and found.is_decided is decided
+    assert ("Reject the fit: undecided" in text) is not decided and "inf" not in text.split()
+    least = "at least 9" if level == 0.9 else "at least 19"
+    no_verdict = (
+        f"No verdict: a p-value of {1 - level:.4g} or less takes {least} replicates that do not fail, and there"
+    )
+    assert (no_verdict in text) is not decided
+    assert ("no structure was found" in text) is (decided and method == "residual" and not found.reject)
+
+
+def test_the_least_pvalue_of_few_permutations_is_told(weighted):
+    fit = svm("y ~ x + z", weighted)
+    assert "No p-value can be less than 0.3333 here" in printed(fit.permutation_test(B=2, rng=1))
+    assert "No p-value" not in printed(fit.permutation_test(B=19, rng=1))

@@ -193,3 +193,11 @@ def test_twice_the_same_column(table):
     with pytest.raises(DataError, match="data has 2 columns named 'x'"):
         build_design("y ~ x", data)
     assert build_design("y ~ z", data).design.column_names == ("z",)
+
+
+def test_a_column_whose_name_is_no_text_is_told():
+    data = pd.DataFrame({0: [1.0, 2.0, 3.0], "y": [0, 1, 0]})
+    message = r"no column '0': the name of that column is no text; data.rename\(columns=str\) makes it '0'"
+    with pytest.raises(FormulaError, match=message):
+        build_design("y ~ Q('0')", data)
+    assert build_design("y ~ Q('0')", data.rename(columns=str)).X.shape == (3, 1)

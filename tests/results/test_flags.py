@@ -125,3 +125,14 @@ def test_many_rows_are_held_out_by_folds(monkeypatch):
     monkeypatch.setattr("svmstat.results.calibrated.MOST_LEFT_OUT", 100)
     text = said(svm("y ~ a + b", frame()), loo=True)
     assert "Evidence (held out: 10 folds)" in text and "map of decision values by five folds" in text
+
+
+def test_a_level_of_one_row_is_said_the_same_everywhere():
+    data = frame(60, events=0.0001).assign(y=np.arange(60) == 7)
+    fit = svm("y ~ a + b", data)
+    text = said(fit)
+    assert "Only 1 row has y = True" in text and "(map of own decision values)" in text and DEFAULTS not in text
+    printed = " ".join(str(fit.loo()).split())
+    assert "1 row could not be left out" in printed and "Rows left out: 59" in printed and "nan" not in printed
+    tests = fit.drop1()
+    assert tests.table["pvalue"].isna().all() and "no row of a level could be held out" in " ".join(str(tests).split())
