@@ -129,3 +129,20 @@ def test_rows_with_equal_predictors_are_one_point(classes, seed, kernel):
     assert fit.predict().equals(other.predict()[data.index])
     if (classes, kernel) == (3, "rbf"):
         assert votes(f, fit.pairs, fit.classes)[1].all() == (seed < 12)  # the last three seeds have votes that tie
+
+
+# A decision function that hardly varies
+
+
+@pytest.mark.parametrize(("seed", "column", "C"), [(301, "age", 0.1), (1520, "income", 0.1), (1688, "x", 10.0)])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_held_out_numbers_of_a_flat_fit_do_not_hang_on_the_end_of_a_descent(seed, column, C, sign):
+    """Few events on one noisy predictor: f is -1 to 1e-8, and without some row the tolerance leaves its digits open."""
+    rng = np.random.default_rng(seed)
+    n, events = int(rng.integers(60, 300)), int(rng.integers(3, 8))
+    columns = {"age": rng.integers(20, 80, n), "income": np.round(rng.lognormal(3, 1, n), 1)}
+    columns["x"] = rng.normal(size=n).round(2)
+    data = pd.DataFrame({"x": sign * columns[column], "y": np.arange(n) < events})
+    loo = svm("y ~ x", data, C=C).loo()
+    assert loo.n_failed == 0
+    assert loo.score == pytest.approx(loo.null_score, rel=1e-9) and loo.rsquared <= 1e-9

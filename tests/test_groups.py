@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, RepeatedKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, RepeatedKFold, TimeSeriesSplit
 from sklearn.svm import SVC
 
 from svmstat import cli, compare, minimax, neyman_pearson, svm, tune
@@ -514,6 +514,20 @@ def test_command_knows_groups(tmp_path, capsys):
     assert "4 folds of groups" in capsys.readouterr().out
     assert cli.main(["fit", "y ~ x + z", data, "--groups", "gg"]) == 2
     assert "groups='gg' is not allowed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("last", [2, -1])
+def test_a_splitter_by_positions_is_of_the_rows_of_the_fit(last):
+    labels = np.append(np.arange(29) % 3, last)
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=30), "y": np.arange(30) % 2, "label": labels})
+    whole = svm("y ~ x", data)
+    if last >= 0:
+        assert whole.kfold(PredefinedSplit(labels)).score == pytest.approx(whole.kfold("label").score, rel=1e-12)
+    fit = svm("y ~ x", data.assign(x=data["x"].where(data.index != 4)))
+    with pytest.raises(ArgumentError, match="folds=PredefinedSplit is for 30 rows, and the fit has 29: rows with"):
+        fit.kfold(PredefinedSplit(labels))
+    assert fit.kfold("label").how == f"{4 if last < 0 else 3} folds that were given"
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -117,7 +117,7 @@ def fit_map(f, y, weights, slope, intercept):
 
 @compiled()
 def fit_falling_map(f, y, weights, slope, intercept):
-    """`fit_map` with A ≤ 0, so that p never falls where f rises: where it would, p is the frequency of events.
+    """`fit_map` with A ≤ 0, so that p never falls where f rises: where it would, or f is constant, p is the frequency.
 
     Without signal the held-out value of a row falls with the row's own label, since leaving it out moves b against it.
     A map that turns that round would predict noise.
@@ -135,8 +135,8 @@ def fit_falling_map(f, y, weights, slope, intercept):
 
 @compiled(inside=True)
 def _falling(a, b, n_event, n_other):
-    """A and B, or those of the frequency of events where A would be positive and both classes have rows."""
-    if a <= 0.0 or not n_event * n_other > 0.0:
+    """A and B, or those of the frequency of events where A would not be negative and both classes have rows."""
+    if a < 0.0 or not n_event * n_other > 0.0:
         return a, b
     return 0.0, np.log(n_other / n_event)
 

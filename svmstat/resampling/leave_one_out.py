@@ -239,6 +239,11 @@ def _size(machine: Machine, influence: bool) -> int:
     return size * machine.n_classes
 
 
+def _of_deletions(of: Codes, moved: Codes, numbers: Floats, others: Floats) -> Floats:
+    """Of rows (E,) the number of their deletion ``of`` (E,), if it is ``moved`` (D,), ascending; else the other."""
+    return np.where(np.isin(of, moved), numbers[np.searchsorted(moved, of).clip(max=len(moved) - 1)], others)
+
+
 def _without(
     machine: Machine, maps: Maps, anchors: Sequence[Anchor], left: Deletions, influence: bool
 ) -> dict[str, Array]:
@@ -269,7 +274,7 @@ def _without(
             reduced[which] = np.add(batch.field, batch.intercept[:, None], out=batch.field)
             at = which_of[of_moved], place[of_moved]
             reduced[at] = resolved(reduced[at], batch.resolution[rank])
-            resolution[np.flatnonzero(holds)[of_moved], p] = batch.resolution[rank]
+            resolution[:, p] = _of_deletions(of, moved, batch.resolution, resolution[:, p])
             violation[moved, p], certified[moved, p] = batch.violation, batch.status == Status.CERTIFIED
             rescued[moved] += batch.road == Road.RESCUE
             events[moved] += batch.events

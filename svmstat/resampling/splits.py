@@ -142,6 +142,7 @@ def _by_splitter(folds: Any, X: Floats, codes: Codes, groups: Codes | None, rows
             pairs: Iterable[Any] = list(folds.split(X, codes, groups))
     except (ValueError, TypeError) as error:
         raise ArgumentError(f"folds={name} cannot split the {len(rows)} rows: {error}") from error
+    _refuse_positions(folds, name, pairs, len(rows))
     fold, out = np.full(n, -1), []
     for which, (train, test) in enumerate(pairs):
         if (fold[rows[test]] >= 0).any():
@@ -160,6 +161,18 @@ def _by_splitter(folds: Any, X: Floats, codes: Codes, groups: Codes | None, rows
     if len(out) < LEAST:
         raise ArgumentError(f"folds={name} gives {len(out)} fold: at least {LEAST} are needed.")
     return Splits(fold, np.array(out), f"{len(out)} folds of {name}", True)
+
+
+def _refuse_positions(folds: Any, name: str, pairs: Iterable[Any], m: int) -> None:
+    """Refuse a splitter that goes by positions in data of other rows than the m of the fit, such as PredefinedSplit."""
+    own = getattr(folds, "test_fold", None)
+    last = max((int(np.max(each)) for pair in pairs for each in pair if each is not None and len(each)), default=-1)
+    if last >= m or (own is not None and len(own) != m):
+        raise ArgumentError(
+            f"folds={name} is for {max(last + 1, 0 if own is None else len(own))} rows, and the fit has {m}: rows with "
+            "missing values, of weight zero or outside subset are not split. Give the fold label of each row of the "
+            "data instead, as a column name or an array."
+        )
 
 
 def _keep_together(splits: Splits, units: Units) -> None:

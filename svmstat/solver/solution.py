@@ -196,6 +196,15 @@ def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats
     return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
 
 
+def reach_of(gap: Floats | float, diagonal: Floats) -> NDArray[np.float64]:
+    """How far f may be from that of the optimum by the duality gap, (...,).
+
+    The primal objective grows by ½‖h − h*‖² at least, so that |h(x) − h*(x)| ≤ √(2 gap K(x, x)), and b follows h.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # of what is no solution the gap is infinite
+        return np.asarray(2.0 * np.sqrt(2.0 * np.maximum(gap, 0.0) * np.abs(diagonal).max()))
+
+
 def sizes_beside(intercept: Floats | float, linear: Floats) -> Floats:
     """What h = Kβ is added to, (...,): b, and as s − Kβ the margins s (n,), once for each term."""
     return np.asarray(np.abs(intercept) + (4.0 + np.sqrt(len(linear))) * np.abs(linear).max())
@@ -219,7 +228,7 @@ class Judgement:
 
 def judgement(
     violation: Floats | float, rounding: Floats | float, limit: Floats | float, beside: Floats | float,
-    spread: Floats | float,
+    spread: Floats | float, reach: Floats | float = 0.0,
 ) -> Judgement:  # fmt: skip
     """Whether solutions can be relied on; all arguments of the shape (...,) of the solutions.
 
@@ -230,6 +239,7 @@ def judgement(
     limit : the rounding of plain sums Kβ: what the digits of β can be blamed for
     beside : see `sizes_beside`
     spread : that of f over the rows, or one, the margin, where f is flat
+    reach : see `reach_of`; it counts where the tolerance is met and hides some of f, which hardly varies then
     """
     excess, added = np.maximum(violation, 0.0), _EPS * beside
     seen = (rounding <= PRECISION * spread) & (excess + added <= _VISIBLE * spread)
@@ -237,6 +247,8 @@ def judgement(
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
     hidden = np.minimum(rounding + excess, PRECISION * spread)
+    coarse = (violation <= TOLERANCE) & is_rough(violation, rounding, spread)
+    hidden = np.where(coarse, np.maximum(hidden, np.minimum(reach, spread)), hidden)
     return Judgement(status, np.asarray(rounding + added), np.asarray(hidden + added))
 
 

@@ -32,6 +32,7 @@ from svmstat.solver.solution import (
     is_rough,
     judgement,
     middles,
+    reach_of,
     rounding_of,
     sizes_beside,
 )
@@ -130,7 +131,7 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     flat = _flatten(problem, uppers, noise, paths)
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
     beside = sizes_beside(middles(paths.interval), problem.linear)
-    judged = judgement(paths.violation, limit, limit, beside, spread)
+    judged = judgement(paths.violation, limit, limit, beside, spread, reach_of(paths.gap, problem.gram.diagonal))
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     delicate = rough | (~flat & (limit > PRECISION * spread))
     pending = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist()

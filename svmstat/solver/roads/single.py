@@ -31,6 +31,7 @@ from svmstat.solver.solution import (
     is_rough,
     judgement,
     middle,
+    reach_of,
     rounding_of,
     sizes_beside,
 )
@@ -277,7 +278,8 @@ def certified(
     b_low, b_high, violation, gap = ends
     norm_squared = float(beta @ field)
     spread = 1.0 if flat else float(np.ptp(field))
-    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread)
+    beside, reach = sizes_beside(middle(b_low, b_high), linear), reach_of(gap, problem.gram.diagonal)
+    judged = judgement(violation, rounding, limit, beside, spread, reach)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,
