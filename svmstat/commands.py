@@ -152,8 +152,7 @@ def _predict(model: str, data: str) -> str:
     with _warnings_on_stderr():
         given = _read(data)
         table = load(model).augment(given)
-    written = _read(data, as_text=True)
-    table[given.columns] = written.set_axis(table.index)
+    table[given.columns] = _as_written(data, given)
     return str(table.to_csv(index=False)).removesuffix("\n")
 
 
@@ -297,27 +296,20 @@ def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def _read(name: str, *, as_text: bool = False) -> pd.DataFrame:
-    """A file if the name has a directory or a suffix, else a bundled data set or a file.
-
-    ``as_text`` leaves the fields of a file of text as they are written.
-    """
+def _read(name: str) -> pd.DataFrame:
+    """A file if the name has a directory or a suffix, else a bundled data set or a file."""
     if not name.strip():
         raise SvmstatError(f"DATA={name!r} is not allowed: it must be a file or a bundled data set.")
     path = Path(name)
-    if path.name == name and not path.suffix:
-        if name in datasets.names():
-            return datasets.load(name)
-        if not path.exists():
-            hint = nearest(name, datasets.names())
-            raise SvmstatError(ended(f"there is no file and no bundled data set {name!r}{hint}"))
+    if name in datasets.names():
+        return datasets.load(name)
+    if path.name == name and not path.suffix and not path.exists():
+        hint = nearest(name, datasets.names())
+        raise SvmstatError(ended(f"there is no file and no bundled data set {name!r}{hint}"))
     if not path.exists():
         raise SvmstatError(f"there is no file {name!r}.")
-    kinds = path.suffixes
     try:
-        if kinds and kinds[-1] in (".parquet", ".pq"):
-            return pd.read_parquet(path)
-        return _read_text(path, "\t" if ".tsv" in kinds[-2:] else ",", as_text)
+        return pd.read_parquet(path) if _is_parquet(path) else _read_text(path)
     except ImportError as error:
         raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
     except (OSError, ValueError, EOFError, zlib.error) as error:
@@ -325,8 +317,27 @@ def _read(name: str, *, as_text: bool = False) -> pd.DataFrame:
         raise SvmstatError(f"{name!r} cannot be read: {reason}") from error
 
 
-def _read_text(path: Path, sep: str, as_text: bool) -> pd.DataFrame:
+def _is_parquet(path: Path) -> bool:
+    return path.suffix in (".parquet", ".pq")
+
+
+def _separator(path: Path) -> str:
+    """What is between the fields of a file of text."""
+    return "\t" if ".tsv" in path.suffixes[-2:] else ","
+
+
+def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
+    """The fields of a file of text as they stand there, of other data what was ``given``."""
+    path = Path(name)
+    if name in datasets.names() or _is_parquet(path):
+        return given
+    fields = pd.read_csv(path, sep=_separator(path), index_col=False, dtype=str, keep_default_na=False)
+    return fields.set_axis(given.index)
+
+
+def _read_text(path: Path) -> pd.DataFrame:
     """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
+    sep = _separator(path)
     header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
     twice = sorted(set(header[header.duplicated()]))
     if twice:
@@ -334,8 +345,6 @@ def _read_text(path: Path, sep: str, as_text: bool) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            if as_text:
-                return pd.read_csv(path, sep=sep, index_col=False, dtype=str, keep_default_na=False)
             return pd.read_csv(path, sep=sep, index_col=False)
         except pd.errors.ParserWarning as error:
             raise SvmstatError(

@@ -62,7 +62,8 @@ def fit_platt(f: Floats, y: Floats, weights: Floats, kind: str = "insample", nea
     Returns
     -------
     Platt
-        Always finite. With constant decision values A = 0 and p is a smoothed class frequency.
+        Always finite. With constant decision values A = 0 and p is a smoothed class frequency, of held-out ones the
+        class frequency itself.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from svmstat.diagnostics.outcome import Outcome
 from svmstat.reporting.plots import comparisons_plot
 from svmstat.reporting.rendering.lines import cut
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 
 _WHAT = (
@@ -101,9 +102,7 @@ class Contrasts(Printed):
                 columns |= {"lower": self.band.lower[:, k], "upper": self.band.upper[:, k]}
             heading = f"{title}{', ' if title and len(self.outcome.names) > 1 else ''}"
             heading += name if len(self.outcome.names) > 1 else ""
-            cells = tuple(
-                tuple(None if np.isnan(x) else float(x) for x in row) for row in zip(*columns.values(), strict=True)
-            )
+            cells = tuple(tuple(map(or_none, row)) for row in zip(*columns.values(), strict=True))
             found.append(Table(tuple(columns), index, cells, ("share",) * len(columns), heading))
         return tuple(found)
 

@@ -19,7 +19,7 @@ from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
 from svmstat.reporting.rendering.lines import cut, line, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import brief
+from svmstat.reporting.rendering.values import brief, or_none
 from svmstat.reporting.summary import Printed, Summary
 
 _MOST_SHOWN, _LONG = 12, 28
@@ -352,5 +352,5 @@ def _brief(value: object) -> str:
 
 def _table(frame: pd.DataFrame, axes: list[Any], named: list[str], title: str) -> Table:
     index = tuple(", ".join(f"{name} = {_brief(frame[name].iloc[k])}" for name in axes) for k in range(len(frame)))
-    cells = tuple(tuple(None if np.isnan(x) else float(x) for x in row) for row in frame[named].to_numpy(float))
+    cells = tuple(tuple(map(or_none, row)) for row in frame[named].to_numpy(float))
     return Table(tuple(named), index, cells, ("share",) * len(named), title)

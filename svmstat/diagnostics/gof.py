@@ -1,7 +1,6 @@
 """Goodness of fit: held-out residuals, or the deviance [003: section 2.3], against their distribution under the fit."""
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from svmstat._tools.arrays import Floats
@@ -9,6 +8,7 @@ from svmstat.objective.replicated import failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.summary import Printed, Summary
+from svmstat.resampling.replicates import least_replicates
 
 METHODS = ("residual", "pairs", "parametric")
 
@@ -90,18 +90,13 @@ class GofResult(Printed):
 
     @property
     def reject(self) -> bool:
-        """Whether the statistic exceeds the critical value."""
+        """Whether the statistic exceeds the critical value, which says something where `is_decided`."""
         return bool(self.statistic > self.critical_value)
-
-    @property
-    def enough(self) -> int:
-        """So many replicates, none of them failed, are needed for a p-value of 1 − level."""
-        return ceil(round(1.0 / (1.0 - self.level), 9)) - 1
 
     @property
     def is_decided(self) -> bool:
         """Whether there are enough replicates for a p-value of 1 − level: with fewer no statistic could be rejected."""
-        return self.B - self.n_failed >= self.enough
+        return self.B - self.n_failed >= least_replicates(self.level, sides=1)
 
     @property
     def by_residuals(self) -> bool:
@@ -115,8 +110,9 @@ class GofResult(Printed):
             return "No replicate could be fitted: there is nothing to compare with."
         if not self.is_decided:
             return (
-                f"No verdict: a p-value of {1.0 - self.level:.4g} or less takes at least {self.enough} replicates that "
-                f"do not fail, and there are {self.B - self.n_failed}."
+                f"No verdict: a p-value of {1.0 - self.level:.4g} or less takes at least "
+                f"{least_replicates(self.level, sides=1)} replicates that do not fail, and there are "
+                f"{self.B - self.n_failed}."
             )
         if not self.by_residuals:
             than = "exceeds" if self.reject else "does not exceed"

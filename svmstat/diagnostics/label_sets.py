@@ -11,6 +11,7 @@ from svmstat.calibration.conformal import sets
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Table
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 
 _NOTES = (
@@ -116,7 +117,7 @@ class LabelSets(Printed):
         by_level = Table(
             headers=("groups" if self.grouped else "n", "coverage", "mean size"),
             index=names,
-            cells=tuple((n, _or_none(covered), _or_none(size)) for n, covered, size in cells),
+            cells=tuple((n, or_none(covered), or_none(size)) for n, covered, size in cells),
             styles=("count", "share", "share"),
             title=f"Rows of the fit, held out: {self.how}",
         )
@@ -155,7 +156,3 @@ def _sizes(p: Floats, level: float) -> Floats:
 
 def _mean(values: Floats | NDArray[np.bool_], weights: Floats) -> float:
     return float(np.average(values, weights=weights)) if len(values) else float("nan")
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value

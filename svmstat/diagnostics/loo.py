@@ -16,6 +16,7 @@ from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
 from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling import LeaveOneOut
 
@@ -170,7 +171,7 @@ class LooResult(Printed, Evidence):
             ),
             right=(
                 Entry("Apparent error", self.apparent_error, "share"),
-                Entry("Excess error", None if np.isnan(self.excess_error) else self.excess_error, "share"),
+                Entry("Excess error", or_none(self.excess_error), "share"),
             ),
         )
         notes = ("-2 log-likelihood of the rows by the fits without them is the CV score.", *held_out_notes(self))

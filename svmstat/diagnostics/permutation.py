@@ -8,6 +8,7 @@ from svmstat.objective.replicated import failures, pvalue
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.summary import Printed, Summary
+from svmstat.resampling.replicates import least_replicates
 
 _NOTES = (
     "H0: the response has nothing to do with the predictors. The p-value counts the permutations of the response with "
@@ -15,9 +16,6 @@ _NOTES = (
     "A small p-value says that there is some association, and nothing about how good the fit is: for that see "
     "R-squared and the errors of held-out rows. A large one says that this fit found none.",
 )
-
-_ENOUGH = 19
-"""Permutations with which a p-value can be 0.05."""
 
 _FEW = "No p-value can be less than {least:.4g} here, whatever the association: 1 / (1 + {B}). Take 99 permutations."
 
@@ -96,7 +94,11 @@ class PermutationResult(Printed):
             ),
         )
         chosen = "chosen anew for each" if self.retuned else _HELD
-        few = (_FEW.format(B=len(good), least=1.0 / (1 + len(good))),) if len(good) < _ENOUGH else ()
+        few = (
+            (_FEW.format(B=len(good), least=1.0 / (1 + len(good))),)
+            if len(good) < least_replicates(0.95, sides=1)
+            else ()
+        )
         notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *few, _NOTES[1])
         return Summary("Permutation test", (block,), notes)
 

@@ -12,6 +12,7 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import Spread, least_replicates
 
@@ -93,7 +94,7 @@ class PredictionResult(Printed):
             left=(
                 Entry("Rows", len(self.index), "count"),
                 Entry("  without a prediction", int(np.isnan(self.probability).any(axis=1).sum()), "count"),
-                Entry("Mean width", None if np.isnan(width) else float(width), "share"),
+                Entry("Mean width", or_none(width), "share"),
             ),
             right=(
                 Entry("Interval", f"percentiles, {percent(self.level)}"),

@@ -5,6 +5,7 @@ import math
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.parts import Part, Table
+from svmstat.reporting.rendering.values import or_none
 
 _OF_ALL = {
     "score": ("-2 log-likelihood", "estimate"),
@@ -93,7 +94,7 @@ def evidence_tables(
     headers: tuple[str, ...] = ("in-sample", "held out", "std. error")[: 1 if held_out is None else 3]
     if by_row is not None:
         headers = ("in-sample", "held out by group", "std. error", "by row")
-        rows = [(label, style, (*cells, _or_none(beside.get(label, math.nan)))) for label, style, cells in rows]
+        rows = [(label, style, (*cells, or_none(beside.get(label, math.nan)))) for label, style, cells in rows]
     first = _table(headers, rows, title)
     return [first] if apparent.shape.two else [first, _by_level(both[-1])]
 
@@ -117,12 +118,8 @@ def numbers_of(evidence: Evidence) -> list[tuple[str, str, Estimate]]:
 
 def _row(known: list[Estimate], label: str, style: str, se: bool = False) -> tuple[str, str, tuple[object, ...]]:
     """Label, style and cells; the standard error, if any, is that of the last."""
-    values = [_or_none(each.value) for each in known]
-    return label, style, (*values, _or_none(known[-1].se)) if se or len(known) > 1 else tuple(values)
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    values = [or_none(each.value) for each in known]
+    return label, style, (*values, or_none(known[-1].se)) if se or len(known) > 1 else tuple(values)
 
 
 def _table(headers: tuple[str, ...], rows: list[tuple[str, str, tuple[object, ...]]], title: str) -> Table:
@@ -137,7 +134,7 @@ def _by_level(evidence: Evidence) -> Table:
     return Table(
         headers=tuple(_OF_LEVEL[name] for name in names),
         index=tuple(str(level) for level, _ in found),
-        cells=tuple(tuple(_or_none(numbers[name].value) for name in names) for _, numbers in found),
+        cells=tuple(tuple(or_none(numbers[name].value) for name in names) for _, numbers in found),
         styles=("share",) * len(names),
         title=f"By level, one against the rest ({evidence.how})",
     )

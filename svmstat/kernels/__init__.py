@@ -8,7 +8,7 @@ of a formula; `Nystrom` approximates one.
 from svmstat.kernels.additive import Additive, Inherited, additive_kernel
 from svmstat.kernels.base import Kernel, On, Scaled, Sum, family, gram
 from svmstat.kernels.centred import Centred, centred_gram
-from svmstat.kernels.fewer import on_fewer_columns, on_other_columns
+from svmstat.kernels.columns import on_fewer_columns, on_other_columns
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import resolve_gamma
 from svmstat.kernels.given import CustomKernel, Precomputed, called

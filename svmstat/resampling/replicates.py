@@ -256,15 +256,17 @@ def percentiles(values: Floats, level: float) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def least_replicates(level: float) -> int:
-    """The smallest B with a replicate, of B in their order, on either side: (B + 1)(1 − level)/2 ≥ 1.
+def least_replicates(level: float, sides: int = 2) -> int:
+    """The smallest B with a replicate, of B in their order, on each side: (B + 1)(1 − level)/sides ≥ 1.
+
+    With one side that is a p-value of 1 − level.
 
     Examples
     --------
-    >>> least_replicates(0.95), least_replicates(0.9)
-    (39, 19)
+    >>> least_replicates(0.95), least_replicates(0.9), least_replicates(0.95, sides=1)
+    (39, 19, 19)
     """
-    return int(np.ceil(2.0 / (1.0 - level) - 1.0 - 1e-9))
+    return int(np.ceil(sides / (1.0 - level) - 1.0 - 1e-9))
 
 
 def check_copies(weights: Floats) -> None:

@@ -165,11 +165,11 @@ def _by_splitter(folds: Any, X: Floats, codes: Codes, groups: Codes | None, rows
 
 def _refuse_positions(folds: Any, name: str, pairs: Iterable[Any], m: int) -> None:
     """Refuse a splitter that goes by positions in data of other rows than the m of the fit, such as PredefinedSplit."""
-    own = getattr(folds, "test_fold", None)
-    last = max((int(np.max(each)) for pair in pairs for each in pair if each is not None and len(each)), default=-1)
-    if last >= m or (own is not None and len(own) != m):
+    last = max((int(np.max(each)) for pair in pairs for each in pair if len(each)), default=-1)
+    n_rows = len(getattr(folds, "test_fold", range(max(m, last + 1))))
+    if n_rows != m:
         raise ArgumentError(
-            f"folds={name} is for {max(last + 1, 0 if own is None else len(own))} rows, and the fit has {m}: rows with "
+            f"folds={name} is for {n_rows} rows, and the fit has {m}: rows with "
             "missing values, of weight zero or outside subset are not split. Give the fold label of each row of the "
             "data instead, as a column name or an array."
         )

@@ -7,6 +7,7 @@ from svmstat.kernels import RBF, Additive, Kernel, Linear, Spline
 from svmstat.kernels.base import family
 from svmstat.machine import Machine, term_sizes
 from svmstat.reporting.rendering.parts import Table
+from svmstat.reporting.rendering.values import or_none
 
 NOTE = (
     "Terms: f = b + sum of their h, each of mean zero over the rows. theta weighs the kernels, which are of one size; "
@@ -38,7 +39,7 @@ def term_table(machine: Machine) -> tuple[Table, str]:
     """The table as a summary has it, and what it means."""
     frame = term_frame(machine)
     cells = tuple(
-        (kernel, None if np.isnan(gamma) else gamma, theta, norm, sd)
+        (kernel, or_none(gamma), theta, norm, sd)
         for kernel, gamma, theta, norm, sd in frame.itertuples(index=False, name=None)
     )
     table = Table(

@@ -263,10 +263,10 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     """The test of columns (n, c) by what a fit without them says of rows that it has not seen."""
     p = evidence.probability
     used = (evidence.weights > 0) & np.isfinite(p).all(axis=1)
-    residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
-    weights = evidence.weights[used]
     if set(evidence.codes[evidence.weights > 0]) != set(evidence.codes[used]):
         return untested(0, "no row of a level could be held out")
+    residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
+    weights = evidence.weights[used]
     return generalised_covariance(residuals, columns[used], others[used], weights, evidence.units_of(used))
 
 

@@ -121,8 +121,8 @@ class CostPlan(Plan):
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
         """The result as it is, after a word on where the grid ends and on points without a score."""
-        warn_of_edges(result.table, result.searched)
-        warn_of_failed(result.table)
+        warn_of_edges(result)
+        warn_of_failed(result)
         return result
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:

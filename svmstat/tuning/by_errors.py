@@ -196,7 +196,7 @@ class NuPlan(Plan):
         Before it a word on where the grid of kernels ends. Points without a score are in the summary: where the hulls
         of small ν meet that is no failure.
         """
-        warn_of_edges(result.table, result.searched)
+        warn_of_edges(result)
         if self.kind == "bias":
             return replace(result, rule=ShiftedRule(result.best, float(result.best_row["shift"])))
         if not isinstance(self.criterion, NeymanPearson) or self.criterion.delta is None:

@@ -87,7 +87,7 @@ class ThetaPlan(Plan):
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
         """The result as it is, after a word on points without a score."""
-        warn_of_failed(result.table)
+        warn_of_failed(result)
         return result
 
 

@@ -1,16 +1,13 @@
 """What a search has to say of its grid when it is done: where it ends, and which points have no score."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import pandas as pd
-
 from svmstat._tools.warn import warn
 from svmstat.errors import GridWarning
+from svmstat.tuning.plan import TuneResult
 
 
-def warn_of_edges(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
-    """Tell which of the ``best`` values is the first or the last of several in the table of all points."""
+def warn_of_edges(found: TuneResult) -> None:
+    """Tell which of the best values of what was searched is the first or the last of several."""
+    best, table = found.searched, found.table
     own = table[table["formula"] == best["formula"]] if "formula" in best else table
     for name, value in best.items():
         if name in ("formula", "kernel"):  # these are in no order
@@ -22,8 +19,7 @@ def warn_of_edges(table: pd.DataFrame, best: Mapping[str, Any]) -> None:
             warn(f"the best {name} = {value:.6g} is the {end} of its grid: a wider one may hold a better", GridWarning)
 
 
-def warn_of_failed(table: pd.DataFrame) -> None:
+def warn_of_failed(found: TuneResult) -> None:
     """Tell how many points have no score."""
-    n_failed = int((table["status"] == "failed").sum())
-    if n_failed:
-        warn(f"{n_failed} of {len(table)} points could not be scored: see .table", GridWarning)
+    if found.n_failed:
+        warn(f"{found.n_failed} of {len(found.table)} points could not be scored: see .table", GridWarning)

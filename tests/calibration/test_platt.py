@@ -120,6 +120,15 @@ def test_constant_decision_values(value, weighted):
     np.testing.assert_allclose(platt.probability(np.array([value, 0.0, 5.0])), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1e-9])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_constant_held_out_values_have_the_class_frequency(value, weighted):
+    _, y, weights = sample(4, weighted=weighted)
+    platt = fit_platt(np.full(len(y), value), y, weights, kind="loo")
+    assert platt.slope == 0.0
+    np.testing.assert_allclose(platt.probability(value), np.average(y > 0, weights=weights), rtol=1e-14)
+
+
 @pytest.mark.parametrize("gap", [1e-3, 1.0, 1e6])
 @pytest.mark.parametrize("n", [1, 2, 20, 500])
 def test_perfectly_separated(gap, n):

@@ -68,6 +68,11 @@ def show(value: object, style: str = "estimate") -> str:
     return one_line(value)
 
 
+def or_none(value: float) -> float | None:
+    """A number, None where it is NaN: then a table or an entry shows that there is none."""
+    return None if math.isnan(value) else float(value)
+
+
 def brief(value: object) -> str:
     """A value in the title of a figure: four digits of a number, a word as it is.
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_line, show
+from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_line, or_none, show
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,8 @@ def test_lacking_makes_the_points_agree():
 def test_one_line():
     assert one_line(" a\tb\n\nc ") == "a b c"
     assert one_line(3) == "3"
+
+
+def test_what_there_is_none_of():
+    assert or_none(np.float64("nan")) is None
+    assert or_none(np.float64(0.5)) == 0.5 and type(or_none(np.float64(0.5))) is float

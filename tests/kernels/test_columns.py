@@ -1,4 +1,4 @@
-"""A kernel on fewer columns is the kernel on the whole rows where the others are constant."""
+"""A kernel on fewer columns, or on others: that of whole rows where the rest is constant, and that of a new fit."""
 
 import numpy as np
 import pandas as pd
