@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.stats import chi2
 
 from svmstat._tools.arrays import Floats
@@ -18,6 +19,8 @@ _RANK = 1e-8
 
 _UNEXPLAINED = 1e-4
 """A part of the variance that is taken for what kernel ridge regression misses of a function of the others."""
+
+_FUNCTIONS = "its columns are functions of the other predictors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ def generalised_covariance(
 
     w_k = vec(r_k e_k'), with e_k the residuals of an orthonormal basis of the columns by kernel ridge regression on the
     others without row k, so that neither units nor reference levels matter; T = n w̄' Ŝ⁻¹ w̄, where Ŝ is the covariance
-    matrix (divisor n) of the w_k. Where there are units the e are residuals without the unit, and n Ŝ is the sum of the
-    products of the sums of each unit, which alone are independent: T is χ² for many units, whatever goes on within.
+    matrix (divisor n) of the w_k. Directions of the basis that are sums of the others do not count (`outside`). Where
+    there are units the e are residuals without the unit, and n Ŝ is the sum of the products of the sums of each unit,
+    which alone are independent: T is χ² for many units, whatever goes on within.
 
     Parameters
     ----------
@@ -72,19 +76,22 @@ def generalised_covariance(
     rows = distinct_rows(np.hstack([columns, others, *apart]), weights)
     columns, others = columns[rows.first], others[rows.first]
     basis = orthonormal(np.hstack([columns, columns**2]) if columns.shape[1] == 1 else columns, rows.weights)
+    own = outside(basis, others, rows.weights)
     held = None if units is None else units.among(rows.first)
-    n, df = float(weights.sum()), basis.shape[1] * (residuals.shape[1] - 1)
-    if df == 0:
+    n, df = float(weights.sum()), own.shape[1] * (residuals.shape[1] - 1)
+    if basis.shape[1] == 0:
         return untested(df, "its columns are constant in these rows")
+    if df == 0:
+        return untested(df, _FUNCTIONS, 1.0)
     count, what = (n, "rows") if units is None else (units.count, "groups" if units.grouped else "rows")
     if count < LEAST_ROWS * df:
         return untested(df, f"{count:.6g} {what} are fewer than {LEAST_ROWS} for each of {df} degrees of freedom")
-    e = left_out_residuals(others, basis, rows.weights, held)[rows.of_row]
-    alone = left_out_residuals(others[:, :0], basis, rows.weights, held)[rows.of_row]
-    missed = np.average(e**2, axis=0, weights=weights) / np.average(alone**2, axis=0, weights=weights)
-    concurvity = 1.0 - float(missed.mean())
-    if missed.min() < _UNEXPLAINED:
-        return untested(df, "its columns are functions of the other predictors", concurvity)
+    e = left_out_residuals(others, own, rows.weights, held)[rows.of_row]
+    alone = left_out_residuals(others[:, :0], own, rows.weights, held)[rows.of_row]
+    missed = eigh((weights * e.T) @ e, (weights * alone.T) @ alone, eigvals_only=True)
+    concurvity = 1.0 - float(missed.sum()) / basis.shape[1]
+    if missed[0] < _UNEXPLAINED:
+        return untested(df, _FUNCTIONS, concurvity)
     products = (residuals[:, 1:, None] * e[:, None, :]).reshape(len(e), df)
     mean = np.average(products, axis=0, weights=weights)
     centred = products - mean
@@ -113,6 +120,25 @@ def orthonormal(columns: Floats, weights: Floats) -> Floats:
         return centred
     vectors, values, _ = np.linalg.svd(root * centred, full_matrices=False)
     return np.asarray(vectors[:, values > _RANK * values[0]] / root)
+
+
+def outside(basis: Floats, others: Floats, weights: Floats) -> Floats:
+    """The part (n, q) of the space of an `orthonormal` basis (n, r) that is no linear function of the others (n, p).
+
+    Of a direction of which linear functions of the others leave less than 0.01 % of the variance, as of the sum over g
+    of the columns of x:g beside x, kernel ridge regression would leave its own error, and T would count it.
+
+    Examples
+    --------
+    >>> levels, group = np.repeat(np.eye(4), 5, axis=0), np.repeat([[0.0], [1.0]], 10, axis=0)
+    >>> outside(orthonormal(levels, np.ones(20)), group, np.ones(20)).shape
+    (20, 2)
+    """
+    root = np.sqrt(weights / weights.sum())[:, None]
+    left, known = root * basis, root * orthonormal(others, weights)
+    left -= known @ (known.T @ left)
+    _, values, directions = np.linalg.svd(left, full_matrices=False)
+    return np.asarray(basis @ directions[values**2 > _UNEXPLAINED].T)
 
 
 def holm(pvalues: Floats) -> Floats:

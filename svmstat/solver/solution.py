@@ -193,7 +193,20 @@ def blur_of(beta: Floats, diagonal: Floats, units: float) -> float:
 
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
     """Whether the violation hides a millionth of the ``spread`` of h, and a better solution might not."""
-    return np.asarray((violation > PRECISION * spread) & (violation > _ROUGH * (rounding + _EPS)))
+    return np.asarray((violation > PRECISION * spread) & (violation > as_good_as_rounding(rounding)))
+
+
+def as_good_as_rounding(rounding: Floats | float) -> Floats | float:
+    """The largest violation that may be rounding alone."""
+    return _ROUGH * (rounding + _EPS)
+
+
+def is_seen(
+    violation: Floats | float, rounding: Floats | float, beside: Floats | float, spread: Floats | float
+) -> NDArray[np.bool_]:
+    """Whether rounding and violation leave as much of the ``spread`` of f as is asked for; as in `judgement`."""
+    hidden = np.maximum(violation, 0.0) + _EPS * beside
+    return np.asarray((rounding <= PRECISION * spread) & (hidden <= _VISIBLE * spread))
 
 
 def reach_of(gap: Floats | float, diagonal: Floats) -> NDArray[np.float64]:
@@ -242,8 +255,7 @@ def judgement(
     reach : see `reach_of`; it counts where the tolerance is met and hides some of f, which hardly varies then
     """
     excess, added = np.maximum(violation, 0.0), _EPS * beside
-    seen = (rounding <= PRECISION * spread) & (excess + added <= _VISIBLE * spread)
-    good = (violation <= TOLERANCE) & seen
+    good = (violation <= TOLERANCE) & is_seen(violation, rounding, beside, spread)
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
     hidden = np.minimum(rounding + excess, PRECISION * spread)

@@ -93,6 +93,24 @@ def test_where_there_is_none_it_says_why(columns, why):
     assert np.isnan(found.statistic) and np.isnan(found.pvalue) and why in found.why_not
 
 
+@pytest.mark.parametrize("K", [2, 3])
+def test_what_is_a_sum_of_the_others_does_not_count(K):
+    """Sites within regions: the contrasts between regions are no part of what the sites tell beyond them."""
+    r, x, others, w = drawn(200, K)
+    region = np.digitize(x[:, 0], [1.0])
+    site = 2 * region + (others[:, 0] > 0)
+    both = np.column_stack([others, np.eye(2)[region]])
+    within = np.column_stack([np.where(region == k, np.where(site % 2, 1.0, 0.0), 0.0) for k in (0, 1)])
+    for k in (0, 1):
+        within[region == k, k] -= within[region == k, k].mean()
+    found, alone = (generalised_covariance(r, columns, both, w) for columns in (np.eye(4)[site], within))
+    assert found.df == alone.df == 2 * (K - 1)
+    assert found.statistic == pytest.approx(alone.statistic, rel=1e-6)
+    assert found.concurvity == pytest.approx(1.0 - 2.0 / 3.0 * (1.0 - alone.concurvity), rel=1e-6)
+    nothing = generalised_covariance(r, np.eye(2)[region], np.column_stack([others, np.eye(4)[site]]), w)
+    assert nothing.df == 0 and nothing.concurvity == 1.0 and "functions of the other predictors" in nothing.why_not
+
+
 def test_concurvity_is_the_part_that_the_others_explain():
     rng = np.random.default_rng(1)
     r, _, others, w = drawn(800)

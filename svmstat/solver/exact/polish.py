@@ -38,6 +38,16 @@ objective. The path is then well conditioned and sheds the free rows that nearly
 ridge follows.
 """
 
+_LEAST_RIDGE, _MOST_RIDGE = 1e-10, 1e-6
+"""The same where the tolerance is met: free rows that nearly depend on others leave a round without one as it was."""
+
+_ROUNDS_FURTHER = 24
+_EVENTS_FURTHER = 400
+"""For each of these rounds: more of them go in a circle."""
+
+_STUCK = 1e-3
+"""A round that changes the violation by no more than this share has led nowhere."""
+
 
 def no_basis(lead: int) -> Basis:
     """The basis without a free row."""
@@ -78,6 +88,30 @@ def polish(case: Case, beta: Floats, h: Floats, max_events: int, *, dependent: b
         if events >= max_events:
             break
     return Polished(False, basis, events)
+
+
+def polish_further(case: Case, beta: Floats, h: Floats, enough: float) -> int:
+    """Lessen the violation of a (β, h), both (n,) and in place, to ``enough``, as far as that goes; the best is kept.
+
+    Free rows that depend on others slide to a bound: where h is small beside the margins there are many. Every third
+    round has no ridge; that of the others grows while they lead nowhere. The number of events is returned.
+    """
+    events, ridge = 0, _LEAST_RIDGE
+    least = violation = judge(case, beta, h).violation
+    best, best_h = beta.copy(), h.copy()
+    for attempt in range(1, _ROUNDS_FURTHER + 1):
+        if least <= enough:
+            break
+        proximal, was = attempt % 3 > 0, violation
+        events += _round(case, beta, h, was, ridge if proximal else 0.0, _EVENTS_FURTHER, True)[1]
+        violation = judge(case, beta, h).violation
+        if violation < least:
+            least, best, best_h = violation, beta.copy(), h.copy()
+        if proximal:
+            stuck = abs(violation - was) <= _STUCK * was
+            ridge = min(100.0 * ridge, _MOST_RIDGE) if stuck else _LEAST_RIDGE
+    beta[:], h[:] = best, best_h
+    return events
 
 
 def _round(

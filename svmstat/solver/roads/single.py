@@ -7,7 +7,7 @@ import numpy as np
 
 from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
-from svmstat.solver.exact.polish import Polished, no_basis, polish
+from svmstat.solver.exact.polish import no_basis, polish, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
@@ -25,10 +25,12 @@ from svmstat.solver.solution import (
     Road,
     Solution,
     Status,
+    as_good_as_rounding,
     blur_of,
     certify,
     doubtful,
     is_rough,
+    is_seen,
     judgement,
     middle,
     reach_of,
@@ -48,8 +50,8 @@ _RESCUE_BELOW = 1e-5
 _FUTILE = 3
 """After so many descents of the most steps that end short of their tolerance a further one would too."""
 
-_FINER = 2
-"""How often a solution that meets the tolerance is polished again where that hides too much of h, as for a tiny C."""
+_NEARLY = 100.0
+"""A violation of so many tolerances is worth being polished further where h hardly varies."""
 
 _MOST_EVENTS = 20_000
 _STEPS_PER_ROW = 100
@@ -136,16 +138,16 @@ def _descended(
         beta = _towards_each_other(case)
     case, down = way_down(case)
     h = fresh(case, beta) if known is None else known
-    steps, events, room = 0, 0, Room()
+    steps, events, futile, room = 0, 0, 0, Room()
     basis: Basis | None = None
     polished_exactly = False
     nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
-        if steps >= _FUTILE * most:
+        if futile >= _FUTILE:
             continue
         spent = down(case, beta, h, tolerance, most, room)
-        steps += spent
+        steps, futile = steps + spent, futile + (spent >= most)
         if not np.isfinite(h).all():  # nothing that follows could be certified
             break
         n_free = int(np.count_nonzero(case.free(beta)))
@@ -173,13 +175,12 @@ def _descended(
     else:
         if nearest[0] < judge(case, beta, h).violation:
             (_, beta, h), basis = nearest, None
-    finer = _finer(case, beta, h)
-    events, basis = events + sum(each.events for each in finer), finer[-1].basis if finer else basis
+    basis, further = _made_finer(case, beta, h, basis)
     if not polished_exactly:
         h[:] = fresh(case, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(case, beta, h, basis)
-    return certified(problem, case, upper, beta, h, basis, reached, steps, events)
+    return certified(problem, case, upper, beta, h, basis, reached, steps, events + further)
 
 
 def _towards_each_other(case: Case) -> Floats:
@@ -197,19 +198,16 @@ def _towards_each_other(case: Case) -> Floats:
     return beta
 
 
-def _finer(case: Case, beta: Floats, h: Floats) -> list[Polished]:
-    """Polish (β, h) further, in place, where the tolerance is met and hides too much of h; what was done.
+def _made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tuple[Basis | None, int]:
+    """Polish (β, h) to rounding, in place, where the violation hides too much of h, as for a tiny C.
 
-    With a total the violation is a share of ρ, which is small where h is.
+    The basis that then belongs to it, if it is known, and how many events that took. With a total the violation is a
+    share of ρ, which is small where h is.
     """
-    done: list[Polished] = []
-    limit = float(rounding_of(beta, case.gram.diagonal))
-    while len(done) < _FINER and case.lead == 1:
-        violation = certify(h, beta, case.lo, case.hi)[2]
-        if violation > TOLERANCE or not is_rough(violation, limit, np.ptp(case.linear - h)):
-            break
-        done.append(polish(case, beta, h, _MOST_EVENTS))
-    return done
+    violation, rounding = judge(case, beta, h).violation, float(rounding_of(beta, case.gram.diagonal))
+    if case.lead > 1 or violation > _NEARLY * TOLERANCE or not is_rough(violation, rounding, np.ptp(case.linear - h)):
+        return basis, 0
+    return None, polish_further(case, beta, h, float(as_good_as_rounding(rounding)))
 
 
 def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0) -> Basis | None:
@@ -269,8 +267,10 @@ def certified(
         rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
         ends = certify(h, beta, lo, hi)
     field, flat = linear - h, False
-    left = float(np.abs(field).max())
-    if is_noise(left, ends[2], rounding) and _may_be_flat(problem, beta, h, ends[3], rounding):
+    left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
+    noise = is_noise(left, ends[2], rounding)
+    noise |= left <= PRECISION and not is_seen(ends[2], rounding, beside, np.ptp(field))
+    if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
         flat = bool(without[2] <= TOLERANCE)
         if flat:
@@ -278,8 +278,8 @@ def certified(
     b_low, b_high, violation, gap = ends
     norm_squared = float(beta @ field)
     spread = 1.0 if flat else float(np.ptp(field))
-    beside, reach = sizes_beside(middle(b_low, b_high), linear), reach_of(gap, problem.gram.diagonal)
-    judged = judgement(violation, rounding, limit, beside, spread, reach)
+    reach = reach_of(gap, problem.gram.diagonal)
+    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread, reach)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,
