@@ -182,3 +182,18 @@ def test_descents_that_meet_their_tolerance_are_not_given_up():
     data.loc[:200, "y"] = 1 - data.loc[:200, "y"]
     data["w"] = rng.integers(0, 3, n)
     assert svm("y ~ a + b + c", data.astype({"y": int}), weights="w", C=100.0, gamma=0.5).converged
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_isotonic_probabilities_of_new_rows_do_not_hang_on_the_last_bit(seed):
+    """The f of a new row is often that of a left-out one in exact arithmetic: of factors, of a term without a part."""
+    rng, n = np.random.default_rng(seed), 50
+    data = pd.DataFrame({name: rng.choice(list("abc"), n) for name in "ghi"}).assign(x=rng.integers(0, 4, n))
+    data["y"] = (data.g == "a") * 1.0 + (data.h == "b") - (data.i == "c") + rng.logistic(size=n) > 0
+    new = pd.DataFrame([(g, h, x) for g in "abc" for h in "abc" for x in range(4)], columns=["g", "h", "x"])
+    frames = data, data.iloc[rng.permutation(n)]
+    one, other = (svm("y ~ s(x) + g + h", frame, calibration="venn-abers").predict_proba(new) for frame in frames)
+    np.testing.assert_allclose(one, other, atol=1e-9)
+    fit = svm("y ~ s(x) + s(z)", data.assign(z=rng.normal(size=n)), calibration="venn-abers", theta={"s(z)": 0.0})
+    moved = (fit.predict_proba(new.assign(z=z)) for z in (0.0, 0.3))
+    np.testing.assert_allclose(*moved, atol=1e-9)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration.isotonic import points_of
+from svmstat.machine import tied_to
 from svmstat.objective.units import Units
 
 KIND = "venn-abers"
@@ -79,11 +80,13 @@ class VennAbers:
     values : (G,) increasing
     other : (G,) 1 − p₀ at the points
     event : (G,) p₁ at the points
+    resolution : an x that differs from a point by no more than this is at it
     """
 
     values: Floats
     other: Floats
     event: Floats
+    resolution: float = 0.0
 
     def __repr__(self) -> str:
         return f"<VennAbers: {len(self.values)} points>"
@@ -101,6 +104,7 @@ class VennAbers:
     def odds(self, x: Floats) -> Odds:
         """1 − p₀ and p₁ for x of any shape; NaN for NaN."""
         known = ~np.isnan(x)
+        x = tied_to(x.reshape(-1, 1), self.values[:, None], np.array([self.resolution])).reshape(x.shape)
         other = np.concatenate([[1.0], self.other])[np.searchsorted(self.values, x, "right")]
         event = np.concatenate([self.event, [1.0]])[np.searchsorted(self.values, x, "left")]
         return Odds(np.where(known, other, np.nan), np.where(known, event, np.nan))
@@ -118,7 +122,7 @@ class VennAbers:
         return -np.logaddexp(0.0, -y * self.odds(x).logit)
 
 
-def fit_venn_abers(x: Floats, y: Floats, weights: Floats) -> VennAbers:
+def fit_venn_abers(x: Floats, y: Floats, weights: Floats, resolution: float = 0.0) -> VennAbers:
     """The Venn–Abers probabilities that rows stand for.
 
     Parameters
@@ -127,6 +131,7 @@ def fit_venn_abers(x: Floats, y: Floats, weights: Floats) -> VennAbers:
         absent. Equal values are one point: what is equal in exact arithmetic must be equal here
     y : (n,) labels, −1 or +1
     weights : (n,) case weights; a row of weight zero is absent
+    resolution : differences of other values from these up to this mean nothing
 
     Examples
     --------
@@ -139,7 +144,7 @@ def fit_venn_abers(x: Floats, y: Floats, weights: Floats) -> VennAbers:
     blocks = _pooled(points.events, points.others)
     _, other = _fitted(points.events, points.others, blocks, at, none, none + 1.0)
     event, _ = _fitted(points.events, points.others, blocks, at, none + 1.0, none)
-    return VennAbers(points.values, other, event)
+    return VennAbers(points.values, other, event, resolution)
 
 
 def held_out(x: Floats, y: Floats, weights: Floats) -> Odds:

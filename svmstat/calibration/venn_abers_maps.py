@@ -12,6 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration.maps import Maps, fit_maps_of
 from svmstat.calibration.protocol import Calibration, Labelled
 from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out, held_out_units
+from svmstat.machine import Machine
 from svmstat.objective.units import Units
 
 
@@ -91,7 +92,9 @@ class HeldOut:
     bounds: Bounds
 
 
-def fit_venn_abers_maps(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> VennAbersMaps:
+def fit_venn_abers_maps(
+    rows: Labelled, f: Floats, coupling: str = "wu-lin-weng", resolution: Floats | float = 0.0
+) -> VennAbersMaps:  # fmt: skip
     """The Venn–Abers map of each pair, by its own rows.
 
     Parameters
@@ -99,19 +102,20 @@ def fit_venn_abers_maps(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng"
     rows : classes and weights
     f : (n, P) leave-one-out decision values, NaN where there are none
     coupling : how their probabilities are to be coupled
+    resolution : (P,) or one, differences of other decision values from these up to this mean nothing
     """
-    each = []
+    each, fine = [], np.broadcast_to(resolution, len(rows.pairs)).tolist()
     for p, pair in enumerate(rows.pairs):
         y = pair.signs(rows.codes)
-        each.append(fit_venn_abers(f[y != 0.0, p], y[y != 0.0], rows.weights[y != 0.0]))
+        each.append(fit_venn_abers(f[y != 0.0, p], y[y != 0.0], rows.weights[y != 0.0], fine[p]))
     return VennAbersMaps(tuple(each), rows.classes, rows.totals, coupling)
 
 
-def fit_calibration(rows: Labelled, f: Floats, coupling: str, kind: str) -> Calibration:
-    """The maps of a kind, of the held-out decision values f (n, P)."""
+def fit_calibration(machine: Machine, f: Floats, coupling: str, kind: str) -> Calibration:
+    """The maps of a kind, of the held-out decision values f (n, P) of a machine."""
     if kind == KIND:
-        return fit_venn_abers_maps(rows, f, coupling)
-    return fit_maps_of(rows, f, coupling, kind)
+        return fit_venn_abers_maps(machine, f, coupling, 2.0 * machine.resolution)  # of a new value and of these
+    return fit_maps_of(machine, f, coupling, kind)
 
 
 def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:

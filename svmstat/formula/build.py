@@ -251,7 +251,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
         table = table.take(chosen)
     distinct = {left.code: left, **right}
     probability = weight_type == "probability"
-    complete = evaluate_complete(list(distinct.values()), table, (w > 0).astype(float) if probability else w, na_action)
+    shares = w / (w.max(initial=0.0) or 1.0)
+    complete = evaluate_complete(list(distinct.values()), table, shares if probability else w, na_action)
     if len(complete.rows) < len(table):
         table = table.take(complete.rows)
     check_finite_columns("data", table, predictors)

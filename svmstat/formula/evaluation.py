@@ -12,8 +12,13 @@ from svmstat.formula.columns import Table
 from svmstat.formula.expression import Expression, explain
 from svmstat.formula.values import Value
 
-# Transforms learn from at most this many copies of rows; beyond, from each row once.
+# Transforms learn from at most this many copies of rows, which are the weights of rows or in their proportion.
 MOST_COPIES = 20_000_000
+# Weights are multiples of a unit that is one over this at least, but for this share of rounding; or proportions are near.
+MOST_PARTS = 1000
+ROUNDING = 1e-9
+# Of so many copies proportions are near enough.
+ENOUGH_COPIES = 1_000_000
 # A larger share of the rows than this is not dropped without a word.
 MOST_LOST = 0.1
 
@@ -37,8 +42,9 @@ class Complete:
 def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: np.ndarray, na_action: str) -> Complete:
     """Drop the incomplete rows, let the transforms learn from the others, and evaluate.
 
-    Transforms such as ``bs`` learn from the rows as often as their weights say. If a weight is no whole
-    number they learn from each row of positive weight once.
+    Transforms such as ``bs`` learn from the rows as often as their weights say. If these are no whole numbers
+    they learn from copies in the proportion of the weights: exactly if these are multiples of some 1/1000 to
+    1/1, and otherwise of a million copies.
 
     Parameters
     ----------
@@ -211,9 +217,22 @@ def _transformed(expression: Expression, kept: Table, counted: np.ndarray) -> Va
 
 
 def _copies(weights: np.ndarray) -> np.ndarray:
-    """The positions of the rows to learn from, each as often as its weight says."""
-    whole = (weights == np.floor(weights)).all() and weights.sum() <= MOST_COPIES
-    return np.repeat(np.arange(len(weights)), weights.astype(int) if whole else (weights > 0).astype(int))
+    """The positions of the rows to learn from, each as often as its weight says, or in that proportion."""
+    times = weights
+    if (weights != np.floor(weights)).any() or weights.sum() > MOST_COPIES:
+        times = _in_proportion(weights)
+    return np.repeat(np.arange(len(weights)), times.astype(int))
+
+
+def _in_proportion(weights: np.ndarray) -> np.ndarray:
+    """Whole numbers (n,) in the proportion of the weights; if there are no small ones, near it, and one at least."""
+    values = np.unique(weights[weights > 0])
+    for unit in range(1, MOST_PARTS + 1) if len(values) <= MOST_PARTS else ():
+        whole = np.rint(unit * values)
+        if (np.abs(unit * values - whole) <= ROUNDING * whole).all() and unit * weights.sum() <= MOST_COPIES:
+            return np.rint(unit * weights) / np.gcd.reduce(whole.astype(int))
+    near = np.rint(weights * (max(ENOUGH_COPIES, 10 * len(weights)) / weights.sum()))
+    return np.where(weights > 0, np.maximum(near, 1.0), 0.0)
 
 
 def _warn_computed(where: str, expression: Expression, value: Value, table: Table) -> None:

@@ -143,3 +143,11 @@ def test_pickle():
     again = pickle.loads(pickle.dumps(found))
     assert (again.kind, again.converged) == ("venn-abers", True)
     np.testing.assert_array_equal(again.probability(np.arange(9.0)), found.probability(np.arange(9.0)))
+
+
+def test_a_value_that_rounding_takes_off_a_point_is_at_it():
+    x, y = np.array([-1.0, -1.0, 0.0, 0.0, 2.0]), np.array([-1.0, 1.0, -1.0, 1.0, 1.0])
+    found = fit_venn_abers(x, y, np.ones(5), resolution=1e-12)
+    for near in (x - 9e-13, x + 9e-13):
+        np.testing.assert_array_equal(found.odds(near), found.odds(x))
+    assert (found.odds(x - 1e-11).logit != found.odds(x).logit).all()

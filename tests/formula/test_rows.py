@@ -237,10 +237,26 @@ def test_fractional_weights(table):
     np.testing.assert_allclose(frame.design.scale_, np.sqrt(w @ (table.x - mean) ** 2 / (w.sum() - 1)), rtol=1e-14)
 
 
-def test_transforms_learn_from_rows_of_positive_weight_once_under_fractional_weights(table):
-    w = np.array([0, 0.5, 1.5, 1, 2, 1, 1, 0.25])
-    weighted = build_design("y ~ center(x)", table, weights=w, scale=False)
-    np.testing.assert_allclose(weighted.X[:, 0], table.x - table.x[1:].mean(), atol=1e-14)
+@pytest.mark.parametrize(
+    ("w", "tol"),
+    [
+        ([0, 0.5, 1.5, 1, 2, 1, 1, 0.25], 1e-14),
+        ([1, 0.1 * 3 * 10, 1, 1, 1, 1, 1, 1], 1e-14),  # 3.0000000000000004
+        (np.exp(np.arange(8)), 1e-5),
+        (np.array([1e-12, 1, 1, 1, 1, 1, 1, 1e12]), 1e-4),
+    ],
+)
+@pytest.mark.parametrize("weight_type", ["frequency", "probability"])
+def test_transforms_learn_by_the_proportions_of_weights(table, w, tol, weight_type):
+    weighted = build_design("y ~ center(x)", table, weights=np.array(w), scale=False, weight_type=weight_type)
+    np.testing.assert_allclose(weighted.X[:, 0], table.x - np.average(table.x, weights=w), atol=tol)
+
+
+def test_transforms_learn_from_shares_of_probability_weights(table):
+    w = np.array([1, 2, 3, 1, 2, 3, 1, 2])
+    frames = [build_design("y ~ bs(x, df=4)", table, weights=k * w, weight_type="probability") for k in (1, 10, 0.3)]
+    for frame in frames[1:]:
+        np.testing.assert_allclose(frame.X, frames[0].X, atol=1e-12)
 
 
 def test_huge_whole_weights(table):
