@@ -21,6 +21,9 @@ _WHAT = (
     "before, all else as it is in the row. A step of a number goes from x to x + step; b - a is from a to b."
 )
 
+SD = "sd"
+_SD = "sd is from half a standard deviation below the mean of the column to half of one above it, in every row."
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Contrasts(Printed):
@@ -114,9 +117,10 @@ class Contrasts(Printed):
             if count
         )
         beyond = (
-            (f"Rows of {self.n_rows} whose step ends beyond the largest value observed: {outside}.",) if outside else ()
+            (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
         )
-        return (_WHAT, *beyond, NO_BAND if self.band is None else NOTE)
+        sd = (_SD,) if SD in self.labels else ()
+        return (_WHAT, *sd, *beyond, NO_BAND if self.band is None else NOTE)
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"

@@ -150,7 +150,13 @@ class AlteredRows:
             If a term cannot be computed of a row so altered.
         """
         altered = self.changed(rows, changes)
-        new = self.frame.design.transform(altered)
+        try:
+            new = self.frame.design.transform(altered)
+        except DataError as error:
+            raise DataError(
+                f"with {' and '.join(map(repr, changes))} altered, {error} What an effect compares must be possible for "
+                "every row: where a step leaves what a term allows, 'sd' or a pair (low, high) may not."
+            ) from error
         lost = np.flatnonzero(new.missing)
         if len(lost):
             set_to = ", ".join(f"{name} = {altered[name].iloc[lost[0]]}" for name in changes)

@@ -10,7 +10,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, is_real, one_of, refuse, workers
 from svmstat.diagnostics.band import Band
-from svmstat.diagnostics.contrasts import Contrasts
+from svmstat.diagnostics.contrasts import SD, Contrasts
 from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planned_contrasts
 from svmstat.diagnostics.effects import Effect, Effects, labelled
 from svmstat.diagnostics.outcome import ON, Outcome
@@ -297,17 +297,18 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     if pair:
         low, high = (float(check_inside("step", variable, [_real(value)])[0]) for value in step)  # type: ignore[union-attr]
         return [Contrast(variable, f"{high:g} - {low:g}", 0, np.full(n, low), np.full(n, high))]
-    if step == "sd":
+    if step == SD:
         low, high = _around_mean(variable.values, rows.weights)
         check_inside("step='sd' goes to", variable, [low, high])
-        return [Contrast(variable, "sd", 0, np.full(n, low), np.full(n, high))]
+        return [Contrast(variable, SD, 0, np.full(n, low), np.full(n, high))]
     by = _real(step)
     ends = variable.values + by
     beyond = int(np.count_nonzero((ends > variable.values.max()) | (ends < variable.values.min())))
     if by == 0.0 or beyond == n:
         reach = np.ptp(variable.values)
         raise refuse(
-            "step", step, f"a number between 0 and {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'"
+            "step", step,
+            f"a number other than 0, of a size below {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'",
         )
     return [Contrast(variable, f"{by:+g}", beyond, variable.values, ends)]
 

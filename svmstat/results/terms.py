@@ -138,14 +138,15 @@ class Termed(Resampled, Updated):
         {'b_depth': ..., 'c_dist': ...}
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        self._design_of_terms("add1()")
+        additive = self._design_of_terms("add1()").additive
         splits = self._splits(flag("nested", nested), at_least("repeats", repeats, 1), rng)
         names = (scope,) if isinstance(scope, str) else tuple(scope)
         if not names or not all(isinstance(each, str) for each in names):
             raise ArgumentTypeError(f"scope={scope!r} is not allowed: it must be the text of a term, or several.")
         caller = calling_frame()
-        kernel = on_other_columns(self.kernel, self.frame.X, self.frame.weights)
-        larger = [self._again(f". ~ . + {each}", None, {"kernel": kernel}, caller) for each in names]
+        kernel = None if additive else on_other_columns(self.kernel, self.frame.X, self.frame.weights)
+        changes = {} if kernel is None else {"kernel": kernel}  # each term of a sum of kernels has its own
+        larger = [self._again(f". ~ . + {each}", None, changes, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
         how = self.left_out_folds
@@ -161,6 +162,13 @@ class Termed(Resampled, Updated):
 
     def _check_addition(self, name: str, other: Self) -> None:
         own, rows = self.frame.design.term_slices, self.frame.rows
+        if other.frame.design.additive and not self.frame.design.additive:
+            raise refuse(
+                "scope",
+                name,
+                "a term of the one joint kernel that this fit has: with a smooth the machine is additive, and x a linear "
+                "term of it. Begin with an additive formula, such as y ~ s(x)",
+            )
         if not np.array_equal(other.frame.rows, rows):
             missing = len(rows) - len(np.intersect1d(other.frame.rows, rows))
             raise DataError(

@@ -83,7 +83,7 @@ class Termwise(Uncertain):
             return pd.DataFrame(h[:, 0], index, pd.Index(names, name="term"))
         labels = [(*pair, name) for pair in self.pairs for name in names]
         columns = pd.MultiIndex.from_tuples(labels, names=[*self.pairs.names, "term"])
-        return pd.DataFrame(h.reshape(len(index), -1), index, columns)
+        return pd.DataFrame(h.reshape(len(index), len(labels)), index, columns)
 
     def plot_terms(
         self,

@@ -327,3 +327,18 @@ def test_the_axis_is_that_of_the_data():
     assert frame["level"].unique().tolist() == list(fit.classes)
     sums = frame.groupby("ast")["estimate"].sum()
     np.testing.assert_allclose(sums, 0.0, atol=TOL)  # probabilities add up to one
+
+
+def test_comparisons_say_where_their_steps_lead(two):
+    down, sd = str(two.comparisons("x", step=-0.5)), " ".join(str(two.comparisons("x", step="sd")).split())
+    beyond = int((two.frame.data["x"] - 0.5 < two.frame.data["x"].min()).sum())
+    assert f"whose step ends beyond the values observed: x -0.5: {beyond}." in " ".join(down.split()) and beyond
+    assert "sd is from half a standard deviation below the mean of the column" in sd and "sd is from" not in down
+
+
+def test_a_step_that_a_term_does_not_allow_names_the_column():
+    data = sample(2, 60, seed=4)
+    fit = svm("y ~ bs(x, df=4) + side", data)
+    with pytest.raises(DataError, match=r"with 'x' altered, newdata term 'bs\(x, df=4\)' cannot be.*, 'sd' or a pair"):
+        fit.comparisons()
+    assert list(fit.comparisons("x", step="sd").labels) == ["sd"]

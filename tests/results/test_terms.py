@@ -218,3 +218,15 @@ def test_the_printout_and_the_figure(data):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["<none>", *tests.table.index]
     assert ax.get_xlabel() == "CV score without the term minus that of the fit"
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(("term", "theta"), [("s(z)", None), ("z", {"s(x)": 2.0}), ("x:side", None)])
+def test_a_term_is_added_to_an_additive_fit(data, term, theta):
+    fit = svm("y ~ s(x) + side", data, weights="w", C=2.0, theta=theta)
+    both = compare(fit, fit.update(f". ~ . + {term}")).table.iloc[1]
+    assert fit.add1(term).table["delta_score"].iloc[0] == pytest.approx(both["delta"], abs=1e-8)
+
+
+def test_a_smooth_is_not_added_to_a_joint_kernel(data):
+    with pytest.raises(ArgumentError, match=r"scope='s\(z\)' is not allowed: it must be a term of the one joint kernel"):
+        fitted(data, "y ~ x").add1("s(z)")

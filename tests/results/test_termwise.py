@@ -61,6 +61,11 @@ def test_new_rows_with_missing_values(data):
     assert h.index.equals(data.index)
 
 
+def test_terms_of_no_rows(data):
+    fit = svm("y ~ s(x) + site", data)
+    assert fit.predict_terms(data.head(0)).shape == (0, fit.predict_terms().shape[1])
+
+
 def test_the_columns_are_by_term_or_by_pair_and_term():
     two, three = (svm("y ~ s(x) + site", sample(K)).predict_terms() for K in (2, 3))
     assert two.columns.tolist() == ["s(x)", "site"]
