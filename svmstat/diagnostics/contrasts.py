@@ -116,9 +116,7 @@ class Contrasts(Printed):
             for term, label, count in zip(self.terms, self.labels, self.beyond, strict=True)
             if count
         )
-        beyond = (
-            (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
-        )
+        beyond = (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
         sd = (_SD,) if SD in self.labels else ()
         return (_WHAT, *sd, *beyond, NO_BAND if self.band is None else NOTE)
 

@@ -71,7 +71,7 @@ class Evidence:
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
-        numbers = f"score {self.score:.6g}, error {self.error_rate:.4g}"
+        numbers = f"score {self.score:.6g}, by class frequencies {self.null_score:.6g}, error {self.error_rate:.4g}"
         return f"<{type(self).__name__}: {self.how}, n = {len(self.index)}, {numbers}{failed}>"
 
     @property

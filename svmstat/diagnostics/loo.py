@@ -156,18 +156,29 @@ class LooResult(Printed, Evidence):
         """Leave-one-out error minus apparent error."""
         return self.error_rate - self.apparent_error
 
+    def _of_failures(self) -> tuple[str, ...]:
+        """How many rows have no numbers, and how many have some that are not exact."""
+        lost = self.failed & (self.arrays.winner < 0)
+        found = []
+        for rows, what in (
+            (lost, "could not be left out: a class lost, or too few for nu"),
+            (self.failed & ~lost, "left out without a certificate or a converged Platt map: numbers are not exact"),
+        ):
+            if count := int(np.count_nonzero(rows)):
+                of = ""
+                if self.groups is not None:
+                    G = self.groups[rows].nunique()
+                    of = f", of {G} group{'s'[: G != 1]},"
+                found.append(f"{count} row{'s'[: count != 1]}{of} {what}.")
+        return tuple(found)
+
     def summary(self) -> Summary:
         """Score, errors, ranking and calibration of the rows by the fits without them, and what went wrong."""
-        rows = "row" if self.n_failed == 1 else "rows"
-        if self.groups is not None and self.n_failed:
-            G = self.groups[self.failed].nunique()
-            rows = f"{rows}, of {G} group{'s'[: G != 1]},"
-        lost = f"{rows} could not be left out: a class lost, too few for nu, no certificate or no converged Platt map."
-        warnings = (f"{self.n_failed} {lost}",) if self.n_failed else ()
+        warnings = self._of_failures()
         errors = Block(
             left=(
                 *([] if self.groups is None else [Entry("Groups left out", self._n_groups, "count")]),
-                Entry("Rows left out", int(self._used.sum()) - self.n_failed, "count"),
+                Entry("Rows left out", int((self._used & (self.arrays.winner >= 0)).sum()), "count"),
             ),
             right=(
                 Entry("Apparent error", self.apparent_error, "share"),

@@ -190,7 +190,7 @@ class TermTests(Printed):
 
 SIZE = (
     "In simulations (python -m benchmarks validity terms; 200 and 634 rows, two and three classes) it rejected a true "
-    "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.03), most where the other columns tell part of the "
+    "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.03), most where other columns tell part of the "
     "term."
 )
 

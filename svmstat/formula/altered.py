@@ -154,8 +154,8 @@ class AlteredRows:
             new = self.frame.design.transform(altered)
         except DataError as error:
             raise DataError(
-                f"with {' and '.join(map(repr, changes))} altered, {error} What an effect compares must be possible for "
-                "every row: where a step leaves what a term allows, 'sd' or a pair (low, high) may not."
+                f"with {' and '.join(map(repr, changes))} altered, {error} What an effect compares must be possible "
+                "for every row: where a step leaves what a term allows, 'sd' or a pair (low, high) may not."
             ) from error
         lost = np.flatnonzero(new.missing)
         if len(lost):

@@ -14,7 +14,7 @@ from svmstat.formula.values import Value
 
 # Transforms learn from at most this many copies of rows, which are the weights of rows or in their proportion.
 MOST_COPIES = 20_000_000
-# Weights are multiples of a unit that is one over this at least, but for this share of rounding; or proportions are near.
+# Weights are multiples of 1 over this or less, but for this share of rounding; or proportions are near.
 MOST_PARTS = 1000
 ROUNDING = 1e-9
 # Of so many copies proportions are near enough.

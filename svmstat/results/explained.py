@@ -307,7 +307,8 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     if by == 0.0 or beyond == n:
         reach = np.ptp(variable.values)
         raise refuse(
-            "step", step,
+            "step",
+            step,
             f"a number other than 0, of a size below {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'",
         )
     return [Contrast(variable, f"{by:+g}", beyond, variable.values, ends)]

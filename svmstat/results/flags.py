@@ -7,7 +7,6 @@ import numpy as np
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
-from svmstat.machine import Pair
 from svmstat.objective import predictive
 from svmstat.results.resampled import Resampled
 
@@ -122,7 +121,7 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
 
 
 def _cause(fit: Resampled) -> str:
-    """What most likely made it predict one level, and the remedy."""
+    """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
     alike = _alikeness(fit)
     weighted = fit.decision.priors is not None or fit.decision.costs is not None or fit.class_weight is not None
     if weighted:
@@ -135,19 +134,9 @@ def _cause(fit: Resampled) -> str:
         return "to this kernel all rows look alike; a larger gamma, or a larger C, lets f follow the predictors"
     if alike is not None and alike < _UNLIKE:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
-    if any(_exhausted(pair) for pair in fit.machine.pairs):
-        return f"C = {fit.C:.4g} is so small that all rows of a level are at their bound; take a larger one"
-    counts = fit.confusion.sum(axis=1)
-    return (
-        f"{counts.idxmin()} is rare ({counts.min():.4g} of {counts.sum():.4g} rows) and hard to tell apart at this C "
-        "and kernel; tune() them, or give costs"
-    )
-
-
-def _exhausted(pair: Pair) -> bool:
-    """Whether all rows of a class are at their bound."""
-    y, bounded = pair.problem.signs, pair.solution.bounded
-    return bool(bounded[y > 0].all() or bounded[y < 0].all())
+    if fit.nu is not None:
+        return "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further"
+    return f"C = {fit.C:.4g} is so small that all rows of a level are at their bound; take a larger one"
 
 
 def _alikeness(fit: Resampled) -> float | None:

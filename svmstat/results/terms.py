@@ -166,8 +166,8 @@ class Termed(Resampled, Updated):
             raise refuse(
                 "scope",
                 name,
-                "a term of the one joint kernel that this fit has: with a smooth the machine is additive, and x a linear "
-                "term of it. Begin with an additive formula, such as y ~ s(x)",
+                "a term of the one joint kernel that this fit has: with a smooth the machine is additive, and plain "
+                "terms of it are linear. Begin with an additive formula, such as y ~ s(x)",
             )
         if not np.array_equal(other.frame.rows, rows):
             missing = len(rows) - len(np.intersect1d(other.frame.rows, rows))

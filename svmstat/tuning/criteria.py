@@ -84,7 +84,8 @@ def _point(criterion: OfFits, further: Further, machine: Machine, sample: Sample
     solutions = [pair.solution for pair in machine.pairs]
     if any(each.status is not Status.CERTIFIED for each in solutions):
         worst = max(each.violation for each in solutions)
-        return failed(f"the fit is not certified, its KKT violation is {worst:.2g}", machine.n_support)
+        why = f"its KKT violation is {worst:.2g}" if worst > TOLERANCE else "rounding hides too much of f"
+        return failed(f"the fit is not certified, {why}", machine.n_support)
     also = {name: each.score(machine, sample, n_jobs).score for name, each in further.items()}
     return replace(criterion.score(machine, sample, n_jobs), further=also)
 
@@ -117,11 +118,13 @@ class LeaveOneOut(OfFits):
 
     def _trouble(self, left: Left, used: NDArray[np.bool_]) -> str:
         """What keeps the deletions of the ``used`` rows (n,) from being scored; empty if nothing does."""
-        lost = left.winner[used] < 0
+        lost, calibrated = left.winner[used] < 0, left.calibrated[used]
+        coarse = ~lost & (left.violation[used] > TOLERANCE)
         troubles = [
             (lost, "left without a class"),
-            (~lost & (left.violation[used] > TOLERANCE), "not certified"),
-            (~lost & ~left.calibrated[used] & (self.measure == "deviance"), "without a converged Platt map"),
+            (coarse, "not certified"),
+            (~lost & ~coarse & calibrated & left.failed[used], "not certified, rounding hiding too much of f"),
+            (~lost & ~calibrated & (self.measure == "deviance"), "without a converged Platt map"),
         ]
         return "; ".join(
             f"{np.count_nonzero(rows)} of {len(lost)} deletions {what}" for rows, what in troubles if rows.any()

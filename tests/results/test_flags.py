@@ -82,6 +82,13 @@ def test_one_level_for_every_row_has_its_cause(which):
     assert f"WARNING: it predicts y = False {ONE_LEVEL}: {cause}" in said(fit).replace("|", "")
 
 
+def test_a_nu_at_which_the_hulls_meet_is_the_cause():
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 2)).round(), columns=["a", "b"])
+    fit = svm("y ~ a + b", data.assign(y=np.arange(90) < 45), nu=0.2)
+    assert fit.machine.pairs[0].solution.rho == 0.0
+    assert f"{ONE_LEVEL}: at this nu the reduced hulls of the levels meet (rho = 0); a larger nu" in said(fit)
+
+
 def test_errors_beside_those_of_a_constant():
     """Each weighs what the fit was told that it costs: many cheap errors are no fault."""
     data = frame(events=0.15, signal=1.0)

@@ -228,5 +228,5 @@ def test_a_term_is_added_to_an_additive_fit(data, term, theta):
 
 
 def test_a_smooth_is_not_added_to_a_joint_kernel(data):
-    with pytest.raises(ArgumentError, match=r"scope='s\(z\)' is not allowed: it must be a term of the one joint kernel"):
+    with pytest.raises(ArgumentError, match=r"scope='s\(z\)' is not allowed: it must be a term of the one joint"):
         fitted(data, "y ~ x").add1("s(z)")
