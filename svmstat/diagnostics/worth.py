@@ -1,6 +1,9 @@
 """How evidence is printed: in-sample beside held out, with what each number does not say."""
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
 
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
@@ -60,11 +63,20 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     return (_BY_GROUP.format(G=units.count, few=few), *HELD_OUT_NOTES[1:])
 
 
-CORRECTED_NOTE = (
-    "The held-out numbers are those of the best of many fits, and too good for that: R-squared corrected for tuning is "
-    "of rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis 2018]. The other numbers are not "
-    "corrected: tune(..., nested=True) does that."
+_CHOSEN = "The held-out numbers are those of the best of many fits, and too good for that: "
+_CORRECTED = (
+    "R-squared corrected for tuning is of rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis "
+    "2018]. The other numbers are not corrected: tune(..., nested=True) does that."
 )
+_NOT_CORRECTED = "by how much is not known here. Rows that had no part in the choice tell."
+
+
+def chosen_notes(optimism: Sequence[float | None]) -> tuple[str, ...]:
+    """What a choice does to the held-out numbers of fits, by how much their scores are too good; None: not chosen."""
+    chosen = [each for each in optimism if each is not None]
+    if not chosen:
+        return ()
+    return (_CHOSEN + (_NOT_CORRECTED if np.isnan(chosen).all() else _CORRECTED),)
 
 
 def evidence_tables(

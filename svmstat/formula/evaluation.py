@@ -230,9 +230,9 @@ def _in_proportion(weights: np.ndarray) -> np.ndarray:
     for unit in range(1, MOST_PARTS + 1) if len(values) <= MOST_PARTS else ():
         whole = np.rint(unit * values)
         if (np.abs(unit * values - whole) <= ROUNDING * whole).all() and unit * weights.sum() <= MOST_COPIES:
-            return np.rint(unit * weights) / np.gcd.reduce(whole.astype(int))
+            return np.asarray(np.rint(unit * weights) / np.gcd.reduce(whole.astype(int)))
     near = np.rint(weights * (max(ENOUGH_COPIES, 10 * len(weights)) / weights.sum()))
-    return np.where(weights > 0, np.maximum(near, 1.0), 0.0)
+    return np.asarray(np.where(weights > 0, np.maximum(near, 1.0), 0.0))
 
 
 def _warn_computed(where: str, expression: Expression, value: Value, table: Table) -> None:

@@ -25,8 +25,8 @@ _STEPS, _HALVINGS = 35, 30
 _SETTLED = 1e-10
 """A refit has converged when a step moves no η by more, relative to 1 + max |η| ..."""
 
-_FLAT = 1e-20
-"""... or when it promises a smaller gain, by rounding alone; separated classes promise 1e-15 in the last step."""
+_FLAT, _APART = 1e-20, 0.5
+"""... or when it promises a smaller gain, by rounding alone, and moves η by less than separated classes do."""
 
 _ROOM = 2**18
 """Numbers in memory at a time."""
@@ -187,7 +187,8 @@ def refit(model: Regression, weights: Floats) -> Refits:
         change = model.X @ step
         moved = np.abs(change).max(axis=(1, 2))
         remaining = moved**2 / np.maximum(np.maximum(moved, before), np.finfo(float).tiny)
-        done = (remaining <= _SETTLED * (1.0 + np.abs(here.eta).max(axis=(1, 2)))) | (gain <= _FLAT)
+        done = remaining <= _SETTLED * (1.0 + np.abs(here.eta).max(axis=(1, 2)))
+        done |= (gain <= _FLAT) & (moved <= _APART)
         converged[active[done]] = True
         params[active[done]] = here.params[done] + step[done]
         active, before, here = active[~done], moved[~done], _climbed(model, w[~done], here.only(~done), step[~done])

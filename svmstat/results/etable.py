@@ -11,7 +11,7 @@ from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import CORRECTED_NOTE, held_out_notes, numbers_of
+from svmstat.diagnostics.worth import chosen_notes, held_out_notes, numbers_of
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
@@ -241,9 +241,9 @@ def _worth(fits: Sequence[SVMResults], held_out: Sequence[Evidence | None]) -> S
     for label, style in styles.items():
         found = [each[label][1] if label in each else None for each in known]
         rows += _with_errors(label, style, found)
-        if label.startswith("R-squared") and any(fit.optimism is not None for fit in fits):
+        if label.startswith("R-squared") and any(fit.is_corrected for fit in fits):
             corrected = [
-                None if fit.optimism is None or each is None else fit.corrected_rsquared(each)
+                None if not fit.is_corrected or each is None else fit.corrected_rsquared(each)
                 for fit, each in zip(fits, held_out, strict=True)
             ]
             rows.append(Row("  corrected for tuning", style, tuple(corrected)))
@@ -298,8 +298,7 @@ def _notes(
         yield "Whether one of these fits is better than another: compare(), with standard errors of the difference."
     if any(each is None for each in held_out):
         yield "Numbers of held-out rows that are missing take a while: etable(..., loo=True)."
-    if any(fit.optimism is not None for fit in fits):
-        yield CORRECTED_NOTE
+    yield from chosen_notes([fit.optimism for fit in fits])
     if any(not fit.shape.two for fit in fits):
         yield "Of more than two levels AUC and calibration are by level: fit.glance()."
     if linear:

@@ -49,7 +49,7 @@ def _more_errors(fit: Resampled, held_out: Evidence) -> Iterator[str]:
 def _no_better(fit: Resampled, held_out: Evidence) -> Iterator[str]:
     """Where the class frequencies predict as well, as far as can be told."""
     found, se = fit.corrected_rsquared(held_out), held_out.rsquared_se
-    corrected = "" if fit.optimism is None else " corrected for tuning"
+    corrected = "" if not fit.is_corrected else " corrected for tuning"
     numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
     if found <= 0.0:
         yield (

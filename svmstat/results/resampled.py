@@ -35,7 +35,8 @@ class Resampled(Predicting):
     Attributes
     ----------
     optimism : float or None
-        Of the best fit of `tune`: by how much the held-out deviance by which it was chosen is too low for that.
+        Of the best fit of `tune`: by how much the held-out deviance by which it was chosen is too low for that; NaN
+        where it was chosen by something else.
     """
 
     optimism: float | None = field(default=None, kw_only=True)
@@ -235,8 +236,14 @@ class Resampled(Predicting):
         return self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
 
     def corrected_rsquared(self, held_out: Evidence) -> float:
-        """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where there was none."""
-        return beyond_rounding(held_out.rsquared - (self.optimism or 0.0) / held_out.null_score)
+        """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where that is not known."""
+        optimism = self.optimism if self.optimism is not None and self.is_corrected else 0.0
+        return beyond_rounding(held_out.rsquared - optimism / held_out.null_score)
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether cost and kernel were chosen, and by how much that makes the score too good is known."""
+        return self.optimism is not None and not np.isnan(self.optimism)
 
     @property
     def is_cheap_to_leave_out(self) -> bool:

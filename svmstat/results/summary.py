@@ -9,7 +9,7 @@ import pandas as pd
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import CORRECTED_NOTE, evidence_tables, held_out_notes
+from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import Additive
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
@@ -56,7 +56,7 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
         )
     judged = fit.apparent if held_out is None else held_out
-    corrected = None if held_out is None or fit.optimism is None else fit.corrected_rsquared(held_out)
+    corrected = None if held_out is None or not fit.is_corrected else fit.corrected_rsquared(held_out)
     by_row = fit.by_rows.held_out(True) if held_out is not None and fit.grouped else None
     parts += evidence_tables(fit.apparent, held_out, corrected, by_row)
     probabilities = _probabilities(fit, two)
@@ -357,7 +357,7 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
         "In-sample numbers are of the rows that the fit was made to suit, by the map of their own decision values [003]"
     )
     if held_out is not None:
-        return (f"{own}.", *held_out_notes(held_out), *([] if fit.optimism is None else [CORRECTED_NOTE]))
+        return (f"{own}.", *held_out_notes(held_out), *chosen_notes([fit.optimism]))
     how = "loo()" if fit.n_used <= MOST_LEFT_OUT else "kfold()"
     return (
         f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",

@@ -103,8 +103,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Of an additive formula, see docs/additive.md: values for the terms as in `svm`, or how they are chosen.
         "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, for as
         long as the criterion becomes smaller. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M, by turns with the
-        machine, M the smallest whose mean loss in stratified folds is within one standard error of the least. The θ
-        that are found add up to the number of terms.
+        machine, M the smallest whose mean loss in stratified folds is within one standard error (its own, not that of
+        the difference) of the least. The θ that are found add up to the number of terms.
     criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
@@ -243,8 +243,9 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         named = {name: value for name, value in grid.arguments[found.kernel].items() if name != "formula"}
         kernel_of = {"kernel": wanted.given[0], **named}
     best = replace(best, call=call_of({**call, **kernel_of}), kind=source.kind)
-    if plan.is_of_probabilities and found.corrected is not None:
-        best = replace(best, optimism=found.corrected - float(found.table["score"].iloc[found.chosen]))
+    if len(found.table) > 1:
+        corrected = found.corrected if plan.is_of_probabilities and found.corrected is not None else np.nan
+        best = replace(best, optimism=corrected - float(found.table["score"].iloc[found.chosen]))
     alone = len(formulas) == 1
     copies = sample.units is None and counted
     if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels

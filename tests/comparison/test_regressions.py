@@ -1,5 +1,7 @@
 """Leave-one-out of statsmodels results against statsmodels itself, fitted again without each row."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from statsmodels.gam.api import BSplines, GLMGam
 
+from svmstat import compare, svm
 from svmstat.comparison.regressions import read_results
 from svmstat.errors import ArgumentError, DataError
 
@@ -134,3 +137,15 @@ def test_counts_and_weights_that_are_no_repeats_are_refused(data):
         read_results("it", sm.GLM(np.column_stack([y, 2 - y]), X, family=BINOMIAL).fit())
     with pytest.raises(DataError, match=r"^it: var_weights are not allowed"):
         read_results("it", sm.GLM(y, X, family=BINOMIAL, var_weights=np.full(80, 2.0)).fit())
+
+
+@pytest.mark.parametrize("steps", [5, 15, 100])
+def test_separated_classes_have_no_maximum_that_could_be_missed(steps):
+    """However far statsmodels has gone, the refits do not converge either, and the comparison says so."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": np.r_[rng.normal(-3.0, 1.0, 20), rng.normal(3.0, 1.0, 20)], "y": np.repeat([0, 1], 20)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        separated = smf.glm("y ~ x", data, family=sm.families.Binomial()).fit(maxiter=steps)
+    found = compare(svm("y ~ x", data), separated)
+    assert found.evidence[1].n_failed == 40 and "as where classes can be separated" in " ".join(str(found).split())

@@ -66,6 +66,10 @@ def test_the_fit_carries_it_to_its_summary(K, criterion):
     assert f"corrected: {found.corrected_score:.5g}" in " ".join(str(found).split())
 
 
+def said(printed):
+    return " ".join(str(printed).split())
+
+
 def test_where_it_is_not_known():
     data = sample(2, 60, seed=9)
     one = quiet("y ~ x + z", data, C=1.0, gamma=0.5)
@@ -73,7 +77,10 @@ def test_where_it_is_not_known():
     of_fit = quiet("y ~ x + z", data, criterion="gacv", **GRID)
     assert of_fit.corrected_score is None
     error = quiet("y ~ x + z", data, score="error", **GRID)
-    assert error.corrected_score is not None and error.best.optimism is None
+    assert error.corrected_score is not None and np.isnan(error.best.optimism)
+    for each in (of_fit, error):
+        assert "the best of many fits, and too good for that: by how much is not known" in said(each.best.summary())
+    assert "best of many fits" not in said(one.best.summary())
     text = str(error.best.summary())
     assert "corrected for tuning" not in text and error.best.corrected_rsquared(error.best.loo()) == (
         error.best.loo().rsquared
