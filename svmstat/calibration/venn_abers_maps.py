@@ -114,7 +114,7 @@ def fit_venn_abers_maps(
 def fit_calibration(machine: Machine, f: Floats, coupling: str, kind: str) -> Calibration:
     """The maps of a kind, of the held-out decision values f (n, P) of a machine."""
     if kind == KIND:
-        return fit_venn_abers_maps(machine, f, coupling, 2.0 * machine.resolution)  # of a new value and of these
+        return fit_venn_abers_maps(machine, f, coupling, machine.resolution)
     return fit_maps_of(machine, f, coupling, kind)
 
 

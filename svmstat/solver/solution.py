@@ -29,6 +29,9 @@ INVISIBLE = float(np.finfo(float).eps) / _VISIBLE
 
 _ROUGH = 64.0
 
+_CONDITION = 8.0
+"""How many times its violation and rounding f may be off where free rows nearly depend on each other, as a rule."""
+
 _EPS = float(np.finfo(float).eps)
 
 _FAR = 1e300
@@ -258,7 +261,7 @@ def judgement(
     good = (violation <= TOLERANCE) & is_seen(violation, rounding, beside, spread)
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
-    hidden = np.minimum(rounding + excess, PRECISION * spread)
+    hidden = np.minimum(_CONDITION * (rounding + excess), PRECISION * spread)
     coarse = (violation <= TOLERANCE) & is_rough(violation, rounding, spread)
     hidden = np.where(coarse, np.maximum(hidden, np.minimum(reach, spread)), hidden)
     return Judgement(status, np.asarray(rounding + added), np.asarray(hidden + added))
@@ -321,7 +324,8 @@ class Solution:
     violation : maximal KKT violation
     gap : duality gap
     rounding : a bound on how far rounding may have taken ``field`` from the h of α, that of the kernel values included
-    resolution : differences of f up to this mean nothing: rounding and violation, at most a millionth of its spread
+    resolution : differences of f up to this mean nothing: some roundings and violations, at most a millionth of its
+        spread
     delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
     norm_squared : ‖h‖²
