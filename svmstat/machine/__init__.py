@@ -5,6 +5,7 @@ from svmstat.machine.fit import (
     Machine,
     Posed,
     along_costs,
+    cancelled,
     fit_again,
     fit_machine,
     in_units,

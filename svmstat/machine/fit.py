@@ -27,6 +27,9 @@ from svmstat.objective.bounds import counts
 from svmstat.objective.units import Units
 from svmstat.solver import Gram, LowRank, Solution
 
+_ROUNDING = 64.0 * float(np.finfo(float).eps)
+"""Sums of terms that cancel to this share of their sizes are zero."""
+
 
 @dataclass(frozen=True, slots=True)
 class Posed:
@@ -168,7 +171,7 @@ class Machine(Posed):
     def directions(self) -> Floats:
         """(p, P) the normal vectors Σ_i α_i y_i x_i, which are h for the linear kernel."""
         flat = np.array([pair.solution.flat for pair in self.pairs])
-        return np.asarray(self.X.T @ np.where(flat, 0.0, self.alpha * self.signs))
+        return cancelled(np.where(flat, 0.0, self.alpha * self.signs).T, self.X).T
 
     def decision_function(self, X: Floats) -> Floats:
         """(m, P) f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
@@ -391,6 +394,18 @@ def _row_values(machine: Machine) -> Floats:
         at = partial(_decision_at, machine.kernel, X, groups, machine.gram, machine.pairs)
         values[~used] = point_by_point(X[~used], X[used], values[used], at)
     return values
+
+
+def cancelled(beta: Floats, X: Floats) -> Floats:
+    """βX (q, p) for β (q, n) and X (n, p), zero where rounding alone keeps its terms from cancelling.
+
+    Examples
+    --------
+    >>> cancelled(np.array([[0.1, 0.2, -0.3]]), np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]))
+    array([[ 0. , -0.3]])
+    """
+    sums = beta @ X
+    return np.asarray(np.where(np.abs(sums) <= _ROUNDING * (np.abs(beta) @ np.abs(X)), 0.0, sums))
 
 
 def _decision_at(

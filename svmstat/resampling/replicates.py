@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_map
 from svmstat.errors import DataError
-from svmstat.machine import Machine
+from svmstat.machine import Machine, cancelled
 from svmstat.machine.groups import expansion
 from svmstat.objective import bounds
 from svmstat.resampling.bootstrap import drawn_rows, outlook_of_replicates, replicate_generator, tasks_of
@@ -80,7 +80,7 @@ class PairsReplicates:
     def directions(self) -> Floats:
         """(B, p, P) the normal vectors Σ_s α_s y_s x_s, h for the linear kernel; NaN where the pair failed."""
         X, first = self.machine.X, self.machine.groups.first
-        h = [beta @ X[first[rows]] for rows, beta in zip(self.rows, self.coefficients, strict=True)]
+        h = [cancelled(beta, X[first[rows]]) for rows, beta in zip(self.rows, self.coefficients, strict=True)]
         return np.where(np.isnan(self.intercept)[:, None], np.nan, np.stack(h, axis=-1))
 
     def decision_function(self, X: Floats) -> Floats:
