@@ -230,7 +230,7 @@ def _in_proportion(weights: np.ndarray) -> np.ndarray:
     for unit in range(1, MOST_PARTS + 1) if len(values) <= MOST_PARTS else ():
         whole = np.rint(unit * values)
         if (np.abs(unit * values - whole) <= ROUNDING * whole).all() and unit * weights.sum() <= MOST_COPIES:
-            return np.asarray(np.rint(unit * weights) / np.gcd.reduce(whole.astype(int)))
+            return np.asarray(np.rint(unit * weights))
     near = np.rint(weights * (max(ENOUGH_COPIES, 10 * len(weights)) / weights.sum()))
     return np.asarray(np.where(weights > 0, np.maximum(near, 1.0), 0.0))
 

@@ -67,6 +67,9 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     """What the numbers depend on."""
     if held_out is not None and by_row is not None:
         yield from _knows_groups(held_out, by_row)
+    if held_out is not None and held_out.n_failed and np.isnan(held_out.score):
+        rows = "row" if held_out.n_failed == 1 else "rows"
+        yield f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing."
     counts = fit.confusion.sum(axis=1)
     if counts.min() < FEW:
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"

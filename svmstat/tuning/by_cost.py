@@ -201,7 +201,8 @@ class CostPlan(Plan):
         if not of_full_fit and len(result.table) > 1:
             notes.append(f"{_TOO_LOW}{_ASK if result.nested is None else _NESTED}")
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED)
-        lost = f"{result.n_failed} grid points could not be scored: see the column reason of .table."
+        points = f"{result.n_failed} grid point{'s'[: result.n_failed != 1]}"
+        lost = f"{points} could not be scored: see the column reason of .table."
         return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
 
 

@@ -208,7 +208,8 @@ def _scored_columns(points: Sequence[Point], chosen: int) -> dict[str, Any]:
 
 
 def _lost(result: TuneResult) -> tuple[str, ...]:
-    lost = f"{result.n_failed} points could not be scored: see the column reason of .table."
+    points = f"{result.n_failed} point{'s'[: result.n_failed != 1]}"
+    lost = f"{points} could not be scored: see the column reason of .table."
     return (lost,) if result.n_failed else ()
 
 

@@ -143,3 +143,12 @@ def test_a_level_of_one_row_is_said_the_same_everywhere():
     assert "1 row could not be left out" in printed and "Rows left out: 59" in printed and "nan" not in printed
     tests = fit.drop1()
     assert tests.table["pvalue"].isna().all() and "no row of a level could be held out" in " ".join(str(tests).split())
+
+
+def test_numbers_that_are_missing_have_a_reason():
+    data = frame(n=60)
+    data["y"] = np.array(list("abc"))[np.repeat([0, 1, 2], [1, 30, 29])]
+    assert "1 row could not be held out, and held-out numbers that need them are missing." in said(
+        svm("y ~ a + b", data)
+    )
+    assert "could not be held out" not in said(svm("y ~ a + b", data[1:]))

@@ -339,7 +339,7 @@ def test_points_without_a_score_are_told_and_never_the_best(data, monkeypatch):
     assert np.isnan(row["score"]) and np.isnan(row["error"]) and row["status"] == "failed"
     assert row["reason"] == "2 of 72 deletions left without a class"
     assert found.best_params["C"] != 2.0 and found.n_failed == 1
-    assert "1 grid points could not be scored" in str(found)
+    assert "1 grid point could not be scored" in str(found)
 
 
 @pytest.mark.parametrize("score", ["deviance", "error"])
