@@ -110,7 +110,8 @@ def test_everything_else_is_the_same(pair):
     assert repr(again) == repr(fit)
     assert again.kernel == fit.kernel
     assert again.response == fit.response
-    assert (again.untuned, again.optimism, again.asked) == (fit.untuned, fit.optimism, fit.asked)
+    assert (again.untuned, again.asked) == (fit.untuned, fit.asked)
+    assert again.optimism == fit.optimism or np.isnan([again.optimism, fit.optimism]).all()
     same(fit.model_frame, again.model_frame)
     same(fit.model_matrix, again.model_matrix)
     same(fit.alpha, again.alpha)

@@ -68,6 +68,7 @@ def fake(classes=(False, True), **changes):
         asked="auto",
         untuned=(),
         optimism=None,
+        is_corrected=False,
         corrected_rsquared=lambda held_out: held_out.rsquared,
         n_used=634,
         decision=SimpleNamespace(priors=None, costs=None),
