@@ -107,6 +107,7 @@ def evidence(classes=(False, True), how="in-sample", confusion=((218, 47), (38, 
     return SimpleNamespace(
         how=how,
         units=None,
+        n_failed=0,
         shape=SimpleNamespace(two=True, response=SimpleNamespace(event=classes[-1])),
         estimates=lambda: found,
         by_level=lambda: iter([(classes[-1], by_level)]),
