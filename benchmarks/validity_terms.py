@@ -22,12 +22,12 @@ DEPENDENCE = {
 """x given the two predictors on which the response depends, and its standard deviation then; a factor has 3 levels."""
 
 NESTED = {
-    "sites beside their regions": ("y ~ region + site", "site"),
-    "a factor and its interaction": ("y ~ g * h", "g"),
-    "a factor and slopes in it": ("y ~ a * g", "g"),
-    "a plane beside one of its axes": ("y ~ s(a) + s(a, b)", "s(a, b)"),
+    "sites beside their regions": ("y ~ region + site", "site", "region"),
+    "a factor and its interaction": ("y ~ g * h", "g", "h"),
+    "a factor and slopes in it": ("y ~ a * g", "g", "a"),
+    "a plane beside one of its axes": ("y ~ s(a) + s(a, b)", "s(a, b)", "a"),
 }
-"""Formulas with a term, on which the response does not depend, whose columns tell partly what the others tell."""
+"""Formulas, a term whose columns tell partly what the others tell, and the one column on which the response depends."""
 
 
 def rows(quick):
@@ -45,26 +45,22 @@ def rows(quick):
                         nominal = LEVEL if effect == 0.0 else np.nan
                         found.append(row("terms", design, n, quantity, nominal, np.array(every) < LEVEL))
     for n, samples in SAMPLES.items():
-        for name, (formula, term) in NESTED.items():
-            every = [nested_pvalue((s, n), n, formula, term) for s in range(4 if quick else samples)]
+        for name, design in NESTED.items():
+            every = [nested_pvalue((s, n), n, *design) for s in range(4 if quick else samples)]
             found.append(row("terms", f"nested, {name}", n, "size", LEVEL, np.array(every) < LEVEL))
     return found
 
 
-def nested_pvalue(seed, n, formula, term):
-    """Of a term that others contain in part, in a sample of a response that depends on the others alone."""
+def nested_pvalue(seed, n, formula, term, column):
+    """Of a term that others contain in part, in a sample."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(2, n))
     site, g, h = rng.integers(12, size=n), rng.integers(3, size=n), rng.integers(4, size=n)
     region = site // 4
-    logit = np.select(
-        ["site" in formula, "h" in formula],
-        [np.array([-1.4, 0.0, 1.4])[region], np.array([-1.4, 1.1, -0.6, 2.2])[h]],
-        1.5 * a,
-    )
-    data = pd.DataFrame({"a": a, "b": b, "y": rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-logit))})
-    for column, values in {"site": site, "region": region, "g": g, "h": h}.items():
-        data[column] = np.array(list("abcdefghijkl"))[values]
+    logits = {"a": 1.5 * a, "region": np.array([-1.4, 0.0, 1.4])[region], "h": np.array([-1.4, 1.1, -0.6, 2.2])[h]}
+    data = pd.DataFrame({"a": a, "b": b, "y": rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-logits[column]))})
+    for name, values in {"site": site, "region": region, "g": g, "h": h}.items():
+        data[name] = np.array(list("abcdefghijkl"))[values]
     return tested(formula, data, term)
 
 

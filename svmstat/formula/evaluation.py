@@ -14,11 +14,11 @@ from svmstat.formula.values import Value
 
 # Transforms learn from at most this many copies of rows, which are the weights of rows or in their proportion.
 MOST_COPIES = 20_000_000
+# So many copies, or ten of each row, are near enough to any proportion.
+ENOUGH_COPIES = 1_000_000
 # Weights are multiples of 1 over this or less, but for this share of rounding; or proportions are near.
 MOST_PARTS = 1000
 ROUNDING = 1e-9
-# Of so many copies proportions are near enough.
-ENOUGH_COPIES = 1_000_000
 # A larger share of the rows than this is not dropped without a word.
 MOST_LOST = 0.1
 
@@ -43,8 +43,8 @@ def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: 
     """Drop the incomplete rows, let the transforms learn from the others, and evaluate.
 
     Transforms such as ``bs`` learn from the rows as often as their weights say. If these are no whole numbers
-    they learn from copies in the proportion of the weights: exactly if these are multiples of some 1/1000 to
-    1/1, and otherwise of a million copies.
+    they learn from copies in that proportion: exactly if a million copies, or ten of each row, are enough
+    for it, and otherwise nearly, from so many.
 
     Parameters
     ----------
@@ -226,12 +226,12 @@ def _copies(weights: np.ndarray) -> np.ndarray:
 
 def _in_proportion(weights: np.ndarray) -> np.ndarray:
     """Whole numbers (n,) in the proportion of the weights; if there are no small ones, near it, and one at least."""
-    values = np.unique(weights[weights > 0])
-    for unit in range(1, MOST_PARTS + 1) if len(values) <= MOST_PARTS else ():
+    values, largest = np.unique(weights[weights > 0]), max(ENOUGH_COPIES, 10 * len(weights)) / weights.sum()
+    for unit in range(1, min(MOST_PARTS, int(largest)) + 1) if len(values) <= MOST_PARTS else ():
         whole = np.rint(unit * values)
-        if (np.abs(unit * values - whole) <= ROUNDING * whole).all() and unit * weights.sum() <= MOST_COPIES:
+        if (np.abs(unit * values - whole) <= ROUNDING * whole).all():
             return np.asarray(np.rint(unit * weights))
-    near = np.rint(weights * (max(ENOUGH_COPIES, 10 * len(weights)) / weights.sum()))
+    near = np.rint(weights * largest)
     return np.asarray(np.where(weights > 0, np.maximum(near, 1.0), 0.0))
 
 

@@ -237,7 +237,7 @@ class Resampled(Predicting):
 
     def corrected_rsquared(self, held_out: Evidence) -> float:
         """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where that is not known."""
-        optimism = self.optimism if self.optimism is not None and self.is_corrected else 0.0
+        optimism = (self.optimism or 0.0) if self.is_corrected else 0.0
         return beyond_rounding(held_out.rsquared - optimism / held_out.null_score)
 
     @property

@@ -144,9 +144,8 @@ class Termed(Resampled, Updated):
         if not names or not all(isinstance(each, str) for each in names):
             raise ArgumentTypeError(f"scope={scope!r} is not allowed: it must be the text of a term, or several.")
         caller = calling_frame()
-        kernel = None if additive else on_other_columns(self.kernel, self.frame.X, self.frame.weights)
-        changes = {} if kernel is None else {"kernel": kernel}  # each term of a sum of kernels has its own
-        larger = [self._again(f". ~ . + {each}", None, changes, caller) for each in names]
+        joint = {} if additive else {"kernel": on_other_columns(self.kernel, self.frame.X, self.frame.weights)}
+        larger = [self._again(f". ~ . + {each}", None, joint, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
         how = self.left_out_folds

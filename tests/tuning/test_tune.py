@@ -368,6 +368,13 @@ def test_a_point_that_is_not_certified_has_no_score(monkeypatch, criterion, n_le
         tune("y ~ a + b", frame(n_levels), C=[1.0, 2.0], gamma=0.5, criterion=criterion, folds=2, rng=1)
 
 
+def test_a_fit_beyond_the_tolerance_tells_its_violation(monkeypatch):
+    monkeypatch.setattr("svmstat.tuning.criteria.Status", type("Status", (), {"CERTIFIED": None}))
+    monkeypatch.setattr("svmstat.tuning.criteria.TOLERANCE", -1.0)
+    with pytest.raises(DataError, match="scored; the first: the fit is not certified, its KKT violation is"):
+        tune("y ~ a + b", frame(2), C=[1.0, 2.0], gamma=0.5)
+
+
 def test_a_level_of_one_row_cannot_be_scored_by_leave_one_out(data):
     lonely = data.assign(y=["shark", *data["y"][1:]])
     message = "no point of the grid could be scored; the first: 1 of 72 deletions left without a class."
