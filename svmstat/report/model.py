@@ -13,7 +13,6 @@ from svmstat.comparison import compare
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import figure, paragraph
 from svmstat.resampling.replicates import least_replicates
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT
 from svmstat.results import SVMResults
 from svmstat.results.uncertainty import Bootstrap
 
@@ -37,8 +36,7 @@ def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iter
         why = str(error).partition(". ")[0].rstrip(".") or type(error).__name__
         yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
         return
-    folds = None if fit.n_used <= MOST_LEFT_OUT else FOLDS
-    found = compare(fit, folds=folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
+    found = compare(fit, folds=fit.usual_folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
     yield paragraph(
         "Does the machine predict better than a logistic regression that is linear in the same columns? Both are "
         "judged by rows that they have not seen."

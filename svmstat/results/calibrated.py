@@ -71,6 +71,11 @@ class Calibrated(Settings):
         return self._fitted.get(lambda: self._fit_maps(n_jobs, progress))
 
     @property
+    def needs_leave_one_out(self) -> bool:
+        """Whether the maps are fitted to leave-one-out values."""
+        return kind_of(self.asked, self.n_used) in ("loo", VENN_ABERS)
+
+    @property
     def has_maps(self) -> bool:
         """Whether the maps have been made."""
         return self._fitted.value is not None

@@ -121,14 +121,19 @@ class Resampled(Predicting):
             A number of stratified folds, at least 2, which are the same whenever they are asked for, and keep groups
             together; by default 10, or as many as there are groups if these are fewer. Or a splitter of scikit-learn,
             or the fold label of each of the N rows of the data, as for blocks of time or space: a row must be held out
-            no more than once, those that never are do not count, and a group is held out whole. The map of the
-            probabilities is then made anew too, as `svm` makes it of the rows that the fit of the fold has seen.
+            no more than once, those that never are do not count, and a group is held out whole.
         n_jobs, progress
             As in `loo`.
 
         Returns
         -------
         Evidence
+
+        Notes
+        -----
+        The map of the probabilities is made anew for each fold, as `svm` makes it of the rows that the fit of the fold
+        has seen; but with calibration="kfold", and "auto" beyond 5000 rows, and a number of folds it is that of the
+        values of the other rows by five folds.
 
         Examples
         --------
@@ -139,7 +144,7 @@ class Resampled(Predicting):
         """
         splits = self.splits(folds)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        if splits.given:
+        if splits.given or self.needs_leave_one_out:
             found = self._unseen_by_refits(splits, n_jobs, progress)
         else:
             maps, by, _ = self.fitted_maps(n_jobs, progress)
@@ -219,8 +224,13 @@ class Resampled(Predicting):
 
     @property
     def left_out_folds(self) -> int | None:
-        """In how many folds rows are held out; None where each is left out on its own, being few or it being known."""
-        return None if self._loo.value is not None or self.n_used <= MOST_LEFT_OUT else self.default_folds
+        """In how many folds rows are held out; None where each is left out on its own, as usual or being known."""
+        return None if self._loo.value is not None else self.usual_folds
+
+    @property
+    def usual_folds(self) -> int | None:
+        """In how many folds rows are held out if nothing is known; None where they are few, or the map leaves out each."""
+        return None if self.n_used <= MOST_LEFT_OUT or self.needs_leave_one_out else self.default_folds
 
     @property
     def _how_one_by_one(self) -> str:

@@ -15,7 +15,6 @@ from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import show
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.unseen import MOST_LEFT_OUT
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled
 from svmstat.results.term_table import term_table
@@ -358,7 +357,7 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
     )
     if held_out is not None:
         return (f"{own}.", *held_out_notes(held_out), *chosen_notes([fit.optimism]))
-    how = "loo()" if fit.n_used <= MOST_LEFT_OUT else "kfold()"
+    how = "loo()" if fit.usual_folds is None else "kfold()"
     return (
         f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",
     )

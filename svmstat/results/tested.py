@@ -19,7 +19,6 @@ from svmstat.resampling.predicted import How, held_out_score
 from svmstat.resampling.relabelled import Refit, first_of_points, points_of, refits
 from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, residuals, statistics
-from svmstat.resampling.unseen import MOST_LEFT_OUT
 from svmstat.results.resampled import Resampled
 
 _MOST_PERMUTED = 10**7
@@ -308,9 +307,7 @@ class Tested(Resampled):
     @property
     def _how(self) -> How:
         """How its probabilities are made and its rows held out, for replicates to be treated alike."""
-        kind = self.maps.kind
-        whole = kind == "loo" or self.n_used <= MOST_LEFT_OUT
-        return How(self.maps.coupling, kind, None if whole else self.default_folds)
+        return How(self.maps.coupling, self.maps.kind, self.usual_folds)
 
     def _all_held_out(self, n_jobs: int | None, progress: bool) -> Evidence:
         """The held-out predictions, of every row."""

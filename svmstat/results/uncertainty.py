@@ -22,7 +22,7 @@ from svmstat.resampling.replicates import (
     spread,
 )
 from svmstat.resampling.splits import stratified
-from svmstat.resampling.unseen import MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
+from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.resampled import Resampled
 
@@ -316,7 +316,7 @@ class Uncertain(Resampled):
         A map of leave-one-out values will not do: each value leans away from its row's class, and of a fit with hardly
         any signal the map makes up for that, so that the rows of the fit look likely by it and new rows do not.
         """
-        if self.n_used <= MOST_LEFT_OUT or self._loo.value is not None:
+        if self.left_out_folds is None:
             return unseen(self.machine, self.left_out(self.shape.two), self.insample_maps, None)
         return unseen_by_folds(self.machine, self.insample_maps, None, stratified(self.machine, self.default_folds))
 

@@ -50,27 +50,33 @@ def test_a_loop_of_maps(calibration, coupling, K):
     assert loo.n_failed == 0
 
 
-def test_folds_are_fits_without_them(K):
-    """By the maps of the fits to the other folds, and by that of the held-out values of the other rows."""
+@pytest.mark.parametrize("calibration", ["insample", "loo", "venn-abers"])
+def test_folds_are_fits_without_them(calibration, K):
+    """With the map that each fit has by its own rows: nothing that is said of a fold depends on its labels."""
     data = standardised(sample(K, 60, seed=4))
-    options = {"C": 2.0, "gamma": 0.5, "scale": False}
-    own, held = (svm("y ~ x + z", data, calibration=kind, **options) for kind in ("insample", "loo"))
-    folds, mapped = own.kfold(4), held.kfold(4)
-    assert folds.how == mapped.how == "4 folds"
-    f = folds.values
-    np.testing.assert_array_equal(f, mapped.values)
+    options = {"C": 2.0, "gamma": 0.5, "scale": False, "calibration": calibration}
+    fit = svm("y ~ x + z", data, **options)
+    folds = fit.kfold(4)
+    assert folds.how == "4 folds"
     from_fits = 0
     for fold in range(4):
-        rows = _fold(own, fold)
-        refit = svm("y ~ x + z", data[~rows], calibration="insample", **options)
-        np.testing.assert_allclose(f[rows], matrix(refit.decision_function(data[rows])), atol=TOL_FIT)
+        rows = _fold(fit, fold)
+        refit = svm("y ~ x + z", data[~rows], **options)
+        np.testing.assert_allclose(folds.values[rows], matrix(refit.decision_function(data[rows])), atol=TOL_FIT)
         np.testing.assert_allclose(folds.probability[rows], refit.predict_proba(data[rows]), atol=TOL_FIT)
         assert (folds.error[rows] == (refit.predict(data[rows]) != data["y"][rows])).all()
         from_fits += rows.sum()
     assert from_fits == 60
-    out = held.fitted_maps().by
+    by_compare = compare(fit, svm("y ~ x", data, **options), folds=fit.splits(4).fold)["svm rbf 1"]
+    assert by_compare.score == pytest.approx(folds.score, rel=1e-12)
+
+
+def test_folds_by_a_map_of_folds_have_that_of_the_other_rows(K):
+    """calibration="kfold", as for many rows: no fit is made for the map but those of its five folds."""
+    fit = svm("y ~ x + z", standardised(sample(K, 60, seed=4)), C=2.0, gamma=0.5, scale=False, calibration="kfold")
+    folds, out = fit.kfold(4), fit.fitted_maps().by
     for k in range(0, 60, 7):
-        np.testing.assert_allclose(mapped.probability[k], by_hand(held, f, out, k, 1.0), rtol=TOL, atol=TOL)
+        np.testing.assert_allclose(folds.probability[k], by_hand(fit, folds.values, out, k, 1.0), rtol=TOL, atol=TOL)
 
 
 def _fold(fit, which):

@@ -115,7 +115,8 @@ def test_kernels_on_columns_lose_theirs(data):
 
 
 def test_beyond_many_rows_folds_are_held_out(monkeypatch):
-    monkeypatch.setattr("svmstat.results.resampled.MOST_LEFT_OUT", 50)
+    for module in ("resampled", "calibrated"):
+        monkeypatch.setattr(f"svmstat.results.{module}.MOST_LEFT_OUT", 50)
     fit = fitted(sample(2, 90, seed=4), "y ~ x + site")
     tests = fit.drop1()
     assert "CV score, 10 folds" in str(tests)
