@@ -70,6 +70,8 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     if held_out is not None and held_out.n_failed and np.isnan(held_out.score):
         rows = "row" if held_out.n_failed == 1 else "rows"
         yield f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing."
+    if held_out is not None and fit.event is not None:
+        yield from _undecided(fit, held_out)
     counts = fit.confusion.sum(axis=1)
     if counts.min() < FEW:
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
@@ -92,6 +94,17 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
             f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
             f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data{_as_weighted(fit)})."
+        )
+
+
+def _undecided(fit: Resampled, held_out: Evidence) -> Iterator[str]:
+    """Where rows lie on the boundary itself, and which level they count as."""
+    n = int(np.count_nonzero((held_out.values[:, 0] == 0.0) & (held_out.weights > 0.0)))
+    other = next(level for level in fit.classes if level != fit.event)
+    if n:
+        yield (
+            f"Held out, f is 0 in {n} {'row' if n == 1 else 'rows'}: neither level is predicted, and errors count "
+            f"{'it' if n == 1 else 'them'} as {fit.response_name} = {other}."
         )
 
 

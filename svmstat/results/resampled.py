@@ -229,7 +229,7 @@ class Resampled(Predicting):
 
     @property
     def usual_folds(self) -> int | None:
-        """In how many folds rows are held out if nothing is known; None where they are few, or the map leaves out each."""
+        """In how many folds rows are held out; None where each is left out: they are few, or the map needs it."""
         return None if self.n_used <= MOST_LEFT_OUT or self.needs_leave_one_out else self.default_folds
 
     @property

@@ -152,3 +152,16 @@ def test_numbers_that_are_missing_have_a_reason():
         svm("y ~ a + b", data)
     )
     assert "could not be held out" not in said(svm("y ~ a + b", data[1:]))
+
+
+@pytest.mark.parametrize("event", [0, 1])
+def test_rows_on_the_boundary_are_counted(event):
+    """The fourth row lies in the middle of the others, and the third in that of its neighbours."""
+    x = np.array([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
+    fit = svm("y ~ x", pd.DataFrame({"x": x, "y": (x >= 0).astype(int)}), kernel="linear", event=event)
+    loo = fit.loo()
+    assert np.flatnonzero(loo.values == 0.0).tolist() == [2, 3]
+    words = f"Held out, f is 0 in 2 rows: neither level is predicted, and errors count them as y = {1 - event}."
+    assert words in said(fit)
+    assert loo.error.iloc[2:4].tolist() == ([0.0, 1.0] if event else [1.0, 0.0])
+    assert "f is 0" not in said(svm("y ~ a + b", frame()))
