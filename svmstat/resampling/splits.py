@@ -20,6 +20,8 @@ _SEED = 0
 
 LEAST = 2
 
+_DIGITS = 10
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
@@ -72,18 +74,42 @@ class Splits:
 
 
 def stratified(machine: Posed, k: int, rng: np.random.Generator | None = None) -> Splits:
-    """k stratified folds, units or rows that are copies of each other in one; by default always the same ones."""
+    """k stratified folds, units or rows that are copies of each other in one.
+
+    By default always the same ones, whatever the order of the rows and of the columns and the sign of each.
+    """
+    drawn, units = rng is not None, machine.units
     rng = np.random.default_rng(_SEED) if rng is None else rng
-    units = machine.units
     if units is not None and units.grouped:
         members = np.eye(machine.n_classes)[machine.codes] * machine.weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
     else:
-        of_group, used = np.full(len(machine.group_codes), -1), machine.groups.weights > 0
+        of_group, used = np.full(len(machine.group_codes), -1), np.flatnonzero(machine.groups.weights > 0)
+        used = used if drawn else used[_order(machine, used)]
         of_group[used] = assign_folds(machine.group_codes[used].astype(float), k, rng)
         fold = machine.groups.to_rows(of_group)
     kept = "folds of groups" if units is not None and units.grouped else "folds"
     return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")
+
+
+def _order(machine: Posed, groups: Codes) -> Codes:
+    """The order of groups of equal rows by what no order, sign or reference level of columns changes.
+
+    That is the distance from the mean of their class, and then from that of all; the rest as their values are.
+    """
+    if not machine.kernel.of_rows:
+        return np.arange(len(groups))
+    X, codes = machine.X[machine.groups.first[groups]], machine.group_codes[groups]
+    own = np.empty_like(X)
+    for k in np.unique(codes):
+        own[codes == k] = X[codes == k].mean(axis=0)
+    from_own, from_all = (_rounded(((X - centre) ** 2).sum(axis=1)) for centre in (own, X.mean(axis=0)))
+    return np.lexsort((from_all, from_own))
+
+
+def _rounded(squares: Floats) -> Floats:
+    """Without the digits that hang on the order of a sum."""
+    return np.round(squares / (squares.max() or 1.0), _DIGITS)
 
 
 def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: int | None = None) -> int:

@@ -6,7 +6,6 @@ from levels import COUPLINGS, matrix, sample, standardised
 
 from svmstat import compare, svm
 from svmstat.calibration import Maps, fit_platt
-from svmstat.resampling.folds import assign_folds
 
 # A map by Newton's method from the full one and from nothing.
 TOL = 1e-9
@@ -60,7 +59,7 @@ def test_folds_are_fits_without_them(calibration, K):
     assert folds.how == "4 folds"
     from_fits = 0
     for fold in range(4):
-        rows = _fold(fit, fold)
+        rows = fit.splits(4).fold == fold
         refit = svm("y ~ x + z", data[~rows], **options)
         np.testing.assert_allclose(folds.values[rows], matrix(refit.decision_function(data[rows])), atol=TOL_FIT)
         np.testing.assert_allclose(folds.probability[rows], refit.predict_proba(data[rows]), atol=TOL_FIT)
@@ -77,13 +76,6 @@ def test_folds_by_a_map_of_folds_have_that_of_the_other_rows(K):
     folds, out = fit.kfold(4), fit.fitted_maps().by
     for k in range(0, 60, 7):
         np.testing.assert_allclose(folds.probability[k], by_hand(fit, folds.values, out, k, 1.0), rtol=TOL, atol=TOL)
-
-
-def _fold(fit, which):
-    """Which rows are in a fold."""
-    groups = fit.machine.groups
-    fold = assign_folds(fit.machine.group_codes.astype(float), 4, np.random.default_rng(0))
-    return (fold == which)[groups.of_row]
 
 
 def test_workers_and_repetition_change_nothing(K):
@@ -142,3 +134,17 @@ def test_the_null_of_folds_is_of_rows_that_their_fits_have_seen(K):
             null -= 2.0 * weights[k] * np.log(seen[codes[k]] / seen.sum())
         assert found.null_score == pytest.approx(null)
         assert found.rsquared == pytest.approx(1.0 - found.score / null)
+
+
+@pytest.mark.parametrize("formula", ["y ~ site + z + x", "y ~ x + z + C(site, levels=['c', 'a', 'b'])", "y ~ w + site + z"])
+def test_the_folds_of_a_fit_know_neither_order_nor_sign_of_columns(formula, K):
+    """A predictor turned round is the column w; the levels of a factor come in any order."""
+    rng = np.random.default_rng(8)
+    data = sample(K, 90, seed=7)
+    data["site"] = np.array(list("abc"))[rng.integers(3, size=90)]
+    data["w"] = -data["x"]
+    fit, other = (svm(each, data, C=2.0, calibration="kfold") for each in ("y ~ x + z + site", formula))
+    np.testing.assert_array_equal(other.splits(5).fold, fit.splits(5).fold)
+    np.testing.assert_allclose(other.predict_proba(), fit.predict_proba(), atol=TOL_FIT)
+    turned = data[::-1].reset_index(drop=True)
+    np.testing.assert_array_equal(svm(formula, turned, C=2.0).splits(5).fold[::-1], fit.splits(5).fold)
