@@ -52,11 +52,12 @@ def span_values(problem: BoxQP, solution: Solution, weights: Floats) -> Floats:
     array([-3.,  1., -1.,  3.])
     """
     y, f, taken = problem.signs, solution.decision.copy(), _taken(solution, weights)
-    if len(free := np.flatnonzero(solution.free)) > 1:
+    on_margin = _on_margin(problem, solution)
+    if np.count_nonzero(on_margin) > 1:
         moved = np.flatnonzero(taken > 0)
-        f[moved] -= y[moved] * taken[moved] * _squared_spans(problem, solution, free)[moved]
+        f[moved] -= y[moved] * taken[moved] * _squared_spans(problem, solution, on_margin)[moved]
     else:
-        lone = np.ones(problem.n, bool) if len(free) == 0 else taken > 0
+        lone = taken > 0 if solution.free.any() else np.ones(problem.n, bool)
         f[lone] = _without_free(problem, solution, taken)[lone]
     for sign in (1.0, -1.0):
         of_class = y == sign
@@ -73,25 +74,34 @@ def machine_span(machine: Machine) -> Floats:
     return np.where((of_row >= 0)[:, None], of_group[of_row], machine.decision_values)
 
 
+def _on_margin(problem: BoxQP, solution: Solution) -> NDArray[np.bool_]:
+    """(m,) the free vectors, and those that would be free in another solution with the same f.
+
+    These lie on the margin too, as far as can be told, with an α that happens to be at its bound.
+    """
+    within = np.abs(problem.signs * solution.decision - problem.margin) <= solution.resolution
+    return np.asarray(solution.free | (within & (solution.upper > 0)))
+
+
 def _taken(solution: Solution, weights: Floats) -> Floats:
     """(m,) by how much α_k has to fall for one copy of row k to be gone."""
     left = solution.upper * (1.0 - np.minimum(weights, 1.0) / weights)
     return np.maximum(solution.alpha - left, 0.0)
 
 
-def _squared_spans(problem: BoxQP, solution: Solution, free: NDArray[np.intp]) -> Floats:
-    """(m,) S_k² of the support vectors, two or more of which are ``free``; zero for other rows.
+def _squared_spans(problem: BoxQP, solution: Solution, free: NDArray[np.bool_]) -> Floats:
+    """(m,) S_k² of the support vectors and the ``free`` (m,), two or more; zero for other rows.
 
     A vector that depends on the free ones has S_k = 0, and so has one that it can stand for.
     """
-    basis, squared = basis_of(problem, solution), np.zeros(problem.n)
+    basis, squared = basis_of(problem, solution, free), np.zeros(problem.n)
     own = basis.inverse.diagonal()[1:]
     squared[basis.rows] = np.divide(1.0, own, out=np.zeros(len(own)), where=own > 0)
-    rest = np.setdiff1d(np.flatnonzero(solution.alpha > 0), basis.rows)
+    rest = np.setdiff1d(np.flatnonzero((solution.alpha > 0) | free), basis.rows)
     v = np.vstack([np.ones(len(rest)), problem.gram.cross(basis.rows, rest)])
     parts = basis.inverse @ v
     squared[rest] = np.maximum(problem.gram.diagonal[rest] - (v * parts).sum(axis=0), 0.0)
-    dependent = np.isin(rest, free)
+    dependent = free[rest]
     squared[rest[dependent]] = 0.0
     squared[basis.rows[(np.abs(parts[1:, dependent]) > _PART).any(axis=1)]] = 0.0
     return squared

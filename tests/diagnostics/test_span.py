@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from levels import repeated, sample
+from scipy.special import expit
 
-from svmstat import datasets, svm
+from svmstat import datasets, svm, tune
 from svmstat.diagnostics.span import machine_span, span_values
 from svmstat.kernels import Linear
 from svmstat.machine import contrasts, fit_machine
@@ -119,3 +121,20 @@ def test_pairs_without_a_row_keep_their_values(K):
     got, elsewhere = machine_span(machine), machine.signs == 0
     np.testing.assert_array_equal(got[elsewhere], machine.decision_values[elsewhere])
     assert (got[~elsewhere] != machine.decision_values[~elsewhere]).any()
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize("seed", [4, 13, 27, 34])
+def test_no_value_depends_on_which_of_many_solutions_was_found(kernel, seed):
+    """Of rows on a grid, or where h = 0, many α have the same f: one alone finds another than a path of costs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(20, 60)), 2))
+    data = pd.DataFrame(X.round() if seed % 2 else X, columns=["a", "b"])
+    data["y"] = rng.random(len(X)) < expit(X[:, 0])
+    data.loc[:3, "y"] = [True, False, True, False]
+    costs, search = [0.01, 0.1, 1.0, 10.0, 100.0], {"kernel": kernel, "criterion": "span", "score": "loss"}
+    along = tune("y ~ a + b", data, C=costs, **search).table["score"]
+    for C, score in zip(costs, along, strict=True):
+        alone = tune("y ~ a + b", data, C=[C], **search).table["score"].iloc[0]
+        assert score == pytest.approx(alone, rel=1e-6)

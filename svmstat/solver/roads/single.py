@@ -4,6 +4,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
@@ -227,8 +228,10 @@ def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, nois
     return None
 
 
-def basis_of(problem: BoxQP, solution: Solution) -> Basis:
-    """The basis of a solution, computed if it was found without one."""
+def basis_of(problem: BoxQP, solution: Solution, rows: NDArray[np.bool_] | None = None) -> Basis:
+    """The basis of a solution, computed if it was found without one; or of other ``rows`` (n,) than its free ones."""
+    if rows is not None and (rows != solution.free).any():
+        return fresh_basis(problem.gram, rows, problem.sums)
     return fresh_basis(problem.gram, solution.free, problem.sums) if solution.basis is None else solution.basis
 
 
