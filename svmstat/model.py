@@ -238,7 +238,7 @@ def _posing(asked: Mapping[str, Any], env: Mapping[str, Any]) -> Posing:
     prepared.check_bounds([float(C)], resolved)
     untuned = (
         *(("C",) if C is _C and nu is None else ()),
-        *(("gamma",) if isinstance(chosen.parameters.get("gamma"), str) and not frame.design.additive else ()),
+        *(("gamma",) if chosen.parameters.get("gamma") == _GAMMA and not frame.design.additive else ()),
     )
     return Posing(prepared, chosen, float(C), resolved, untuned, source.kind)
 

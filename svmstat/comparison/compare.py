@@ -55,7 +55,9 @@ def compare(
         weights of the other models say.
     folds : int, splitter, column name or array_like, optional
         Leave out each of so many stratified folds instead of each row or group; or those of a splitter of scikit-learn
-        that holds out no row twice, or of fold labels of the rows of the data.
+        that holds out no row twice, or of fold labels of the rows of the data. Of a number of folds, and for
+        ``nested``, a row of weight w is in one fold with all its weight; rows that are copies of each other may be in
+        several, as may all that share a few discrete values, and are predicted by fits that have seen their like.
     nested : bool
         Whether to compute the difference of scores by nested cross-validation too [Bates, Hastie & Tibshirani 2023],
         for which every model is fitted 55 times for each of the ``repeats``.

@@ -28,15 +28,21 @@ _OF_LEVEL = {
 _OF_HELD_OUT = ("calibration_slope", "calibration_intercept")
 """In-sample the map makes these what they should be."""
 
-HELD_OUT_NOTES = (
+_HELD_OUT = (
     "Standard errors take rows for independent; they are of what fits to samples of this size are worth, not of this "
     "fit. In simulations (python -m benchmarks validity evidence) +-1.96 of that of -2 log-likelihood covers this in "
     "0.76 to 0.98 of samples of 100 to 634 rows, in 0.74 to 0.88 of 50: least for flexible kernels and columns of "
     "noise.",
     "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200. Calibrated probabilities "
-    "have slope 1 and intercept 0; where the map was fitted to held-out values they are near that by construction, and "
-    ".reliability() tells more.",
+    "have slope 1 and intercept 0; ",
 )
+_NEAR = {
+    True: "where the map was fitted to held-out values they are near that by construction, and .reliability() tells "
+    "more.",
+    False: "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() "
+    "tells more.",
+}
+"""Of two levels, and of more."""
 
 _BY_GROUP = (
     "Groups are held out whole, and standard errors are over {G} groups, independent of each other: they are of what "
@@ -54,13 +60,14 @@ _PROBABILITY = (
 
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
-    units = held_out.units
+    units, (of_rows, of_ranks) = held_out.units, _HELD_OUT
+    of_ranks += _NEAR[held_out.shape.two]
     if units is None:
-        return HELD_OUT_NOTES
+        return of_rows, of_ranks
     if not units.grouped:
-        return (_PROBABILITY.format(n=units.count), *HELD_OUT_NOTES)
+        return _PROBABILITY.format(n=units.count), of_rows, of_ranks
     few = _FEW.format(least=_FEW_GROUPS) if units.count < _FEW_GROUPS else ""
-    return (_BY_GROUP.format(G=units.count, few=few), *HELD_OUT_NOTES[1:])
+    return _BY_GROUP.format(G=units.count, few=few), of_ranks
 
 
 _CHOSEN = "The held-out numbers are those of the best of many fits, and too good for that: "

@@ -109,7 +109,8 @@ def _order(machine: Posed, groups: Codes) -> Codes:
 
 def _rounded(squares: Floats) -> Floats:
     """Without the digits that hang on the order of a sum."""
-    return np.round(squares / (squares.max() or 1.0), _DIGITS)
+    rounded: Floats = np.round(squares / max(float(squares.max()), np.finfo(float).tiny), _DIGITS)
+    return rounded
 
 
 def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: int | None = None) -> int:

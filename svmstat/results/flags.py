@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
+from svmstat.kernels import Kernel
 from svmstat.objective import predictive
 from svmstat.results.resampled import Resampled
 
@@ -16,8 +18,8 @@ FEW = 30
 _ALIKE, _UNLIKE = 0.95, 0.05
 """Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
 
-_LONG = 100
-"""Characters of a formula that is not repeated."""
+_LONG, _SHORT = 100, 40
+"""Characters of a formula that is not repeated, and of another argument that is."""
 
 _SAMPLE = 200
 """Rows from which that is estimated."""
@@ -29,7 +31,7 @@ def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
         yield from _no_better(fit, held_out)
     level = fit.apparent.predicts_one_level
     if level is not None:
-        yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit)}."
+        yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."
     elif held_out is not None:
         yield from _more_errors(fit, held_out)
 
@@ -53,8 +55,8 @@ def _no_better(fit: Resampled, held_out: Evidence) -> Iterator[str]:
     numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
     if found <= 0.0:
         yield (
-            f"held out, the probabilities are no better than the class frequencies {numbers}): nothing here tells the "
-            "levels apart."
+            f"held out, the probabilities are no better than the class frequencies {numbers}): this fit does not tell "
+            "the levels apart."
         )
     elif found <= 2.0 * se:
         yield (
@@ -72,7 +74,7 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         yield f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing."
     if held_out is not None and fit.event is not None:
         yield from _undecided(fit, held_out)
-    counts = fit.confusion.sum(axis=1)
+    counts = _rows_of_levels(fit)
     if counts.min() < FEW:
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
         yield (
@@ -93,7 +95,7 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
             f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
-            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data{_as_weighted(fit)})."
+            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data{_as_asked(fit)})."
         )
 
 
@@ -108,10 +110,31 @@ def _undecided(fit: Resampled, held_out: Evidence) -> Iterator[str]:
         )
 
 
-def _as_weighted(fit: Resampled) -> str:
-    """What else a search needs to be told."""
-    weight_type = "" if fit.weight_type == "frequency" else f", weight_type={fit.weight_type!r}"
-    return f"{', weights=...' if weight_type else ''}{weight_type}{', groups=...' if fit.groups is not None else ''}"
+def _rows_of_levels(fit: Resampled) -> pd.Series:
+    """How many rows have each level, copies counted; probability weights do not make rows."""
+    if fit.weight_type == "frequency":
+        return fit.confusion.sum(axis=1)
+    codes = fit.frame.codes[fit.frame.weights > 0]
+    return pd.Series(np.bincount(codes, minlength=len(fit.classes)), index=fit.confusion.index)
+
+
+def _as_asked(fit: Resampled) -> str:
+    """What else the call of the fit says; a search that is to be of the same rows and machine says it too."""
+    given = getattr(getattr(fit, "call", None), "given", {})
+    left = {"formula", "data", "nu", *fit.untuned}
+    return "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
+
+
+def _told(value: object) -> str:
+    """A short value as it was written.
+
+    Examples
+    --------
+    >>> _told("linear"), _told({"fp": 1, "fn": 5}), _told(np.arange(9))
+    ("'linear'", "{'fp': 1, 'fn': 5}", '...')
+    """
+    text = repr(value) if isinstance(value, str | int | float | dict | Kernel) else ""
+    return text if 0 < len(text) <= _SHORT else "..."
 
 
 def _knows_groups(by_group: Evidence, by_row: Evidence) -> Iterator[str]:
@@ -136,12 +159,12 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
     return "" if p.isna().any() else f" (the held-out probabilities span {p.min():.2f} to {p.max():.2f})"
 
 
-def _cause(fit: Resampled) -> str:
+def _cause(fit: Resampled, level: object) -> str:
     """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
     alike = _alikeness(fit)
-    weighted = fit.decision.priors is not None or fit.decision.costs is not None or fit.class_weight is not None
-    if weighted:
-        given = [name for name in ("priors", "costs") if getattr(fit.decision, name) is not None] or ["class_weight"]
+    given = [name for name in ("priors", "costs") if getattr(fit.decision, name) is not None] or ["class weights"]
+    weights = fit.decision.class_weight
+    if weights[level] > min(weights.values()):
         return (
             f"{' and '.join(given)} move the rule so far that no row is beyond it; without them, or with a larger C, "
             "it may tell rows apart"
@@ -152,7 +175,15 @@ def _cause(fit: Resampled) -> str:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
         return "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further"
-    return f"C = {fit.C:.4g} is so small that all rows of a level are at their bound; take a larger one"
+    if np.all(np.isinf(fit.margin)):
+        return (
+            f"to this kernel a mean of the rows with {fit.response_name} = {level} is one of the others, so that h = 0 "
+            "whatever C is; costs, class_weight or another kernel may tell rows apart"
+        )
+    return (
+        f"at C = {fit.C:.4g} all rows of a level are at their bound; a larger C, or costs or class_weight for other "
+        "levels, may tell rows apart"
+    )
 
 
 def _alikeness(fit: Resampled) -> float | None:

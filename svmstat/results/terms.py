@@ -53,7 +53,8 @@ class Termed(Resampled, Updated):
             Which of the terms; by default all.
         nested : bool
             Whether the change is computed by nested cross-validation too [Bates, Hastie & Tibshirani 2023], as in
-            `compare`, for which there are 55 fits for each term and each of the ``repeats``.
+            `compare`, for which there are 55 fits for each term and each of the ``repeats``. The folds are those of
+            `compare`: a row of weight w is in one of them, and copies of a row may be in several.
         repeats : int
             The number of splits into ten folds for ``nested``.
         rng : int or Generator, optional

@@ -109,7 +109,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
         Chapelle 2000], for where these take too long: see `svmstat.diagnostics.span`; the generalized approximate cross
-        validation of the fit to all rows, for the hinge loss [000: 12]; or GCKL, which that estimates, in a simulation
+        validation of the fit to all rows, for the hinge loss [000: 12], which where α is not unique depends on which of
+        the solutions was found, see `SVMResults.gacv`; or GCKL, which that estimates, in a simulation
         where the true probabilities are known. `minimax` and `neyman_pearson` choose (ν₊, ν₋) and the kernel by false
         alarms P_F and misses P_M in stratified k-fold [004].
     search : {"grid", "coordinate", "coordinate_2d", "balanced", "bias"}
@@ -155,7 +156,11 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         As in `svm`; with groups "loo" leaves out groups, and standard errors are over them. "span" and "gacv", which
         approximate leaving out single rows, and neyman_pearson(a, delta), which counts rows, are not for groups.
     event, subset, na_action, scale, calibration, coupling
-        As in `svm`; the scores judge the probabilities that a fit with this ``calibration`` would report.
+        As in `svm`. With "loo" the score is of the probabilities that a fit with this ``calibration`` reports, as
+        `SVMResults.loo` has it. With "kfold" they are by one map of this kind for the held-out values of all folds,
+        without the row, or the fold that was given; `SVMResults.kfold` makes the map of each fold anew, which at every
+        point would cost a leave-one-out for each fold. With "span" they are by Platt's map of the values that it tells,
+        whatever the calibration, for speed with the row itself.
 
     Returns
     -------

@@ -136,7 +136,9 @@ def test_the_null_of_folds_is_of_rows_that_their_fits_have_seen(K):
         assert found.rsquared == pytest.approx(1.0 - found.score / null)
 
 
-@pytest.mark.parametrize("formula", ["y ~ site + z + x", "y ~ x + z + C(site, levels=['c', 'a', 'b'])", "y ~ w + site + z"])
+@pytest.mark.parametrize(
+    "formula", ["y ~ site + z + x", "y ~ x + z + C(site, levels=['c', 'a', 'b'])", "y ~ w + site + z"]
+)
 def test_the_folds_of_a_fit_know_neither_order_nor_sign_of_columns(formula, K):
     """A predictor turned round is the column w; the levels of a factor come in any order."""
     rng = np.random.default_rng(8)

@@ -1,5 +1,6 @@
 """What a summary says in words: each flag is raised where it belongs, and not elsewhere."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -66,10 +67,10 @@ def test_defaults_are_named_with_the_call_that_would_choose_them():
 CAUSES = {
     "priors": ({"priors": {False: 0.99, True: 0.01}}, "priors move the rule so far that no row is beyond it"),
     "costs": ({"costs": {"fp": 1e3}}, "costs move the rule so far"),
-    "class weights": ({"class_weight": {True: 1e-3}}, "class_weight move the rule so far"),
+    "class weights": ({"class_weight": {True: 1e-3}}, "class weights move the rule so far"),
     "wide": ({"gamma": 1e-5}, "to this kernel all rows look alike; a larger gamma"),
     "narrow": ({"gamma": 1e5, "C": 1e-2}, "to this kernel no row resembles another; a smaller gamma"),
-    "small C": ({"C": 1e-4, "gamma": 0.3}, "C = 0.0001 is so small"),
+    "small C": ({"C": 1e-4, "gamma": 0.3}, "at C = 0.0001 all rows of a level are at their bound"),
 }
 
 
@@ -80,6 +81,19 @@ def test_one_level_for_every_row_has_its_cause(which):
     fit = svm("y ~ a + b", data, **options)
     assert set(fit.predict()) == {False}
     assert f"WARNING: it predicts y = False {ONE_LEVEL}: {cause}" in said(fit).replace("|", "")
+
+
+@pytest.mark.parametrize("options", [{}, {"class_weight": {True: 1.5}}, {"priors": {True: 0.3, False: 0.7}}], ids=str)
+def test_weights_that_call_for_the_other_level_are_no_cause(options):
+    """h = 0 by the linear kernel, which weights like these leave as it is; no C changes that."""
+    data = frame(events=0.1, signal=0.3)
+    data["y"] = np.arange(len(data)) % 10 < 3
+    data["a"] = np.where(data["y"], 0.1, 1.0) * data["a"]
+    fits = [svm("y ~ a", data, kernel="linear", C=C, **options) for C in (0.1, 10.0)]
+    for fit in fits:
+        assert set(fit.predict()) == {False} and np.isinf(fit.margin)
+        cause = "to this kernel a mean of the rows with y = False is one of the others, so that h = 0 whatever C is"
+        assert f"{ONE_LEVEL}: {cause}" in said(fit)
 
 
 def test_a_nu_at_which_the_hulls_meet_is_the_cause():
@@ -112,6 +126,30 @@ def test_few_rows_of_a_level():
     assert f"Only 12 rows have y = True: with fewer than 30 a map of held-out values is {FEW}" in said(
         svm("y ~ a", data)
     )
+
+
+def test_probability_weights_make_no_rows():
+    data = frame(n=200)
+    data["y"] = np.arange(200) < 40
+    few, many = (
+        said(svm("y ~ a", data[k:], weights=np.where(data["y"][k:], w, 1.0), weight_type="probability"))
+        for k, w in ((28, 20.0), (0, 0.1))
+    )
+    assert "Only 12 rows have y = True" in few and FEW not in many
+
+
+CALLS = {
+    "kernel='linear', scale=False": {"kernel": "linear", "scale": False},
+    "weights=..., costs={'fp': 1, 'fn': 2}": {"weights": np.ones(120), "costs": {"fp": 1, "fn": 2}},
+    "gamma=0.3": {"gamma": 0.3},
+    "gamma='median', subset='a > -1'": {"gamma": "median", "subset": "a > -1"},
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_search_that_is_named_is_of_the_same_rows_and_machine(call):
+    text = said(svm("y ~ a + b", frame(), **CALLS[call]))
+    assert f"tune('y ~ a + b', data, {call})." in text and re.search("C = 1 (and gamma = .* are|is the) default", text)
 
 
 @pytest.mark.parametrize("loo", [True, False, None])
