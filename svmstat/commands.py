@@ -335,6 +335,10 @@ def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
     return fields.set_axis(given.index)
 
 
+_MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
+"""What stands for a missing value; pandas would also take the text None for one, which may be a level."""
+
+
 def _read_text(path: Path) -> pd.DataFrame:
     """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
     sep = _separator(path)
@@ -345,7 +349,7 @@ def _read_text(path: Path) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            return pd.read_csv(path, sep=sep, index_col=False)
+            return pd.read_csv(path, sep=sep, index_col=False, keep_default_na=False, na_values=_MISSING)
         except pd.errors.ParserWarning as error:
             raise SvmstatError(
                 f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "

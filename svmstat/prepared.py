@@ -184,5 +184,4 @@ def tell_of_certificate(fit: SVMResults) -> None:
     """Warn if the optimality of a solution could not be certified."""
     if not fit.converged:
         found = f"KKT violation {fit.kkt_violation:.2g}, duality gap {fit.duality_gap:.2g}, rounding {fit.rounding:.2g}"
-        advice = fit.status.advice
-        warn(f"{found}: {advice if fit.nu is None else advice.replace('smaller C', 'larger nu')}", CertificateWarning)
+        warn(f"{found}: {fit.advice}", CertificateWarning)

@@ -10,10 +10,11 @@ import sys
 import warnings
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat import cli, commands, compare, datasets, minimax, neyman_pearson, solver, svm, tune
+from svmstat import cli, commands, compare, datasets, load, minimax, neyman_pearson, solver, svm, tune
 from svmstat.errors import ArgumentError, CertificateWarning
 from svmstat.formula import Untrusted
 from svmstat.kernels import Laplace
@@ -404,7 +405,7 @@ def test_the_laplace_kernel(capsys, tmp_path):
     """A class in svmstat.kernels is all that made it: the command knows its name, and which options are its own."""
     command = ["egg_count > 0 ~ lon + lat", "mackerel", "--kernel", "laplace", "--gamma", "0.5"]
     assert cli.main(["fit", *command]) == 0
-    fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"), kernel=Laplace(gamma=0.5))
+    fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"), kernel="laplace", gamma=0.5)
     assert capsys.readouterr().out == f"{fit.summary()}\n"
     assert "laplace" in str(fit.summary())
     out = tmp_path / "r.html"
@@ -751,6 +752,15 @@ def test_predictions_stand_beside_the_fields_as_they_are_written(tmp_path, capsy
     given, found = data.read_text().splitlines(), capsys.readouterr().out.splitlines()
     assert len(found) == len(given)
     assert all(line.startswith(f"{row},") for row, line in zip(given, found, strict=True))
+
+
+def test_the_text_none_is_a_level(tmp_path, capsys):
+    data = tmp_path / "data.csv"
+    arm = np.resize(["None", "drug", "NA"], len(DATA))
+    DATA.assign(arm=arm).to_csv(data, index=False)
+    assert cli.main(["fit", "y ~ x + arm", str(data), "--save", str(tmp_path / "fit")]) == 0
+    assert f"{(arm == 'NA').sum()} of {len(DATA)} rows have missing values" in capsys.readouterr().err
+    assert load(tmp_path / "fit").frame.design.column_names == ("x", "arm[None]", "arm[drug]")
 
 
 @pytest.mark.parametrize(

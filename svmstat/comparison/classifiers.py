@@ -110,7 +110,7 @@ def observed_of(name: str, frame: ModelFrame, weights: Floats | None) -> Observe
         row = int(np.flatnonzero(w != np.round(w))[0])
         raise DataError(
             f"{name}: a classifier is fitted to every row as often as its weight says, and the weight of row "
-            f"{frame.index[row]!r} is {w[row]:g}: only whole numbers are possible."
+            f"{frame.index[[row]].tolist()[0]!r} is {w[row]:g}: only whole numbers are possible."
         )
     return Observed(name, frame.index, response.levels, frame.codes, w, event)
 

@@ -162,7 +162,7 @@ def check_finite(what: str, numbers: np.ndarray, index: pd.Index) -> None:
     if infinite.any():
         place = np.argwhere(infinite)[0]
         number = numbers[tuple(place)].item()
-        raise DataError(f"{what} is infinite ({number!r}) in row {index[place[0]]!r}.")
+        raise DataError(f"{what} is infinite ({number!r}) in row {index[[place[0]]].tolist()[0]!r}.")
 
 
 def check_finite_columns(where: str, table: Table, names: Iterable[Hashable]) -> None:
@@ -259,7 +259,7 @@ def _uncomputable(where: str, expression: Expression, table: Table, error: Formu
             bad = middle
     row = table.take(np.array([bad - 1]))
     held = ", ".join(f"{name}={row.columns[name].tolist()[0]!r}" for name in expression.columns)
-    place = f"{where} {expression.label} cannot be computed in row {row.index[0]!r}, where {held}"
+    place = f"{where} {expression.label} cannot be computed in row {row.index.tolist()[0]!r}, where {held}"
     return DataError(f"{place}: {explain(error.__cause__ or error)}.")
 
 

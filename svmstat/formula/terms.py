@@ -15,6 +15,10 @@ from patsy.infix_parser import ParseNode
 MOST_TERMS = 100_000
 
 NO_POWER = "'^' is no power here: write (a + b)**2 for interactions, I(x**2) for a square"
+_NO_BAR = (
+    "'|' makes no random effects here: groups=... of svm() says which rows belong together, and I(a | b) is a or b"
+)
+_OF_R = {ast.BitXor: NO_POWER, ast.BitOr: _NO_BAR}
 
 
 class TermReader(Evaluator):
@@ -61,21 +65,21 @@ class DotReader(TermReader):
 
         def python_expression(_: TermReader, node: ParseNode) -> IntermediateExpr:
             code = node.token.extra
-            if _is_xor(code):
-                raise PatsyError(NO_POWER, node)
+            if instead := _instead_of(code):
+                raise PatsyError(instead, node)
             terms = dot(node) if code == "." else [Term([EvalFactor(code, node.origin)])]
             return IntermediateExpr(False, None, False, terms)
 
         self.add_op("PYTHON_EXPR", 0, python_expression)
 
 
-def _is_xor(code: str) -> bool:
-    """Whether the code is ``a ^ b``, which R reads as a power and Python does not."""
+def _instead_of(code: str) -> str | None:
+    """What to write for ``a ^ b`` or ``a | b``, which are a power and a grouping in R and bits in Python."""
     try:
         body = ast.parse(code.strip(), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError):  # told where the names are read
-        return False
-    return isinstance(body, ast.BinOp) and isinstance(body.op, ast.BitXor)
+        return None
+    return _OF_R.get(type(body.op)) if isinstance(body, ast.BinOp) else None
 
 
 def nodes(tree: ParseNode) -> Iterator[ParseNode]:

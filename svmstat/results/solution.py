@@ -162,6 +162,12 @@ class Solved(Calibrated):
         return next((status for status in found if status is not Status.CERTIFIED), Status.CERTIFIED)
 
     @property
+    def advice(self) -> str:
+        """What the status says, and what helps: by nu there is no C to be made smaller."""
+        found = self.status.advice
+        return found if self.nu is None else found.replace("smaller C", "larger nu")
+
+    @property
     def converged(self) -> bool:
         """Whether every certificate holds: KKT violation ≤ 1e-8, and a rounding of f ≤ 1e-6 of its spread."""
         return self.status is Status.CERTIFIED

@@ -369,7 +369,7 @@ def unreliable(fit: Resampled) -> tuple[str, ...]:
     if not fit.converged:
         warnings.append(
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
-            f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.status.advice}."
+            f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.advice}."
         )
     if fit.has_maps and not np.all(fit.calibration.converged):
         warnings.append("the Platt calibration did not converge; do not rely on the probabilities.")

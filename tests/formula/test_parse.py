@@ -80,6 +80,7 @@ def test_places():
         ("y ~ 2*a", "numbers besides", 4),
         ("y ~ b + a^2", "'^' is no power here", 8),
         ("y ~ (a + b)^2", "'^' is no power here", 11),
+        ("y ~ a + (1|b)", "'|' makes no random effects here: groups=", 8),
         ("y ~ 1", "no predictors", 0),
         ("y ~ a - a", "no predictors", 0),
         ("~ a", "no response", 0),

@@ -59,6 +59,7 @@ def fake(classes=(False, True), **changes):
         duality_gap=2.2e-12,
         converged=True,
         status=Status.CERTIFIED,
+        advice=Status.UNCERTIFIED.advice,
         intercept=0.5132891,
         intercept_interval=(0.5132891, 0.5132891),
         intercept_is_unique=True,

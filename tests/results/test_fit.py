@@ -11,6 +11,8 @@ from levels import KERNELS, assert_same_fit, matrix, sample, votes
 
 from svmstat import compare, datasets, etable, svm, tune
 from svmstat.errors import DataError, UnavailableError
+from svmstat.results import SVMResults
+from svmstat.solver import Status
 
 # Predictions of the rows of the fit repeat its sums in another order.
 TOL = 1e-10
@@ -487,3 +489,11 @@ def test_frame_and_matrix_are_those_of_the_rows_that_are_used(K):
     assert fit.model_matrix.index.equals(used.index)
     close(fit.decision_function(fit.model_frame), fit.decision_values)
     close(fit.machine.decision_function(fit.model_matrix.to_numpy()), fit.machine.decision_values)
+
+
+@pytest.mark.parametrize(("options", "remedy"), [({"nu": 0.4}, "a larger nu or"), ({"C": 2.0}, "a smaller C or")])
+def test_what_helps_a_fit_that_is_not_certified(options, remedy, monkeypatch):
+    fit = svm("y ~ x + z", sample(2, 40, seed=1), **options)
+    monkeypatch.setattr(SVMResults, "status", Status.UNCERTIFIED)
+    monkeypatch.setattr(SVMResults, "converged", False)
+    assert remedy in fit.advice and remedy in " ".join(str(fit.summary()).split())
