@@ -17,7 +17,6 @@ import pytest
 from svmstat import cli, commands, compare, datasets, load, minimax, neyman_pearson, solver, svm, tune
 from svmstat.errors import ArgumentError, CertificateWarning
 from svmstat.formula import Untrusted
-from svmstat.kernels import Laplace
 from svmstat.reporting.summary import Summary
 
 DATA = pd.DataFrame({"y": [0, 1, 1, 0], "x": [0.5, 1.5, 2.5, 3.5], "g": ["a", "b", "a", "b"]})
