@@ -24,11 +24,7 @@ from svmstat.tuning.edges import warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
-from svmstat.tuning.scores import MEASURES, Point, first_least, paired_se
-
-_TIED = 1e-7
-"""Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
-
+from svmstat.tuning.scores import MEASURES, TIED, Point, first_least, paired_se, within_se
 
 _TOO_LOW = (
     "The least of many scores is too low, for having been chosen. Corrected, it is that of rows that had no part in "
@@ -110,7 +106,7 @@ class CostPlan(Plan):
         along = self.criterion.points(sample, grid.kernels, grid.costs, also, effort)
         points = [of_kernel[j] for j in range(len(grid.costs)) for of_kernel in along]  # C rising, for each the kernels
         scores = np.array([point.score for point in points])
-        chosen = -1 if np.isnan(scores).all() else first_least([(scores, _TIED * abs(np.nanmin(scores)))])
+        chosen = -1 if np.isnan(scores).all() else first_least([(scores, TIED * abs(np.nanmin(scores)))])
         if chosen < 0:
             raise DataError(f"no point of the grid could be scored; the first: {points[0].reason}.")
         row, at = divmod(chosen, len(grid.kernels))
@@ -296,7 +292,7 @@ def _table(
     columns["score_se"] = [point.score_se for point in points]
     if delta_se is not None:
         columns["delta_se"] = np.array(delta_se)
-        columns["within_se"] = columns["score"] - least <= (1.0 + _TIED) * columns["delta_se"]  # equal if one row errs
+        columns["within_se"] = within_se(columns["score"], least, columns["delta_se"])
     columns["error"] = [point.error for point in points]
     columns["n_support"] = [point.n_support for point in points]
     for name in further:

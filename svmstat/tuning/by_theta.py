@@ -30,7 +30,7 @@ from svmstat.tuning.edges import warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
-from svmstat.tuning.scores import Parts, Point, failed, paired_se
+from svmstat.tuning.scores import TIED, Parts, Point, failed, paired_se, within_se
 
 SEARCHES = ("coordinate", "cosso")
 """What ``theta=`` of `tune` may be, besides values."""
@@ -38,7 +38,7 @@ SEARCHES = ("coordinate", "cosso")
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """The values of M, as shares of the number of terms, which is Σθ of equal θ."""
 
-_TIED, _SAME = 1e-7, 1e-9
+_SAME = 1e-9
 _NOT_TESTED = (
     "theta are those of the terms in a sum of kernels of one size, with the sum of their number. They were chosen by "
     "the score, which is too low for that, and so are fits of the chosen terms alone: no p-value of such a fit counts "
@@ -199,7 +199,7 @@ def _scored_columns(points: Sequence[Point], chosen: int) -> dict[str, Any]:
         "score": scores,
         "score_se": [point.score_se for point in points],
         "delta_se": delta_se,
-        "within_se": scores - scores[chosen] <= (1.0 + _TIED) * delta_se,
+        "within_se": within_se(scores, scores[chosen], delta_se),
         "error": [point.error for point in points],
         "n_support": [point.n_support for point in points],
         "status": ["failed" if point.reason else "ok" for point in points],
@@ -282,7 +282,7 @@ class CossoPlan(ThetaPlan):
         if not found:
             raise DataError("no cost could be scored with equal theta: a fold leaves a class without any row.")
         least = min(score for score, _, _ in found)
-        _, C, which = next(each for each in sorted(found, key=_by_cost) if each[0] <= least * (1.0 + _TIED))
+        _, C, which = next(each for each in sorted(found, key=_by_cost) if each[0] <= least * (1.0 + TIED))
         return which, C
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:

@@ -14,6 +14,9 @@ from svmstat.tuning.scores import Parts
 _B = 200
 """Draws: they leave a Monte Carlo error of some hundredth of the score's standard error."""
 
+_MOST_COPIES = 50_000
+"""Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
+
 
 def corrected_score(parts: Sequence[Parts]) -> float:
     """What the score of the least of m points is on rows that had no part in the choice; always by the same draws.
@@ -30,10 +33,14 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     >>> round(least, 3), round(corrected_score(parts), 3)
     (-0.401, 0.005)
     """
-    weights, units = parts[0].weights * parts[0].L, parts[0].units
+    repeats, units = parts[0].weights, parts[0].units
+    weights = repeats * parts[0].L
     each = weights * np.array([part.each for part in parts])
     if units is not None:  # these are drawn, whole
         weights, each = units.sums(weights), units.sums(each.T).T
+    elif (repeats == np.round(repeats)).all() and repeats.sum() <= _MOST_COPIES:
+        of_copy = np.repeat(np.arange(len(repeats)), repeats.astype(int))
+        weights, each = (weights / repeats)[of_copy], (each / repeats)[:, of_copy]
     totals = each.sum(axis=1)
     each -= each[totals.argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.objective.losses import Loss
@@ -11,6 +12,9 @@ from svmstat.objective.measures import share
 from svmstat.objective.units import Units
 
 MEASURES = ("deviance", "error", "weighted_error", "loss")
+
+TIED = 1e-7
+"""Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +203,8 @@ def first_least(keys: Iterable[tuple[Floats, float]]) -> int:
             return -1
         left = left[values[left] <= values[left].min() + same]
     return -1 if left is None else int(left[0])
+
+
+def within_se(scores: Floats, least: float, delta_se: Floats) -> NDArray[np.bool_]:
+    """(m,) whether scores are within their paired standard error of the least; those that tie with it are."""
+    return np.asarray(scores - least <= np.fmax((1.0 + TIED) * delta_se, TIED * abs(least)))

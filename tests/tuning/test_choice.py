@@ -31,8 +31,18 @@ def by_loops(each, weights, L, size):
 
 def test_it_is_the_definition():
     rng = np.random.default_rng(3)
-    each, weights, L = rng.normal(size=(6, 20)), rng.integers(1, 4, 20) * 1.0, rng.uniform(1.0, 2.0, 20)
+    each, weights, L = rng.normal(size=(6, 20)), rng.uniform(0.5, 3.0, 20), rng.uniform(1.0, 2.0, 20)
     assert corrected_score(parts_of(each, weights, L)) == pytest.approx(by_loops(each, weights, L, 7.0), rel=1e-12)
+
+
+def test_copies_are_drawn_where_weights_are_whole_numbers():
+    rng = np.random.default_rng(5)
+    each, weights, L = rng.normal(size=(6, 20)), rng.integers(1, 4, 20) * 1.0, rng.uniform(1.0, 2.0, 20)
+    copies = np.repeat(np.arange(20), weights.astype(int))
+    expected = by_loops(each[:, copies], np.ones(len(copies)), L[copies], 7.0)
+    assert corrected_score(parts_of(each, weights, L)) == pytest.approx(expected, rel=1e-12)
+    apart = parts_of(each[:, copies], np.ones(len(copies)), L[copies])
+    assert corrected_score(apart) == pytest.approx(expected, rel=1e-12)
 
 
 def test_without_a_choice_nothing_is_corrected():
