@@ -63,7 +63,8 @@ def test_an_object_and_its_name_are_the_same_fit_bit_for_bit(kernel, options, da
     assert (one.kernel_name, one.kernel_parameters) == (other.kernel_name, other.kernel_parameters)
     np.testing.assert_array_equal(one.decision_values, other.decision_values)
     np.testing.assert_array_equal(one.predict_proba(data.head()), other.predict_proba(data.head()))
-    assert str(one.summary()) == str(other.summary())
+    said, as_well = (" ".join(str(fit.summary()).split()).partition("By the data: tune(")[0] for fit in (one, other))
+    assert said == as_well
 
 
 def test_a_precomputed_kernel_that_is_passed():
