@@ -207,4 +207,4 @@ def first_least(keys: Iterable[tuple[Floats, float]]) -> int:
 
 def within_se(scores: Floats, least: float, delta_se: Floats) -> NDArray[np.bool_]:
     """(m,) whether scores are within their paired standard error of the least; those that tie with it are."""
-    return np.asarray(scores - least <= np.fmax((1.0 + TIED) * delta_se, TIED * abs(least)))
+    return np.asarray(scores - least <= np.maximum((1.0 + TIED) * delta_se, TIED * abs(least)))

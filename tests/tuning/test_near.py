@@ -11,6 +11,7 @@ from svmstat.calibration import fit_maps_of
 from svmstat.diagnostics.span import machine_span
 from svmstat.errors import DataError
 from svmstat.machine import vote
+from svmstat.tuning.scores import within_se
 
 matplotlib.use("Agg")
 
@@ -143,3 +144,10 @@ def test_a_level_of_one_row_cannot_be_scored_by_the_span(data):
     lonely = data.assign(y=["shark", *data["y"][1:]])
     with pytest.raises(DataError, match="the first: 1 of 72 rows leave a class without any"):
         tune("y ~ x + z", lonely, criterion="span", C=[1.0], gamma=[0.5, 1.0])
+
+
+def test_points_that_tie_with_the_best_are_near_it():
+    """By the rule of the choice, also where their tiny difference is the same in every row; none is without its rows."""
+    scores, delta_se = np.array([0.4, 0.4 + 2e-9, 0.5, 0.5]), np.array([0.0, 1e-12, 0.2, 0.05])
+    assert within_se(scores, 0.4, delta_se).tolist() == [True, True, True, False]
+    assert not within_se(scores, 0.4, np.full(4, np.nan)).any()
