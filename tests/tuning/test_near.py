@@ -147,7 +147,7 @@ def test_a_level_of_one_row_cannot_be_scored_by_the_span(data):
 
 
 def test_points_that_tie_with_the_best_are_near_it():
-    """By the rule of the choice, also where their tiny difference is the same in every row; none is without its rows."""
+    """By the rule of the choice, also where a tiny difference is that of every row; none is without its rows."""
     scores, delta_se = np.array([0.4, 0.4 + 2e-9, 0.5, 0.5]), np.array([0.0, 1e-12, 0.2, 0.05])
     assert within_se(scores, 0.4, delta_se).tolist() == [True, True, True, False]
     assert not within_se(scores, 0.4, np.full(4, np.nan)).any()
