@@ -259,3 +259,15 @@ def _native_categories(nw: Any, name: str, values: pd.Categorical, kind: str) ->
     levels = [*values.categories.tolist(), None]  # the code of what is missing is −1
     plain = [levels[code] for code in values.codes]
     return nw.new_series(name, plain, dtype, backend=kind).to_native()
+
+
+def label_at(index: pd.Index, place: int) -> object:
+    """The label of a row as Python writes it.
+
+    Examples
+    --------
+    >>> label_at(pd.Index([7, 8]), 1), label_at(pd.Index(["a"]), 0)
+    (8, 'a')
+    """
+    label = index[place]
+    return label.item() if isinstance(label, np.generic) else label

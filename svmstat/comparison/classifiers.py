@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.frames import label_at
 from svmstat._tools.warn import warn
 from svmstat.comparison.observed import Observed
 from svmstat.errors import DataError, LongRunWarning, RefitWarning
@@ -110,7 +111,7 @@ def observed_of(name: str, frame: ModelFrame, weights: Floats | None) -> Observe
         row = int(np.flatnonzero(w != np.round(w))[0])
         raise DataError(
             f"{name}: a classifier is fitted to every row as often as its weight says, and the weight of row "
-            f"{frame.index[[row]].tolist()[0]!r} is {w[row]:g}: only whole numbers are possible."
+            f"{label_at(frame.index, row)!r} is {w[row]:g}: only whole numbers are possible."
         )
     return Observed(name, frame.index, response.levels, frame.codes, w, event)
 

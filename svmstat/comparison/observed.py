@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.frames import label_at
 from svmstat.errors import DataError
 from svmstat.formula.values import Level
 from svmstat.objective.units import Units
@@ -36,8 +37,7 @@ class Observed:
 
     def label(self, row: int) -> object:
         """The label of a row by its position."""
-        found = row if self.index is None else self.index[row]
-        return found.item() if isinstance(found, np.generic) else found
+        return row if self.index is None else label_at(self.index, row)
 
 
 def agreement(first: Observed, other: Observed) -> Codes:

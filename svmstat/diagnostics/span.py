@@ -10,6 +10,7 @@ R = [[0, 1'], [1, K_MM]]⁻¹ over all free vectors M is
     S_k² = 1 / R_kk                 for a free vector
     S_k² = K_kk − v'Rv              for a bounded vector, v = (1, K_Mk)
 
+A vector on the margin is free here whatever its α: where another solution has the same f, it may be free in that.
 A row of weight w > 1 loses one copy: its bound falls, and its α by no more than what is above the new bound.
 
 Where no vector but k is free the intercept first goes to the end of its interval, where one becomes free; S_k is the

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.frames import label_at
 from svmstat._tools.warn import warn
 from svmstat.errors import DataError, DesignWarning, FormulaError, SvmstatError
 from svmstat.formula.columns import Table
@@ -162,7 +163,7 @@ def check_finite(what: str, numbers: np.ndarray, index: pd.Index) -> None:
     if infinite.any():
         place = np.argwhere(infinite)[0]
         number = numbers[tuple(place)].item()
-        raise DataError(f"{what} is infinite ({number!r}) in row {index[[place[0]]].tolist()[0]!r}.")
+        raise DataError(f"{what} is infinite ({number!r}) in row {label_at(index, place[0])!r}.")
 
 
 def check_finite_columns(where: str, table: Table, names: Iterable[Hashable]) -> None:
@@ -209,7 +210,7 @@ def _transformed(expression: Expression, kept: Table, counted: np.ndarray) -> Va
         expression.evaluate(kept.take(np.flatnonzero(counted)))  # an error that weights do not explain
         raise _uncomputable("data, in a row of weight zero,", expression, kept, error) from error
     if value.missing.any():
-        row = kept.index[np.flatnonzero(value.missing)[0]]
+        row = label_at(kept.index, np.flatnonzero(value.missing)[0])
         what = f"data {expression.label} is not a number in row {row!r}"
         raise DataError(f"{what}, where its columns are present.")
     check_finite(f"data {expression.label}", value.data, kept.index)
@@ -259,7 +260,7 @@ def _uncomputable(where: str, expression: Expression, table: Table, error: Formu
             bad = middle
     row = table.take(np.array([bad - 1]))
     held = ", ".join(f"{name}={row.columns[name].tolist()[0]!r}" for name in expression.columns)
-    place = f"{where} {expression.label} cannot be computed in row {row.index.tolist()[0]!r}, where {held}"
+    place = f"{where} {expression.label} cannot be computed in row {label_at(row.index, 0)!r}, where {held}"
     return DataError(f"{place}: {explain(error.__cause__ or error)}.")
 
 

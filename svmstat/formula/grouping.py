@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.frames import label_at
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.rows import aligned, named_column
 
@@ -80,7 +81,7 @@ def check_labels(given: tuple[str, pd.Series] | None, data: pd.DataFrame, chosen
     name, labels = given
     known = labels.iloc[chosen].notna().to_numpy(dtype=bool)
     if na_action == "raise" and not known.all():
-        row = _label(data.index, chosen[np.flatnonzero(~known)[0]])
+        row = label_at(data.index, chosen[np.flatnonzero(~known)[0]])
         raise DataError(f"groups ({name!r}) is missing in row {row!r}; na_action='raise' allows none.")
     if not known.any():
         raise DataError(f"groups ({name!r}) is missing in every row.")
@@ -122,7 +123,7 @@ def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
         raise ArgumentTypeError(f"folds={folds!r} is not allowed: it must be {FOLDS_ALLOWED}.")
     codes, _ = pd.factorize(given[1].iloc[rows], sort=True)
     if (codes < 0).any():
-        row = _label(data.index, rows[np.flatnonzero(codes < 0)[0]])
+        row = label_at(data.index, rows[np.flatnonzero(codes < 0)[0]])
         raise ArgumentError(f"folds has no label in row {row!r}, which the fit uses.")
     return np.asarray(codes, np.intp)
 
@@ -142,9 +143,3 @@ def mean_one(weights: np.ndarray) -> np.ndarray:
     scaled = weights / largest
     mantissa, exponent = np.frexp(scaled / scaled[used].mean())
     return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, _DIGITS)), exponent - _DIGITS))
-
-
-def _label(index: pd.Index, place: int) -> object:
-    """The label of a row as Python writes it."""
-    label = index[place]
-    return label.item() if isinstance(label, np.generic) else label

@@ -12,7 +12,7 @@ import numpy as np
 from svmstat.diagnostics import GofResult
 from svmstat.kernels import arguments_of
 from svmstat.reporting.rendering.parts import Block, Entry
-from svmstat.reporting.rendering.values import one_line
+from svmstat.reporting.rendering.values import literal, one_line
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 
@@ -58,19 +58,8 @@ def call_text(fit: SVMResults) -> str:
         arguments["groups"] = ...
     if fit.n_outside_subset:
         arguments["subset"] = ...
-    listed = (f"{name}={_literal(value)}" for name, value in arguments.items() if value is not None)
+    listed = (f"{name}={literal(value)}" for name, value in arguments.items() if value is not None)
     return f"svm({fit.formula!r}, data, {', '.join(listed)})"
-
-
-def _literal(value: Any) -> str:
-    """The value as Python writes it: numpy's numbers without their type."""
-    if value is ...:
-        return "…"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_literal, value))})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_literal(key)}: {_literal(each)}" for key, each in value.items()) + "}"
-    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def seed_text(rng: Any) -> str:

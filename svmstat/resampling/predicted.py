@@ -5,11 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmstat._tools.arrays import Codes
-from svmstat.calibration import VENN_ABERS, Calibration, Maps, fit_calibration, fit_maps
+from svmstat.calibration import Calibration, Maps, fit_calibration, fit_maps
 from svmstat.machine import Machine, vote
 from svmstat.resampling.leave_one_out import LeaveOneOut, held_out_values, leave_one_out
 from svmstat.resampling.splits import stratified
-from svmstat.resampling.unseen import FOLDS, MAP_FOLDS, Unseen, fold_values, mapped_by_others, unseen, unseen_by_folds
+from svmstat.resampling.unseen import (
+    BY_LEAVING_OUT,
+    FOLDS,
+    MAP_FOLDS,
+    Unseen,
+    fold_values,
+    mapped_by_others,
+    unseen,
+    unseen_by_folds,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
         found = _values(machine)
     if how.kind == "kfold" or found is None:
         by = None if how.kind == "insample" else fold_values(machine, how.coupling, MAP_FOLDS)
-    elif how.kind in ("loo", VENN_ABERS):
+    elif how.kind in BY_LEAVING_OUT:
         by = found.decision_values
     if by is not None:
         if np.isnan(by).any():

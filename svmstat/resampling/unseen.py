@@ -34,6 +34,9 @@ FOLDS = 10
 MAP_FOLDS = 5
 """Those of calibration="kfold"."""
 
+BY_LEAVING_OUT = ("loo", VENN_ABERS)
+"""The kinds of maps that are fitted to leave-one-out values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unseen:

@@ -11,7 +11,7 @@ from svmstat._tools.warn import warn
 from svmstat.calibration import VENN_ABERS, Calibration, Maps, fit_maps
 from svmstat.errors import CalibrationWarning
 from svmstat.resampling import LeaveOneOut, leave_one_out
-from svmstat.resampling.unseen import MOST_LEFT_OUT, Fitted, held_out_maps
+from svmstat.resampling.unseen import BY_LEAVING_OUT, MOST_LEFT_OUT, Fitted, held_out_maps
 from svmstat.results.settings import Settings
 
 CALIBRATIONS = ("auto", "loo", "kfold", "insample", VENN_ABERS)
@@ -73,7 +73,7 @@ class Calibrated(Settings):
     @property
     def needs_leave_one_out(self) -> bool:
         """Whether the maps are fitted to leave-one-out values."""
-        return kind_of(self.asked, self.n_used) in ("loo", VENN_ABERS)
+        return kind_of(self.asked, self.n_used) in BY_LEAVING_OUT
 
     @property
     def has_maps(self) -> bool:

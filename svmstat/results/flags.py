@@ -10,6 +10,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
 from svmstat.kernels import Kernel
 from svmstat.objective import predictive
+from svmstat.reporting.rendering.values import literal
 from svmstat.results.resampled import Resampled
 
 FEW = 30
@@ -130,10 +131,10 @@ def _told(value: object) -> str:
 
     Examples
     --------
-    >>> _told("linear"), _told({"fp": 1, "fn": 5}), _told(np.arange(9))
-    ("'linear'", "{'fp': 1, 'fn': 5}", '...')
+    >>> _told("linear"), _told({"fp": 1, "fn": np.float64(5.0)}), _told(np.arange(9))
+    ("'linear'", "{'fp': 1, 'fn': 5.0}", '...')
     """
-    text = repr(value) if isinstance(value, str | int | float | dict | Kernel) else ""
+    text = literal(value) if isinstance(value, str | int | float | np.generic | dict | Kernel) else ""
     return text if 0 < len(text) <= _SHORT else "..."
 
 
@@ -161,7 +162,6 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
 
 def _cause(fit: Resampled, level: object) -> str:
     """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
-    alike = _alikeness(fit)
     given = [name for name in ("priors", "costs") if getattr(fit.decision, name) is not None] or ["class weights"]
     weights = fit.decision.class_weight
     if weights[level] > min(weights.values()):
@@ -169,6 +169,7 @@ def _cause(fit: Resampled, level: object) -> str:
             f"{' and '.join(given)} move the rule so far that no row is beyond it; without them, or with a larger C, "
             "it may tell rows apart"
         )
+    alike = _alikeness(fit)
     if alike is not None and alike > _ALIKE:
         return "to this kernel all rows look alike; a larger gamma, or a larger C, lets f follow the predictors"
     if alike is not None and alike < _UNLIKE:

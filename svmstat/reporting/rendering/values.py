@@ -3,6 +3,7 @@
 import math
 import numbers
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -105,3 +106,14 @@ def lacking(texts: Sequence[str]) -> list[str]:
     tails = [text[text.index(".") :] if "." in text else "" for text in texts]
     longest = max(map(len, tails), default=0)
     return [("" if tail or not longest else ".").ljust(longest - len(tail), "0") for tail in tails]
+
+
+def literal(value: Any) -> str:
+    """The value as Python writes it: numpy's numbers without their type."""
+    if value is ...:
+        return "…"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(each)}" for key, each in value.items()) + "}"
+    return repr(value.item() if isinstance(value, np.generic) else value)
