@@ -136,7 +136,7 @@ def _vector(what: str, series: pd.Series) -> Value:
         codes, levels = pd.factorize(values, sort=True)
         return Value("text", codes, tuple(levels.tolist()), missing, dtype)
     first = series.iloc[int(series.notna().to_numpy().argmax())]
-    message = f"{what} holds {kind} such as {first!r}: a term must be numbers, booleans, text or categories."
+    message = f"{what} holds {kind} such as {first!r}: it must be numbers, booleans, text or categories."
     if kind.startswith(("date", "time", "period", "duration")):
         message += " Turn it into one, for instance a date into days with (date - date.min()).dt.days or date.dt.month."
     raise DataError(message)

@@ -123,7 +123,7 @@ def test_chunks_with_dictionaries_of_their_own():
 def test_types_that_pandas_does_not_know():
     data = DATA.assign(other=arrow(["a"] * N, pa.string_view()))
     assert build_design("y ~ x", data).X.shape == (N, 1)
-    with pytest.raises(DataError, match=r"other holds string_view.* such as 'a': a term must be numbers"):
+    with pytest.raises(DataError, match=r"other holds string_view.* such as 'a': it must be numbers"):
         build_design("y ~ other", data)
 
 
