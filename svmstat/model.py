@@ -95,14 +95,15 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     gamma : float, "scale" or "median"
         Width of the rbf and polynomial kernels: a number > 0, 1/(p · variance of all entries of the scaled
         design), or 1/(2 · squared median distance); of the Laplace kernel: a number, 1/(p · standard deviation), or
-        1/median of the distance that it has.
+        1/median of the distance that it has. Kernels without a width ignore it, as they do degree and coef0.
     degree, coef0 : int, float
         Of the polynomial kernel (γ x'z + coef0)^degree.
     nu : float or two floats, optional
         In (0, 1], in the place of C: the 2ν-SVM [004] with ν₊ for the event and ν₋ for the other level, which bound the
         share of each class inside the margin from above and that of its support vectors from below. A single number is
-        the ordinary ν-SVM, with ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋). The fit is that of the cost C = 1/(ρn) with class
-        weights γ and 1 − γ, and f is reported on its scale, with the margins at −1 and 1. Resampling keeps n, ν and γ.
+        the ordinary ν-SVM, with ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋), neither above 1. The fit is that of the cost
+        C = 1/(ρn) with class weights γ and 1 − γ, and f is reported on its scale, with the margins at −1 and 1.
+        Resampling keeps n, ν and γ.
     theta : mapping, optional
         θ ≥ 0 of some terms of an additive formula, ``{"s(lon)": 2}``, the others being 1: K = Σ_t θ_t K_t with the K_t
         centred and of mean diagonal 1. A term with 0 is left out. `tune` chooses them.
@@ -162,8 +163,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     Warns
     -----
     DesignWarning
-        For constant columns, columns on both sides of the formula, indefinite kernel matrices, and if more than a tenth
-        of the rows are dropped for missing values.
+        For constant columns, columns on both sides of the formula, numbers that are text, indefinite kernel matrices,
+        and if more than a tenth of the weight is dropped for missing values.
     CertificateWarning, CalibrationWarning
         If the optimality of the solution or the convergence of the Platt map could not be certified.
 

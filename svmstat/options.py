@@ -42,7 +42,11 @@ def report_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("report").add_argument
     add("--out", dest="output", required=True, metavar="FILE", help="the page to write, such as report.html")
     add("-B", "--B", type=int, dest="B", metavar="INTEGER", help="replicates of the goodness of fit (default 199)")
-    add("--method", metavar="NAME", help="test of the fit: residual (default), pairs or parametric")
+    add(
+        "--method",
+        metavar="NAME",
+        help="test of the fit: residual (default; pairs with fractional weights), pairs or parametric",
+    )
     add("--level", type=float, metavar="NUMBER", help="of the test and of the influence lines (default 0.95)")
     _work(add, "of the replicates (default: a new one, on the page)")
 

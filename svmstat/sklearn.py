@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.frames import as_pandas
 from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import right_side, with_response
 from svmstat.kernels import Kernel, Precomputed
@@ -240,6 +241,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> tuple[pd.DataFrame, NDArray[Any]]:
         """The predictors as a data frame, and the labels (n,); how many columns there are, and their names, is kept."""
+        X = _of_pandas(X)
         if isinstance(X, pd.DataFrame) and (self.formula is not None or not _of_numbers(X)):
             _, labels = validate_data(self, X, y, skip_check_array=True)  # names only: what is in it the formula reads
             labels = column_or_1d(labels, warn=True)
@@ -261,7 +263,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         """(m, P) the decision values of the pairs."""
         check_is_fitted(self)
         design = self.result_.frame.design
-        plain = design.is_plain
+        plain, X = design.is_plain, _of_pandas(X)
         if isinstance(X, pd.DataFrame) and not (plain and _of_numbers(X)):
             validate_data(self, X, skip_check_array=True, reset=False)
             return self._decided_of(X)
@@ -320,6 +322,12 @@ def _is_given(name: str, value: object) -> bool:
     """Whether a parameter differs from its default."""
     default = _DEFAULTS[name]
     return value is not default and not (type(value) is type(default) and value == default)
+
+
+def _of_pandas(X: Any) -> Any:
+    """A data frame of another library as pandas has it; all else as it is."""
+    is_frame = any(hasattr(X, name) for name in ("__dataframe__", "__arrow_c_stream__"))
+    return as_pandas("X", X) if is_frame and not isinstance(X, pd.DataFrame) else X
 
 
 def _of_numbers(data: pd.DataFrame) -> bool:

@@ -206,3 +206,18 @@ def test_isotonic_probabilities_of_new_rows_do_not_hang_on_the_last_bit(seed):
     fit = svm("y ~ s(x) + s(z)", data.assign(z=rng.normal(size=n)), calibration="venn-abers", theta={"s(z)": 0.0})
     moved = (fit.predict_proba(new.assign(z=z)) for z in (0.0, 0.3))
     np.testing.assert_allclose(*moved, atol=1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-14, 1e-20, 1e-100])
+def test_an_h_that_is_all_of_f_is_not_dropped_in_silence(C):
+    """Classes of one weight at a tiny C: α = C, b = 0 beside the margins, and f = h has signs that doubles can show."""
+    rng = np.random.default_rng(7)
+    y = np.repeat([1.0, -1.0], 10)
+    x = rng.normal(size=(20, 2)) + (y > 0)[:, None]
+    data = pd.DataFrame(x, columns=["a", "b"]).assign(y=y)
+    with pytest.warns(CertificateWarning, match="a larger C where it is tiny"):
+        fit = svm("y ~ a + b", data, C=C, gamma=0.5, scale=False)
+    assert fit.status is Status.IMPRECISE
+    assert svm("y ~ a + b", data.iloc[1:], C=C, gamma=0.5, scale=False).status is Status.CERTIFIED  # f = −1 + h
+    same = pd.concat([data.assign(y=1), data.assign(y=0)])
+    assert svm("y ~ a + b", same, C=C, gamma=0.5, scale=False).status is Status.CERTIFIED  # h = 0 indeed

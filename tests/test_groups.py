@@ -469,7 +469,8 @@ REFUSED = {
     "by group": (lambda: fitted(groups=None).loo(by="group"), UnavailableError, "this fit has none"),
     "bands": (lambda: fitted().loo().reliability(B=99), UnavailableError, "B=0"),
     "parametric": (
-        lambda: fitted(weights="w", weight_type="probability").gof(method="parametric"), DataError, "whole numbers",
+        lambda: fitted(weights="w", weight_type="probability").gof(method="parametric"), DataError,
+        "not how often it is there",
     ),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from levels import laplace, repeated, sample
 from sklearn.base import clone
@@ -347,3 +348,14 @@ def test_weights_of_a_survey_have_no_scale(K):
     X, w = data[["x", "z"]], data["w"]
     one, ten = (SVMClassifier(weight_type="probability").fit(X, data["y"], c * w) for c in (1.0, 8.0))
     np.testing.assert_array_equal(one.predict_proba(X), ten.predict_proba(X))
+
+
+@pytest.mark.parametrize("formula", [None, "x * g"])
+def test_frames_of_other_libraries_may_have_text(formula):
+    data = pd.DataFrame({"x": np.arange(40.0) % 9, "g": np.where(np.arange(40) % 3, "a", "b")})
+    y = (data["x"] > 4).to_numpy()
+    other = pl.from_pandas(data)
+    expected = SVMClassifier(formula=formula).fit(data, y)
+    found = SVMClassifier(formula=formula).fit(other, y)
+    assert found.feature_names_in_.tolist() == ["x", "g"]
+    np.testing.assert_array_equal(found.decision_function(other), expected.decision_function(data))

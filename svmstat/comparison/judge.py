@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
 from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed
-from svmstat.diagnostics import Evidence
+from svmstat.diagnostics import HeldOut
 from svmstat.diagnostics.shape import Shape
 from svmstat.objective.units import Units
 from svmstat.resampling.said import Said, of_lots
@@ -40,7 +40,7 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
 
 def evidence(
     how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None = None
-) -> Evidence:  # fmt: skip
+) -> HeldOut:  # fmt: skip
     """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
     index = pd.RangeIndex(n) if observed.index is None else observed.index
@@ -50,7 +50,7 @@ def evidence(
             logs = np.log(p)
         values = np.column_stack([_log_odds(logs[:, i], logs[:, j]) for i, j in shape.response.pairs])
     winner = np.where(said.winner >= 0, np.argsort(order)[said.winner], -1)
-    return Evidence(
+    return HeldOut(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
         units=observed.units,

@@ -4,6 +4,7 @@ from svmstat.diagnostics.coefficients import Coefficients
 from svmstat.diagnostics.comparison import Comparison
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gof import GofResult
+from svmstat.diagnostics.held_out import HeldOut
 from svmstat.diagnostics.influence import InfluenceResult
 from svmstat.diagnostics.label_sets import LabelSets
 from svmstat.diagnostics.loo import LooResult
@@ -17,6 +18,7 @@ __all__ = [
     "Comparison",
     "Evidence",
     "GofResult",
+    "HeldOut",
     "InfluenceResult",
     "LabelSets",
     "LooResult",

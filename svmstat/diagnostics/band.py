@@ -59,9 +59,14 @@ class Band:
         )
 
     @property
+    def is_known(self) -> bool:
+        """Whether enough replicates are left."""
+        return self.B - self.n_failed >= least_replicates(self.level)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """That too few replicates are left."""
-        if self.B - self.n_failed >= least_replicates(self.level):
+        if self.is_known:
             return ()
         return (
             f"{self.n_failed} of {self.B} replicates have no predictions: a class was not drawn, or no row of it was "
@@ -70,11 +75,16 @@ class Band:
 
     def beside(self, estimate: Floats) -> tuple[Entry, ...]:
         """What a summary says of it, and how many estimates lie outside."""
+        if not self.is_known:
+            return self.entries
         outside = int(((estimate < self.lower) | (estimate > self.upper)).sum())
         return (*self.entries, Entry("  estimates outside", outside, "count"))
 
     @property
     def title(self) -> str:
         """What a figure says of it."""
-        of = f"{percent(self.level)} of {self.B - self.n_failed} replicates"
+        good = self.B - self.n_failed
+        if not self.is_known:
+            return f"none: {good} replicates are too few for {percent(self.level)}"
+        of = f"{percent(self.level)} of {good} replicates"
         return f"{of},\n{WHAT};\nno confidence interval for a true effect"

@@ -291,7 +291,7 @@ class Effects(Printed):
             raise refuse(
                 "kind", "ice", "'ale' or 'pdp' for a page: effects(kind='ice')[name].plot() shows the curves of one"
             )
-        look = figures.Labels("", first.what if one else first.outcome.name, first.outcome.names, title)
+        look = figures.Labels("", first.what if one else f"effect on {first.outcome.name}", first.outcome.names, title)
         draw = [
             partial(each.draw, heading=each.name if one else f"{each.name}: {_called(each)}") for each in self.effects
         ]  # fmt: skip

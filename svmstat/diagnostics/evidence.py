@@ -109,6 +109,20 @@ class Evidence:
         known = (self.winner >= 0) & (self.codes >= 0)
         return self._by_row(np.where(known, self.winner != self.codes, np.nan), "error")
 
+    def summary_frame(self) -> pd.DataFrame:
+        """One row for each row: what is predicted, the log-likelihood of what was observed, and whether it errs.
+
+        The first columns are ``decision_value`` and ``probability`` of the event; of more than two levels ``predicted``
+        and the ``probability`` of the level that was observed.
+        """
+        if self.shape.two:
+            first = {"decision_value": self.decision_values, "probability": self.prob}
+        else:
+            own = self.probability[np.arange(len(self.codes)), np.maximum(self.codes, 0)]
+            predicted = self.shape.response.labels(self.winner, self.index)
+            first = {"predicted": predicted, "probability": np.where(self.codes >= 0, own, np.nan)}
+        return pd.DataFrame({**first, "log_likelihood": self.log_likelihoods, "error": self.error}, index=self.index)
+
     def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:
         """How far what was observed is from its probability π.
 
@@ -188,6 +202,13 @@ class Evidence:
         if self.seen is not None:
             return predictive.seen_log_likelihoods(self._observed[0], self.seen[self._used])
         return predictive.null_log_likelihoods(*self._observed, self.how != "in-sample", self._units)
+
+    @property
+    def gains(self) -> Floats:
+        """(n,) log π of what was observed above that of the class frequencies; NaN in rows that do not count."""
+        found = np.full(len(self.codes), np.nan)
+        found[self._used] = self.log_likelihoods[self._used] - self._null
+        return found
 
     @property
     def null_score(self) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from svmstat._tools.arrays import Floats
-from svmstat.objective.replicated import failures, pvalue, quantile, upper_point
+from svmstat.objective.replicated import above, failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.summary import Printed, Summary
@@ -91,7 +91,7 @@ class GofResult(Printed):
     @property
     def reject(self) -> bool:
         """Whether the statistic exceeds the critical value, which says something where `is_decided`."""
-        return bool(self.statistic > self.critical_value)
+        return bool(above(self.statistic, self.critical_value))
 
     @property
     def is_decided(self) -> bool:

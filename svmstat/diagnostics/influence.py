@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri
 
 from svmstat._tools.arrays import Floats
@@ -14,7 +15,7 @@ from svmstat._tools.once import Once
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.loo import LooResult
 from svmstat.errors import UnavailableError
-from svmstat.objective.replicated import failures, upper_point
+from svmstat.objective.replicated import above, failures, upper_point
 from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.lines import cut
@@ -38,12 +39,21 @@ _PRINTED = {
     "outlyingness": "-2 log pi",
     "rms_change": "rms change",
 }
-NOTES = (
-    "delta D = own misfit, -2 log p, + what the others gain without the row. It is nearly all own misfit: a large one "
-    "says that the row was badly predicted, not that it moves the fit, of which the rms change of f at the others "
-    "tells. pi is the held-out probability of what was observed.",
+_NOTES = (
+    "delta D = own misfit, -2 log p, + what the others gain without the row. {made_of} pi is the held-out probability "
+    "of what was observed.",
     "Labels do not expose single outliers where their probabilities are moderate: there either outcome was to be "
     "expected, and only many such rows together would show.",
+)
+_LIKE_OWN = 0.8
+"""Correlation with own misfit from which a deletion deviance is little else."""
+_OWN = (
+    "It is nearly all own misfit: a large one says that the row was badly predicted, not that it moves the fit, of "
+    "which the rms change of f at the others tells."
+)
+_OTHERS = (
+    "Here it is not: a large one may be what the others gain, by the map of their decision values too; own and others "
+    "tell which, and the rms change how far f moves at them."
 )
 ENVELOPE_NOTE = (
     "If the probabilities of this fit were true, no row at all would lie above an envelope in 95 % of samples: it is "
@@ -51,6 +61,7 @@ ENVELOPE_NOTE = (
     "envelopes) some row was above one in 0.00 to 0.09, of outlyingness in a flexible machine in 0.14, se up to 0.02. "
     "A row above one deserves a look, not deletion."
 )
+_NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."
 LEAST = 99
 """Fewer replicates have no 95 % point of their maxima worth drawing."""
@@ -108,12 +119,15 @@ class InfluenceResult(Printed):
         B, a seed, workers and whether to show progress → (B, 5) maxima of the measures in refits to drawn labels.
     of_groups : Index (G,) or None
         The groups, where they are what was left out: all that is said of n rows is of them then.
+    no_copies : str
+        Why there is no envelope, for which labels are drawn for every copy of a row; empty where there is one.
     """
 
     loo: LooResult
     measures: Influences
     resample: Callable[[int, np.random.SeedSequence, int | None, bool], Floats]
     of_groups: pd.Index | None = None
+    no_copies: str = ""
     _kept: Once = field(default_factory=Once, init=False)
 
     @property
@@ -189,7 +203,7 @@ class InfluenceResult(Printed):
         Raises
         ------
         DataError
-            For fractional weights: every copy of a row draws a label.
+            For weights that are no numbers of copies, as fractional ones: every copy of a row draws a label.
 
         Examples
         --------
@@ -223,10 +237,12 @@ class InfluenceResult(Printed):
         found: Envelope = self._kept.value
         return found
 
-    def _envelope(self, B: int | None, rng: int | np.random.Generator | None) -> Envelope:
+    def _envelope(
+        self, B: int | None, rng: int | np.random.Generator | None, n_jobs: int | None, progress: bool
+    ) -> Envelope:
         """The one that is kept, unless another is asked for."""
         if not self.has_envelope or B is not None or rng is not None:
-            self.envelope(LEAST if B is None else B, rng)
+            self.envelope(LEAST if B is None else B, rng, n_jobs, progress)
         return self._known
 
     def summary_frame(self) -> pd.DataFrame:
@@ -245,11 +261,13 @@ class InfluenceResult(Printed):
         """What the rows have, or the groups, of which all rows have the same."""
         if self.loo.groups is None or not self.grouped:
             return values.to_numpy()
-        return values.groupby(self.loo.groups.to_numpy()).first().reindex(self.index).to_numpy()
+        used = self.loo.weights > 0
+        return values[used].groupby(self.loo.groups.to_numpy()[used]).first().reindex(self.index).to_numpy()
 
     def plot_index(
         self, level: float = 0.95, reference: str = "envelope", what: str = "delta", ax: Any = None,
-        B: int | None = None, rng: int | np.random.Generator | None = None,
+        B: int | None = None, rng: int | np.random.Generator | None = None, n_jobs: int | None = None,
+        progress: bool = False,
     ) -> Any:  # fmt: skip
         """A measure by row with a line; rows above it are labelled.
 
@@ -260,12 +278,15 @@ class InfluenceResult(Printed):
         reference : {"envelope", "chi2"}
             "envelope": no row exceeds the line in a share ``level`` of samples from the probabilities of the fit;
             "chi2" is the quantile of χ²(1), to which [003] refers ΔD, and which some row of every sample exceeds.
-            Groups have no line: they differ in size, and their rows are not independent.
+            Groups have no line: they differ in size, and their rows are not independent. Nor have weights that are no
+            numbers of copies an envelope.
         what : {"delta", "own", "others", "outlyingness", "influence"}
             ΔD, its parts, −2 log π of the row, or the rms change of f.
         ax : Axes, optional
         B, rng
             Of the envelope: as in `envelope`, if none is kept or if they are given.
+        n_jobs, progress
+            As in `envelope`.
 
         Returns
         -------
@@ -274,10 +295,10 @@ class InfluenceResult(Printed):
         between("level", level, 0.0, 1.0)
         one_of("reference", reference, REFERENCES)
         name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
-        if self.grouped:
+        if self.grouped or (self.no_copies and reference == "envelope"):
             values = getattr(self.measures, name)
             return index_plot(
-                values, list(map(str, self.index)), np.inf, label="", ylabel=_CALLED[name], what="group",
+                values, list(map(str, self.index)), np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1],
                 extreme=_LABELLED, ax=ax,
             )  # fmt: skip
         if reference == "chi2":
@@ -285,22 +306,25 @@ class InfluenceResult(Printed):
                 raise refuse("what", what, "'delta' with reference='chi2', which [003] has for ΔD only")
             critical, label = self.critical_value(level), f"{percent(level)} point\nof χ²(1)"
         else:
-            critical = self._envelope(B, rng).critical_value(name, level)
+            critical = self._envelope(B, rng, n_jobs, progress).critical_value(name, level)
             label = f"{percent(level)} envelope\nof all rows"
         values = getattr(self.measures, name)
         return index_plot(values, list(map(str, self.index)), critical, label=label, ylabel=_CALLED[name], ax=ax)
 
     def plot(
-        self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None
-    ) -> Any:
+        self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None, progress: bool = False,
+    ) -> Any:  # fmt: skip
         """Outlyingness against influence with both envelopes; rows beyond either are labelled. Returns the Axes.
+
+        Where there is no envelope, as for groups, the largest values are labelled.
 
         Parameters
         ----------
         level : float
             Of each envelope.
         ax : Axes, optional
-        B, rng
+        B, rng, n_jobs, progress
             As in `plot_index`.
         """
         between("level", level, 0.0, 1.0)
@@ -309,11 +333,14 @@ class InfluenceResult(Printed):
                 self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), (np.inf, np.inf),
                 level=level, extreme=_LABELLED, xlabel=_CALLED["rms_change"], ylabel="outlyingness, −2 Σ log π", ax=ax,
             )  # fmt: skip
-        envelope = self._envelope(B, rng)
+        lines, extreme = (np.inf, np.inf), _LABELLED
+        if not self.no_copies:
+            envelope = self._envelope(B, rng, n_jobs, progress)
+            lines = envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)
+            extreme = 0
         return outlying_plot(
-            self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)),
-            (envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)),
-            level=level, xlabel=_CALLED["rms_change"], ylabel=_CALLED["outlyingness"], ax=ax,
+            self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), lines,
+            level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=_CALLED["outlyingness"], ax=ax,
         )  # fmt: skip
 
     def beyond(self, level: float = 0.95) -> pd.DataFrame:
@@ -326,18 +353,19 @@ class InfluenceResult(Printed):
         """
         if not self.has_envelope:
             raise refuse("envelope", None, "computed before, by .envelope()")
-        found = {name: getattr(self.measures, name) > self._known.critical_value(name, level) for name in MEASURES}
+        found = {
+            name: above(getattr(self.measures, name), self._known.critical_value(name, level)) for name in MEASURES
+        }
         return pd.DataFrame(found, index=self.index)
 
     def summary(self) -> Summary:
         """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope if it has been computed."""
         m, index = self.measures, self.index
-        known = ~np.isnan(m.delta_deviance) & (True if self.grouped else self.loo.weights > 0)
+        known = self._shown
         order = np.argsort(-np.where(known, m.delta_deviance, -np.inf), kind="stable")[:_TOP]
-        likeness = _correlation(m.delta_deviance[known], m.own[known])
         block = Block(
             left=(Entry(f"{self._what.capitalize()} left out", int(known.sum()), "count"),),
-            right=(Entry("Correlation with own", likeness, "share"),),
+            right=(Entry("Correlation with own", self._like_own(), "share"),),
         )
         largest = Table(
             headers=tuple(_PRINTED.values()),
@@ -347,10 +375,30 @@ class InfluenceResult(Printed):
             title=f"{self._what.capitalize()} of largest delta D",
         )
         if self.grouped:
-            return Summary("Influence of whole groups", (block, largest), (*NOTES, GROUP_NOTE))
-        if not self.has_envelope:
-            return Summary("Influence of single rows", (block, largest), (*NOTES, _TO_COME))
-        return Summary("Influence of single rows", (block, largest, self._beside_envelope()), (*NOTES, ENVELOPE_NOTE))
+            return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE))
+        title = "Influence of single rows"
+        if self.has_envelope:
+            return Summary(title, (block, largest, self._beside_envelope()), (*self.notes, ENVELOPE_NOTE))
+        return Summary(
+            title, (block, largest), (*self.notes, f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME)
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the measures say, and what they do not."""
+        made_of = _OTHERS if self._like_own() < _LIKE_OWN else _OWN
+        return tuple(note.format(made_of=made_of) for note in _NOTES)
+
+    @property
+    def _shown(self) -> NDArray[np.bool_]:
+        """(n,) what has been left out and counts."""
+        counts = True if self.grouped else self.loo.weights > 0
+        return np.asarray(~np.isnan(self.measures.delta_deviance) & counts)
+
+    def _like_own(self) -> float:
+        """The correlation of ΔD with own misfit."""
+        m, shown = self.measures, self._shown
+        return _correlation(m.delta_deviance[shown], m.own[shown])
 
     def _beside_envelope(self, level: float = 0.95) -> Table:
         """The largest value of each measure beside its envelope, and how many rows are above."""

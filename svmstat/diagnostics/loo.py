@@ -108,22 +108,10 @@ class LooResult(Printed, Evidence):
         one_of("by", by, ("row", "group"))
         if by == "group":
             return self._by_group()
-        arrays = self.arrays
-        if self.shape.two:
-            first = {"decision_value": self.decision_values, "probability": self.prob}
-        else:
-            own = self.probability[np.arange(len(self.codes)), np.maximum(self.codes, 0)]
-            predicted = self.shape.response.labels(self.winner, self.index)
-            first = {"predicted": predicted, "probability": np.where(self.codes >= 0, own, np.nan)}
-        return pd.DataFrame(
-            {
-                **first,
-                "log_likelihood": self.log_likelihoods,
-                "error": self.error,
-                "deviance_deleted": arrays.changes.deviance_deleted,
-                "kkt_violation": arrays.violation,
-            },
-            index=self.index,
+        changes = self.arrays.changes
+        # Evidence and not super(): a class with slots is made anew
+        return Evidence.summary_frame(self).assign(
+            deviance_deleted=changes.deviance_deleted, kkt_violation=self.arrays.violation
         )
 
     def _by_group(self) -> pd.DataFrame:
@@ -143,7 +131,7 @@ class LooResult(Printed, Evidence):
     def plot_calibration(self, ax: Any = None) -> Any:
         """Leave-one-out probabilities against how often the event, or each of more levels, was observed.
 
-        Returns the Axes.
+        Returns the Axes, of more than two levels an array of them.
         """
         response = self.shape.response
         if self.shape.two:

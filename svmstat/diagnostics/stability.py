@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
@@ -26,6 +27,8 @@ _NOTES = (
     "the true probability in 0.49 to 0.99: least where a level is rare or the truth rougher than the fit.",
 )
 _MOST_SHOWN = 10
+_MANY_OUTSIDE = 2.0
+"""Times 1 − level: the share of estimates outside their intervals from which these are not where the estimate lies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -100,6 +103,7 @@ class PredictionResult(Printed):
                 Entry("Interval", f"percentiles, {percent(self.level)}"),
                 Entry("Replicates", self.B, "count"),
                 Entry("  failed", self.n_failed, "count"),
+                Entry("  estimates outside", int(self.outside.sum()), "count"),
             ),
         )
         parts: tuple[Part, ...] = (block,)
@@ -118,13 +122,26 @@ class PredictionResult(Printed):
         of = f"P({self.shape.response.name} = {self.shape.response.event})" if self.shape.two else "P(level)"
         return Table.from_frame(numbers.set_axis(index), "share", f"{of}{more}")
 
+    @property
+    def outside(self) -> NDArray[np.bool_]:
+        """(m,) whether the probability of some level lies outside its interval."""
+        p, spread = self.probability, self.spread
+        return np.asarray(((p < spread.lower) | (p > spread.upper)).any(axis=1))
+
     def _warnings(self) -> tuple[str, ...]:
-        if self.B - self.n_failed >= least_replicates(self.level):
-            return ()
-        return (
-            f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it was "
-            "left out; too few are left for an interval.",
-        )
+        if self.B - self.n_failed < least_replicates(self.level):
+            return (
+                f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
+                "was left out; too few are left for an interval.",
+            )
+        if self.outside.any() and self.outside.mean() > _MANY_OUTSIDE * (1.0 - self.level):
+            return (
+                f"the estimate lies outside its interval in {int(self.outside.sum())} of {len(self.outside)} rows: "
+                "replicates have fewer different rows, and maps of fewer still, so that their probabilities are less "
+                "extreme, most so where levels are well separated. There the interval covers neither the estimate "
+                "nor its mean; se says how much it varies.",
+            )
+        return ()
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -32,17 +32,29 @@ _HELD_OUT = (
     "Standard errors take rows for independent; they are of what fits to samples of this size are worth, not of this "
     "fit. In simulations (python -m benchmarks validity evidence) +-1.96 of that of -2 log-likelihood covers this in "
     "0.76 to 0.98 of samples of 100 to 634 rows, in 0.74 to 0.88 of 50: least for flexible kernels and columns of "
-    "noise.",
-    "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200. Calibrated probabilities "
-    "have slope 1 and intercept 0; ",
+    "noise."
 )
-_NEAR = {
-    True: "where the map was fitted to held-out values they are near that by construction, and .reliability() tells "
-    "more.",
-    False: "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() "
-    "tells more.",
-}
-"""Of two levels, and of more."""
+_RANKS = "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200."
+_NO_RANKS = (
+    "AUC, errors, sensitivity and specificity of pooled values hang on more than the predictors where these tell "
+    "little: without {one} the intercept moves away from its level, by which alone AUC may come near 0 and the "
+    "error rate near 1, and standard errors know nothing of it. fit.kfold(10) keeps the levels in balance."
+)
+"""Where rows or groups are left out one by one."""
+
+_CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
+_NEAR_BY = 0.25
+"""How far from 1 a slope is still near it."""
+_NEAR = "where the map was fitted to held-out values they are near that by construction, and .reliability() tells more."
+_FAR = (
+    "here they are not. Maps of held-out values bring them near that where there is much to be seen, and not with few "
+    "events, a weak signal, or folds or groups whose fits differ. .reliability() tells more."
+)
+_NO_LINE = "there are none where the probabilities are all the same, or separate the levels."
+_OF_LEVELS = (
+    "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() tells "
+    "more."
+)
 
 _BY_GROUP = (
     "Groups are held out whole, and standard errors are over {G} groups, independent of each other: they are of what "
@@ -60,8 +72,7 @@ _PROBABILITY = (
 
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
-    units, (of_rows, of_ranks) = held_out.units, _HELD_OUT
-    of_ranks += _NEAR[held_out.shape.two]
+    units, of_rows, of_ranks = held_out.units, _HELD_OUT, f"{_of_order(held_out)} {_CALIBRATED}{_of_line(held_out)}"
     if units is None:
         return of_rows, of_ranks
     if not units.grouped:
@@ -70,10 +81,27 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     return _BY_GROUP.format(G=units.count, few=few), of_ranks
 
 
+def _of_order(held_out: Evidence) -> str:
+    """What is to be known of AUC and errors."""
+    one_by_one = held_out.how.startswith("leave-one")
+    if not one_by_one or not held_out.rsquared <= 2.0 * held_out.rsquared_se:
+        return _RANKS
+    grouped = held_out.units is not None and held_out.units.grouped
+    return _NO_RANKS.format(one="a group" if grouped else "a row")
+
+
+def _of_line(held_out: Evidence) -> str:
+    """What is to be known of the calibration."""
+    if not held_out.shape.two:
+        return _OF_LEVELS
+    slope = held_out.calibration_slope
+    return _NO_LINE if np.isnan(slope) else _NEAR if abs(slope - 1.0) <= _NEAR_BY else _FAR
+
+
 _CHOSEN = "The held-out numbers are those of the best of many fits, and too good for that: "
 _CORRECTED = (
     "R-squared corrected for tuning is of rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis "
-    "2018]. The other numbers are not corrected: tune(..., nested=True) does that."
+    "2018]. The other numbers here are not corrected; nested=True in tune() repeats the search without the rows."
 )
 _NOT_CORRECTED = "by how much is not known here. Rows that had no part in the choice tell."
 

@@ -32,6 +32,9 @@ from svmstat.formula.source import Source
 from svmstat.formula.terms import MOST_TERMS
 from svmstat.formula.values import Value
 
+_MANY_LEVELS = 10
+"""Fewer different texts may be codes, whatever they read as."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ModelFrame:
@@ -213,7 +216,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     -----
     DesignWarning
         If a column is constant, and dropped; a term is not a number where its columns are present; a column stands
-        on both sides; or more than a tenth of the rows are dropped for missing values.
+        on both sides; text reads as numbers, most rows having one of their own; or more than a tenth of the weight is
+        dropped for missing values.
 
     Examples
     --------
@@ -265,6 +269,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
     for each in right.values():
         warn_whole_column(each, complete.values[each.code], table)
+    _tell_numbers_as_text(factors.values(), int(np.count_nonzero(counted)))
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
     _refuse_width(parsed, terms)
     columns = term_columns("data", terms, complete.values, table.index)
@@ -362,6 +367,28 @@ def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:
                 "anything about it.",
                 DesignWarning,
             )
+
+
+def _tell_numbers_as_text(factors: Iterable[Factor], n: int) -> None:
+    """Warn of text that reads as numbers, of which hardly two of n rows have the same."""
+    for factor in factors:
+        if len(factor.levels) >= _MANY_LEVELS and 2 * len(factor.levels) > n and all(map(_is_number, factor.levels)):
+            warn(
+                f"{factor.expression.code} is text that reads as numbers, {len(factor.levels)} different ones in {n} "
+                "rows, and has a column for each: if numbers are meant, convert it, as pandas.to_numeric does.",
+                DesignWarning,
+            )
+
+
+def _is_number(level: object) -> bool:
+    """Whether a level is text that reads as a number."""
+    if not isinstance(level, str):
+        return False
+    try:
+        float(level)
+    except ValueError:
+        return False
+    return True
 
 
 def _tell_constant(dropped: tuple[str, ...], count: int, varies: bool) -> None:

@@ -138,5 +138,7 @@ def _vector(what: str, series: pd.Series) -> Value:
     first = series.iloc[int(series.notna().to_numpy().argmax())]
     message = f"{what} holds {kind} such as {first!r}: it must be numbers, booleans, text or categories."
     if kind.startswith(("date", "time", "period", "duration")):
-        message += " Turn it into one, for instance a date into days with (date - date.min()).dt.days or date.dt.month."
+        message += (
+            " Take parts of it, as in date.dt.month, or make a column of the data of it, such as days since a day."
+        )
     raise DataError(message)

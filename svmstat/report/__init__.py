@@ -20,7 +20,7 @@ def report(
     fit: SVMResults,
     *,
     B: int = 199,
-    method: str = "residual",
+    method: str | None = None,
     level: float = 0.95,
     rng: Any = None,
     n_jobs: int | None = None,
@@ -37,8 +37,9 @@ def report(
     fit : SVMResults
     B : int
         Replicates of the goodness of fit, and of the envelopes of influence, at least 99 of these.
-    method : {"residual", "pairs", "parametric"}
-        The test of the fit, as in `SVMResults.gof`.
+    method : {"residual", "pairs", "parametric"}, optional
+        The test of the fit, as in `SVMResults.gof`; by default "residual", which needs labels for the copies of the
+        rows, and with fractional weights, of which there are no copies, "pairs".
     level : float
         Of the percentile of the test and of the lines in the influence plots.
     rng : int or numpy.random.Generator, optional
@@ -71,6 +72,8 @@ def report(
     seed = int(np.random.default_rng().integers(2**32)) if rng is None else rng
     shown_seed, how = seed_text(seed), (n_jobs, progress)  # a Generator has moved on afterwards
     influence = fit.get_influence(*how)
+    if method is None:
+        method = "residual" if fit.weight_type == "probability" or not influence.no_copies else "pairs"
     together = influence if method == "residual" and B >= LEAST and draws_labels(fit) else None
     gof = fit.gof(B, method, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
     loo = fit.loo()

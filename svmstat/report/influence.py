@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics import InfluenceResult
-from svmstat.diagnostics.influence import NOTES
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import counted_rows, figure, paragraph
 from svmstat.reporting.plots.style import percent
@@ -46,9 +45,9 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         )
     else:
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
-        yield from map(paragraph, NOTES)
+        yield from map(paragraph, influence.notes)
         yield paragraph(
-            f"The weights are no whole numbers, so that no envelope can be drawn: {_lying(above)} above the "
+            f"The weights are no numbers of copies, so that no envelope can be drawn: {_lying(above)} above the "
             f"{percent(level)} point of χ²(1) [003], which is no reference for the largest of all rows."
         )
     yield figure(

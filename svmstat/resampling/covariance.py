@@ -75,7 +75,8 @@ def generalised_covariance(
     apart = [] if units is None else [units.of_row[:, None].astype(float)]
     rows = distinct_rows(np.hstack([columns, others, *apart]), weights)
     columns, others = columns[rows.first], others[rows.first]
-    basis = orthonormal(np.hstack([columns, columns**2]) if columns.shape[1] == 1 else columns, rows.weights)
+    around = _centred(columns, rows.weights)
+    basis = orthonormal(np.hstack([around, around**2]) if columns.shape[1] == 1 else around, rows.weights)
     own = outside(basis, others, rows.weights)
     held = None if units is None else units.among(rows.first)
     n, df = float(weights.sum()), own.shape[1] * (residuals.shape[1] - 1)
@@ -113,13 +114,20 @@ def orthonormal(columns: Floats, weights: Floats) -> Floats:
     array([1., 1., 1., 1.])
     """
     root = np.sqrt(weights / weights.sum())[:, None]
-    centred = columns - np.average(columns, axis=0, weights=weights)
-    size = np.sqrt((root**2 * centred**2).sum(axis=0))
-    centred = centred[:, size > 0] / size[size > 0]
+    centred = _centred(columns, weights)
+    centred = centred[:, centred.any(axis=0)]
     if centred.shape[1] == 0:
         return centred
+    centred /= np.sqrt((root**2 * centred**2).sum(axis=0))
     vectors, values, _ = np.linalg.svd(root * centred, full_matrices=False)
     return np.asarray(vectors[:, values > _RANK * values[0]] / root)
+
+
+def _centred(columns: Floats, weights: Floats) -> Floats:
+    """Columns (n, c) less their means, each in units of its largest value, so that no square of one is out of range."""
+    centred = columns - np.average(columns, axis=0, weights=weights)
+    largest = np.abs(centred).max(axis=0)
+    return np.asarray(centred / np.where(largest > 0.0, largest, 1.0))
 
 
 def outside(basis: Floats, others: Floats, weights: Floats) -> Floats:

@@ -17,8 +17,11 @@ LANDMARKS = 500
 _PENALTIES = np.logspace(0.5, -8.0, 18)
 """λ as parts of the largest eigenvalue."""
 
-_RANK = 1e-10
+_RANK = 1e-14
 """Smaller eigenvalues, as parts of the largest one, are taken for rounding."""
+
+_RANK_OF_LANDMARKS = 1e-10
+"""The same of the kernel of the landmarks, by the roots of which their features are divided."""
 
 _SEED = 0
 """The landmarks are the same whenever they are asked for."""
@@ -81,6 +84,7 @@ def _spectrum(points: Floats, w: Floats) -> _Spectrum:
     S, p = points.shape
     if p == 0 or (points == points[0]).all():
         return _Spectrum(np.empty(0), np.empty((S, 0)))
+    points = points * 2.0 ** -np.frexp(np.ptp(points, axis=0).max())[1]  # squares of distances within range
     kernel, root = RBF(1.0 / typical_distance(points, w)), np.sqrt(w)[:, None]
     if S <= MOST_ROWS:
         K = kernel(points, points)
@@ -88,13 +92,13 @@ def _spectrum(points: Floats, w: Floats) -> _Spectrum:
         K += (w @ means) / w.sum() - means[:, None] - means
         return _kept(*np.linalg.eigh(root * K * root.T))
     some = np.sort(np.random.default_rng(_SEED).choice(S, LANDMARKS, replace=False, p=w / w.sum()))
-    inner = _kept(*np.linalg.eigh(kernel(points[some], points[some])))
+    inner = _kept(*np.linalg.eigh(kernel(points[some], points[some])), _RANK_OF_LANDMARKS)
     features = kernel(points, points[some]) @ (inner.vectors / np.sqrt(inner.values))
     features = root * (features - np.average(features, axis=0, weights=w))
-    outer = _kept(*np.linalg.eigh(features.T @ features))
+    outer = _kept(*np.linalg.eigh(features.T @ features), _RANK_OF_LANDMARKS)
     return _Spectrum(outer.values, features @ (outer.vectors / np.sqrt(outer.values)))
 
 
-def _kept(values: Floats, vectors: Floats) -> _Spectrum:
-    kept = values > _RANK * values[-1]
+def _kept(values: Floats, vectors: Floats, rank: float = _RANK) -> _Spectrum:
+    kept = values > rank * values[-1]
     return _Spectrum(values[kept], vectors[:, kept])

@@ -119,11 +119,11 @@ def nearness(machine: Machine) -> Callable[[Codes], Floats]:
 
 
 def _median(distances: Floats, weights: Floats) -> float:
-    """The median of distances (S, S) over pairs of copies; their mean if it is zero."""
+    """The median of distances (S, S) over pairs of copies; their mean over all rows and rows if it is zero."""
     upper = np.triu_indices(len(distances), 1)
     values = np.append(distances[upper], 0.0)
-    times = np.append(np.outer(weights, weights)[upper], (weights * (weights - 1.0) / 2.0).sum())
+    times = np.append(np.outer(weights, weights)[upper], np.maximum(weights * (weights - 1.0) / 2.0, 0.0).sum())
     order = np.argsort(values)
     reached, half = np.cumsum(times[order]), times.sum() / 2.0
     lower, higher = (values[order][np.searchsorted(reached, half, side)] for side in ("left", "right"))
-    return float(0.5 * (lower + higher)) or float(values @ times / times.sum()) or 1.0
+    return float(0.5 * (lower + higher)) or float(weights @ distances @ weights / weights.sum() ** 2) or 1.0

@@ -40,7 +40,8 @@ class PathResult:
     table : DataFrame (B, …)
         Indexed by C: ``intercept``, ``norm`` ‖h‖, ``n_support`` and ``n_free`` (sums of weights), ``apparent_error``,
         ``deviance`` (−2 log-likelihood of the fit's own Platt map), ``mean_loss`` (1/Σw) Σ w L [m − y f]₊, ``gacv`` for
-        the hinge loss, ``gckl`` if the truth was given, ``loo_loss`` (V₀) if it was asked for, ``kkt_violation``.
+        the hinge loss where rows are independent, without groups and probability weights, ``gckl`` if the truth was
+        given, ``loo_loss`` (V₀) if it was asked for, ``kkt_violation``.
     alpha : DataFrame (B, n)
         Dual variables, a row for each C.
     decision_values : DataFrame (B, n)
@@ -161,7 +162,7 @@ def _numbers(
         "deviance": -2.0 * measures.log_likelihood(maps.log_likelihoods(machine.decision_values, machine.codes), w),
         "mean_loss": observed_loss(f, y, w, loss),
     }
-    if loss.name == "hinge":
+    if loss.name == "hinge" and machine.units is None:
         found["gacv"] = gacv(f, y, w, alpha, machine.diagonal, loss)
     if loo:
         left = leave_one_out(machine, maps, influence=False, n_jobs=n_jobs)

@@ -142,7 +142,8 @@ class Explained(Uncertain):
         step : number, "sd" or (low, high)
             Of a number: a step from where each row is; "sd" from half a standard deviation below the mean to half of
             one above it, in every row; or between two values, none outside the data. Of a column that goes by levels,
-            which takes no other: (first, second), for the one difference.
+            which takes no other: (first, second), for the one difference. Without x, columns of numbers that lie
+            closer than the default step have "sd" in its place.
         on, B, level, rng, n_jobs, progress
             As in `effects`.
 
@@ -304,6 +305,8 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     by = _real(step)
     ends = variable.values + by
     beyond = int(np.count_nonzero((ends > variable.values.max()) | (ends < variable.values.min())))
+    if beyond == n and not named and step == 1:
+        return _planned(rows, variable, SD, named)
     if by == 0.0 or beyond == n:
         reach = np.ptp(variable.values)
         raise refuse(

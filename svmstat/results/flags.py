@@ -19,6 +19,9 @@ FEW = 30
 _ALIKE, _UNLIKE = 0.95, 0.05
 """Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
 
+_OFTEN = 0.05
+"""The share of rows in which the rule and the probabilities may call for different levels without a word."""
+
 _LONG, _SHORT = 100, 40
 """Characters of a formula that is not repeated, and of another argument that is."""
 
@@ -89,6 +92,12 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
             "Probabilities are by the map of the fit's own decision values where a level has no row that can be held "
             "out; they promise too much."
         )
+    if fit.has_maps and fit.disagreement > _OFTEN:
+        rule = "the votes of the pairs" if fit.event is None else "the sign of f"
+        yield (
+            f"predict() goes by {rule}, predict_proba() by maps of f: in {fit.disagreement:.4f} of the rows they call "
+            "for different levels."
+        )
     if fit.untuned and not alone:  # tune() has no score where a row cannot be held out
         values = {"C": fit.C, **fit.kernel_parameters}
         named = " and ".join(f"{name} = {values[name]:.4g}" for name in fit.untuned)
@@ -143,11 +152,12 @@ def _knows_groups(by_group: Evidence, by_row: Evidence) -> Iterator[str]:
     used = (by_group.weights > 0) & ~by_group.failed & ~by_row.failed
     if by_group.units is None or not used.any():
         return
-    gain = (by_row.log_likelihoods - by_group.log_likelihoods)[used]
+    gain = (by_row.gains - by_group.gains)[used]
     found = predictive.score(gain, by_group.weights[used], by_group.units.among(used))
     if -found.value > 2.0 * found.se:
         yield (
-            f"Held out by row the score is {-found.value:.4g} better than by group ({found.se:.2g} standard error): "
+            f"Held out by row the score, less that of the class frequencies, is {-found.value:.4g} better than by "
+            f"group (standard error {found.se:.2g}): "
             "rows are predicted from other rows of their own group. For rows of new groups the column by group counts, "
             "and by row would promise too much."
         )

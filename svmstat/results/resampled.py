@@ -11,7 +11,7 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
 from svmstat.calibration import log_of_own
-from svmstat.diagnostics import Evidence, LooResult
+from svmstat.diagnostics import Evidence, HeldOut, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
 from svmstat.machine import reweighted, vote
@@ -112,7 +112,7 @@ class Resampled(Predicting):
         units = units_of(None, frame.weights, frame.weight_type == "frequency", machine.groups.of_row)
         return replace(self, machine=replace(machine, units=units), frame=frame)
 
-    def kfold(self, folds: Any = None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
+    def kfold(self, folds: Any = None, n_jobs: int | None = None, progress: bool = False) -> HeldOut:
         """Leave out each of some folds in turn.
 
         Parameters
@@ -127,7 +127,7 @@ class Resampled(Predicting):
 
         Returns
         -------
-        Evidence
+        HeldOut
 
         Notes
         -----
@@ -151,7 +151,7 @@ class Resampled(Predicting):
             found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
         frame = self.frame
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
-        held_out = Evidence(**self._evidence(splits.told(frame.weights), found), seen=seen)
+        held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), seen=seen)
         return held_out.without(splits.never(frame.weights))
 
     def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:

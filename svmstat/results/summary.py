@@ -243,8 +243,9 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
     title = f"{'' if two else 'Coupled '}{'Venn-Abers' if isotonic else 'Platt'} probabilities (map of {kind})"
     converged = () if isotonic else (Entry("Platt converged", bool(np.all(fit.calibration.converged))),)
     if two and isotonic:
-        ends = fit.calibration.bounds(fit.machine.decision_values[fit.frame.weights > 0, 0])
-        left = [Entry("p1 - p0, mean width", float((ends.p1 - ends.p0).mean()), "share")]
+        w = fit.frame.weights
+        ends = fit.calibration.bounds(fit.machine.decision_values[w > 0, 0])
+        left = [Entry("p1 - p0, mean width", float(np.average(ends.p1 - ends.p0, weights=w[w > 0])), "share")]
     elif two:
         left = [Entry("Platt A, slope", fit.calibration.slope), Entry("Platt B, intercept", fit.calibration.intercept)]
     else:

@@ -39,6 +39,8 @@ class Termwise(Uncertain):
     def terms(self) -> pd.DataFrame:
         """A row for each term: ``kernel``, ``gamma``, ``theta``, ``norm`` ‖h_t‖, ``sd`` of h_t over the rows.
 
+        Without a single width ``gamma`` is missing.
+
         ‖h_t‖ is the norm in the space of θ_t K_t, and the squares add up to ‖h‖². Of more than two levels both are root
         mean squares over the pairs.
         """

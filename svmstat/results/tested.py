@@ -9,6 +9,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, one_of, refuse, workers
+from svmstat._tools.frames import label_at
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, PermutationResult
 from svmstat.diagnostics.gof import METHODS
@@ -24,7 +25,7 @@ from svmstat.results.resampled import Resampled
 _MOST_PERMUTED = 10**7
 """Copies of rows whose labels are permuted one by one."""
 
-_NO_ENVELOPE = "the envelope draws a label for every copy of a row (reference='chi2' needs none)"
+_NO_ENVELOPE = "the envelope draws a label for every copy of a row (plot_index(reference='chi2') needs none)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,8 +87,8 @@ class Tested(Resampled):
         ArgumentError
             For an argument outside what is allowed.
         DataError
-            For fractional weights that are repeats, unless method="pairs", and for weights that add up to more than
-            9e15.
+            For weights that are no numbers of copies, unless method="pairs", or they are probability weights and
+            method="residual"; and for weights that add up to more than 9e15.
         UnavailableError
             For "residual" where a row cannot be held out, and with retune=True for a fit that is of no search.
 
@@ -195,7 +196,7 @@ class Tested(Resampled):
         ArgumentError
             For an argument outside what is allowed.
         DataError
-            For fractional weights, and for weights that add up to more than ten million.
+            For fractional weights that are repeats, and for weights that add up to more than ten million.
         UnavailableError
             Where a row cannot be held out, and with retune=True for a fit that is of no search.
 
@@ -275,7 +276,7 @@ class Tested(Resampled):
             self.frame.weights, self.deviance, changes.deviance_deleted, insample, loo.log_likelihoods,
             changes.rms_change, self.machine.units,
         )  # fmt: skip
-        return InfluenceResult(loo, measures, self._largest_influences, self._group_labels)
+        return InfluenceResult(loo, measures, self._largest_influences, self._group_labels, self._no_copies)
 
     @property
     def _group_labels(self) -> pd.Index | None:
@@ -332,9 +333,23 @@ class Tested(Resampled):
             )
         return self.retuned if retune else None
 
+    @property
+    def _no_copies(self) -> str:
+        """Why rows are not so many copies of themselves; empty where they are."""
+        w = self.frame.weights
+        broken = np.flatnonzero(w != np.round(w))
+        if not len(broken):
+            return ""
+        if self.weight_type == "probability":
+            return "probability weights say how much a row stands for, and not how often it is there."
+        return (
+            f"the weights must be whole numbers, and row {label_at(self.frame.index, broken[0])!r} has "
+            f"{w[broken[0]]:g}. Weights that are no repeats of rows: svm(..., weight_type='probability')."
+        )
+
     def _refuse_fractions(self, why: str) -> None:
-        if (self.frame.weights != np.round(self.frame.weights)).any():
-            raise DataError(f"{why}: the weights must be whole numbers.")
+        if self._no_copies:
+            raise DataError(f"{why}: {self._no_copies}")
 
 
 def _maxima(found: Sequence[Floats | None]) -> Floats:

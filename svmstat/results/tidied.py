@@ -79,7 +79,8 @@ class Tidied(Estimated):
         -------
         DataFrame (1, …)
             The settings: ``kernel``, ``C``, ``gamma``, missing where the kernel has none. As broom has it, but in
-            lower case: ``null_deviance``, ``log_lik``, ``deviance``, ``nobs``, the sum of the weights. ``n_support``.
+            lower case: ``null_deviance``, ``log_lik``, ``deviance``, ``nobs``, the sum of the weights, and
+            ``n_support``, that of the support vectors.
             ``held_out``, how the rows of the following numbers were: ``cv_score``, ``r_squared``, ``brier``,
             ``error_rate``, ``auc``, ``calibration_slope``, each followed by its standard error, ``cv_score_se``; of
             more than two levels the last two are by level, against the rest, as in ``auc_AVH``, ``auc_AVH_se``.
@@ -102,7 +103,7 @@ class Tidied(Estimated):
             "log_lik": self.llf,
             "deviance": self.deviance,
             "nobs": self.nobs,
-            "n_support": len(self.support),
+            "n_support": float(self.frame.weights[(self.machine.alpha > 0).any(axis=1)].sum()),
             "held_out": None if held_out is None else held_out.how,
             **dict(_numbers(self.apparent if held_out is None else held_out, held_out is not None)),
             "kkt_violation": self.kkt_violation,

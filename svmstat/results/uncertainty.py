@@ -37,7 +37,8 @@ class Bootstrap:
     ----------
     fit : SVMResults
     replicates : PairsReplicates
-        The arrays: counts of the rows drawn, α y and b of each pair, maps of the rows left out, seed.
+        The arrays: how often each group of equal rows was drawn, α y and b of each pair, maps of the rows left out, and
+        the seed.
     """
 
     fit: Predicting

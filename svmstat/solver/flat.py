@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import INVISIBLE, PRECISION
+from svmstat.solver.solution import INVISIBLE, PRECISION, rounding_of
 
 _EQUAL = 4.0 * float(np.finfo(float).eps)
 """Sums of bounds that differ by this share are equal: it is rounding of the bounds and their sums."""
@@ -80,6 +80,18 @@ def may_be_flat(
 def is_noise(largest: Floats | float, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
     """Whether an h of at most ``largest`` (...,) is of the size of the violation and rounding, or lost beside b."""
     return np.asarray(largest <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
+
+
+def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float) -> bool:
+    """Whether the h of β (n,) is no noise, and f nothing else: classes of one weight at a tiny C have b = 0.
+
+    Beside the margins, h may be lost to the last digit: it is computed alone.
+    """
+    rounding = float(rounding_of(beta, problem.gram.diagonal))
+    if abs(intercept) > INVISIBLE or problem.total is not None:
+        return False
+    largest = float(np.abs(problem.gram.residual(beta, np.zeros(problem.n))).max())
+    return largest > max(_NOISE * (max(crossing, 0.0) + rounding), abs(intercept))
 
 
 def _largest(field: Floats) -> Floats:

@@ -224,7 +224,8 @@ class TuneResult:
         The fit with the best parameters, as ``svm`` gives it.
     best_params : dict
         C, or with minimax and Neyman–Pearson ``nu``, and the parameters of the kernel, or the kernel if that was passed
-        as an object or in a list: ``svm(..., **best_params)``.
+        as an object or in a list; of several formulas ``formula`` too, and of a search over the weights of terms
+        ``theta``: ``svm(..., **best_params)``.
     table : DataFrame
         One row for each point that was looked at. With a cost, C rising, then the others: the parameters, ``score``
         (the smaller the better), ``score_se``, where rows are predicted ``delta_se`` (the standard error of the

@@ -6,7 +6,7 @@ import pytest
 from levels import matrix, repeated, sample
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, log_loss, recall_score, roc_auc_score
 
-from svmstat import svm
+from svmstat import compare, svm
 from svmstat.errors import ArgumentError
 from svmstat.objective.predictive import calibration_line
 
@@ -109,3 +109,16 @@ def test_residuals_are_of_the_held_out_probabilities(K):
     assert (np.asarray(first) != np.asarray(other)).any()
     with pytest.raises(ArgumentError, match=r"kind='working' is not allowed"):
         fit.residuals("working")
+
+
+def test_folds_print_their_numbers(K):
+    fit = svm("y ~ x + z", sample(K, 90, seed=2), C=2)
+    folds = fit.kfold(5)
+    text = " ".join(str(folds).split())
+    assert text.startswith("Held out: 5 folds") and f"{folds.score:.5g}"[:4] in text
+    assert "Rows held out: 90" in text and "WARNING" not in text
+    frame = folds.summary_frame()
+    assert frame.columns.tolist()[-2:] == ["log_likelihood", "error"] and len(frame) == 90
+    assert -2.0 * (frame["log_likelihood"] * folds.weights).sum() == pytest.approx(folds.score)
+    assert frame.columns.tolist() == fit.loo().summary_frame().columns.tolist()[:4]
+    assert str(compare(fit, fit.update(C=1), folds=3)["svm rbf 1"]).split()[:2] == ["Held", "out:"]

@@ -130,7 +130,7 @@ def test_probabilities_that_are_none():
 def test_the_printout_says_what_the_numbers_are(K, event):
     found = of(K, event)
     text = " ".join(str(found).split())
-    for words in ("MCB", "DSC", "UNC", "no confidence band", "at least 90 % of calibrated curves", "Leave-one-out"):
+    for words in ("MCB", "DSC", "UNC", "no confidence band", "at least 90 % of calibrated curves", "leave-one-out"):
         assert words in text
     for value in found.table["miscalibration"]:
         assert f"{value:.4f}" in text

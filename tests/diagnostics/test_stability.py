@@ -1,5 +1,7 @@
 """Predicted probabilities with their stability: what the replicates say, in frames, words and figures."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -107,3 +109,27 @@ def test_words_and_figure(fit, K):
         assert (np.diff(line.get_ydata()) >= 0).all()
     assert found.plot(ax=ax) is ax
     plt.close("all")
+
+
+def test_intervals_that_leave_their_own_estimate_out_are_told():
+    """Of levels far apart: maps of the rows that replicates left out are less extreme than that of the fit."""
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    data = pd.DataFrame({"x": rng.normal(size=100) + 8.0 * y, "y": y})
+    apart = svm("y ~ x", data).get_prediction(data, B=59, rng=1)
+    frame = apart.summary_frame()
+    outside = (frame["prob"] < frame["lower"]) | (frame["prob"] > frame["upper"])
+    assert outside.mean() > 0.1 and (apart.outside == outside.to_numpy()).all()
+    shown = " ".join(str(apart).split())
+    assert f"estimates outside: {outside.sum()}" in shown
+    assert f"the estimate lies outside its interval in {outside.sum()} of 100 rows" in shown
+    near = svm("y ~ x", data.assign(x=rng.normal(size=100) + y)).get_prediction(B=59, rng=1)
+    assert "WARNING" not in str(near)
+
+
+def test_a_figure_without_a_band_says_so(fit, K):
+    found = replace(fit.get_prediction(B=39, rng=1), n_failed=1)
+    nothing = np.full_like(found.probability, np.nan)
+    ax = replace(found, spread=replace(found.spread, lower=nothing, upper=nothing)).plot()
+    assert ax.get_title("left") == "no band: too few replicates have probabilities"
+    plt.close(ax.figure)

@@ -197,3 +197,81 @@ def test_the_least_pvalue_of_few_permutations_is_told(weighted):
     fit = svm("y ~ x + z", weighted)
     assert "No p-value can be less than 0.3333 here" in printed(fit.permutation_test(B=2, rng=1))
     assert "No p-value" not in printed(fit.permutation_test(B=19, rng=1))
+
+
+def apart(n=60):
+    """Two classes far apart: many replicates draw the very labels that were observed."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(["no", "yes"], n // 2)
+    return pd.DataFrame({"x": rng.normal(size=n) + 10.0 * (y == "yes"), "z": rng.normal(size=n), "y": y})
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_replicates_of_the_observed_labels_tie_with_the_fit(kernel):
+    """Their T is that of the fit but for rounding, and counts as no less."""
+    test = svm("y ~ x + z", apart(), kernel=kernel, C=10).gof(B=59, rng=1)
+    as_large = (test.replicates - test.statistic > -1e-12 * abs(test.statistic)).sum()
+    assert as_large > (np.abs(test.replicates - test.statistic) == 0).sum()
+    assert test.pvalue == pytest.approx((1 + as_large) / 60)
+    assert test.reject == (test.pvalue <= 0.05)
+
+
+def test_a_row_on_the_envelope_is_not_above_it():
+    fit = svm("y ~ x + z", apart(), C=10)
+    influence = fit.get_influence()
+    envelope = influence.envelope(rng=1)
+    largest = influence.summary_frame()[envelope.maxima.columns.tolist()].max()
+    for name in envelope.maxima:
+        near = envelope.critical_value(name) * (1 + 1e-12)
+        assert influence.beyond()[name].any() == (largest[name] > near)
+
+
+def test_influence_says_what_deletion_deviances_are_made_of():
+    rng = np.random.default_rng(0)
+    good = pd.DataFrame({"x": rng.normal(size=150)}).assign(y=lambda d: d["x"] + rng.logistic(size=150) > 0)
+    for data, own in ((good, True), (apart(), False)):
+        influence = svm("y ~ x", data, C=1).get_influence()
+        frame = influence.summary_frame()
+        assert (frame["delta_deviance"].corr(frame["own"]) >= 0.8) == own
+        assert ("nearly all own misfit" in printed(influence)) == own
+
+
+@pytest.mark.parametrize("weight_type", ["frequency", "probability"])
+def test_influence_without_an_envelope_says_why_and_draws_the_rest(weight_type):
+    data = sample(2, 60).assign(w=np.linspace(0.5, 2, 60))
+    influence = svm("y ~ x + z", data, weights="w", weight_type=weight_type).get_influence()
+    why = "has 0.5. Weights that are no repeats" if weight_type == "frequency" else "and not how often it is there"
+    assert "There is no envelope" in printed(influence) and why in printed(influence)
+    assert ".envelope()" not in printed(influence)
+    for ax in (influence.plot(), influence.plot_index()):
+        assert not [line for line in ax.lines if line.get_linestyle() == "--"] and len(ax.texts) >= 1
+        plt.close(ax.figure)
+    with pytest.raises(DataError, match="the envelope draws a label for every copy"):
+        influence.envelope()
+    critical = influence.plot_index(reference="chi2")
+    assert "χ²(1)" in critical.texts[0].get_text()
+    plt.close(critical.figure)
+
+
+def test_a_group_whose_first_row_has_no_weight_moves_the_fit_as_much():
+    data = sample(2, 60).assign(g=np.repeat(np.arange(12), 5), w=1.0)
+    data.loc[[0, 5], "w"] = 0.0
+    options = {"groups": "g", "C": 1.0, "gamma": 0.3, "scale": False}
+    with_zeros = svm("y ~ x + z", data, weights="w", **options).get_influence().summary_frame()
+    without = svm("y ~ x + z", data[data["w"] > 0], **options).get_influence().summary_frame()
+    pd.testing.assert_frame_equal(with_zeros.sort_index(), without.sort_index(), rtol=1e-9, atol=1e-12)
+    assert (with_zeros["max_change"] >= with_zeros["rms_change"]).all()
+
+
+@pytest.mark.parametrize("many", [0, 30], ids=["median", "most at one point"])
+@pytest.mark.parametrize("options", [{}, {"weights": "w", "weight_type": "probability"}], ids=["", "weighted"])
+def test_distances_of_a_precomputed_kernel_are_those_of_the_rows(many, options):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(40, 2))
+    y, w = x[:, 0] + rng.logistic(size=40) > 0, rng.uniform(0.3, 2.5, 40)
+    x[:many] = 0.0
+    rows = pd.DataFrame(x, columns=["a", "b"]).assign(y=y, w=w)
+    K = pd.DataFrame(x @ x.T, columns=[f"k{i}" for i in range(40)]).assign(y=y, w=w)
+    by_name = svm("y ~ a + b", rows, kernel="linear", scale=False, **options)
+    given = svm("y ~ . - w", K, kernel="precomputed", **options)
+    assert given.gof(B=3, rng=1).statistic == pytest.approx(by_name.gof(B=3, rng=1).statistic, rel=1e-9)

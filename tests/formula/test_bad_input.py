@@ -201,3 +201,12 @@ def test_a_column_whose_name_is_no_text_is_told():
     with pytest.raises(FormulaError, match=message):
         build_design("y ~ Q('0')", data)
     assert build_design("y ~ Q('0')", data.rename(columns=str)).X.shape == (3, 1)
+
+
+def test_numbers_that_are_text_are_told():
+    n = 40
+    data = pd.DataFrame({"y": np.arange(n) % 2, "a": np.arange(n) / 7.0, "code": [f"{k % 12}" for k in range(n)]})
+    with pytest.warns(DesignWarning, match="a is text that reads as numbers, 40 different ones in 40 rows"):
+        build_design("y ~ a", data.assign(a=data["a"].astype(str)))
+    for quiet in (data, data.assign(a=[f"station {k}" for k in range(n)])):
+        build_design("y ~ a + code", quiet)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from forms import assert_forms_agree, assert_names_are_harmless, assert_narrow, balanced, in_each_form
+from levels import repeated, sample
 
 from svmstat import svm
 from svmstat.kernels import RBF
@@ -119,6 +120,7 @@ def evidence(classes=(False, True), how="in-sample", confusion=((218, 47), (38, 
         values=np.array([[-1.3], [1.4]] * 317),
         weights=np.ones(634),
         **{name: each.value for name, each in found.items()},
+        **{name: each.value for name, each in by_level.items()},
         rsquared_se=found["rsquared"].se,
     )
 
@@ -414,3 +416,12 @@ def test_notes_wrap():
     text = str(Summary("T", (Block(left=(Entry("a", 1),)),), notes=("word " * 40,)))
     assert max(map(len, text.splitlines())) <= 78
     assert text.count("word") == 40
+
+
+def test_the_width_of_venn_abers_bounds_counts_copies():
+    data = sample(2, 60, seed=1)
+    widths = [
+        re.search(r"mean width: +(\S+)", str(svm("y ~ x + z", each, calibration="venn-abers", **options).summary()))[1]
+        for each, options in ((data, {"weights": "w"}), (repeated(data), {}))
+    ]
+    assert widths[0] == widths[1]

@@ -155,3 +155,19 @@ def test_repeated_rows_of_one_unit_tell_nothing_new():
     assert by_row > 2.0 * by_group
     few = generalised_covariance(*many, np.ones(600), Units(group % 15, 15, True))
     assert few.why_not.startswith("15 groups are fewer than 10")
+
+
+@pytest.mark.parametrize(("offset", "unit"), [(2.0**30, 1.0), (0.0, 2.0**-600), (0.0, 2.0**500)])
+def test_neither_origin_nor_unit_of_a_single_column_matters(offset, unit):
+    """Its square is that of the centred column: far from zero, or of another size, it has no digits of its own."""
+    r, x, others, w = drawn()
+    x = np.round(x * 2**20) / 2**20  # adding a power of two is exact
+    near, far = (generalised_covariance(r, each, others, w) for each in (x, (x + offset) * unit))
+    assert far.statistic == pytest.approx(near.statistic, rel=1e-9) and far.df == near.df == 2
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-150, 1e150])
+def test_the_unit_of_the_others_does_not_matter(unit):
+    r, x, others, w = drawn()
+    near, far = (generalised_covariance(r, x, each, w) for each in (others, others * unit))
+    assert far.statistic == pytest.approx(near.statistic, rel=1e-9)

@@ -367,3 +367,12 @@ def test_no_gacv_column_to_choose_by_for_the_p0_loss():
     path = svm("y ~ x + z", sample(), loss="p0").path([1.0])
     with pytest.raises(ArgumentError, match="criterion='gacv' is not allowed"):
         path.best()
+
+
+@pytest.mark.parametrize("options", [{"groups": "g"}, {"weights": "w", "weight_type": "probability"}])
+def test_rows_that_are_no_independent_copies_have_no_gacv(options):
+    data = pd.DataFrame({"x": np.arange(60.0) % 7, "g": np.arange(60) // 5, "w": 1.0 + np.arange(60) % 3})
+    path = svm("y ~ x", data.assign(y=np.arange(60) % 2), **options).path([0.5, 1.0])
+    assert "gacv" not in path.table
+    with pytest.raises(ArgumentError, match="criterion='gacv' is not allowed"):
+        path.best()

@@ -342,3 +342,14 @@ def test_a_step_that_a_term_does_not_allow_names_the_column():
     with pytest.raises(DataError, match=r"with 'x' altered, newdata term 'bs\(x, df=4\)' cannot be.*, 'sd' or a pair"):
         fit.comparisons()
     assert list(fit.comparisons("x", step="sd").labels) == ["sd"]
+
+
+def test_columns_of_less_than_a_step_go_by_their_standard_deviation():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"small": rng.random(60), "x": rng.normal(size=60)}).assign(y=np.arange(60) % 2)
+    fit = svm("y ~ small + x", data)
+    found = fit.comparisons()
+    assert found.labels == ("sd", "+1")
+    assert found.estimate[0] == fit.comparisons("small", step="sd").estimate[0]
+    with pytest.raises(ArgumentError, match="step=1 is not allowed"):
+        fit.comparisons("small")

@@ -203,3 +203,43 @@ def test_rows_on_the_boundary_are_counted(event):
     assert words in said(fit)
     assert loo.error.iloc[2:4].tolist() == ([0.0, 1.0] if event else [1.0, 0.0])
     assert "f is 0" not in said(svm("y ~ a + b", frame()))
+
+
+def test_what_hangs_on_leaving_rows_out_is_told_where_there_is_no_signal():
+    data = frame(n=100).assign(y=np.arange(100) % 2)
+    noise, signal = svm("y ~ b", data, kernel="linear", C=0.01), svm("y ~ a", frame())
+    assert noise.loo().auc < 0.3 < noise.kfold(10).auc
+    assert "AUC may come near 0" in said(noise) and "by 0.03 at 50 rows" not in said(noise)
+    assert "AUC may come near 0" not in said(signal) and "by 0.03 at 50 rows" in said(signal)
+
+
+def test_slopes_are_called_near_one_where_they_are():
+    data = frame(n=60, seed=3, signal=0.3, events=0.15)
+    found = set()
+    for fit in (svm("y ~ a", frame()), svm("y ~ a + b + c", data, C=10), svm("y ~ b", data, C=1e-3)):
+        slope, text = fit.loo().calibration_slope, said(fit)
+        assert ("near that by construction" in text) == (abs(slope - 1) <= 0.25)
+        assert ("and here they are not" in text or "0; here they are not" in text) == (abs(slope - 1) > 0.25)
+        assert ("the probabilities are all the same" in text) == np.isnan(slope)
+        found.add(bool(abs(slope - 1) <= 0.25))
+    assert found == {False, True}
+
+
+def test_what_the_class_frequencies_gain_by_row_is_no_knowledge_of_groups():
+    rng = np.random.default_rng(0)
+    ill = np.repeat(np.arange(40) % 10 < 3, 5)
+    data = pd.DataFrame({"id": np.repeat(np.arange(40), 5), "x": rng.normal(size=200), "y": ill})
+    told = "rows are predicted from other rows of their own group"
+    noise = svm("y ~ x", data, groups="id")
+    assert noise.loo().score - noise.loo(by="row").score > 2 and told not in said(noise)
+    known = svm(
+        "y ~ x", data.assign(x=data["id"].map(pd.Series(rng.normal(size=40)))), groups="id", gamma=100.0, C=10.0
+    )
+    assert told in said(known)
+
+
+def test_rule_and_map_that_disagree_are_told():
+    data = frame(n=200, signal=0.5, events=0.2)
+    balanced, plain = (svm("y ~ a + b", data, class_weight=each, C=1.0) for each in ("balanced", None))
+    for fit in (balanced, plain):
+        assert ("they call for different levels" in said(fit)) == (fit.disagreement > 0.05)

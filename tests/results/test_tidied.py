@@ -55,9 +55,10 @@ def test_replicates_of_another_fit(fit):
 
 def test_glance(fit, K):
     row, loo = fit.glance(loo=True).iloc[0], fit.loo()
+    support = pd.Series(fit.frame.weights, fit.frame.index)[fit.support].sum()
     same = {
         "kernel": "linear", "C": 1.0, "null_deviance": fit.null_deviance, "log_lik": fit.llf, "deviance": fit.deviance,
-        "nobs": fit.nobs, "n_support": len(fit.support), "held_out": "leave-one-out", "cv_score": loo.score,
+        "nobs": fit.nobs, "n_support": support, "held_out": "leave-one-out", "cv_score": loo.score,
         "cv_score_se": loo.score_se, "r_squared": loo.rsquared, "r_squared_se": loo.rsquared_se, "brier": loo.brier,
         "brier_se": loo.brier_se, "error_rate": loo.error_rate, "error_rate_se": loo.error_rate_se,
         "kkt_violation": fit.kkt_violation, "converged": True,

@@ -1,7 +1,6 @@
 """Calibration plots: predicted probabilities against observed frequencies, in bins or by isotonic regression."""
 
 import importlib
-import textwrap
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
@@ -18,7 +17,7 @@ from svmstat.reporting.plots.style import (
     SMALL,
     Axes,
     drawing,
-    label_of,
+    in_lines,
     panels,
     percent,
     pyplot,
@@ -29,8 +28,6 @@ _BELOW = 0.14
 """The height of the histogram below the axis, as a probability."""
 
 _OF_PANELS = 7.5
-_LETTERS = 22
-"""Points of the letters in the heading of a panel, and how many stand in a line."""
 
 _HISTOGRAM = "below: histogram of predictions"
 
@@ -185,7 +182,7 @@ def class_calibration_plot(
         for k, (panel, level) in enumerate(zip(axes, levels, strict=True)):
             _square(panel, 3)
             _bins(panel, p[known, k], e[known, k], w[known], bins)
-            panel.set_title(_heading(level), fontsize=_OF_PANELS, color=INK)
+            panel.set_title(in_lines(level), fontsize=_OF_PANELS, color=INK)
         title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\n{_HISTOGRAM}"
         _label(figure, xlabel, "observed frequency", f"{title}{_without(missing)}")
     return axes
@@ -274,15 +271,10 @@ def class_reliability_plot(
             _square(panel, 3)
             _curve(panel, curve, band)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
-            panel.set_title(f"{_heading(name)}\n{parts}", fontsize=_OF_PANELS, color=INK)
+            panel.set_title(f"{in_lines(name)}\n{parts}", fontsize=_OF_PANELS, color=INK)
         title = f"each class against the rest; {_HISTOGRAM}{_without(missing)}"
         _label(figure, xlabel, "recalibrated probability (isotonic)", f"{_shown(bands[0], level)}{title}")
     return axes
-
-
-def _heading(level: object) -> str:
-    """The name of a class above its panel, in lines that fit."""
-    return textwrap.fill(label_of(level), _LETTERS)
 
 
 def _without(missing: int) -> str:

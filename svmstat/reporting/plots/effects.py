@@ -15,7 +15,9 @@ from svmstat.reporting.plots.style import (
     SMALL,
     Axes,
     class_look,
+    columns_of,
     drawing,
+    in_lines,
     label_of,
     legend_below,
     panels,
@@ -242,7 +244,7 @@ def _each(
     with panels(ax, q) as (figure, axes):
         for k, panel in enumerate(axes):
             draw(panel, k)
-            panel.set_title(label_of(labels.names[k]), fontsize=SMALL)
+            panel.set_title(in_lines(labels.names[k]), fontsize=SMALL)
         if legend:  # it would stand between the panels and the label of all
             for panel in axes:
                 panel.set_xlabel(labels.x if panel.get_subplotspec().is_last_row() else "")
@@ -262,7 +264,7 @@ def _frame(figure: Any, labels: Labels) -> None:
 
 def _shared_legend(figure: Any, panel: Axes) -> None:
     handles, names = panel.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower left", ncols=min(3, len(names)))
+    figure.legend(handles, names, loc="outside lower left", ncols=columns_of(figure, names, 3))
 
 
 def _label(ax: Axes, labels: Labels, panel: bool) -> None:

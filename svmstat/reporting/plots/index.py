@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat.objective.replicated import above
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, pyplot, settle
 
 MOST_LABELS = 15
@@ -64,12 +65,13 @@ def index_plot(
     """
     y = np.asarray(values, dtype=float)
     x = np.arange(1, len(y) + 1)
-    above = np.flatnonzero(y > critical)
+    high = above(y, critical)
+    labelled = np.flatnonzero(high)
     if extreme and not np.isfinite(critical):
-        above = np.argsort(-np.nan_to_num(y, nan=-np.inf), kind="stable")[:extreme]
-    chosen = above[np.argsort(-y[above], kind="stable")][:MOST_LABELS]
+        labelled = np.argsort(-np.nan_to_num(y, nan=-np.inf), kind="stable")[:extreme]
+    chosen = labelled[np.argsort(-y[labelled], kind="stable")][:MOST_LABELS]
     with drawing(ax) as ax:
-        _stems(ax, x, y, y > critical)
+        _stems(ax, x, y, high)
         ends = [0.0, *y]
         if np.isfinite(critical):
             ends.append(critical)
@@ -91,7 +93,7 @@ def index_plot(
         ax.set(xlabel=f"position of the {what}", ylabel=ylabel)
         settle(ax)
         placed = label_points(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
-        if note := _note(len(above) - placed, int(np.isnan(y).sum()), what):
+        if note := _note(len(labelled) - placed, int(np.isnan(y).sum()), what):
             ax.set_title(note, fontsize=SMALL)
     return ax
 
@@ -105,9 +107,9 @@ def _note(unlabelled: int, missing: int, what: str = "row") -> str:
     return "; ".join(parts)
 
 
-def _stems(ax: Axes, x: Any, y: Any, above: Any) -> None:
+def _stems(ax: Axes, x: Any, y: Any, high: Any) -> None:
     shown = ~np.isnan(y)
-    for which, colour, width, size in ((shown & ~above, GREY, 0.7, 4.0), (above, ACCENT, 1.2, 16.0)):
+    for which, colour, width, size in ((shown & ~high, GREY, 0.7, 4.0), (high, ACCENT, 1.2, 16.0)):
         ax.vlines(x[which], 0.0, y[which], colors=colour, linewidths=width)
         ax.scatter(x[which], y[which], s=size, color=colour, linewidths=0, zorder=3)
     ax.axhline(0.0, color=GREY, linewidth=0.8)

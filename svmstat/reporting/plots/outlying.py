@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat.objective.replicated import above
 from svmstat.reporting.plots.index import MOST_LABELS, label_points
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, settle
 
@@ -55,7 +56,7 @@ def outlying_plot(
     >>> plt.close(ax.figure)
     """
     x, y = np.asarray(influence, dtype=float), np.asarray(outlyingness, dtype=float)
-    beyond = (x > envelopes[0]) | (y > envelopes[1])
+    beyond = above(x, envelopes[0]) | above(y, envelopes[1])
     with np.errstate(invalid="ignore", divide="ignore"):
         excess = np.maximum(x / envelopes[0], y / envelopes[1])
     chosen = np.flatnonzero(beyond)

@@ -16,6 +16,7 @@ from svmstat.reporting.plots.style import (
     SMALL,
     Axes,
     class_look,
+    columns_of,
     drawing,
     label_of,
     panels,
@@ -28,6 +29,8 @@ WITHIN = 2.0
 TITLE = "lines: ± 2 standard errors if the probabilities were right; filled: beyond"
 
 _MOST_BINS, _ROWS_A_BIN = 20, 15
+_SHORT = 12
+"""Letters of the name of a level beside the shares of its pairs."""
 _PAGE = (7.2, 6.6)
 
 
@@ -112,7 +115,7 @@ def residuals_page(
         figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
         if len(names) > 1:
             handles, labels = axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower left", ncols=min(3, len(names)))
+            figure.legend(handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 3))
     return axes
 
 
@@ -158,7 +161,7 @@ def values_plot(
     for at, style in ((0.0, "-"), (-1.0, ":"), (1.0, ":")):
         ax.axvline(at, color=GREY, linewidth=0.9, linestyle=style, zorder=1)
     ax.set_ylim(0.0, len(pairs) * (1.3 if two else 1.0))
-    names = [f"{label_of(levels[i])} : {label_of(levels[j])}" for i, j in reversed(pairs)]
+    names = [f"{label_of(levels[i], _SHORT)} : {label_of(levels[j], _SHORT)}" for i, j in reversed(pairs)]
     ax.set_yticks([] if two else np.arange(len(pairs)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("f (held out)")
@@ -186,7 +189,7 @@ def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bo
         figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
         if classes:
             handles, labels = axes[3].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower left", ncols=min(6, len(labels)))
+            figure.legend(handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 6))
         else:
             axes[3].legend(loc="upper left", handlelength=1.0)
     return axes

@@ -47,12 +47,16 @@ def stability_plot(
             line = "-" if len(names) == 1 else look.line
             ax.plot(rank, p[order, k], line, color=colour, label=label_of(name))
         ax.set_ylim(-0.02, 1.02)
-        ax.set_xlabel("rows in the order of the probability")
+        ax.set_xlabel(
+            "rows in the order of the probability" if len(names) == 1 else "rows, for each level in its order"
+        )
         ax.set_ylabel(label_of(names[0]) if len(names) == 1 else "probability")
-        ax.set_title(
+        told = (
             f"band: {percent(level)} of replicates, the stability of the estimate;\n"
-            "no confidence interval for the true probability",
-            fontsize=SMALL,
+            "no confidence interval for the true probability"
+        )
+        ax.set_title(
+            told if np.isfinite(low).any() else "no band: too few replicates have probabilities", fontsize=SMALL
         )
         if len(names) > 1:
             ax.legend(loc="upper left")

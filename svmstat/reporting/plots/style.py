@@ -3,8 +3,9 @@
 import importlib
 import io
 import math
+import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +50,10 @@ _MARKERS = "os^Dv<>p"
 LINES = ("-", "--", "-.", ":")
 _LONGEST = 36
 _LETTERS = 12
-"""Letters of a name of a class, and of an inch of a legend."""
+"""Letters of an inch of a legend."""
+
+_OF_PANEL = 22
+"""Letters of a line above a panel."""
 
 _BELOW = 32.0
 """Points from the axis down to the legend, past the label."""
@@ -69,23 +73,33 @@ def class_look(k: int) -> Look:
     return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], LINES[k % 4])
 
 
-def label_of(level: object) -> str:
+def label_of(level: object, longest: int = _LONGEST) -> str:
     """The name of a level in a legend, its middle left out if it is long.
 
     matplotlib leaves out what begins with an underscore.
     """
     name = str(level)
-    if len(name) > _LONGEST:
-        name = f"{name[: _LONGEST - 12]} … {name[-9:]}"
+    if len(name) > longest:
+        tail = longest // 4
+        name = f"{name[: longest - tail - 3]} … {name[-tail:]}"
     return f"{' ' * name.startswith('_')}{name}"
+
+
+def in_lines(level: object) -> str:
+    """The name of a level above a panel, in lines that fit."""
+    return textwrap.fill(label_of(level), _OF_PANEL)
+
+
+def columns_of(figure: Any, labels: Sequence[str], most: int) -> int:
+    """How many columns of a legend fit beside each other over the width of a figure, at most so many."""
+    fits = _LETTERS * figure.bbox.width / figure.dpi
+    return max(1, min(most, int(fits // (max(map(len, labels), default=0) + 4))))
 
 
 def legend_below(ax: Axes, title: str = "") -> None:
     """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit."""
     _, labels = ax.get_legend_handles_labels()
     below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
-    fits = _LETTERS * ax.figure.bbox.width / ax.figure.dpi
-    columns = max(1, min(3, int(fits // (max(map(len, labels), default=0) + 4))))
     ax.legend(
         title=title or None,
         title_fontsize=SMALL,
@@ -94,7 +108,7 @@ def legend_below(ax: Axes, title: str = "") -> None:
         bbox_to_anchor=(0.0, 0.0),
         bbox_transform=ax.transAxes + below,
         borderaxespad=0.0,
-        ncols=columns,
+        ncols=columns_of(ax.figure, labels, 3),
         columnspacing=1.2,
         handletextpad=0.5,
     )

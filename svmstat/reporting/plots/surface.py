@@ -19,7 +19,9 @@ from svmstat.reporting.plots.style import (
     SMALL,
     Axes,
     class_look,
+    columns_of,
     drawing,
+    in_lines,
     label_of,
     legend_below,
     panels,
@@ -204,7 +206,7 @@ def _figure(
             shape = draw(panel, k)
             _frame(panel, plane)
             panel.set(xlabel="", ylabel="")
-            panel.set_title(label_of(names[k] if names else plane.level), fontsize=SMALL, parse_math=False)
+            panel.set_title(in_lines(names[k] if names else plane.level), fontsize=SMALL, parse_math=False)
         _bar(figure, shape, list(axes), bar)
         size = pyplot().rcParams["axes.labelsize"]
         for panel in axes:
@@ -215,8 +217,10 @@ def _figure(
             figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
         handles, labels = axes[0].get_legend_handles_labels()
         if handles and not names:
-            figure.legend(handles, labels, loc="outside lower left", ncols=2, title=f"{fit.response_name}:",
-                          title_fontsize=SMALL, alignment="left")  # fmt: skip
+            figure.legend(
+                handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 2),
+                title=f"{fit.response_name}:", title_fontsize=SMALL, alignment="left",
+            )  # fmt: skip
     return axes
 
 

@@ -10,7 +10,7 @@ from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.polish import no_basis, polish, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
-from svmstat.solver.flat import is_noise, left_over, may_be_flat, outweighed
+from svmstat.solver.flat import is_all_of_f, is_noise, left_over, may_be_flat, outweighed
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.low_rank import LowRank
@@ -269,7 +269,7 @@ def certified(
         rounding = sharpen(case, beta, h, limit, basis)
         rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
         ends = certify(h, beta, lo, hi)
-    field, flat = linear - h, False
+    field, flat, lost = linear - h, False, False
     left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
     noise = is_noise(left, ends[2], rounding)
     noise |= left <= PRECISION and not is_seen(ends[2], rounding, beside, np.ptp(field))
@@ -277,6 +277,7 @@ def certified(
         without = certify(linear, beta, lo, hi)
         flat = bool(without[2] <= TOLERANCE)
         if flat:
+            lost = is_all_of_f(problem, beta, ends[0] - ends[1], middle(*without[:2]))
             field, ends, rounding = np.zeros(problem.n), without, rounding + left
     b_low, b_high, violation, gap = ends
     norm_squared = float(beta @ field)
@@ -297,7 +298,7 @@ def certified(
         flat=flat,
         norm_squared=norm_squared,
         objective=0.5 * norm_squared - float(problem.margin @ alpha),
-        status=Status(int(judged.status)),
+        status=Status.IMPRECISE if lost and judged.status == Status.CERTIFIED else Status(int(judged.status)),
         road=road,
         steps=steps,
         events=events,

@@ -8,7 +8,7 @@ import pytest
 from svmstat import svm
 from svmstat.reporting import plots
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
-from svmstat.reporting.plots.style import drawing
+from svmstat.reporting.plots.style import columns_of, drawing, in_lines, label_of
 
 SHARES = np.meshgrid([0.25, 0.5, 0.75, 1.0], [0.5, 0.75, 1.0])
 DATA = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2 % 5, "y": np.arange(9) % 3})
@@ -64,3 +64,18 @@ def test_what_the_first_figure_switches_on_stays_on():
         plt.ion()
     assert plt.isinteractive() and plt.rcParams["font.size"] == before
     plt.ioff()
+
+
+def test_a_legend_has_the_columns_that_fit():
+    figure = plt.figure(figsize=(7.0, 4.0))
+    assert columns_of(figure, ["a", "b", "c", "d"], 3) == 3
+    assert columns_of(figure, ["a" * 36, "b"], 3) == 2
+    assert columns_of(figure, ["a" * 80, "b"], 3) == 1
+    plt.close(figure)
+
+
+def test_long_names_lose_their_middle():
+    name = "train (regional, long distance), second class"
+    assert len(label_of(name)) <= 38 and label_of(name).startswith("train (reg") and label_of(name).endswith("class")
+    assert len(label_of(name, 12)) <= 14 and label_of("bus", 12) == "bus"
+    assert max(map(len, in_lines(name).splitlines())) <= 22
