@@ -83,8 +83,9 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
 
 def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
-    one_by_one = held_out.how.startswith("leave-one")
-    if not one_by_one or not held_out.rsquared <= 2.0 * held_out.rsquared_se:
+    rsquared, reversed_ = held_out.rsquared, np.min(held_out.auc) < 0.5
+    tells_little = rsquared <= 0.0 or (reversed_ and rsquared <= 2.0 * held_out.rsquared_se)
+    if not (held_out.how.startswith("leave-one") and tells_little):
         return _RANKS
     grouped = held_out.units is not None and held_out.units.grouped
     return _NO_RANKS.format(one="a group" if grouped else "a row")
