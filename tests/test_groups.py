@@ -544,3 +544,15 @@ def test_more_folds_than_rows_are_refused(weighted):
             ArgumentError, match=f"folds={n + 1} is not allowed: it must be at most the number of rows, {n}, "
         ):
             call(n + 1)
+
+
+def test_groups_stand_in_their_order_whatever_the_columns_are():
+    data = pd.DataFrame({"x": np.random.default_rng(3).normal(size=90), "g": np.repeat(np.arange(18)[::-1], 5)})
+    data["y"] = data["x"] + np.random.default_rng(4).normal(size=90) > 0
+    frames = [
+        svm("y ~ x", each, groups="g").get_influence().summary_frame() for each in (data, data.assign(x=-data["x"]))
+    ]
+    assert frames[0].index.tolist() == sorted(data["g"].unique())
+    pd.testing.assert_frame_equal(*frames, rtol=1e-6, atol=1e-9)
+    by_group = svm("y ~ x", data, groups="g").loo().summary_frame("group")
+    np.testing.assert_allclose(frames[0]["outlyingness"], by_group["score"], rtol=1e-9)

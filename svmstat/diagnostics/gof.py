@@ -122,7 +122,10 @@ class GofResult(Printed):
                 "Rejected: structure is left that these probabilities do not explain; the decision rule may still be "
                 "good."
             )
-        return "Not rejected: no structure was found that these probabilities do not explain."
+        return (
+            "Not rejected: no structure was found that these probabilities do not explain; what changes within "
+            "the median distance between rows is hardly seen."
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Histogram of the replicates with the statistic of the fit and the critical value. Returns the Axes."""

@@ -29,6 +29,10 @@ class Influences:
     outlyingness: Floats
     rms_change: Floats
 
+    def taken(self, order: Codes) -> "Influences":
+        """Those of some of the rows or groups, in an order."""
+        return Influences(*(getattr(self, name)[order] for name in MEASURES))
+
 
 MEASURES = tuple(field.name for field in fields(Influences))
 

@@ -276,7 +276,11 @@ class Tested(Resampled):
             self.frame.weights, self.deviance, changes.deviance_deleted, insample, loo.log_likelihoods,
             changes.rms_change, self.machine.units,
         )  # fmt: skip
-        return InfluenceResult(loo, measures, self._largest_influences, self._group_labels, self._no_copies)
+        labels = self._group_labels
+        if labels is not None:
+            order = np.argsort(pd.factorize(labels, sort=True)[0], kind="stable")
+            measures, labels = measures.taken(order), labels[order]
+        return InfluenceResult(loo, measures, self._largest_influences, labels, self._no_copies)
 
     @property
     def _group_labels(self) -> pd.Index | None:
