@@ -140,7 +140,10 @@ class GofResult(Printed):
                 Entry(of, self.statistic),
                 Entry(f"{100 * self.level:g} % of replicates below", self.critical_value if self.is_decided else None),
                 Entry("p-value", self.pvalue, "share"),
-                Entry("Reject the fit", self.reject if self.is_decided else "undecided"),
+                Entry(
+                    "Reject the fit" if self.by_residuals else "Above that point",
+                    self.reject if self.is_decided else "undecided",
+                ),
             ),
             right=(
                 Entry("Method", self.method),
