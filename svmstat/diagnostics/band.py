@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat.diagnostics.stability import WHAT
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Entry
 from svmstat.resampling.replicates import least_replicates, percentiles
+
+WHAT = "stability of the estimate"
 
 NOTE = (
     "lower and upper are percentiles over refits to rows, or groups if the fit has them, drawn with replacement, each"
@@ -77,8 +79,11 @@ class Band:
         """What a summary says of it, and how many estimates lie outside."""
         if not self.is_known:
             return self.entries
-        outside = int(((estimate < self.lower) | (estimate > self.upper)).sum())
-        return (*self.entries, Entry("  estimates outside", outside, "count"))
+        return (*self.entries, Entry("  estimates outside", int(self.outside(estimate).sum()), "count"))
+
+    def outside(self, estimate: Floats) -> NDArray[np.bool_]:
+        """Which estimates lie outside; none where it is not known."""
+        return np.asarray((estimate < self.lower) | (estimate > self.upper))
 
     @property
     def title(self) -> str:

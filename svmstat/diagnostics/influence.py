@@ -136,6 +136,11 @@ class InfluenceResult(Printed):
         return self.of_groups is not None
 
     @property
+    def has_lines(self) -> bool:
+        """Whether there are envelopes to be had: of single rows that are so many copies."""
+        return not self.grouped and not self.no_copies
+
+    @property
     def index(self) -> pd.Index:
         """What was left out: the rows (n,), or the G groups."""
         return self.loo.index if self.of_groups is None else self.of_groups
@@ -328,19 +333,15 @@ class InfluenceResult(Printed):
             As in `plot_index`.
         """
         between("level", level, 0.0, 1.0)
-        if self.grouped:
-            return outlying_plot(
-                self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), (np.inf, np.inf),
-                level=level, extreme=_LABELLED, xlabel=_CALLED["rms_change"], ylabel="outlyingness, −2 Σ log π", ax=ax,
-            )  # fmt: skip
         lines, extreme = (np.inf, np.inf), _LABELLED
-        if not self.no_copies:
+        if self.has_lines:
             envelope = self._envelope(B, rng, n_jobs, progress)
             lines = envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)
             extreme = 0
+        ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
         return outlying_plot(
             self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), lines,
-            level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=_CALLED["outlyingness"], ax=ax,
+            level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, ax=ax,
         )  # fmt: skip
 
     def beyond(self, level: float = 0.95) -> pd.DataFrame:

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
+from svmstat.diagnostics.band import WHAT, Band
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
-from svmstat.resampling.replicates import Spread, least_replicates
-
-WHAT = "stability of the estimate"
+from svmstat.resampling.replicates import Spread
 
 _NOTES = (
     "se, lower and upper are of refits to rows, or groups if the fit has them, drawn with replacement, each with a map "
@@ -100,9 +99,7 @@ class PredictionResult(Printed):
                 Entry("Mean width", or_none(width), "share"),
             ),
             right=(
-                Entry("Interval", f"percentiles, {percent(self.level)}"),
-                Entry("Replicates", self.B, "count"),
-                Entry("  failed", self.n_failed, "count"),
+                *self._band.entries,
                 Entry("  estimates outside", int(self.outside.sum()), "count"),
             ),
         )
@@ -125,11 +122,14 @@ class PredictionResult(Printed):
     @property
     def outside(self) -> NDArray[np.bool_]:
         """(m,) whether the probability of some level lies outside its interval."""
-        p, spread = self.probability, self.spread
-        return np.asarray(((p < spread.lower) | (p > spread.upper)).any(axis=1))
+        return np.asarray(self._band.outside(self.probability).any(axis=1))
+
+    @property
+    def _band(self) -> Band:
+        return Band(self.spread.lower, self.spread.upper, self.level, self.B, self.n_failed)
 
     def _warnings(self) -> tuple[str, ...]:
-        if self.B - self.n_failed < least_replicates(self.level):
+        if not self._band.is_known:
             return (
                 f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
                 "was left out; too few are left for an interval.",

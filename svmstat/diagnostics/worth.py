@@ -70,6 +70,10 @@ _PROBABILITY = (
 )
 
 
+SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV score."
+"""Where nothing but held-out numbers is printed."""
+
+
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
     units, of_rows, of_ranks = held_out.units, _HELD_OUT, f"{_of_order(held_out)} {_CALIBRATED}{_of_line(held_out)}"
@@ -83,12 +87,16 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
 
 def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
-    rsquared, reversed_ = held_out.rsquared, np.min(held_out.auc) < 0.5
-    tells_little = rsquared <= 0.0 or (reversed_ and rsquared <= 2.0 * held_out.rsquared_se)
-    if not (held_out.how.startswith("leave-one") and tells_little):
+    if not (held_out.how.startswith("leave-one") and _tells_little(held_out)):
         return _RANKS
     grouped = held_out.units is not None and held_out.units.grouped
     return _NO_RANKS.format(one="a group" if grouped else "a row")
+
+
+def _tells_little(held_out: Evidence) -> bool:
+    """Whether there is no signal to be seen, or a weak one that ranks some level the wrong way."""
+    found, se = held_out.rsquared, held_out.rsquared_se
+    return found <= 0.0 or (found <= 2.0 * se and bool(np.min(held_out.auc) < 0.5))
 
 
 def _of_line(held_out: Evidence) -> str:

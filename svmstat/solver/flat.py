@@ -87,9 +87,9 @@ def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float)
 
     Beside the margins, h may be lost to the last digit: it is computed alone.
     """
-    rounding = float(rounding_of(beta, problem.gram.diagonal))
     if abs(intercept) > INVISIBLE or problem.total is not None:
         return False
+    rounding = float(rounding_of(beta, problem.gram.diagonal))
     largest = float(np.abs(problem.gram.residual(beta, np.zeros(problem.n))).max())
     return largest > max(_NOISE * (max(crossing, 0.0) + rounding), abs(intercept))
 
