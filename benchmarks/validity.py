@@ -32,6 +32,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "calibration": validity_calibration.rows,
     "gof": validity_gof.rows,
     "populations": validity_gof.populations,
+    "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,
     "sets": validity_sets.rows,
     "coefficients": validity_coefficients.rows,

@@ -14,6 +14,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import pdist
 from scipy.special import expit, logit, softmax
 
 from benchmarks.known import FLEXIBLE, LBW, low_birth_weight
@@ -206,6 +207,25 @@ def populations(quick: bool) -> list[dict[str, Any]]:
             p = _population(births, n, True, LBW, (), population)[1][:, 1]
             sd, rejected = float(logit(p).std()), _all(partial(of_fit, n, population), samples)
             table.append({"n": n, "fit": population, "sd of log odds": sd, **_rate(rejected)})
+    return table
+
+
+def waves(n: int, length: float, seed: int) -> bool:
+    """Whether the test finds, with a linear kernel, that the log odds go up and down along x, once in each length."""
+    data = _points(n)
+    y = np.random.default_rng([seed, 6]).random(n) < expit(3.0 * np.sin(2.0 * np.pi * data.x / length))
+    return bool(svm("y ~ x + z", data.assign(y=y), **LINEAR).gof(B=B, rng=seed).pvalue <= LEVEL)
+
+
+def scales(quick: bool) -> list[dict[str, Any]]:
+    """How fine structure may be that the residual test finds, against the median distance between rows."""
+    table: list[dict[str, Any]] = []
+    for n, samples in ((200, 20),) if quick else ((200, 100), (634, 40)):
+        points = _points(n)
+        distance = float(np.median(pdist((points - points.mean()) / points.std(), "euclidean")))
+        for length in (6.0, 3.0, 2.0, 1.0, 0.5):
+            found = _all(partial(waves, n, length), samples)
+            table.append({"n": n, "length": length, "length / median distance": length / distance, **_rate(found)})
     return table
 
 

@@ -1,6 +1,8 @@
 """What each row does to the fit and how badly it is predicted; the largest of each in refits to drawn labels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine
 from svmstat.objective.units import Units
 from svmstat.resampling.predicted import How, Predicted, predicted
+from svmstat.resampling.relabelled import Refit, redrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,43 @@ def influences(
     return Influences(delta, own, delta - own, outlyingness, rms_change)
 
 
-def largest_influences(how: How, machine: Machine, point: Codes) -> Floats | None:
-    """The maximum over rows of each of ``MEASURES`` for a refit; None where a row cannot be held out."""
-    del point  # the maximum does not care where rows are
+class Largest(NamedTuple):
+    """Maxima over rows of each of ``MEASURES``, NaN where a replicate failed.
+
+    Attributes
+    ----------
+    first : (B, 5) in refits to labels from the probabilities of the fit
+    second : (R, 5) in refits to labels from the probabilities of the first R of these
+    """
+
+    first: Floats
+    second: Floats
+
+
+SECOND = 49
+"""R: so many tell how much flatter a refit is."""
+
+
+def maxima(found: Sequence[Floats | None]) -> Floats:
+    """(B, 5) those of each replicate."""
+    return np.array([np.full(len(MEASURES), np.nan) if each is None else each for each in found])
+
+
+def largest_influences(how: How, machine: Machine, point: Codes, rng: np.random.Generator) -> Floats | None:
+    """The maxima of a refit; None where a row cannot be held out."""
+    del point, rng  # the maximum does not care where rows are
     found = predicted(machine, how, influence=True)
     return None if found is None else largest_of(found)
+
+
+def largest_of_second(
+    how: How, refit: Refit | None, machine: Machine, point: Codes, rng: np.random.Generator
+) -> Floats | None:
+    """The maxima of a refit to labels from the probabilities of a refit."""
+    del point
+    found = predicted(machine, how)
+    drawn = None if found is None else redrawn(machine, found.probability, refit, rng)
+    return None if drawn is None else largest_influences(how, *drawn, rng)
 
 
 def largest_of(found: Predicted) -> Floats | None:

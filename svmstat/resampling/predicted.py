@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat._tools.arrays import Codes
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Calibration, Maps, fit_calibration, fit_maps
 from svmstat.machine import Machine, vote
 from svmstat.resampling.leave_one_out import LeaveOneOut, held_out_values, leave_one_out
@@ -45,12 +45,14 @@ class Predicted:
     ----------
     machine : the fit
     insample : the maps of its own decision values
+    maps : those that its probabilities are by
     unseen : held-out predictions
     left : the leave-one-out with all that it says of the other rows, where that was asked for
     """
 
     machine: Machine
     insample: Maps
+    maps: Calibration
     unseen: Unseen
     left: LeaveOneOut | None = None
 
@@ -59,6 +61,11 @@ class Predicted:
         """D, by the in-sample maps."""
         each = self.insample.log_likelihoods(self.machine.group_values, self.machine.group_codes)
         return float(-2.0 * self.machine.groups.weights @ each)
+
+    @property
+    def probability(self) -> Floats:
+        """(G, K) that the fit reports."""
+        return self.maps.probabilities(self.machine.group_values)
 
 
 def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted | None:
@@ -99,12 +106,12 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
     elif by is not None:
         found = mapped_by_others(machine, found, maps, by)
     bad = found.failed.any() or not maps.converged.all()
-    return None if bad else Predicted(machine, insample, found, left)
+    return None if bad else Predicted(machine, insample, maps, found, left)
 
 
-def held_out_score(how: How, machine: Machine, point: Codes) -> float | None:
+def held_out_score(how: How, machine: Machine, point: Codes, rng: np.random.Generator) -> float | None:
     """−2 Σ w log π of a fit; None where a row cannot be held out."""
-    del point  # a score does not care where rows are
+    del point, rng  # a score does not care where rows are
     found = predicted(machine, how)
     return None if found is None else float(-2.0 * machine.weights @ found.unseen.log_likelihood)
 

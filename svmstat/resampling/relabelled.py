@@ -23,8 +23,8 @@ Refit = Callable[[Floats, Codes, Floats], Machine | None]
 """The machine that a procedure, such as a search for cost and kernel, makes of X (n, p), classes and weights (n,); None
 where it finds none."""
 
-Look = Callable[[Machine, Codes], Result | None]
-"""What is computed of a refit, and of the points (n,) of its rows; None where that fails."""
+Look = Callable[[Machine, Codes, np.random.Generator], Result | None]
+"""What is computed of a refit, of the points (n,) of its rows, and of what else is drawn; None where that fails."""
 
 _MATRICES = 3
 """Matrices that a worker holds at a time, a tableau and what deletions say of every row."""
@@ -71,8 +71,16 @@ def _look_at(
 ) -> Result | None:  # fmt: skip
     """One replicate."""
     rng = replicate_generator(seed, replicate)
+    drawn = redrawn(machine, chances, refit, rng)
+    return None if drawn is None else look(*drawn, rng)
+
+
+def redrawn(
+    machine: Machine, chances: Floats | None, refit: Refit | None, rng: np.random.Generator
+) -> tuple[Machine, Codes] | None:
+    """A refit to other labels, as in `refits`, and the points (n,) of its rows; None where there is none."""
     if machine.units is not None:
-        return _look_at_units(machine, machine.units, look, chances, rng)
+        return _redrawn_in_units(machine, machine.units, chances, rng)
     copies = permuted_labels(machine, rng) if chances is None else drawn_labels(machine, chances, rng)
     first = first_of_points(machine)
     at_point = np.add.reduceat(copies, first)
@@ -83,13 +91,13 @@ def _look_at(
     again = fit_again(machine, rows, codes, weights) if refit is None else refit(rows_of(machine, rows), codes, weights)
     if again is None or any(pair.solution.status is not Status.CERTIFIED for pair in again.pairs):
         return None
-    return look(again, point)
+    return again, point
 
 
-def _look_at_units(
-    machine: Machine, units: Units, look: Look[Result], chances: Floats | None, rng: np.random.Generator
-) -> Result | None:
-    """One replicate of rows that belong to units, to which their copies with other labels still belong."""
+def _redrawn_in_units(
+    machine: Machine, units: Units, chances: Floats | None, rng: np.random.Generator
+) -> tuple[Machine, Codes] | None:
+    """A refit of rows that belong to units, to which their copies with other labels still belong."""
     rows = np.flatnonzero(units.of_row >= 0)
     rows = rows[np.lexsort((units.of_row[rows], machine.groups.of_row[rows]))]  # whatever their order is
     if chances is None:
@@ -114,7 +122,7 @@ def _look_at_units(
     part, label = np.nonzero(copies)
     place = number[at[part], label]
     again = in_units(again, place, copies[part, label], units.among(rows[part]))
-    return look(again, point[place])
+    return again, point[place]
 
 
 def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.random.Generator) -> Floats:

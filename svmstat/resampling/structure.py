@@ -59,8 +59,11 @@ class Seen(NamedTuple):
     largest: Floats | None
 
 
-def look_at_residuals(how: How, n_points: int, influence: bool, machine: Machine, point: Codes) -> Seen | None:
+def look_at_residuals(
+    how: How, n_points: int, influence: bool, machine: Machine, point: Codes, rng: np.random.Generator
+) -> Seen | None:
     """Those of a refit, with ``influence`` the largest of its rows; None where a row cannot be held out."""
+    del rng  # nothing else is drawn
     found = predicted(machine, how, influence)
     if found is None:
         return None

@@ -7,6 +7,7 @@ import pytest
 from levels import repeated, sample
 
 from svmstat import svm, tune
+from svmstat.diagnostics.influence import Envelope
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.objective.replicated import pvalue, upper_point
 
@@ -119,15 +120,27 @@ def test_envelopes_are_points_of_maxima(K):
     found = influence.envelope(rng=1)
     again = influence.envelope(rng=1, n_jobs=2)
     pd.testing.assert_frame_equal(found.maxima, again.maxima, check_exact=True)
+    pd.testing.assert_frame_equal(found.second, again.second, check_exact=True)
     for name in found.maxima:
-        assert found.critical_value(name) == np.sort(found.maxima[name].dropna())[94 - found.n_failed * 19 // 20]
+        point = np.sort(found.maxima[name].dropna())[94 - found.n_failed * 19 // 20]
+        assert found.critical_value(name) == point * found.raised[name]
         expected = getattr(influence, name) > found.critical_value(name)
         np.testing.assert_array_equal(influence.beyond()[name], expected)
-    assert "95 % envelope" in str(influence)
+    assert "95 % envelope" in str(influence) and "refits of refits lose" in printed(influence)
     for ax in (influence.plot(), influence.plot_index(), influence.plot_index(what="influence"),
                influence.plot_index(what="outlyingness", level=0.5)):  # fmt: skip
         assert any("envelope" in text.get_text() for text in ax.texts)
         plt.close(ax.figure)
+
+
+def test_envelopes_are_raised_by_what_refits_of_refits_lose():
+    names = ["flatter", "sharper", "failed", "without sign"]
+    first = pd.DataFrame([[4.0, 2.0, 3.0, 1.0]] * 99, columns=names)
+    second = pd.DataFrame([[2.0, 4.0, np.nan, -1.0]] * 49, columns=names)
+    second.loc[:20, "flatter"] = np.nan
+    envelope = Envelope(first, second)
+    assert envelope.raised.to_dict() == {"flatter": 2.0, "sharper": 1.0, "failed": 1.0, "without sign": 1.0}
+    assert envelope.critical_value("flatter") == 8.0 and envelope.critical_value("sharper") == 2.0
 
 
 @pytest.mark.parametrize("K", [2, 3])
