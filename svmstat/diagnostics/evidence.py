@@ -365,6 +365,11 @@ class Evidence:
         """Its standard error."""
         return self._shown([line.intercept.se for line in self._lines()], "calibration_intercept_se")
 
+    @property
+    def draws_labels(self) -> bool:
+        """Whether each copy of a row can draw a label independently of others: without groups, of whole weights."""
+        return self.units is None and bool((self.weights == np.round(self.weights)).all())
+
     def reliability(self, B: int | None = None, level: float = 0.9, rng: Any = None) -> Reliability:
         """The probabilities beside their isotonic recalibration: CORP diagram, with consistency bands.
 

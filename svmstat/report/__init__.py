@@ -6,7 +6,7 @@ import numpy as np
 
 from svmstat.diagnostics.influence import LEAST
 from svmstat.kernels import Additive
-from svmstat.report.evidence import calibration, draws_labels, goodness, prediction
+from svmstat.report.evidence import calibration, goodness, prediction
 from svmstat.report.influence import influential
 from svmstat.report.model import beside_logistic, effects, functions, replicates_for, terms
 from svmstat.report.page import Section, page
@@ -74,10 +74,10 @@ def report(
     influence = fit.get_influence(*how)
     if method is None:
         method = "residual" if fit.weight_type == "probability" or not influence.no_copies else "pairs"
-    together = influence if method == "residual" and B >= LEAST and draws_labels(fit) else None
+    together = influence if method == "residual" and B >= LEAST and influence.has_lines else None
     gof = fit.gof(B, method, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
     loo = fit.loo()
-    if draws_labels(fit) and together is None:
+    if influence.has_lines and together is None:
         influence.envelope(max(B, LEAST), _another(seed, 1), n_jobs, progress)
     parts = {
         "Summary": [fit.summary().as_html()],

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from svmstat.diagnostics import GofResult, LooResult
 from svmstat.diagnostics.reliability import SAMPLES
 from svmstat.report.page import figure, paragraph
@@ -47,7 +45,7 @@ def goodness(gof: GofResult) -> Iterator[str]:
 def calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
     """Held-out probabilities against what was observed."""
     size = _SQUARE if fit.event is not None else panels_size(len(fit.classes))
-    reliability = loo.reliability(B=SAMPLES if draws_labels(fit) else 0, rng=_SEED)
+    reliability = loo.reliability(B=SAMPLES if loo.draws_labels else 0, rng=_SEED)
     yield reliability.summary().as_html()
     yield figure(
         lambda ax: reliability.plot(ax=ax),
@@ -66,8 +64,3 @@ def calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
 
 def _predicted(fit: SVMResults) -> str:
     return f"every level of {fit.response_name}" if fit.event is None else f"{fit.response_name} = {fit.event}"
-
-
-def draws_labels(fit: SVMResults) -> bool:
-    """Whether every copy of a row can draw a label, independently of all others."""
-    return fit.machine.units is None and bool((fit.frame.weights == np.round(fit.frame.weights)).all())

@@ -229,8 +229,7 @@ class Pictured(Tested, Explained):
         )  # fmt: skip
 
     def _reliability(self, held: Evidence, rng: Any, ax: Any) -> None:
-        whole = held.units is None and bool((held.weights == np.round(held.weights)).all())
-        found = held.reliability(B=199 if whole and self.shape.two else 0, rng=rng)
+        found = held.reliability(B=199 if held.draws_labels and self.shape.two else 0, rng=rng)
         if self.shape.two:
             curve, band = found.curves[0], found.bands[0]
             reliability_plot(curve, band, level=found.level, xlabel="predicted (held out)", ax=ax)
