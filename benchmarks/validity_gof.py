@@ -186,7 +186,7 @@ def envelopes(quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     for design in designs(quick):
         if design.truth == "own" and not design.tuned:
-            found = _all(partial(beyond, design), 20 if quick else 480 if design.n <= 200 else 180)
+            found = _all(partial(beyond, design), 20 if quick else 240 if design.n <= 200 else 90)
             table += rates(design.truth, design.name, design.n, found)
     return table
 

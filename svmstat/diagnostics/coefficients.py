@@ -110,10 +110,7 @@ class Coefficients(Printed):
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         pairs = "" if self.shape.two else f" for each of {len(self.shape.pairs)} pairs"
-        return (
-            f"<Coefficients: {len(self.terms)} terms{pairs}, {percent(self.level)} of {self.B} replicates of drawn "
-            f"rows{failed}>"
-        )
+        return f"<Coefficients: {len(self.terms)} terms{pairs}, {percent(self.level)} of {self.B} replicates{failed}>"
 
 
 NOTES = (

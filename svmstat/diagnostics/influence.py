@@ -87,8 +87,8 @@ class Envelope:
     ----------
     maxima : DataFrame (B, 5)
         The maximum over rows of each measure in every replicate; NaN where one failed.
-    second : DataFrame (49, 5)
-        The same in a replicate of each of the first 49.
+    second : DataFrame (R, 5)
+        The same in a replicate of each of the first R, which are 49, or a quarter of all if that is more.
     """
 
     maxima: pd.DataFrame
@@ -117,12 +117,15 @@ class Envelope:
     @property
     def how_raised(self) -> str:
         """That, in words; empty where none is raised."""
-        most = float(self.raised.max())
+        most, R = float(self.raised.max()), len(self.second) - failures(self.second.to_numpy()[:, 0])
+        if R == 0:
+            return "No refit of a refit could be had, by which envelopes are raised where refits are flat. "
         if most == 1.0:
             return ""
         return (
-            "Refits are flatter than what their labels are drawn from: envelopes are raised, up to "
-            f"{most:.2f} times, by what refits of refits lose. "
+            "Refits tend to be flatter than what their labels are drawn from: an envelope is raised where the median "
+            f"of these largest values is above that in {R} refits of refits, here up to {most:.2f} times, a ratio that "
+            "is rough. "
         )
 
     def critical_value(self, what: str, level: float = 0.95) -> float:
@@ -369,7 +372,7 @@ class InfluenceResult(Printed):
         ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
         return outlying_plot(
             self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), lines,
-            level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, ax=ax,
+            level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, what=self._what[:-1], ax=ax,
         )  # fmt: skip
 
     def beyond(self, level: float = 0.95) -> pd.DataFrame:

@@ -19,6 +19,14 @@ _NOTES = (
 
 _FEW = "No p-value can be less than {least:.4g} here, whatever the association: 1 / (1 + {B}). Take 99 permutations."
 
+_NOWHERE = (
+    "So the response can be arranged in only {ways:.0f} {noun}: no p-value can be much below {least:.2g}, whatever the "
+    "association."
+)
+
+_MANY_WAYS = 20.0 * 20.0
+"""With so many the least p-value is far below 0.05."""
+
 _HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"
 
 
@@ -47,6 +55,8 @@ class PermutationResult(Printed):
         Whether cost and kernel were chosen anew for every permutation.
     permuted : str
         What the response was permuted among: "rows", whole "groups", or rows "within groups".
+    arrangements : float
+        How many responses that can make, at most.
     """
 
     statistic: float
@@ -54,6 +64,7 @@ class PermutationResult(Printed):
     null_score: float
     retuned: bool
     permuted: str = "rows"
+    arrangements: float = float("inf")
 
     @property
     def B(self) -> int:
@@ -99,7 +110,9 @@ class PermutationResult(Printed):
             if len(good) < least_replicates(0.95, sides=1)
             else ()
         )
-        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *few, _NOTES[1])
+        ways = round(self.arrangements) if self.arrangements < _MANY_WAYS else 0
+        nowhere = (_NOWHERE.format(ways=ways, noun="way" if ways == 1 else "ways", least=1.0 / ways),) if ways else ()
+        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *nowhere, *few, _NOTES[1])
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from svmstat.objective.predictive import Estimate, score
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.covariance import Dependence, holm
 from svmstat.resampling.nested import folds_for
@@ -132,9 +133,9 @@ class TermTests(Printed):
 
     def summary(self) -> Summary:
         """The table, what was dropped with what, and what the numbers are."""
-        table = self.table
+        table, score = self.table, or_none(self.evidence.score)
         parts: tuple[Part, ...] = (
-            Block(wide=(Entry("Model", self.formula), Entry(f"CV score, {self.evidence.how}", self.evidence.score))),
+            Block(wide=(Entry("Model", self.formula), Entry(f"CV score, {self.evidence.how}", score))),
             _part(table, _WORTH, f"With the term {_DONE[self.kind]}"),
             _part(table, _TEST, "Does the response depend on it, given the other predictors?"),
         )

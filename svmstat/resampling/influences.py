@@ -78,8 +78,13 @@ class Largest(NamedTuple):
     second: Floats
 
 
-SECOND = 49
-"""R: so many tell how much flatter a refit is."""
+_LEAST_SECOND = 49
+"""So many tell how much flatter a refit is."""
+
+
+def seconds_of(B: int) -> int:
+    """R: of how many of B refits there is a refit."""
+    return max(_LEAST_SECOND, B // 4)
 
 
 def maxima(found: Sequence[Floats | None]) -> Floats:

@@ -123,7 +123,12 @@ def run_pieces(
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
         known = outlook is not None or _inside.value
-        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in pieces))
+        try:
+            return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in pieces))
+        except SystemError as error:
+            if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled function was just being called
+                raise error.__cause__ from None
+            raise
 
 
 def announcement(what: str, seconds: float, outlook: Outlook, workers: int) -> str:

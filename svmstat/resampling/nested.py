@@ -58,10 +58,10 @@ def splits(
     sums = units.sums(members) if units is not None and grouped else members[used]
     counts = (sums > 0).sum(axis=0)
     if repeats and counts.min() < _LEAST:
-        level, what = levels[int(counts.argmin())], "groups" if grouped else "rows"
+        level, least, what = levels[int(counts.argmin())], int(counts.min()), "group" if grouped else "row"
         raise DataError(
-            f"the level {level!r} of the response has {counts.min()} {what}: for folds every level must have {_LEAST}, "
-            "since two folds may be left out together."
+            f"the level {level!r} of the response has {least} {what}{'s'[: least != 1]}: for folds every level must "
+            f"have {_LEAST}, since two folds may be left out together."
         )
     found = np.full((repeats, len(codes)), -1)
     for fold, each in zip(found, seed.spawn(repeats), strict=True):

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine, fit_again, in_units, rows_of
@@ -148,6 +149,19 @@ def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.rando
     copies = np.zeros((len(rows), machine.n_classes))
     np.add.at(copies, (place, labels), times)
     return copies
+
+
+def arrangements(machine: Machine) -> float:
+    """How many responses the permuted labels can make at most; infinite where doubles have no such number."""
+    units, w, rows = machine.units, machine.weights, np.eye(machine.n_classes)[machine.codes]
+    if units is None:
+        counts = machine.totals[None]
+    else:
+        counts = units.sums(rows * (w if (w == np.round(w)).all() else np.ones(len(w)))[:, None])
+        if ((counts > 0).sum(axis=1) == 1).all():
+            counts = (counts > 0).sum(axis=0)[None]
+    with np.errstate(over="ignore"):
+        return float(np.exp((gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)).sum()))
 
 
 def first_of_points(machine: Machine) -> Codes:

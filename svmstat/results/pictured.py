@@ -225,7 +225,8 @@ class Pictured(Tested, Explained):
         measures, summed = influence.measures, "Σ " if influence.grouped else ""
         outlying_plot(
             measures.rms_change[counted], measures.outlyingness[counted], list(map(str, influence.index[counted])),
-            envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π", ax=ax,
+            envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π",
+            what="group" if influence.grouped else "row", ax=ax,
         )  # fmt: skip
 
     def _reliability(self, held: Evidence, rng: Any, ax: Any) -> None:

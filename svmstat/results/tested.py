@@ -15,15 +15,15 @@ from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import DataError, UnavailableError
 from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.influences import (
-    SECOND,
     Largest,
     influences,
     largest_influences,
     largest_of_second,
     maxima,
+    seconds_of,
 )
 from svmstat.resampling.predicted import How, held_out_score
-from svmstat.resampling.relabelled import Look, Refit, Result, first_of_points, points_of, refits
+from svmstat.resampling.relabelled import Look, Refit, Result, arrangements, first_of_points, points_of, refits
 from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, residuals, statistics
 from svmstat.results.resampled import Resampled
@@ -157,7 +157,7 @@ class Tested(Resampled):
         T = statistics(machine, [own, *found_in])
         if envelope_of is not None:
             first = maxima([None if each is None else each.largest for each in drawn])
-            envelope_of.keep_envelope(Largest(first, self._second_influences(seed, refit, n_jobs, progress)))
+            envelope_of.keep_envelope(Largest(first, self._second_influences(B, seed, refit, n_jobs, progress)))
         return GofResult(
             statistic=float(T[0]), replicates=T[1:], deviance=self.deviance,
             deviance_replicates=np.array([np.nan if each is None else each.deviance for each in found_in]),
@@ -231,6 +231,7 @@ class Tested(Resampled):
         return PermutationResult(
             statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune,
             permuted=("groups" if constant else "within groups") if self.grouped else "rows",
+            arrangements=arrangements(self.machine),
         )  # fmt: skip
 
     @property
@@ -298,14 +299,14 @@ class Tested(Resampled):
         """Maxima over rows of the measures of influence, in B refits to labels from the fit's probabilities."""
         self._refuse_fractions(_NO_ENVELOPE)
         found = self._relabelled(partial(largest_influences, self._how), B, seed, None, n_jobs, progress, "envelope")
-        return Largest(maxima(found), self._second_influences(seed, None, n_jobs, progress))
+        return Largest(maxima(found), self._second_influences(B, seed, None, n_jobs, progress))
 
     def _second_influences(
-        self, seed: np.random.SeedSequence, refit: Refit | None, n_jobs: int | None, progress: bool
+        self, B: int, seed: np.random.SeedSequence, refit: Refit | None, n_jobs: int | None, progress: bool
     ) -> Floats:
-        """The maxima in refits to labels from the probabilities of the first refits."""
+        """The maxima in refits to labels from the probabilities of the first of B refits."""
         look = partial(largest_of_second, self._how, refit)
-        return maxima(self._relabelled(look, SECOND, seed, refit, n_jobs, progress, "refits of refits"))
+        return maxima(self._relabelled(look, seconds_of(B), seed, refit, n_jobs, progress, "refits of refits"))
 
     def _relabelled(
         self, look: Look[Result], B: int, seed: np.random.SeedSequence, refit: Refit | None, n_jobs: int | None,
@@ -337,9 +338,10 @@ class Tested(Resampled):
         folds = self._how.folds
         found = self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
         if found.n_failed:
+            what = "group" if self.grouped else "row"
             raise UnavailableError(
                 f"{found.n_failed} of {len(found.index)} rows cannot be held out, a class or the certificate being "
-                "lost without them, and the statistic is of all rows. A level of one row may be left out by subset."
+                f"lost without them, and the statistic is of all rows. A level of one {what} may be left out by subset."
             )
         return found
 

@@ -126,7 +126,7 @@ def test_envelopes_are_points_of_maxima(K):
         assert found.critical_value(name) == point * found.raised[name]
         expected = getattr(influence, name) > found.critical_value(name)
         np.testing.assert_array_equal(influence.beyond()[name], expected)
-    assert "95 % envelope" in str(influence) and "refits of refits lose" in printed(influence)
+    assert "95 % envelope" in str(influence) and "refits of refits, here up to" in printed(influence)
     for ax in (influence.plot(), influence.plot_index(), influence.plot_index(what="influence"),
                influence.plot_index(what="outlyingness", level=0.5)):  # fmt: skip
         assert any("envelope" in text.get_text() for text in ax.texts)
@@ -141,6 +141,9 @@ def test_envelopes_are_raised_by_what_refits_of_refits_lose():
     envelope = Envelope(first, second)
     assert envelope.raised.to_dict() == {"flatter": 2.0, "sharper": 1.0, "failed": 1.0, "without sign": 1.0}
     assert envelope.critical_value("flatter") == 8.0 and envelope.critical_value("sharper") == 2.0
+    assert "28 refits of refits, here up to 2.00 times" in envelope.how_raised
+    assert "No refit of a refit" in Envelope(first, second * np.nan).how_raised
+    assert Envelope(first, first).how_raised == ""
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -290,3 +293,17 @@ def test_distances_of_a_precomputed_kernel_are_those_of_the_rows(many, options):
     by_name = svm("y ~ a + b", rows, kernel="linear", scale=False, **options)
     given = svm("y ~ . - w", K, kernel="precomputed", **options)
     assert given.gof(B=3, rng=1).statistic == pytest.approx(by_name.gof(B=3, rng=1).statistic, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows of the level")
+def test_few_arrangements_of_the_response_are_said():
+    """One group of two labels among 40 of one row each: the labels of its rows are all that can be permuted."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=40), "id": np.arange(40)})
+    data["y"] = data.x + 0.3 * rng.normal(size=40) > 0
+    rows = svm("y ~ x", data, groups="id").permutation_test(B=19, rng=1)
+    assert rows.arrangements > 1e6 and "can be arranged" not in printed(rows)
+    data.loc[data.index[~data.y][0], "id"] = data.id[data.y].iloc[0]
+    found = svm("y ~ x", data, groups="id").permutation_test(B=19, rng=1)
+    assert found.arrangements == pytest.approx(2.0)
+    assert "can be arranged in only 2 ways: no p-value can be much below 0.5," in printed(found)

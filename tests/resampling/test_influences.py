@@ -10,7 +10,7 @@ from svmstat import svm
 from svmstat.kernels import RBF
 from svmstat.machine import fit_again
 from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
-from svmstat.resampling.influences import MEASURES, largest_influences, largest_of_second, maxima
+from svmstat.resampling.influences import MEASURES, largest_influences, largest_of_second, maxima, seconds_of
 from svmstat.resampling.predicted import How, predicted
 from svmstat.resampling.relabelled import refits
 
@@ -64,3 +64,7 @@ def test_what_a_machine_reports_is_what_its_fit_reports(calibration):
 def test_what_failed_is_no_number():
     known = np.arange(5.0)
     np.testing.assert_array_equal(maxima([known, None]), [known, np.full(len(MEASURES), np.nan)])
+
+
+def test_more_refits_have_more_refits():
+    assert [seconds_of(B) for B in (99, 199, 999)] == [49, 49, 249]

@@ -246,3 +246,18 @@ def test_an_interrupt_ends_the_loop(n_jobs):
         assert not thread.is_alive()
     assert 4 <= len(begun) < 100
     assert run(lambda i: i, 3, n_jobs=n_jobs) == [0, 1, 2]
+
+
+def _interrupted_in_compiled_code():
+    raise SystemError("a compiled function returned a result with an exception set") from KeyboardInterrupt()
+
+
+def _broken():
+    raise SystemError("something else")
+
+
+def test_an_interrupt_that_a_compiled_function_met_is_an_interrupt():
+    with pytest.raises(KeyboardInterrupt):
+        run_pieces(_interrupted_in_compiled_code, [()], n_jobs=1, progress=False, what="")
+    with pytest.raises(SystemError, match="something else"):
+        run_pieces(_broken, [()], n_jobs=1, progress=False, what="")

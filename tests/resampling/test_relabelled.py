@@ -15,7 +15,7 @@ from svmstat.objective.units import units_of
 from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
 from svmstat.resampling.leave_one_out import held_out_values, leave_one_out
 from svmstat.resampling.predicted import How, held_out_score, predicted
-from svmstat.resampling.relabelled import first_of_points, permuted_labels, points_of, refits
+from svmstat.resampling.relabelled import arrangements, first_of_points, permuted_labels, points_of, refits
 from svmstat.resampling.structure import look_at_residuals, residuals, statistics
 from svmstat.resampling.unseen import unseen
 
@@ -185,3 +185,13 @@ def test_a_machine_divided_among_units_leaves_out_what_a_fit_does():
     parts = in_units(alone, alone.groups.of_row[machine.groups.of_row], np.ones(60), units)
     expected, found = (leave_one_out(each, fit_maps(each), influence=False) for each in (whole, parts))
     np.testing.assert_allclose(found.decision_values, expected.decision_values, rtol=0, atol=1e-9)
+
+
+def test_arrangements_are_counted_by_the_copies_that_are_permuted():
+    codes, weights = np.array([0, 0, 1, 1, 1, 0]), np.array([2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    machine = fit(Linear(), np.arange(6.0)[:, None] ** 2 % 7, codes, weights)
+    assert arrangements(machine) == pytest.approx(35.0)  # 3 of 7 copies
+    within = replace(machine, units=units_of(np.array([0, 0, 0, 1, 1, 1]), weights, True, machine.groups.of_row))
+    assert arrangements(within) == pytest.approx(4.0 * 3.0)
+    whole = replace(machine, units=units_of(np.array([0, 0, 1, 1, 2, 3]), weights, True, machine.groups.of_row))
+    assert arrangements(whole) == pytest.approx(6.0)  # two of four groups

@@ -23,6 +23,7 @@ def outlying_plot(
     ax: Axes | None = None,
     xlabel: str = "influence, rms change of f",
     ylabel: str = "outlyingness, −2 log π",
+    what: str = "row",
 ) -> Axes:
     """Outlyingness against influence with an envelope of each.
 
@@ -42,6 +43,8 @@ def outlying_plot(
         Drawn into; by default a new figure.
     xlabel, ylabel : str
         What the values are.
+    what : str
+        What has them.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def outlying_plot(
         placed = label_points(ax, points, np.empty(0), np.empty(0))
         more, missing = int(beyond.sum()) - placed, int((np.isnan(x) | np.isnan(y)).sum())
         notes = [f"{more} more beyond a line not labelled"] * (more > 0)
-        notes += [f"{missing} {'row' if missing == 1 else 'rows'} without a value"] * (missing > 0)
+        notes += [f"{missing} {what}{'s'[: missing != 1]} without a value"] * (missing > 0)
         if notes:
             ax.set_title("; ".join(notes), fontsize=SMALL)
     return ax
