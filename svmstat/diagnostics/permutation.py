@@ -14,8 +14,10 @@ _NOTES = (
     "H0: the response has nothing to do with the predictors. The p-value counts the permutations of the response with "
     "a score as low as that of the fit; under H0 it is exact for any kernel and cost, which are {chosen}.",
     "A small p-value says that there is some association, and nothing about how good the fit is: for that see "
-    "R-squared and the errors of held-out rows. A large one says that this fit found none.",
+    "R-squared and the errors of held-out rows.",
 )
+
+_NONE_FOUND = " A large one says that this fit found none."
 
 _FEW = "No p-value can be less than {least:.4g} here, whatever the association: 1 / (1 + {B}). Take 99 permutations."
 
@@ -112,7 +114,8 @@ class PermutationResult(Printed):
         )
         ways = round(self.arrangements) if self.arrangements < _MANY_WAYS else 0
         nowhere = (_NOWHERE.format(ways=ways, noun="way" if ways == 1 else "ways", least=1.0 / ways),) if ways else ()
-        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *nowhere, *few, _NOTES[1])
+        worth = _NOTES[1] + ("" if nowhere else _NONE_FOUND)
+        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *nowhere, *few, worth)
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:
