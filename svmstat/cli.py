@@ -37,6 +37,9 @@ _SOLVING = {"fit", "compare", "tune", "report"}
 
 _HELP = {"-h", "--help"}
 
+_INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
 
 class _Once(argparse.Action):
     """Store a value, which an option that is given again would silently replace."""
@@ -81,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, 2 after an error (its message is on stderr), 1 when nobody reads the output.
+        The exit status: 0, 2 after an error (its message is on stderr), 1 when nobody reads the output; of the
+        command itself 130 after an interrupt.
 
     Examples
     --------
@@ -106,7 +110,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> int:
     """What is installed as ``svmstat``: `main` in a process that ends with it, whose garbage is left where it lies."""
     with seldom_collected():
-        status = main()
+        try:
+            status = main()
+        except KeyboardInterrupt:
+            print("svmstat: interrupted", file=sys.stderr)
+            status = _INTERRUPTED
         gc.freeze()
     return status
 

@@ -62,12 +62,17 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         for written in (arguments.get("page", output), arguments.get("save")):
             _check_folder(written)
             _keep_input(written, arguments.get("model"), arguments.get("data"))
+        _check_different(arguments.get("page", output), arguments.get("save"))
         _write(function(**arguments) + "\n", output)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
         return 1
     except SvmstatError as error:
         print(f"svmstat: error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"svmstat: error: the output cannot be written: {error.strerror}.", file=sys.stderr)
         return 2
     return 0
 
@@ -87,6 +92,12 @@ def _check_folder(output: str | None) -> None:
     if Path(output).is_dir() or not Path(output).parent.is_dir():
         missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
         raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
+
+
+def _check_different(output: str | None, saved: str | None) -> None:
+    """Refuse to write two things to one file."""
+    if output and saved and Path(output).resolve() == Path(saved).resolve():
+        raise SvmstatError(f"{output!r} cannot be written twice: --save and --output are of different files.")
 
 
 def _keep_input(output: str | None, *read: str | None) -> None:
@@ -266,7 +277,7 @@ def _warnings_on_stderr() -> Iterator[None]:
 
 def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """What a function gives, levels of the response being text, or else the first other type that they agree with."""
-    refused: ArgumentError | None = None
+    refused: list[ArgumentError] = []
     for read in (str, int, float, _truth):
         try:
             converted = _convert_levels(options, read)
@@ -278,8 +289,8 @@ def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         except ArgumentError as error:
             if not str(error).startswith(("event=", "class_weight=", "priors=")):
                 raise
-            refused = refused or error
-    raise refused or AssertionError("text is always tried")
+            refused.append(error)
+    raise next((error for error in refused if ", which are " not in str(error)), refused[0])  # others name all levels
 
 
 def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> dict[str, Any]:
@@ -308,6 +319,8 @@ def _read(name: str) -> pd.DataFrame:
         raise SvmstatError(ended(f"there is no file and no bundled data set {name!r}{hint}"))
     if not path.exists():
         raise SvmstatError(f"there is no file {name!r}.")
+    if not (path.is_file() or path.is_dir()):
+        raise SvmstatError(f"{name!r} cannot be read: it is no file, such as a pipe, which is read more than once.")
     try:
         return pd.read_parquet(path) if _is_parquet(path) else _read_text(path)
     except ImportError as error:
@@ -343,6 +356,10 @@ def _read_text(path: Path) -> pd.DataFrame:
     """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
     sep = _separator(path)
     header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    if len(header) == 1 and ";" in header.iloc[0]:
+        raise SvmstatError(
+            f"the fields of {str(path)!r} seem to be separated by ';': commas are read, and tabs in .tsv."
+        )
     twice = sorted(set(header[header.duplicated()]))
     if twice:
         raise SvmstatError(f"{str(path)!r} has several columns {', '.join(map(repr, twice))}: names must be different.")

@@ -171,6 +171,7 @@ def test_a_name_alone_is_a_data_set_and_a_path_is_a_file(calls, tmp_path, monkey
         ("cut.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "'cut.csv.gz' cannot be read: "),
         ("text.parquet", b"a,b\n1,2\n", "'text.parquet' cannot be read: "),
         (".", None, "'.' cannot be read: Is a directory"),
+        ("semi.csv", b"a;b\n1;2\n", "the fields of 'semi.csv' seem to "),
         ("", None, "DATA='' is not allowed: it must be a file or a bundled data set."),
     ],
 )
@@ -801,3 +802,42 @@ def test_no_file_that_is_read_is_written_over(tmp_path, capsys):
         assert "cannot be written: it is a file that is read." in capsys.readouterr().err
     assert cli.main(["report", "y ~ x", str(data), "--out", str(data)]) == 2
     assert (model.read_bytes(), data.read_bytes()) == before
+
+
+def test_two_results_in_one_file(tmp_path, capsys):
+    both = str(tmp_path / "both")
+    assert cli.main(["fit", "egg_count > 0 ~ lon", "mackerel", "--save", both, "--output", both]) == 2
+    assert "cannot be written twice" in capsys.readouterr().err and not (tmp_path / "both").exists()
+
+
+def test_the_error_of_levels_is_that_of_the_type_that_fits(tmp_path, capsys):
+    data = tmp_path / "data.csv"
+    data.write_text("y,x\n" + "\n".join(f"{k % 2},{k}" for k in range(20)))
+    assert cli.main(["fit", "y ~ x", str(data), "--prior", "1=0.2", "--prior", "0=0.7"]) == 2
+    assert "must be shares that sum to 1, not to 0.9" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_full_disk_is_an_error():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "svmstat.cli", "datasets"]
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert found.returncode == 2
+    assert found.stderr.decode().strip() == "svmstat: error: the output cannot be written: No space left on device."
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
+def test_a_pipe_is_refused(tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "pipe.csv")]) == 2
+    assert "it is no file, such as a pipe" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_the_command(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    monkeypatch.setattr(cli.gc, "freeze", lambda: None)
+    assert cli.command() == 130
+    assert capsys.readouterr().err == "svmstat: interrupted\n"

@@ -56,9 +56,9 @@ _OTHERS = (
     "tell which, and the rms change how far f moves at them."
 )
 ENVELOPE_NOTE = (
-    "If the probabilities of this fit were true, no row at all would lie above an envelope in 95 % of samples: it is "
-    "one for all rows together, but each measure has its own. {raised}In simulated samples (python -m benchmarks "
-    "validity envelopes) some row was above one in 0.00 to 0.08, se up to 0.03. A row above one "
+    "If the probabilities of this fit were true, no row at all would lie above an envelope in {level} of samples: it "
+    "is one for all rows together, but each measure has its own. {raised}In simulated samples (python -m benchmarks "
+    "validity envelopes) some row was above one of 95 % in 0.00 to 0.08, se up to 0.03. A row above one "
     "deserves a look, not deletion."
 )
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
@@ -390,8 +390,8 @@ class InfluenceResult(Printed):
         }
         return pd.DataFrame(found, index=self.index)
 
-    def summary(self) -> Summary:
-        """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope if it has been computed."""
+    def summary(self, level: float = 0.95) -> Summary:
+        """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope of a level if it has been computed."""
         m, index = self.measures, self.index
         known = self._shown
         order = np.argsort(-np.where(known, m.delta_deviance, -np.inf), kind="stable")[:_TOP]
@@ -410,8 +410,8 @@ class InfluenceResult(Printed):
             return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE))
         title = "Influence of single rows"
         if self.has_envelope:
-            note = ENVELOPE_NOTE.format(raised=self._known.how_raised)
-            return Summary(title, (block, largest, self._beside_envelope()), (*self.notes, note))
+            note = ENVELOPE_NOTE.format(level=percent(level), raised=self._known.how_raised)
+            return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note))
         return Summary(
             title, (block, largest), (*self.notes, f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME)
         )
@@ -433,7 +433,7 @@ class InfluenceResult(Printed):
         m, shown = self.measures, self._shown
         return _correlation(m.delta_deviance[shown], m.own[shown])
 
-    def _beside_envelope(self, level: float = 0.95) -> Table:
+    def _beside_envelope(self, level: float) -> Table:
         """The largest value of each measure beside its envelope, and how many rows are above."""
         beyond = self.beyond(level)
         rows = []

@@ -34,6 +34,8 @@ from svmstat.formula.values import Value
 
 _MANY_LEVELS = 10
 """Fewer different texts may be codes, whatever they read as."""
+_FEW_OTHERS = 3
+"""So many levels beside numbers may be codes for missing values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -370,14 +372,20 @@ def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:
 
 
 def _tell_numbers_as_text(factors: Iterable[Factor], n: int) -> None:
-    """Warn of text that reads as numbers, of which hardly two of n rows have the same."""
+    """Warn of text that reads as numbers, but for a few levels, of which hardly two of n rows have the same."""
     for factor in factors:
-        if len(factor.levels) >= _MANY_LEVELS and 2 * len(factor.levels) > n and all(map(_is_number, factor.levels)):
-            warn(
-                f"{factor.expression.code} is text that reads as numbers, {len(factor.levels)} different ones in {n} "
-                "rows, and has a column for each: if numbers are meant, convert it, as pandas.to_numeric does.",
-                DesignWarning,
-            )
+        if len(factor.levels) < _MANY_LEVELS or 2 * len(factor.levels) <= n:
+            continue
+        others = [level for level in factor.levels if not _is_number(level)]
+        if len(others) > _FEW_OTHERS or not all(isinstance(level, str) for level in others):
+            continue
+        but = f" but for {', '.join(map(repr, others))}, which may stand for missing values" if others else ""
+        warn(
+            f"{factor.expression.code} is text that reads as numbers, {len(factor.levels) - len(others)} different "
+            f"ones in {n} rows{but}, and has a column for each: if numbers are meant, convert it, as pandas.to_numeric "
+            "does.",
+            DesignWarning,
+        )
 
 
 def _is_number(level: object) -> bool:

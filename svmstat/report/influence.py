@@ -35,7 +35,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     if by_chance:
         above = influence.beyond(level).any(axis=1).to_numpy()
         yield paragraph(f"{_lying(above)} above an envelope of {percent(level)}.")
-        yield f'<div class="influence">{influence.summary().as_html()}</div>'
+        yield f'<div class="influence">{influence.summary(level).as_html()}</div>'
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
             WIDE,

@@ -88,8 +88,9 @@ def _logistic(sm: Any, fit: SVMResults) -> Any:
     frame, w = fit.frame, fit.frame.weights
     X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
     if fit.shape.two:
-        event = (frame.codes == frame.response.event_code).astype(float)
-        return sm.GLM(event, X, family=sm.families.Binomial(), freq_weights=w).fit()
+        numbers = all(level == k or str(level) == str(k) for k, level in enumerate(frame.response.levels))
+        y = frame.codes if numbers else frame.codes == frame.response.event_code  # compare() matches 0 and 1 by value
+        return sm.GLM(y.astype(float), X, family=sm.families.Binomial(), freq_weights=w).fit()
     if (w != 1.0).any():
         raise ValueError("a multinomial regression of statsmodels has no weights")
     return sm.MNLogit(frame.codes, X).fit(disp=False)

@@ -208,5 +208,7 @@ def test_numbers_that_are_text_are_told():
     data = pd.DataFrame({"y": np.arange(n) % 2, "a": np.arange(n) / 7.0, "code": [f"{k % 12}" for k in range(n)]})
     with pytest.warns(DesignWarning, match="a is text that reads as numbers, 40 different ones in 40 rows"):
         build_design("y ~ a", data.assign(a=data["a"].astype(str)))
+    with pytest.warns(DesignWarning, match=r"39 different ones in 40 rows but for '\.', which may stand for missing"):
+        build_design("y ~ a", data.assign(a=[".", *data["a"].astype(str).tolist()[1:]]))
     for quiet in (data, data.assign(a=[f"station {k}" for k in range(n)])):
         build_design("y ~ a + code", quiet)

@@ -373,3 +373,18 @@ def test_an_additive_fit_shows_its_functions():
     headings = read(page).headings
     assert headings[headings.index("Functions of the terms") + 1] == "Terms"
     assert "s(temp_20m)" in image(page, "The functions of the terms")
+
+
+@pytest.mark.parametrize("levels", [[0, 1], [False, True], ["0", "1"], [1, 2], ["no", "yes"]], ids=str)
+def test_the_logistic_model_of_the_lower_level(levels):
+    data = sample(2, 40, seed=3)
+    data["y"] = np.array(levels)[pd.factorize(data["y"], sort=True)[0]]
+    pages = [text(report(svm("y ~ x + z", data, event=event), B=19, method="parametric", rng=1)) for event in levels]
+    rows = [re.search(r"logistic +([\d.]+)", page) for page in pages]
+    assert all(rows) and rows[0][1] == rows[1][1]
+
+
+def test_the_level_of_the_report_is_that_of_its_envelopes(fit):
+    shown = text(report(fit, B=99, level=0.9, rng=7))
+    assert "90 % envelope" in shown and "above an envelope in 90 % of samples" in shown
+    assert "95 % envelope" not in shown
