@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from svmstat._tools.compiled import compiled
 from svmstat._tools.threads import in_threads
 from svmstat.solver.normal import normal_vector, residual_by_factor
+from svmstat.solver.pivoted import short_factor
 from svmstat.solver.twofold import subtract_twofold
 
 Floats = NDArray[np.float64]
@@ -142,6 +143,7 @@ class Gram:
         "_budget",
         "_extends",
         "_kept",
+        "_short",
         "_source",
         "_was_complete",
         "at_once",
@@ -161,6 +163,7 @@ class Gram:
         self.at_once = self.keeps and self.n <= (PART_AT_ONCE if isinstance(source, _Part) else AT_ONCE)
         self._kept = _Kept(np.empty((0, self.n)), np.full(self.n, -1))
         self._was_complete = was_complete
+        self._short: Floats | Literal["unknown"] | None = "unknown"
         if self.at_once:
             self.complete()
 
@@ -279,6 +282,12 @@ class Gram:
     def blur(self) -> float:
         """How far values K_ij may be off where no products take their place, as in `RowSource`."""
         return 0.0 if self.vectors is not None else self._source.blur
+
+    def short_factor(self) -> Floats | None:
+        """G (n, r) with GG' = K to rounding, where values are kept, no products, and G is short: see `pivoted`."""
+        if isinstance(self._short, str):
+            self._short = short_factor(self.row, self.diagonal) if self.keeps and self.vectors is None else None
+        return self._short
 
     def normal(self, rows: Rows, coefficients: Floats) -> Floats:
         """Σ_a coefficients[a] · A[rows[a]], (r,) or (r, P), for coefficients (m,) or (m, P), where there is an A."""

@@ -29,6 +29,8 @@ INVISIBLE = float(np.finfo(float).eps) / _VISIBLE
 
 _ROUGH = 64.0
 
+_HAZE = 0.1
+
 _CONDITION = 8.0
 """How many times its violation and rounding f may be off where free rows nearly depend on each other, as a rule."""
 
@@ -219,6 +221,14 @@ def reach_of(gap: Floats | float, diagonal: Floats) -> NDArray[np.float64]:
     """
     with np.errstate(over="ignore", invalid="ignore"):  # of what is no solution the gap is infinite
         return np.asarray(2.0 * np.sqrt(2.0 * np.maximum(gap, 0.0) * np.abs(diagonal).max()))
+
+
+def is_hazy(gap: Floats | float, diagonal: Floats, spread: Floats | float) -> NDArray[np.bool_]:
+    """Whether the duality gap leaves room for an f that differs by a tenth of the ``spread`` of h, all (...,).
+
+    Where classes nearly cancel h is a millionth of the margins: a violation far below the tolerance may be all of it.
+    """
+    return np.asarray(reach_of(gap, diagonal) > _HAZE * spread)
 
 
 def sizes_beside(intercept: Floats | float, linear: Floats) -> Floats:

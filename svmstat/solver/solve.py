@@ -19,16 +19,18 @@ from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
 from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
-from svmstat.solver.roads.single import arrived, basis_of, solve_single
+from svmstat.solver.roads.single import arrived, basis_of, rescued, solve_single
 from svmstat.solver.roads.vicinity import Vicinity, solve_near, vicinity_of
 from svmstat.solver.solution import (
     PRECISION,
     TOLERANCE,
     Batch,
+    Judgement,
     Road,
     Solution,
     Status,
     certify,
+    is_hazy,
     is_rough,
     judgement,
     middles,
@@ -119,21 +121,8 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         stay(problem, origin, uppers, paths)
     paths.h[paths.code != ARRIVED], paths.beta[paths.code == NOT_TRIED] = problem.linear, 0.0
     left = _cancel(problem, uppers, both, paths)
-    set_off = origin.rounding if arrived(origin) else 0.0
-    limit = rounding_of(paths.beta, problem.gram.diagonal) + set_off + left
-    field = problem.linear - paths.h
-    highest, lowest = field.max(axis=1), field.min(axis=1)
-    spread, dropped = highest - lowest, np.maximum(highest, -lowest)
-    rough = is_rough(paths.violation, limit, spread)
-    noise = is_noise(dropped, paths.violation, limit) & ~rough
-    maybe = np.flatnonzero(noise)
-    noise[maybe] = may_be_flat(field[maybe], paths.beta[maybe], paths.gap[maybe], limit[maybe], problem.gram.diagonal)
-    flat = _flatten(problem, uppers, noise, paths)
-    limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
-    beside = sizes_beside(middles(paths.interval), problem.linear)
-    judged = judgement(paths.violation, limit, limit, beside, spread, reach_of(paths.gap, problem.gram.diagonal))
+    judged, delicate = _judged(problem, uppers, origin, left, paths)
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
-    delicate = rough | (~flat & (limit > PRECISION * spread))
     pending = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist()
     vicinity, neighbour = _beside(problem, origin) if pending else (None, None)
     for q in pending:
@@ -142,7 +131,7 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]))
-            single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=neighbour)
+            single = rescued(problem, uppers[q], start, neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE
@@ -157,6 +146,42 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         alpha, field, paths.interval, paths.violation, paths.gap, rounding, resolution, status, road, steps,
         paths.events, rho,
     )  # fmt: skip
+
+
+def _judged(
+    problem: BoxQP, uppers: Floats, origin: Solution, left: Floats, paths: Paths
+) -> tuple[Judgement, NDArray[np.bool_]]:
+    """What the paths come to, and which of them (B,) end where more is hidden than has to be; h = 0 where it is noise.
+
+    Where β is that of the origin what is known of that holds.
+    """
+    diagonal, stays = problem.gram.diagonal, _stays(problem, origin, paths)
+    limit = rounding_of(paths.beta, diagonal) + (origin.rounding if arrived(origin) else 0.0) + left
+    limit[stays] = origin.rounding
+    field = problem.linear - paths.h
+    highest, lowest = field.max(axis=1), field.min(axis=1)
+    spread, dropped = highest - lowest, np.maximum(highest, -lowest)
+    rough = is_rough(paths.violation, limit, spread)
+    noise = is_noise(dropped, paths.violation, limit) & ~rough
+    maybe = np.flatnonzero(noise)
+    noise[maybe] = may_be_flat(field[maybe], paths.beta[maybe], paths.gap[maybe], limit[maybe], diagonal)
+    noise[stays] = origin.flat
+    flat = _flatten(problem, uppers, noise, paths)
+    limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
+    beside = sizes_beside(middles(paths.interval), problem.linear)
+    judged = judgement(paths.violation, limit, limit, beside, spread, reach_of(paths.gap, diagonal))
+    judged.resolution[stays] = np.maximum(judged.resolution[stays], origin.resolution)
+    hazy = ~flat & is_hazy(paths.gap, diagonal, spread)
+    if (hazy & ~stays).any() and problem.gram.short_factor() is None:
+        hazy[:] = False
+    return judged, ~stays & (rough | hazy | (~flat & (limit > PRECISION * spread)))
+
+
+def _stays(problem: BoxQP, origin: Solution, paths: Paths) -> NDArray[np.bool_]:
+    """Where β (B, n) is that of the origin."""
+    if not arrived(origin):
+        return np.zeros(len(paths.beta), bool)
+    return np.asarray((paths.beta == problem.signs * origin.alpha).all(axis=1))
 
 
 def _beside(problem: BoxQP, origin: Solution) -> tuple[Vicinity | None, Neighbour | None]:

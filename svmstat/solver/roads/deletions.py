@@ -24,8 +24,8 @@ from svmstat.solver.roads.paths import (
 )
 from svmstat.solver.solution import TOLERANCE, Solution, settle
 
-_MOST_EVENTS = 5000
-"""Events after which a path from the start of a batch is given up."""
+_FEW_EVENTS, _MOST_EVENTS = 250, 5000
+"""Events after which a path from the start of a batch is given up, with a short factor of K at hand and without."""
 
 
 @compiled()
@@ -104,11 +104,14 @@ def follow(
     wanted = Wanted(problem.signs, uppers)
     start = origin_of(problem, origin)
     gram, h = problem.gram.complete(), problem.linear - origin.field
+    left = chosen
     if tableau is not None:
-        follow_tableau(tableau, start, wanted, chosen, _MOST_EVENTS, paths)
-        left = np.flatnonzero(chosen & (paths.code != ARRIVED))
+        follow_tableau(tableau, start, wanted, chosen, _FEW_EVENTS, paths)
+        left = chosen & (paths.code != ARRIVED)
+        if left.any() and problem.gram.short_factor() is None:
+            follow_tableau(tableau, start, wanted, left, _MOST_EVENTS, paths)
+            left = chosen & (paths.code != ARRIVED)
         certify_all(gram, start, h, wanted, paths)
         correct_all(gram, tableau, wanted, paths)
-    else:
-        left = np.flatnonzero(chosen)
-    walk_all(problem, origin, uppers, left, paths, road)
+    if left.any() and problem.gram.short_factor() is None:
+        walk_all(problem, origin, uppers, np.flatnonzero(left), paths, road)

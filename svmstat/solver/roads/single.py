@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
+from svmstat.solver.exact.factored import finish, unsettled
 from svmstat.solver.exact.polish import no_basis, polish, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_all_of_f, is_noise, left_over, may_be_flat, outweighed
@@ -30,6 +31,7 @@ from svmstat.solver.solution import (
     blur_of,
     certify,
     doubtful,
+    is_hazy,
     is_rough,
     is_seen,
     judgement,
@@ -50,6 +52,9 @@ _RESCUE_BELOW = 1e-5
 
 _FUTILE = 3
 """After so many descents of the most steps that end short of their tolerance a further one would too."""
+
+_CONDITION = 8.0
+"""So many times what digits of K change of f may be nothing."""
 
 _NEARLY = 100.0
 """A violation of so many tolerances is worth being polished further where h hardly varies."""
@@ -87,6 +92,22 @@ def solve_single(
     if warm is None or not arrived(warm) or cold.status is Status.CERTIFIED:
         return cold
     return warm if warm.violation < cold.violation else cold
+
+
+def rescued(problem: BoxQP, upper: Floats, beta: Floats, neighbour: Neighbour | None) -> Solution:
+    """The solution for upper bounds (n,) from a feasible β (n,) that no path led away from.
+
+    By a short factor of K; where there is none, or it does not do, by descent.
+    """
+    lo, hi = problem.box(upper)
+    if problem.total is None and lo.any() and hi.any():
+        case, trial, h = case_of(problem, upper), beta.copy(), np.empty(problem.n)
+        if (events := _by_short_factor(case, trial, h)) is not None:
+            basis = settled_basis(case, trial, h, None)
+            found = certified(problem, case, upper, trial, h, basis, Road.RESCUE, 0, events)
+            if found.status is Status.CERTIFIED:
+                return found
+    return solve_single(problem, upper, beta, Road.RESCUE, neighbour=neighbour)
 
 
 def solution_at(problem: BoxQP, alpha: Floats) -> Solution:
@@ -166,10 +187,8 @@ def _descended(
                 continue
         rough = judge(case, beta, h).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
-        polished = polish(case, beta, h, patience)
-        events += polished.events
-        basis = polished.basis
-        polished_exactly = polished.exact
+        polished_exactly, basis, spent = _polished(case, beta, h, patience)
+        events += spent
         if polished_exactly:
             break
         nearest = min(nearest, rough, key=itemgetter(0))
@@ -182,6 +201,15 @@ def _descended(
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
     basis = settled_basis(case, beta, h, basis)
     return certified(problem, case, upper, beta, h, basis, reached, steps, events + further)
+
+
+def _polished(case: Case, beta: Floats, h: Floats, patience: int) -> tuple[bool, Basis | None, int]:
+    """`polish`, and where that does not do a short factor of K: whether (β, h) is exact, its basis, and the events."""
+    polished = polish(case, beta, h, patience)
+    further = None if polished.exact else _by_short_factor(case, beta, h)
+    if further is None:
+        return polished.exact, polished.basis, polished.events
+    return True, None, polished.events + further
 
 
 def _towards_each_other(case: Case) -> Floats:
@@ -200,15 +228,37 @@ def _towards_each_other(case: Case) -> Floats:
 
 
 def _made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tuple[Basis | None, int]:
-    """Polish (β, h) to rounding, in place, where the violation hides too much of h, as for a tiny C.
+    """Make (β, h) exact to rounding, in place, where the violation hides too much of h, as for a tiny C.
 
     The basis that then belongs to it, if it is known, and how many events that took. With a total the violation is a
     share of ρ, which is small where h is.
     """
-    violation, rounding = judge(case, beta, h).violation, float(rounding_of(beta, case.gram.diagonal))
-    if case.lead > 1 or violation > _NEARLY * TOLERANCE or not is_rough(violation, rounding, np.ptp(case.linear - h)):
+    verdict, rounding = judge(case, beta, h), float(rounding_of(beta, case.gram.diagonal))
+    if case.lead > 1 or verdict.violation > _NEARLY * TOLERANCE:
+        return basis, 0
+    spread = np.ptp(case.linear - h)
+    rough = is_rough(verdict.violation, rounding, spread)
+    if not rough and not is_hazy(certify(h, beta, case.lo, case.hi)[3], case.gram.diagonal, spread):
+        return basis, 0
+    if (events := _by_short_factor(case, beta, h)) is not None:
+        return None, events
+    if not rough:
         return basis, 0
     return None, polish_further(case, beta, h, float(as_good_as_rounding(rounding)))
+
+
+def _by_short_factor(case: Case, beta: Floats, h: Floats) -> int | None:
+    """Make (β, h) exact by a factor of K, in place; how many events that took, None where it does not do."""
+    G = case.gram.short_factor() if case.lead == 1 else None
+    if G is None:
+        return None
+    trial, trial_h = beta.copy(), np.empty(len(h))
+    events = finish(case, G, trial, trial_h)
+    trial_h = fresh(case, trial)
+    if not judge(case, trial, trial_h).certified:
+        return None
+    beta[:], h[:] = trial, trial_h
+    return events
 
 
 def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0) -> Basis | None:
@@ -271,7 +321,8 @@ def certified(
         ends = certify(h, beta, lo, hi)
     field, flat, lost = linear - h, False, False
     left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
-    noise = is_noise(left, ends[2], rounding)
+    blurred = _unsettled(case, beta, h, ends[3])
+    noise = is_noise(left, ends[2], rounding, blurred)
     noise |= left <= PRECISION and not is_seen(ends[2], rounding, beside, np.ptp(field))
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
@@ -293,7 +344,7 @@ def certified(
         violation=float(violation),
         gap=float(gap),
         rounding=float(judged.rounding),
-        resolution=float(judged.resolution),
+        resolution=max(float(judged.resolution), _CONDITION * blurred),
         delicate=bool(limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
@@ -304,6 +355,14 @@ def certified(
         events=events,
         basis=basis,
     )
+
+
+def _unsettled(case: Case, beta: Floats, h: Floats, gap: float) -> float:
+    """By how much f would be another if values of K were off in their last digits, where the gap does not tell."""
+    if not is_hazy(gap, case.gram.diagonal, np.ptp(case.linear - h)):
+        return 0.0
+    G = case.gram.short_factor()
+    return 0.0 if G is None else unsettled(case, G, beta, h)
 
 
 def _may_be_flat(problem: BoxQP, beta: Floats, h: Floats, gap: float, rounding: float) -> bool:

@@ -1,0 +1,51 @@
+"""A short factor of a kernel matrix, where its values have no more digits than it has columns for.
+
+Pivoted Cholesky: GG' = K but for what rounding leaves of K. The free rows of a solution may depend on each other to
+the last digit of K, and yet differ by √eps in G: a factor has twice the digits [Higham 2002: section 10.3].
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_EPS = float(np.finfo(float).eps)
+
+MOST_COLUMNS = 400
+"""A matrix that takes more of them has no short factor."""
+
+_EARLY, _LEFT_EARLY = 100, 2e-4
+"""After so many columns no more than this share of the diagonal is left where the end is near."""
+
+
+def short_factor(row: Callable[[int], Floats], diagonal: Floats) -> Floats | None:
+    """G (n, r) of a positive semidefinite K (n, n), its columns falling; None if that takes too many of them.
+
+    Parameters
+    ----------
+    row : i → K[i], (n,)
+    diagonal : (n,) of K
+
+    Examples
+    --------
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> K = np.exp(-((x[:, None] - x) ** 2))
+    >>> G = short_factor(K.__getitem__, K.diagonal())
+    >>> G.shape[1] < 15, bool(np.abs(G @ G.T - K).max() < 1e-14)
+    (True, True)
+    """
+    left = diagonal.copy()
+    least = _EPS * left.max()
+    G = np.zeros((len(left), min(len(left), MOST_COLUMNS)))
+    for r in range(G.shape[1]):
+        pivot = int(left.argmax())
+        if left[pivot] <= least:
+            return np.ascontiguousarray(G[:, :r])
+        if r == _EARLY and left[pivot] > _LEFT_EARLY * diagonal.max():
+            return None
+        G[:, r] = (row(pivot) - G[:, :r] @ G[pivot, :r]) / np.sqrt(left[pivot])
+        left -= G[:, r] ** 2
+        left[pivot] = 0.0
+    return G if left.max() <= least else None
