@@ -77,12 +77,9 @@ def may_be_flat(
     return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
 
 
-def is_noise(
-    largest: Floats | float, violation: Floats | float, rounding: Floats | float, unsettled: float = 0.0
-) -> NDArray[np.bool_]:
-    """Whether an h of at most ``largest`` (...,) is of the size of what is not known of it, or lost beside b."""
-    unknown = np.maximum(np.maximum(violation, 0.0) + rounding, unsettled)
-    return np.asarray(largest <= np.maximum(_NOISE * unknown, INVISIBLE))
+def is_noise(largest: Floats | float, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
+    """Whether an h of at most ``largest`` (...,) is of the size of the violation and rounding, or lost beside b."""
+    return np.asarray(largest <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
 
 
 def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float) -> bool:

@@ -157,7 +157,6 @@ def _judged(
     """
     diagonal, stays = problem.gram.diagonal, _stays(problem, origin, paths)
     limit = rounding_of(paths.beta, diagonal) + (origin.rounding if arrived(origin) else 0.0) + left
-    limit[stays] = origin.rounding
     field = problem.linear - paths.h
     highest, lowest = field.max(axis=1), field.min(axis=1)
     spread, dropped = highest - lowest, np.maximum(highest, -lowest)
@@ -170,7 +169,9 @@ def _judged(
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
     beside = sizes_beside(middles(paths.interval), problem.linear)
     judged = judgement(paths.violation, limit, limit, beside, spread, reach_of(paths.gap, diagonal))
-    judged.resolution[stays] = np.maximum(judged.resolution[stays], origin.resolution)
+    judged.status[stays], judged.rounding[stays], judged.resolution[stays] = (
+        origin.status, origin.rounding, origin.resolution,
+    )  # fmt: skip
     hazy = ~flat & is_hazy(paths.gap, diagonal, spread)
     if (hazy & ~stays).any() and problem.gram.short_factor() is None:
         hazy[:] = False
@@ -178,10 +179,10 @@ def _judged(
 
 
 def _stays(problem: BoxQP, origin: Solution, paths: Paths) -> NDArray[np.bool_]:
-    """Where β (B, n) is that of the origin."""
+    """Where β (B, n) is that of the origin and optimal."""
     if not arrived(origin):
         return np.zeros(len(paths.beta), bool)
-    return np.asarray((paths.beta == problem.signs * origin.alpha).all(axis=1))
+    return np.asarray((paths.beta == problem.signs * origin.alpha).all(axis=1) & (paths.violation <= TOLERANCE))
 
 
 def _beside(problem: BoxQP, origin: Solution) -> tuple[Vicinity | None, Neighbour | None]:

@@ -185,9 +185,9 @@ def _step(active, factor, lo, hi, beta, h, room):
     """Towards the least for the free rows, up to the first bound: whether none is met. Σβ becomes zero on the way."""
     z, y, w, delta = room[0], room[1], room[2], room[3]
     Q, R, m, k = active.Q, active.R, active.size[0], active.members.shape[0]
-    mean, excess, tau = _mean(active, h), 0.0, factor.rows[0, k - 1]
-    for i in range(beta.shape[0]):
-        excess += beta[i]
+    if m == 1:
+        return True
+    mean, excess, tau = _mean(active, h), _excess(beta), factor.rows[0, k - 1]
     along, across = 0.0, 0.0
     for a in range(m):
         total = h[active.members[a]] - mean
@@ -208,6 +208,16 @@ def _step(active, factor, lo, hi, beta, h, room):
     _move(active, lo, hi, beta, delta, share, blocked)
     _subtract(factor, w, share, h)
     return blocked < 0
+
+
+@compiled(inside=True)
+def _excess(beta):
+    """Σβ, zero where it is rounding."""
+    excess, size = 0.0, 0.0
+    for i in range(beta.shape[0]):
+        excess += beta[i]
+        size += abs(beta[i])
+    return excess if abs(excess) > _ENOUGH * size else 0.0
 
 
 @compiled(inside=True)

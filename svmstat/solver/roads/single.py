@@ -321,9 +321,10 @@ def certified(
         ends = certify(h, beta, lo, hi)
     field, flat, lost = linear - h, False, False
     left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
-    blurred = _unsettled(case, beta, h, ends[3])
-    noise = is_noise(left, ends[2], rounding, blurred)
-    noise |= left <= PRECISION and not is_seen(ends[2], rounding, beside, np.ptp(field))
+    blurred = _unsettled(case, beta, h, ends[3], limit)
+    noise = is_noise(left, ends[2], rounding)
+    seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and left > _CONDITION * blurred
+    noise |= left <= PRECISION and not seen
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
         flat = bool(without[2] <= TOLERANCE)
@@ -357,12 +358,14 @@ def certified(
     )
 
 
-def _unsettled(case: Case, beta: Floats, h: Floats, gap: float) -> float:
+def _unsettled(case: Case, beta: Floats, h: Floats, gap: float, rounding: float) -> float:
     """By how much f would be another if values of K were off in their last digits, where the gap does not tell."""
     if not is_hazy(gap, case.gram.diagonal, np.ptp(case.linear - h)):
         return 0.0
     G = case.gram.short_factor()
-    return 0.0 if G is None else unsettled(case, G, beta, h)
+    if G is None or np.abs(case.linear - G @ (G.T @ beta) - h).max() > as_good_as_rounding(rounding):
+        return 0.0  # no factor, or one of a K that is not positive semidefinite
+    return unsettled(case, G, beta, h)
 
 
 def _may_be_flat(problem: BoxQP, beta: Floats, h: Floats, gap: float, rounding: float) -> bool:
