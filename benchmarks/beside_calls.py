@@ -29,6 +29,15 @@ def classes(n, k, p=5, seed=0):
 
 MACKEREL, HEPATITIS = datasets.load("mackerel"), datasets.load("liver")
 TWO, TEN = classes(2000, 2), classes(1000, 10)
+
+
+def rare(n=700, share=0.03, seed=4):
+    """One predictor and few events that have nothing to do with it: f varies by a millionth."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"x": rng.normal(size=n), "y": rng.random(n) < share})
+
+
+RARE = rare()
 NU = [k / 10 for k in range(1, 11)]
 
 
@@ -72,6 +81,7 @@ CALLS = {
     "fit: 2000 × 5": at_once(svm, "y ~ .", TWO, C=4.0),
     "fit: liver, 4 classes": at_once(svm, LIVER, HEPATITIS, C=4.0),
     "fit: 1000 × 5, 10 classes": at_once(svm, "y ~ .", TEN, C=1.0),
+    "fit: 700 × 1, rare events": at_once(svm, "y ~ x", RARE),
     "loo: mackerel, C = 1": later("loo", EGGS, MACKEREL, C=1.0, gamma=0.25),
     "loo: mackerel, C = 16": later("loo", EGGS, MACKEREL, **RBF),
     "loo: mackerel, linear": later("loo", EGGS, MACKEREL, kernel="linear"),
@@ -79,6 +89,7 @@ CALLS = {
     "loo: 2000 × 5": later("loo", "y ~ .", TWO, C=4.0),
     "loo: liver, 4 classes": later("loo", LIVER, HEPATITIS, C=4.0),
     "loo: 1000 × 5, 10 classes": later("loo", "y ~ .", TEN, C=1.0),
+    "loo: 700 × 1, rare events": later("loo", "y ~ x", RARE),
     "influence: mackerel": partial(influence, EGGS, MACKEREL, **RBF),
     "influence: liver": partial(influence, LIVER, HEPATITIS, C=4.0),
     "gof: mackerel, pairs": later("gof", EGGS, MACKEREL, B=100, rng=1, method="pairs", **RBF),

@@ -179,8 +179,8 @@ def _judged(
 
 
 def _stays(problem: BoxQP, origin: Solution, paths: Paths) -> NDArray[np.bool_]:
-    """Where β (B, n) is that of the origin and optimal."""
-    if not arrived(origin):
+    """Where β (B, n) is that of the origin, which is certified, and optimal."""
+    if origin.status is not Status.CERTIFIED:
         return np.zeros(len(paths.beta), bool)
     return np.asarray((paths.beta == problem.signs * origin.alpha).all(axis=1) & (paths.violation <= TOLERANCE))
 

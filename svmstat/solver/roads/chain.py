@@ -16,7 +16,7 @@ from svmstat.solver.hulls import feasible, may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
-from svmstat.solver.roads.single import arrived, basis_of, certified, settled_basis, solve_single
+from svmstat.solver.roads.single import arrived, basis_of, certified, made_finer, settled_basis, solve_single
 from svmstat.solver.roads.vicinity import solve_near, vicinity_of
 from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, settle
 
@@ -73,13 +73,14 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     walked = walk_to(problem, case, last, _PATIENCE)
     if walked is None:
         return None
-    beta, basis = walked.beta, walked.basis
+    beta = walked.beta
     h = fresh(case, beta)
-    refine(case, beta, h, walked.b, basis)
+    refine(case, beta, h, walked.b, walked.basis)
     start = problem.signs * last.alpha if last.nearest is None else last.nearest.beta
     noise = min(1e-14 * np.abs(start).max(), 1e-6 * np.abs(beta).max())  # what is left of the larger β at the start
+    basis, further = made_finer(case, beta, h, walked.basis)
     settled = settled_basis(case, beta, h, basis, float(noise))
-    solution = certified(problem, case, upper, beta, h, settled, Road.PATH, 0, walked.events)
+    solution = certified(problem, case, upper, beta, h, settled, Road.PATH, 0, walked.events + further)
     return solution if arrived(solution) else None
 
 

@@ -195,7 +195,7 @@ def _descended(
     else:
         if nearest[0] < judge(case, beta, h).violation:
             (_, beta, h), basis = nearest, None
-    basis, further = _made_finer(case, beta, h, basis)
+    basis, further = made_finer(case, beta, h, basis)
     if not polished_exactly:
         h[:] = fresh(case, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
@@ -227,7 +227,7 @@ def _towards_each_other(case: Case) -> Floats:
     return beta
 
 
-def _made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tuple[Basis | None, int]:
+def made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tuple[Basis | None, int]:
     """Make (β, h) exact to rounding, in place, where the violation hides too much of h, as for a tiny C.
 
     The basis that then belongs to it, if it is known, and how many events that took. With a total the violation is a
@@ -248,14 +248,17 @@ def _made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tup
 
 
 def _by_short_factor(case: Case, beta: Floats, h: Floats) -> int | None:
-    """Make (β, h) exact by a factor of K, in place; how many events that took, None where it does not do."""
+    """Make (β, h) exact by a factor of K, in place; how many events that took, None where it does not do.
+
+    It does not where sums of kernel values hide a millionth of the margin: G has lost those digits as well.
+    """
     G = case.gram.short_factor() if case.lead == 1 else None
     if G is None:
         return None
     trial, trial_h = beta.copy(), np.empty(len(h))
     events = finish(case, G, trial, trial_h)
     trial_h = fresh(case, trial)
-    if not judge(case, trial, trial_h).certified:
+    if not judge(case, trial, trial_h).certified or rounding_of(trial, case.gram.diagonal) > PRECISION:
         return None
     beta[:], h[:] = trial, trial_h
     return events
