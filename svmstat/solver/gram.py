@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from svmstat._tools.compiled import compiled
 from svmstat._tools.threads import in_threads
 from svmstat.solver.normal import normal_vector, residual_by_factor
-from svmstat.solver.pivoted import short_factor
+from svmstat.solver.pivoted import MOST_COLUMNS, short_factor
 from svmstat.solver.twofold import subtract_twofold
 
 Floats = NDArray[np.float64]
@@ -284,9 +284,10 @@ class Gram:
         return 0.0 if self.vectors is not None else self._source.blur
 
     def short_factor(self) -> Floats | None:
-        """G (n, r) with GG' = K to rounding, where values are kept, no products, and G is short: see `pivoted`."""
+        """G (n, r) with GG' = K to rounding, where values are no products and G is short: see `pivoted`."""
         if isinstance(self._short, str):
-            self._short = short_factor(self.row, self.diagonal) if self.keeps and self.vectors is None else None
+            whole = self.vectors is None and 8 * self.n * MOST_COLUMNS <= DEFAULT_BUDGET
+            self._short = short_factor(self.row, self.diagonal) if whole else None
         return self._short
 
     def normal(self, rows: Rows, coefficients: Floats) -> Floats:

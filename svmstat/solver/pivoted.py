@@ -13,15 +13,18 @@ Floats = NDArray[np.float64]
 
 _EPS = float(np.finfo(float).eps)
 
-MOST_COLUMNS = 400
+MOST_COLUMNS = 500
 """A matrix that takes more of them has no short factor."""
 
-_EARLY, _LEFT_EARLY = 100, 2e-4
+_NEGATIVE = 1e3
+"""A diagonal that falls below zero by more roundings is that of no positive semidefinite matrix."""
+
+_EARLY, _LEFT_EARLY = 100, 2e-3
 """After so many columns no more than this share of the diagonal is left where the end is near."""
 
 
 def short_factor(row: Callable[[int], Floats], diagonal: Floats) -> Floats | None:
-    """G (n, r) of a positive semidefinite K (n, n), its columns falling; None if that takes too many of them.
+    """G (n, r) of K (n, n), its columns falling; None if that takes too many, or K is zero or seen to be indefinite.
 
     Parameters
     ----------
@@ -42,10 +45,11 @@ def short_factor(row: Callable[[int], Floats], diagonal: Floats) -> Floats | Non
     for r in range(G.shape[1]):
         pivot = int(left.argmax())
         if left[pivot] <= least:
-            return np.ascontiguousarray(G[:, :r])
+            is_factor = r > 0 and left.min() >= -_NEGATIVE * least
+            return np.ascontiguousarray(G[:, :r]) if is_factor else None
         if r == _EARLY and left[pivot] > _LEFT_EARLY * diagonal.max():
             return None
         G[:, r] = (row(pivot) - G[:, :r] @ G[pivot, :r]) / np.sqrt(left[pivot])
         left -= G[:, r] ** 2
         left[pivot] = 0.0
-    return G if left.max() <= least else None
+    return G if left.max() <= least and left.min() >= -_NEGATIVE * least else None

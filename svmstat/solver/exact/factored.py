@@ -27,7 +27,8 @@ _AT_BOUND = 4.0 * _EPS
 _ENOUGH = 8.0 * _EPS
 """A violation up to this share of the largest |h| is rounding."""
 
-_EVENTS_PER_COLUMN = 60
+_EVENTS_PER_COLUMN, _EVENTS_PER_ROW = 60, 4
+"""After so many the best that was reached is kept: each row may have to come to its bound, or leave it."""
 
 _BLURRED = 45.0
 """Another K, whose values are off by so many units in the last place: those of two machines may be."""
@@ -65,10 +66,11 @@ class Active(NamedTuple):
 
 def finish(case: Case, G: Floats, beta: Floats, h: Floats) -> int:
     """From a feasible β to the solution for K = GG', β and h = s − Kβ, both (n,) and in place; the events it took."""
-    tau = np.full((len(G), 1), np.sqrt(np.einsum("ik,ik->i", G, G).max()))
-    rows = np.hstack([G, tau])
+    tau = float(np.sqrt(np.einsum("ik,ik->i", G, G).max())) or 1.0
+    rows = np.column_stack([G, np.full(len(G), tau)])
     factor = Factored(rows, np.ascontiguousarray(rows.T))
-    return int(walk(factor, case.linear, case.lo, case.hi, beta, h, _EVENTS_PER_COLUMN * rows.shape[1]))
+    most = _EVENTS_PER_COLUMN * rows.shape[1] + _EVENTS_PER_ROW * len(rows)
+    return int(walk(factor, case.linear, case.lo, case.hi, beta, h, most))
 
 
 def unsettled(case: Case, G: Floats, beta: Floats, h: Floats) -> float:
@@ -87,7 +89,7 @@ def walk(factor, linear, lo, hi, beta, h, most):
     """From a feasible β to the solution for K = GG', β and h (n,) in place; the number of events, at most ``most``."""
     k = factor.rows.shape[1]
     active = Active(np.empty(k, np.int64), np.zeros(1, np.int64), np.zeros((k, k)), np.zeros((k, k)))
-    room = np.empty((5, k))
+    room = np.empty((4, k))
     _follow(factor, linear, beta, h, room[0])
     for j in range(beta.shape[0]):
         if lo[j] < beta[j] < hi[j]:
@@ -130,7 +132,7 @@ def _subtract(factor, u, share, h):
 
 @compiled(inside=True)
 def _worst(active, lo, hi, beta, h):
-    """The bound row that violates most, as a share of rounding of h; −1 if none does by more than rounding."""
+    """The bound row that violates most; −1 if none does by more than rounding."""
     low, high, largest, up, down = -np.inf, np.inf, 0.0, -1, -1
     for i in range(h.shape[0]):
         largest = max(largest, abs(h[i]))
@@ -158,7 +160,7 @@ def _enter(active, factor, lo, hi, beta, h, j, room):
         largest = max(largest, abs(row[q]))
     for _ in range(members.shape[0] + 1):
         norm = _outside(active, row, c, v)
-        if norm > _DEPENDENT * largest:
+        if norm > _DEPENDENT * largest and active.size[0] < members.shape[0]:
             _append(active, j, c, v, norm)
             return
         m = active.size[0]

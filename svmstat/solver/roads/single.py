@@ -97,10 +97,10 @@ def solve_single(
 def rescued(problem: BoxQP, upper: Floats, beta: Floats, neighbour: Neighbour | None) -> Solution:
     """The solution for upper bounds (n,) from a feasible β (n,) that no path led away from.
 
-    By a short factor of K; where there is none, or it does not do, by descent.
+    By a short factor of K; where there is none, or it does not do, or no path was tried, by descent.
     """
     lo, hi = problem.box(upper)
-    if problem.total is None and lo.any() and hi.any():
+    if problem.gram.fits and problem.total is None and lo.any() and hi.any():
         case, trial, h = case_of(problem, upper), beta.copy(), np.empty(problem.n)
         if (events := _by_short_factor(case, trial, h)) is not None:
             basis = settled_basis(case, trial, h, None)
@@ -138,6 +138,8 @@ def _reach(
         beside = _stepped(problem, case, upper, beta, known, road)
         if beside is not None:
             return beside
+    if case.lead > 1 and not beta.any():
+        beta = _towards_each_other(case)
     return _descended(problem, case, upper, beta, road, known)
 
 
@@ -156,8 +158,6 @@ def _descended(
     problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, known: Floats | None
 ) -> Solution:  # fmt: skip
     """The same by descent and path, whatever the kernel."""
-    if case.lead > 1 and not beta.any():
-        beta = _towards_each_other(case)
     case, down = way_down(case)
     h = fresh(case, beta) if known is None else known
     steps, events, futile, room = 0, 0, 0, Room()
@@ -187,7 +187,7 @@ def _descended(
                 continue
         rough = judge(case, beta, h).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS
-        polished_exactly, basis, spent = _polished(case, beta, h, patience)
+        polished_exactly, basis, spent = _polished(case, beta, h, patience, tolerance <= _RESCUE_BELOW)
         events += spent
         if polished_exactly:
             break
@@ -203,10 +203,19 @@ def _descended(
     return certified(problem, case, upper, beta, h, basis, reached, steps, events + further)
 
 
-def _polished(case: Case, beta: Floats, h: Floats, patience: int) -> tuple[bool, Basis | None, int]:
-    """`polish`, and where that does not do a short factor of K: whether (β, h) is exact, its basis, and the events."""
+def _polished(
+    case: Case, beta: Floats, h: Floats, patience: int, late: bool
+) -> tuple[bool, Basis | None, int]:  # fmt: skip
+    """By `polish` and, where that does not do, a short factor of K, or the other way round where it is ``late``.
+
+    Whether (β, h) is exact, its basis if it is known, and the events.
+    """
+    further = _by_short_factor(case, beta, h) if late else None
+    if further is not None:
+        return True, None, further
     polished = polish(case, beta, h, patience)
-    further = None if polished.exact else _by_short_factor(case, beta, h)
+    if not (polished.exact or late):
+        further = _by_short_factor(case, beta, h)
     if further is None:
         return polished.exact, polished.basis, polished.events
     return True, None, polished.events + further

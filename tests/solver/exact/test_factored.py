@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from problems import seeds
 
 from svmstat import svm
-from svmstat.kernels import RBF, Polynomial
+from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import BoxQP, Gram, Status, solve
 from svmstat.solver.case import case_of, fresh, judge
 from svmstat.solver.exact.factored import finish, unsettled
@@ -36,7 +36,13 @@ def test_a_short_factor_is_the_matrix(seed, n, scale):
 def test_it_has_as_many_columns_as_the_matrix_has_rank():
     level = np.eye(4)[np.arange(40) % 4]
     assert factor_of(level @ level.T).shape[1] == 4
-    assert factor_of(np.zeros((5, 5))).shape[1] == 0
+
+
+@pytest.mark.parametrize(
+    "K", [np.zeros((5, 5)), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])]
+)
+def test_what_is_no_product_has_none(K):
+    assert factor_of(K) is None
 
 
 @pytest.mark.parametrize("n", [120, MOST_COLUMNS + 1])
@@ -63,6 +69,17 @@ def test_from_zero_it_leads_to_the_solution(draw_problem, seed):
     noise = 1e3 * (found.rounding + EPS) * (1.0 + np.abs(beta).sum())
     assert judge(case, beta, h).violation <= 1e-8 + noise
     assert objective == pytest.approx(found.objective, rel=1e-8, abs=noise)
+
+
+def test_a_matrix_of_zeros_keeps_the_sum():
+    """Of three events and five others the lighter class is at its bounds, and h = 0."""
+    y = np.array([1.0] * 3 + [-1.0] * 5)
+    qp = BoxQP(Gram(Linear().bind(np.zeros((8, 1)))), y, np.ones(8), np.ones(8))
+    case, beta, h = case_of(qp, qp.upper), np.zeros(8), np.empty(8)
+    finish(case, np.zeros((8, 0)), beta, h)
+    assert beta.sum() == 0.0
+    assert beta[:3].tolist() == [1.0] * 3
+    np.testing.assert_array_equal(h, qp.linear)
 
 
 def rare(rng, n, share, of=8):
@@ -129,6 +146,17 @@ def test_what_is_nearly_flat_is_the_same_from_everywhere(n, share, seed):
     assert judge(case, beta, h).violation <= 1e-13
     assert found.status is Status.CERTIFIED
     assert np.ptp(qp.linear - h - found.field) <= max(changes, found.resolution)
+
+
+def test_many_rows_of_one_predictor_are_certified():
+    """Where no kernel value is kept K has a short factor all the same; it had been 40 s, and no certificate."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=5000)
+    y = np.where(rng.random(5000) < 0.4 / (1.0 + np.exp(-2.0 * x)), 1.0, -1.0)
+    qp = BoxQP(Gram(RBF(1.0).bind(x[:, None] / x.std())), y, np.ones(5000), np.ones(5000))
+    found = solve(qp)
+    assert found.status is Status.CERTIFIED
+    assert found.violation <= 1e-11
 
 
 def test_each_row_left_out_is_a_refit():
