@@ -286,7 +286,7 @@ class Gram:
     def short_factor(self) -> Floats | None:
         """G (n, r) with GG' = K to rounding, where values are no products and G is short: see `pivoted`."""
         if isinstance(self._short, str):
-            whole = self.vectors is None and 8 * self.n * MOST_COLUMNS <= DEFAULT_BUDGET
+            whole = self.vectors is None and 8 * self.n * MOST_COLUMNS <= DEFAULT_BUDGET // 8
             self._short = short_factor(self.row, self.diagonal) if whole else None
         return self._short
 

@@ -41,7 +41,7 @@ def short_factor(row: Callable[[int], Floats], diagonal: Floats) -> Floats | Non
     """
     left = diagonal.copy()
     least = _EPS * left.max()
-    G = np.zeros((len(left), min(len(left), MOST_COLUMNS)))
+    G = np.zeros((len(left), min(len(left), MOST_COLUMNS)), order="F")  # memory is taken column by column
     for r in range(G.shape[1]):
         pivot = int(left.argmax())
         if left[pivot] <= least:
@@ -52,4 +52,4 @@ def short_factor(row: Callable[[int], Floats], diagonal: Floats) -> Floats | Non
         G[:, r] = (row(pivot) - G[:, :r] @ G[pivot, :r]) / np.sqrt(left[pivot])
         left -= G[:, r] ** 2
         left[pivot] = 0.0
-    return G if left.max() <= least and left.min() >= -_NEGATIVE * least else None
+    return np.ascontiguousarray(G) if left.max() <= least and left.min() >= -_NEGATIVE * least else None

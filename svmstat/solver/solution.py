@@ -31,8 +31,9 @@ _ROUGH = 64.0
 
 _HAZE = 0.1
 
-_CONDITION = 8.0
-"""How many times its violation and rounding f may be off where free rows nearly depend on each other, as a rule."""
+CONDITION = 8.0
+"""How many times its violation and rounding f may be off where free rows nearly depend on each other, as a rule; and
+how many times what one change of the last digits of K does to it."""
 
 _EPS = float(np.finfo(float).eps)
 
@@ -271,7 +272,7 @@ def judgement(
     good = (violation <= TOLERANCE) & is_seen(violation, rounding, beside, spread)
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
-    hidden = np.minimum(_CONDITION * (rounding + excess), PRECISION * spread)
+    hidden = np.minimum(CONDITION * (rounding + excess), PRECISION * spread)
     coarse = (violation <= TOLERANCE) & is_rough(violation, rounding, spread)
     hidden = np.where(coarse, np.maximum(hidden, np.minimum(reach, spread)), hidden)
     return Judgement(status, np.asarray(rounding + added), np.asarray(hidden + added))

@@ -20,6 +20,7 @@ from svmstat.solver.roads.low_rank import approach
 from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.rough.wide import way_down
 from svmstat.solver.solution import (
+    CONDITION,
     PRECISION,
     TOLERANCE,
     Basis,
@@ -52,9 +53,6 @@ _RESCUE_BELOW = 1e-5
 
 _FUTILE = 3
 """After so many descents of the most steps that end short of their tolerance a further one would too."""
-
-_CONDITION = 8.0
-"""So many times what digits of K change of f may be nothing."""
 
 _NEARLY = 100.0
 """A violation of so many tolerances is worth being polished further where h hardly varies."""
@@ -335,7 +333,7 @@ def certified(
     left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
     blurred = _unsettled(case, beta, h, ends[3], limit)
     noise = is_noise(left, ends[2], rounding)
-    seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and left > _CONDITION * blurred
+    seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and left > CONDITION * blurred
     noise |= left <= PRECISION and not seen
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
@@ -357,7 +355,7 @@ def certified(
         violation=float(violation),
         gap=float(gap),
         rounding=float(judged.rounding),
-        resolution=max(float(judged.resolution), _CONDITION * blurred),
+        resolution=max(float(judged.resolution), CONDITION * blurred),
         delicate=bool(limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
