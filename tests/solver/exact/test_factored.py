@@ -133,7 +133,7 @@ def test_f_is_that_of_rational_arithmetic(seed):
 
 @pytest.mark.parametrize(("n", "share", "seed"), [(300, 0.03, 3), (300, 0.1, 7), (300, 0.1, 0), (300, 0.03, 0)])
 def test_what_is_nearly_flat_is_the_same_from_everywhere(n, share, seed):
-    """Solutions differ by a tenth of their spread at most, or what digits of K may change; they had nothing in common."""
+    """Solutions differ by a tenth of their spread at most, or what digits of K may change; they had shared none."""
     rng = np.random.default_rng(seed)
     qp = BoxQP(
         Gram(RBF(1.0).bind(rng.normal(size=(n, 1)))), np.where(rng.random(n) < share, 1.0, -1.0), *np.ones((2, n))
