@@ -29,7 +29,7 @@ def test_a_short_factor_is_the_matrix(seed, n, scale):
     K = scale * np.exp(-0.5 * (x[:, None] - x) ** 2)
     G = factor_of(K)
     assert G.shape[1] <= n
-    assert np.abs(G @ G.T - K).max() <= 16.0 * EPS * scale
+    assert np.abs(G @ G.T - K).max() <= 64.0 * EPS * scale
     assert (np.diff((G**2).max(axis=0)) <= 1e-12 * scale).all()
 
 
