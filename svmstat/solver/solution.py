@@ -224,12 +224,12 @@ def reach_of(gap: Floats | float, diagonal: Floats) -> NDArray[np.float64]:
         return np.asarray(2.0 * np.sqrt(2.0 * np.maximum(gap, 0.0) * np.abs(diagonal).max()))
 
 
-def is_hazy(gap: Floats | float, diagonal: Floats, spread: Floats | float) -> NDArray[np.bool_]:
-    """Whether the duality gap leaves room for an f that differs by a tenth of the ``spread`` of h, all (...,).
+def is_hazy(reach: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
+    """Whether the duality gap, by its `reach_of`, leaves room for an f that differs by a tenth of the ``spread`` of h.
 
     Where classes nearly cancel h is a millionth of the margins: a violation far below the tolerance may be all of it.
     """
-    return np.asarray(reach_of(gap, diagonal) > _HAZE * spread)
+    return np.asarray(reach > _HAZE * spread)
 
 
 def sizes_beside(intercept: Floats | float, linear: Floats) -> Floats:

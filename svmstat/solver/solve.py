@@ -19,7 +19,7 @@ from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
 from svmstat.solver.roads.compact import are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
-from svmstat.solver.roads.single import arrived, basis_of, rescued, solve_single
+from svmstat.solver.roads.single import arrived, basis_of, solve_single
 from svmstat.solver.roads.vicinity import Vicinity, solve_near, vicinity_of
 from svmstat.solver.solution import (
     PRECISION,
@@ -131,7 +131,7 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]))
-            single = rescued(problem, uppers[q], start, neighbour)
+            single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE
@@ -168,14 +168,16 @@ def _judged(
     flat = _flatten(problem, uppers, noise, paths)
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
     beside = sizes_beside(middles(paths.interval), problem.linear)
-    judged = judgement(paths.violation, limit, limit, beside, spread, reach_of(paths.gap, diagonal))
+    reach = reach_of(paths.gap, diagonal)
+    judged = judgement(paths.violation, limit, limit, beside, spread, reach)
     judged.status[stays], judged.rounding[stays], judged.resolution[stays] = (
         origin.status, origin.rounding, origin.resolution,
     )  # fmt: skip
-    hazy = ~flat & is_hazy(paths.gap, diagonal, spread)
-    if (hazy & ~stays).any() and problem.gram.short_factor() is None:
+    hidden = limit > PRECISION * spread
+    hazy = ~stays & ~flat & ~hidden & is_hazy(reach, spread)
+    if hazy.any() and problem.gram.short_factor() is None:
         hazy[:] = False
-    return judged, ~stays & (rough | hazy | (~flat & (limit > PRECISION * spread)))
+    return judged, ~stays & (rough | hazy | (~flat & hidden))
 
 
 def _stays(problem: BoxQP, origin: Solution, paths: Paths) -> NDArray[np.bool_]:

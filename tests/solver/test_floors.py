@@ -10,7 +10,7 @@ import svmstat.solver
 ROOT = Path(svmstat.solver.__file__).parent
 FLOORS = (
     {"twofold"},
-    {"normal", "pivoted"},
+    {"active", "normal", "pivoted"},
     {"gram", "low_rank"},
     {"solution"},
     {"problem"},

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.compiled import clear, compiled, copy_into
+from svmstat.solver.active import drop, longest, solve_lower, solve_upper
 from svmstat.solver.case import Case
 from svmstat.solver.gram import Floats
-from svmstat.solver.solution import middle
+from svmstat.solver.solution import middle, settled
 
 _EPS = float(np.finfo(float).eps)
 
@@ -89,19 +90,18 @@ def walk(factor, linear, lo, hi, beta, h, most):
     """From a feasible β to the solution for K = GG', β and h (n,) in place; the number of events, at most ``most``."""
     k = factor.rows.shape[1]
     active = Active(np.empty(k, np.int64), np.zeros(1, np.int64), np.zeros((k, k)), np.zeros((k, k)))
-    room = np.empty((4, k))
+    room, events = np.empty((2, k)), 0
     _follow(factor, linear, beta, h, room[0])
     for j in range(beta.shape[0]):
         if lo[j] < beta[j] < hi[j]:
             _enter(active, factor, lo, hi, beta, h, j, room)
     _follow(factor, linear, beta, h, room[0])
-    events = 0
     while events < most:
         if active.size[0] == 0 or _step(active, factor, lo, hi, beta, h, room):
             _follow(factor, linear, beta, h, room[0])
             j = _worst(active, lo, hi, beta, h)
             if j < 0:
-                break
+                return events
             _enter(active, factor, lo, hi, beta, h, j, room)
         events += 1
     _follow(factor, linear, beta, h, room[0])
@@ -154,30 +154,29 @@ def _worst(active, lo, hi, beta, h):
 @compiled(inside=True)
 def _enter(active, factor, lo, hi, beta, h, j, room):
     """Row j becomes free. While it depends on those that are, it moves with them, which changes no h, up to a bound."""
-    c, v, delta = room[0], room[1], room[2]
+    d, v = room[0], room[1]
     row, members, largest = factor.rows[j], active.members, 0.0
     for q in range(row.shape[0]):
         largest = max(largest, abs(row[q]))
     for _ in range(members.shape[0] + 1):
-        norm = _outside(active, row, c, v)
+        norm = _outside(active, row, d, v)
         if norm > _DEPENDENT * largest and active.size[0] < members.shape[0]:
-            _append(active, j, c, v, norm)
+            _append(active, j, d, v, norm)
             return
         m = active.size[0]
-        _upper_solve(active.R, m, c, delta)
+        solve_upper(active.R, d, m)
         slope = h[j]
         for a in range(m):
-            slope -= h[members[a]] * delta[a]
+            slope -= h[members[a]] * d[a]
         sign = 1.0 if beta[j] <= lo[j] or (beta[j] < hi[j] and slope >= 0.0) else -1.0
         for a in range(m):
-            delta[a] *= -sign
-        own = (hi[j] - beta[j]) if sign > 0.0 else (beta[j] - lo[j])
-        share, blocked = _share(active, lo, hi, beta, delta, own)
-        beta[j] += share * sign
+            d[a] *= -sign
+        share, blocked = longest(members, beta, d, lo, hi, m, (hi[j] - beta[j]) if sign > 0.0 else (beta[j] - lo[j]))
+        beta[j] += max(share, 0.0) * sign
         if blocked < 0:
             beta[j] = hi[j] if sign > 0.0 else lo[j]
-        beta[j] = _settled(lo[j], hi[j], beta[j])
-        _move(active, lo, hi, beta, delta, share, blocked)
+        _settle(lo, hi, beta, j)
+        _move(active, lo, hi, beta, d, max(share, 0.0), blocked)
         if beta[j] <= lo[j] or beta[j] >= hi[j]:
             return
 
@@ -185,30 +184,29 @@ def _enter(active, factor, lo, hi, beta, h, j, room):
 @compiled(inside=True)
 def _step(active, factor, lo, hi, beta, h, room):
     """Towards the least for the free rows, up to the first bound: whether none is met. Σβ becomes zero on the way."""
-    z, y, w, delta = room[0], room[1], room[2], room[3]
+    d, w = room[0], room[1]
     Q, R, m, k = active.Q, active.R, active.size[0], active.members.shape[0]
     if m == 1:
         return True
-    mean, excess, tau = _mean(active, h), _excess(beta), factor.rows[0, k - 1]
+    mean, tau = _mean(active, h), factor.rows[0, k - 1]
+    for a in range(m):
+        d[a] = h[active.members[a]] - mean
+    solve_lower(R, d, m)
     along, across = 0.0, 0.0
     for a in range(m):
-        total = h[active.members[a]] - mean
-        for b in range(a):
-            total -= R[b, a] * z[b]
-        z[a] = total / R[a, a]
         one = Q[a, k - 1] / tau  # R'one = 1: τ is the last column of the rows
-        along += one * z[a]
+        along += one * d[a]
         across += one * one
-    shift = (along + excess) / across
+    shift = (along + _excess(beta)) / across
     clear(w, k)
     for a in range(m):
-        y[a] = z[a] - shift * Q[a, k - 1] / tau
+        d[a] -= shift * Q[a, k - 1] / tau
         for q in range(k):
-            w[q] += y[a] * Q[a, q]
-    _upper_solve(R, m, y, delta)
-    share, blocked = _share(active, lo, hi, beta, delta, 1.0)
-    _move(active, lo, hi, beta, delta, share, blocked)
-    _subtract(factor, w, share, h)
+            w[q] += d[a] * Q[a, q]
+    solve_upper(R, d, m)
+    share, blocked = longest(active.members, beta, d, lo, hi, m, 1.0)
+    _move(active, lo, hi, beta, d, max(share, 0.0), blocked)
+    _subtract(factor, w, max(share, 0.0), h)
     return blocked < 0
 
 
@@ -231,50 +229,24 @@ def _mean(active, h):
 
 
 @compiled(inside=True)
-def _upper_solve(R, m, right, x):
-    """Rx = right, all (m,)."""
-    for a in range(m - 1, -1, -1):
-        total = right[a]
-        for b in range(a + 1, m):
-            total -= R[a, b] * x[b]
-        x[a] = total / R[a, a]
-
-
-@compiled(inside=True)
-def _share(active, lo, hi, beta, delta, most):
-    """How much of a step δ (m,) of the free rows the box has room for, at most so much, and which stops it, or −1."""
-    share, blocked = most, -1
+def _move(active, lo, hi, beta, d, share, blocked):
+    """A share of a step d (m,). Rows that come to a bound with the one that stops it are free no more."""
     for a in range(active.size[0]):
-        i, d = active.members[a], delta[a]
-        if d != 0.0:
-            left = ((hi[i] if d > 0.0 else lo[i]) - beta[i]) / d
-            if left < share:
-                share, blocked = max(left, 0.0), a
-    return share, blocked
-
-
-@compiled(inside=True)
-def _move(active, lo, hi, beta, delta, share, blocked):
-    """A share of a step δ (m,). Rows that come to a bound with the one that stops it are free no more."""
-    for a in range(active.size[0]):
-        beta[active.members[a]] += share * delta[a]
+        beta[active.members[a]] += share * d[a]
     if blocked < 0:
         return
     i = active.members[blocked]
-    beta[i] = hi[i] if delta[blocked] > 0.0 else lo[i]
+    beta[i] = hi[i] if d[blocked] > 0.0 else lo[i]
     for a in range(active.size[0] - 1, -1, -1):
         i = active.members[a]
-        beta[i] = _settled(lo[i], hi[i], beta[i])
+        _settle(lo, hi, beta, i)
         if beta[i] <= lo[i] or beta[i] >= hi[i]:
             _remove(active, a)
 
 
 @compiled(inside=True)
-def _settled(lo, hi, beta):
-    margin = _AT_BOUND * (hi - lo)
-    if beta <= lo + margin:
-        return lo
-    return hi if beta >= hi - margin else beta
+def _settle(lo, hi, beta, i):
+    beta[i] = settled(beta[i], lo[i], hi[i], _AT_BOUND * (hi[i] - lo[i]))
 
 
 @compiled(inside=True)
@@ -311,20 +283,8 @@ def _append(active, j, c, v, norm):
 
 @compiled(inside=True)
 def _remove(active, place):
-    """Without a column R is no triangle: rotations of neighbouring rows make one of it."""
-    Q, R, m, k = active.Q, active.R, active.size[0], active.members.shape[0]
-    for b in range(place, m - 1):
-        active.members[b] = active.members[b + 1]
-        for a in range(b + 2):
-            R[a, b] = R[a, b + 1]
+    m = active.size[0]
+    drop(active.R, active.Q, place, m)
     for a in range(place, m - 1):
-        x, y = R[a, a], R[a + 1, a]
-        length = np.hypot(x, y)
-        if length > 0.0:
-            cos, sin = x / length, y / length
-            for b in range(a, m - 1):
-                R[a, b], R[a + 1, b] = cos * R[a, b] + sin * R[a + 1, b], cos * R[a + 1, b] - sin * R[a, b]
-            for q in range(k):
-                Q[a, q], Q[a + 1, q] = cos * Q[a, q] + sin * Q[a + 1, q], cos * Q[a + 1, q] - sin * Q[a, q]
-        R[a + 1, a] = 0.0
+        active.members[a] = active.members[a + 1]
     active.size[0] = m - 1

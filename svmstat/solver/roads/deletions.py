@@ -108,10 +108,12 @@ def follow(
     if tableau is not None:
         follow_tableau(tableau, start, wanted, chosen, _FEW_EVENTS, paths)
         left = chosen & (paths.code != ARRIVED)
-        if left.any() and problem.gram.short_factor() is None:
+    the_long_way = left.any() and problem.gram.short_factor() is None
+    if tableau is not None:
+        if the_long_way:
             follow_tableau(tableau, start, wanted, left, _MOST_EVENTS, paths)
             left = chosen & (paths.code != ARRIVED)
         certify_all(gram, start, h, wanted, paths)
         correct_all(gram, tableau, wanted, paths)
-    if left.any() and problem.gram.short_factor() is None:
+    if the_long_way:
         walk_all(problem, origin, uppers, np.flatnonzero(left), paths, road)

@@ -92,22 +92,6 @@ def solve_single(
     return warm if warm.violation < cold.violation else cold
 
 
-def rescued(problem: BoxQP, upper: Floats, beta: Floats, neighbour: Neighbour | None) -> Solution:
-    """The solution for upper bounds (n,) from a feasible β (n,) that no path led away from.
-
-    By a short factor of K; where there is none, or it does not do, or no path was tried, by descent.
-    """
-    lo, hi = problem.box(upper)
-    if problem.gram.fits and problem.total is None and lo.any() and hi.any():
-        case, trial, h = case_of(problem, upper), beta.copy(), np.empty(problem.n)
-        if (events := _by_short_factor(case, trial, h)) is not None:
-            basis = settled_basis(case, trial, h, None)
-            found = certified(problem, case, upper, trial, h, basis, Road.RESCUE, 0, events)
-            if found.status is Status.CERTIFIED:
-                return found
-    return solve_single(problem, upper, beta, Road.RESCUE, neighbour=neighbour)
-
-
 def solution_at(problem: BoxQP, alpha: Floats) -> Solution:
     """The solution of a problem for its own bounds where its α (n,) is known: nothing is solved, all is certified."""
     case, beta = case_of(problem, problem.upper), problem.signs * alpha
@@ -136,6 +120,10 @@ def _reach(
         beside = _stepped(problem, case, upper, beta, known, road)
         if beside is not None:
             return beside
+    if road is Road.RESCUE and beta.any() and case.gram.fits:
+        shortly = _factored(problem, case, upper, beta, road)
+        if shortly is not None:
+            return shortly
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
     return _descended(problem, case, upper, beta, road, known)
@@ -150,6 +138,16 @@ def _stepped(problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats,
     if newton(case, beta, h, Room()) is not Outcome.EXACT:
         return None
     return certified(problem, case, upper, beta, h, settled_basis(case, beta, h, None), road, 0, 0)
+
+
+def _factored(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution | None:
+    """The same by a short factor of K, where paths have led to no end; None where there is none, or it does not do."""
+    trial, h = beta.copy(), np.empty(problem.n)
+    events = _by_short_factor(case, trial, h)
+    if events is None:
+        return None
+    found = certified(problem, case, upper, trial, h, settled_basis(case, trial, h, None), road, 0, events)
+    return found if found.status is Status.CERTIFIED else None
 
 
 def _descended(
@@ -240,12 +238,13 @@ def made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tupl
     The basis that then belongs to it, if it is known, and how many events that took. With a total the violation is a
     share of ρ, which is small where h is.
     """
-    verdict, rounding = judge(case, beta, h), float(rounding_of(beta, case.gram.diagonal))
-    if case.lead > 1 or verdict.violation > _NEARLY * TOLERANCE:
+    if case.lead > 1:
         return basis, 0
-    spread = np.ptp(case.linear - h)
-    rough = is_rough(verdict.violation, rounding, spread)
-    if not rough and not is_hazy(certify(h, beta, case.lo, case.hi)[3], case.gram.diagonal, spread):
+    _, _, violation, gap = certify(h, beta, case.lo, case.hi)
+    rounding, spread = float(rounding_of(beta, case.gram.diagonal)), np.ptp(case.linear - h)
+    rough = is_rough(max(violation, 0.0), rounding, spread)
+    hazy = is_hazy(reach_of(gap, case.gram.diagonal), spread)
+    if violation > _NEARLY * TOLERANCE or not (rough or hazy):
         return basis, 0
     if (events := _by_short_factor(case, beta, h)) is not None:
         return None, events
@@ -331,7 +330,8 @@ def certified(
         ends = certify(h, beta, lo, hi)
     field, flat, lost = linear - h, False, False
     left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
-    blurred = _unsettled(case, beta, h, ends[3], limit)
+    reach = reach_of(ends[3], problem.gram.diagonal)
+    blurred = _unsettled(case, beta, h, reach, limit)
     noise = is_noise(left, ends[2], rounding)
     seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and left > CONDITION * blurred
     noise |= left <= PRECISION and not seen
@@ -368,9 +368,9 @@ def certified(
     )
 
 
-def _unsettled(case: Case, beta: Floats, h: Floats, gap: float, rounding: float) -> float:
+def _unsettled(case: Case, beta: Floats, h: Floats, reach: Floats, rounding: float) -> float:
     """By how much f would be another if values of K were off in their last digits, where the gap does not tell."""
-    if not is_hazy(gap, case.gram.diagonal, np.ptp(case.linear - h)):
+    if not is_hazy(reach, np.ptp(case.linear - h)):
         return 0.0
     G = case.gram.short_factor()
     if G is None or np.abs(case.linear - G @ (G.T @ beta) - h).max() > as_good_as_rounding(rounding):

@@ -11,6 +11,7 @@ Reference: Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3.
 import numpy as np
 
 from svmstat._tools.compiled import compiled
+from svmstat.solver.active import drop, longest, solve_lower, solve_upper
 
 _MEETINGS = 40
 """Rows that may meet their bound one after the other before the path is shorter."""
@@ -27,12 +28,12 @@ def inside(K, x, target, total, lo, hi, step):
     rounding. Returns whether it came to the end.
     """
     m = x.shape[0]
-    raised, rows, d, v = _factor(K), np.arange(m), np.empty(m), np.empty(m)
+    raised, rows, d, v, nothing = _factor(K), np.arange(m), np.empty(m), np.empty(m), np.empty((m, 0))
     for i in range(m):
         step[i] = 0.0
     for _ in range(_MEETINGS):
         _direction(K, rows, target, total, d, v, m)
-        share, first = _room(rows, x, d, lo, hi, m)
+        share, first = longest(rows, x, d, lo, hi, m, 1.0)
         for a in range(m):
             i = rows[a]
             moved = share * d[a]
@@ -43,7 +44,7 @@ def inside(K, x, target, total, lo, hi, step):
         if first < 0:
             return bool(np.isfinite(total))
         x[rows[first]] = hi[rows[first]] if d[first] > 0.0 else lo[rows[first]]
-        _drop(K, first, m)
+        drop(K, nothing, first, m)
         m -= 1
         for a in range(first, m):
             rows[a] = rows[a + 1]
@@ -57,8 +58,9 @@ def _direction(U, rows, target, total, d, v, m):
     """d (m,) of the first m rows, with U'U d + b1 = target for some b and 1'd = −total; v (m,) is memory."""
     for a in range(m):
         d[a], v[a] = target[rows[a]], 1.0
-    _solve(U, d, m)
-    _solve(U, v, m)
+    for x in (d, v):
+        solve_lower(U, x, m)
+        solve_upper(U, x, m)
     sum_d, sum_v = 0.0, 0.0
     for a in range(m):
         sum_d += d[a]
@@ -66,19 +68,6 @@ def _direction(U, rows, target, total, d, v, m):
     shift = (sum_d + total) / sum_v
     for a in range(m):
         d[a] -= v[a] * shift
-
-
-@compiled(inside=True)
-def _room(rows, x, d, lo, hi, m):
-    """Which share of d (m,) can be gone, and the place of the row that is at its bound then; −1 for the whole way."""
-    share, first = 1.0, -1
-    for a in range(m):
-        i = rows[a]
-        if d[a] != 0.0:
-            most = ((hi[i] if d[a] > 0.0 else lo[i]) - x[i]) / d[a]
-            if most < share:
-                share, first = most, a
-    return share, first
 
 
 @compiled(inside=True)
@@ -125,36 +114,3 @@ def _take_four(U, start, m):
         row, a, b, c, d = U[i], p[i], q[i], r[i], s[i]
         for j in range(i, m):
             row[j] -= a * p[j] + b * q[j] + c * r[j] + d * s[j]
-
-
-@compiled(inside=True)
-def _solve(U, x, m):
-    """U'U z = x for the first m rows, z in place of x."""
-    for k in range(m):
-        row = U[k]
-        x[k] /= row[k]
-        for j in range(k + 1, m):
-            x[j] -= row[j] * x[k]
-    for k in range(m - 1, -1, -1):
-        row, rest = U[k], x[k]
-        for j in range(k + 1, m):
-            rest -= row[j] * x[j]
-        x[k] = rest / row[k]
-
-
-@compiled(inside=True)
-def _drop(U, gone, m):
-    """The factor of m − 1 rows, that with the number ``gone`` taken out of m, in place."""
-    for k in range(m):
-        row = U[k]
-        for j in range(max(k - 1, gone), m - 1):
-            row[j] = row[j + 1]
-    for k in range(gone, m - 1):  # below the diagonal stands one entry of the next row
-        row, below = U[k], U[k + 1]
-        length = np.sqrt(row[k] ** 2 + below[k] ** 2)
-        c, s = row[k] / length, below[k] / length
-        row[k] = length
-        for j in range(k + 1, m - 1):
-            above, under = row[j], below[j]
-            row[j] = c * above + s * under
-            below[j] = c * under - s * above
