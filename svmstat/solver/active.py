@@ -9,7 +9,7 @@ from svmstat._tools.compiled import compiled
 
 
 @compiled(inside=True)
-def longest(rows, x, d, lo, hi, m, most):
+def share_in_box(rows, x, d, lo, hi, m, most):
     """How much of a step d (m,) of some rows fits the box, at most so much, and the place of the row at its bound then.
 
     That is −1 if no bound is met.
@@ -45,7 +45,7 @@ def solve_upper(U, x, m):
 
 
 @compiled(inside=True)
-def drop(U, Q, gone, m):
+def downdate(U, Q, gone, m):
     """The factor of m − 1 rows, that with the number ``gone`` taken out of m, in place; Q (m, k) is turned with U."""
     for k in range(m):
         row = U[k]

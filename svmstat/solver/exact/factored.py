@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.compiled import clear, compiled, copy_into
-from svmstat.solver.active import drop, longest, solve_lower, solve_upper
+from svmstat.solver.active import downdate, share_in_box, solve_lower, solve_upper
 from svmstat.solver.case import Case
 from svmstat.solver.gram import Floats
 from svmstat.solver.solution import middle, settled
@@ -171,7 +171,8 @@ def _enter(active, factor, lo, hi, beta, h, j, room):
         sign = 1.0 if beta[j] <= lo[j] or (beta[j] < hi[j] and slope >= 0.0) else -1.0
         for a in range(m):
             d[a] *= -sign
-        share, blocked = longest(members, beta, d, lo, hi, m, (hi[j] - beta[j]) if sign > 0.0 else (beta[j] - lo[j]))
+        most = hi[j] - beta[j] if sign > 0.0 else beta[j] - lo[j]
+        share, blocked = share_in_box(members, beta, d, lo, hi, m, most)
         beta[j] += max(share, 0.0) * sign
         if blocked < 0:
             beta[j] = hi[j] if sign > 0.0 else lo[j]
@@ -204,7 +205,7 @@ def _step(active, factor, lo, hi, beta, h, room):
         for q in range(k):
             w[q] += d[a] * Q[a, q]
     solve_upper(R, d, m)
-    share, blocked = longest(active.members, beta, d, lo, hi, m, 1.0)
+    share, blocked = share_in_box(active.members, beta, d, lo, hi, m, 1.0)
     _move(active, lo, hi, beta, d, max(share, 0.0), blocked)
     _subtract(factor, w, max(share, 0.0), h)
     return blocked < 0
@@ -284,7 +285,7 @@ def _append(active, j, c, v, norm):
 @compiled(inside=True)
 def _remove(active, place):
     m = active.size[0]
-    drop(active.R, active.Q, place, m)
+    downdate(active.R, active.Q, place, m)
     for a in range(place, m - 1):
         active.members[a] = active.members[a + 1]
     active.size[0] = m - 1

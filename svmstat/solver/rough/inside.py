@@ -11,7 +11,7 @@ Reference: Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3.
 import numpy as np
 
 from svmstat._tools.compiled import compiled
-from svmstat.solver.active import drop, longest, solve_lower, solve_upper
+from svmstat.solver.active import downdate, share_in_box, solve_lower, solve_upper
 
 _MEETINGS = 40
 """Rows that may meet their bound one after the other before the path is shorter."""
@@ -33,7 +33,7 @@ def inside(K, x, target, total, lo, hi, step):
         step[i] = 0.0
     for _ in range(_MEETINGS):
         _direction(K, rows, target, total, d, v, m)
-        share, first = longest(rows, x, d, lo, hi, m, 1.0)
+        share, first = share_in_box(rows, x, d, lo, hi, m, 1.0)
         for a in range(m):
             i = rows[a]
             moved = share * d[a]
@@ -44,7 +44,7 @@ def inside(K, x, target, total, lo, hi, step):
         if first < 0:
             return bool(np.isfinite(total))
         x[rows[first]] = hi[rows[first]] if d[first] > 0.0 else lo[rows[first]]
-        drop(K, nothing, first, m)
+        downdate(K, nothing, first, m)
         m -= 1
         for a in range(first, m):
             rows[a] = rows[a + 1]
