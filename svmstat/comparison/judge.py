@@ -39,7 +39,8 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
 
 
 def evidence(
-    how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None = None
+    how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None,
+    optimism: float | None,
 ) -> HeldOut:  # fmt: skip
     """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
@@ -53,7 +54,7 @@ def evidence(
     return HeldOut(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
-        units=observed.units,
+        units=observed.units, optimism=optimism,
         seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 

@@ -83,8 +83,9 @@ class Comparison(Printed):
 
         ``rows`` that count; ``score``, −2 Σ w log π; ``delta`` to the first model and ``delta_se``, paired;
         ``delta_nested`` and ``nested_se`` if they were asked for; ``rsquared``, ``error_rate`` and ``brier`` as an
-        `Evidence` has them, of two levels ``auc`` and ``calibration_slope``; ``mcnemar``, the exact p-value of the
-        errors against those of the first model, NaN where weights are no whole numbers, or rows not independent.
+        `Evidence` has them, R² corrected where `tune` has chosen, of two levels ``auc`` and ``calibration_slope``;
+        ``mcnemar``, the exact p-value of the errors against those of the first model, NaN where weights are no whole
+        numbers, or rows not independent.
         """
         differences = self._differences()
         columns: dict[str, Any] = {
@@ -145,6 +146,7 @@ class Comparison(Printed):
                 f"fits; its se is kept between the naive one of these folds and sqrt({folds}) of it."
             )
         notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
+        notes += filter(None, map(_choice, self.names, self.evidence))
         if n < FEW:
             notes.append(
                 f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
@@ -181,6 +183,18 @@ class Comparison(Printed):
         others = zip(self.names[1:], self._differences()[1:], strict=True)
         differences = [f"{name} {each.value:+.4g}" for name, each in others]
         return listed(f"<Comparison: n = {len(self.evidence[0].index)}, {self.how}; {first}; ", differences, ">")
+
+
+def _choice(name: str, evidence: Evidence) -> str | None:
+    """What it means for a model that `tune` has chosen it."""
+    if evidence.optimism is None:
+        return None
+    by = f", its score by some {evidence.optimism:.2g}" if evidence.is_corrected else ""
+    corrected = " (R-squared is corrected)" if evidence.is_corrected else ""
+    return (
+        f"{name} is the best of many fits by tune(): its numbers are too good for that{by}{corrected}, and so are its "
+        "differences from models that were not chosen by the same rows [Tsamardinos, Greasidou & Borboudakis 2018]."
+    )
 
 
 COVERAGE = (

@@ -54,6 +54,9 @@ class Evidence:
     seen : ndarray (n, K) or None
         The weights of the levels among the rows that the fit of each row has seen, where these are not all but the row
         or its unit.
+    optimism : float or None
+        By how much the score is too good because cost and kernel were chosen by it, with `tune`: NaN if that is not
+        known, None where nothing was chosen.
     """
 
     how: str
@@ -68,6 +71,7 @@ class Evidence:
     failed: NDArray[np.bool_]
     units: Units | None = None
     seen: Floats | None = None
+    optimism: float | None = None
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
@@ -174,7 +178,8 @@ class Evidence:
             return self
         weights = np.where(rows, 0.0, self.weights)
         units = None if self.units is None else self.units.kept(weights)
-        return replace(self, weights=weights, failed=self.failed & ~rows, units=units)
+        optimism = None if self.optimism is None else self.optimism * float(weights.sum() / self.weights.sum())
+        return replace(self, weights=weights, failed=self.failed & ~rows, units=units, optimism=optimism)
 
     @property
     def _observed(self) -> tuple[Codes, Floats]:
@@ -216,12 +221,29 @@ class Evidence:
         return predictive.score(self._null, self._observed[1]).value
 
     @property
-    def _rsquared(self) -> Estimate:
+    def is_corrected(self) -> bool:
+        """Whether R² is corrected for the choice of cost and kernel: there was one, and its optimism is known."""
+        return self.optimism is not None and not np.isnan(self.optimism)
+
+    @property
+    def _ratio(self) -> Estimate:
+        """1 − score / null score, whatever was chosen by the score."""
         return predictive.rsquared(self.log_likelihoods[self._used], self._null, self._observed[1], self._units)
 
     @property
+    def _rsquared(self) -> Estimate:
+        ratio, optimism = self._ratio, self.optimism or 0.0
+        if not self.is_corrected:
+            return ratio
+        return ratio._replace(value=predictive.beyond_rounding(ratio.value - optimism / self.null_score))
+
+    @property
     def rsquared(self) -> float:
-        """1 − score / null score: in-sample McFadden's R²; held out it is negative for what is worse than nothing."""
+        """1 − score / null score: in-sample McFadden's R²; held out it is negative for what is worse than nothing.
+
+        Of a fit that `tune` chose by such scores it is 1 − (score + optimism) / null score, as it is for rows that had
+        no part in the choice.
+        """
         return self._rsquared.value
 
     @property
@@ -403,6 +425,7 @@ class Evidence:
         return {
             "score": self._score,
             "null_score": Estimate(self.null_score, np.nan),
+            "ratio": self._ratio,
             "rsquared": self._rsquared,
             "brier": self._brier,
             "error_rate": self._error,

@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import one_of
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
-from svmstat.diagnostics.worth import SCORE_NOTE, held_out_notes, held_out_tables
+from svmstat.diagnostics.worth import SCORE_NOTE, chosen_notes, held_out_notes, held_out_tables
 from svmstat.errors import UnavailableError
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
@@ -173,7 +173,7 @@ class LooResult(Printed, Evidence):
                 Entry("Excess error", or_none(self.excess_error), "share"),
             ),
         )
-        notes = (SCORE_NOTE, *held_out_notes(self))
+        notes = (SCORE_NOTE, *held_out_notes(self), *chosen_notes([self.optimism]))
         return Summary(self.how.capitalize(), (*held_out_tables(self), errors), notes, warnings)
 
     @property

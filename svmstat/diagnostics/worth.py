@@ -13,7 +13,8 @@ from svmstat.reporting.rendering.values import or_none
 _OF_ALL = {
     "score": ("-2 log-likelihood", "estimate"),
     "null_score": ("  by class frequencies", "estimate"),
-    "rsquared": ("R-squared, 1 - ratio", "share"),
+    "ratio": ("R-squared, 1 - ratio", "share"),
+    "rsquared": ("  corrected for tuning", "share"),
     "brier": ("Brier score", "share"),
     "error_rate": ("Error rate", "share"),
     "base_error": ("  always the commonest", "share"),
@@ -25,6 +26,10 @@ _OF_LEVEL = {
     "calibration_slope": "Calibration slope",
     "calibration_intercept": "Calibration intercept",
 }
+LABELS = (*(label for label, _ in _OF_ALL.values()), *_OF_LEVEL.values())
+"""In the order of the tables."""
+_NOTHING = Estimate(math.nan, math.nan)
+
 _OF_HELD_OUT = ("calibration_slope", "calibration_intercept")
 """In-sample the map makes these what they should be."""
 
@@ -123,20 +128,15 @@ def chosen_notes(optimism: Sequence[float | None]) -> tuple[str, ...]:
     return (_CHOSEN + (_NOT_CORRECTED if np.isnan(chosen).all() else _CORRECTED),)
 
 
-def evidence_tables(
-    apparent: Evidence, held_out: Evidence | None, corrected: float | None = None, by_row: Evidence | None = None
-) -> list[Part]:
+def evidence_tables(apparent: Evidence, held_out: Evidence | None, by_row: Evidence | None = None) -> list[Part]:
     """The numbers of the fit's own rows and those of held-out rows, with standard errors of the latter.
 
     With R² of the latter as it would be if cost and kernel had not been chosen by them, where that is known; and of
     groups that are held out, for contrast, what it would be ``by_row``.
     """
     both = [apparent] if held_out is None else [apparent, held_out]
-    found = [each.estimates() for each in both]
-    rows = [_row([each[name] for each in found], label, style) for name, (label, style) in _OF_ALL.items()]
-    if corrected is not None and held_out is not None:
-        place = 1 + list(_OF_ALL).index("rsquared")
-        rows.insert(place, ("  corrected for tuning", "share", (None, corrected, None)))
+    found = [{label: value for label, _, value in _of_all(each)} for each in both]
+    rows = [_row([each.get(label, _NOTHING) for each in found], label, style) for label, style, _ in _of_all(both[-1])]
     beside = {} if by_row is None else {label: value.value for label, _, value in numbers_of(by_row)}
     title = "Evidence" if held_out is None else f"Evidence (held out: {held_out.how})"
     if apparent.shape.two:
@@ -144,7 +144,7 @@ def evidence_tables(
         for name, label in _OF_LEVEL.items():
             known = [numbers[name] for numbers in of_event]
             if name in _OF_HELD_OUT:
-                known[0] = Estimate(float("nan"), float("nan"))
+                known[0] = _NOTHING
             if len(known) > 1 or name not in _OF_HELD_OUT:
                 rows.append(_row(known, label, "share"))
     headers: tuple[str, ...] = ("in-sample", "held out", "std. error")[: 1 if held_out is None else 3]
@@ -164,12 +164,19 @@ def held_out_tables(held_out: Evidence) -> list[Part]:
 
 def numbers_of(evidence: Evidence) -> list[tuple[str, str, Estimate]]:
     """Label, style and value of the numbers of all levels; of two levels also those of the event."""
-    found = evidence.estimates()
-    rows = [(label, style, found[name]) for name, (label, style) in _OF_ALL.items()]
+    rows = _of_all(evidence)
     if evidence.shape.two:
         of_event = next(evidence.by_level())[1]
         rows += [(label, "share", of_event[name]) for name, label in _OF_LEVEL.items()]
     return rows
+
+
+def _of_all(evidence: Evidence) -> list[tuple[str, str, Estimate]]:
+    """Those of all levels. A corrected R² has no standard error: what that of the ratio covers was not simulated."""
+    found = evidence.estimates()
+    found["rsquared"] = found["rsquared"]._replace(se=math.nan)
+    shown = [name for name in _OF_ALL if name != "rsquared" or evidence.is_corrected]
+    return [(*_OF_ALL[name], found[name]) for name in shown]
 
 
 def _row(known: list[Estimate], label: str, style: str, se: bool = False) -> tuple[str, str, tuple[object, ...]]:

@@ -11,7 +11,7 @@ from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import chosen_notes, held_out_notes, numbers_of
+from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_notes, numbers_of
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
@@ -163,7 +163,7 @@ def etable(
     if B is not None and all(fit is None for fit in shown):
         raise ArgumentError(f"B={B} is for standard errors of coefficients: none of these fits has any to be shown.")
     held_out = [fit.held_out(asked) for fit in every]
-    sections = [_settings(every), *([] if all(each is None for each in held_out) else [_worth(every, held_out)])]
+    sections = [_settings(every), *([] if all(each is None for each in held_out) else [_worth(held_out)])]
     spreads = [None if fit is None or B is None else _errors(fit, B, rng, n_jobs, progress) for fit in shown]
     sections += _coefficients(shown, spreads)
     return FitTable(
@@ -232,21 +232,15 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
     return Section("settings", "", tuple(rows if len({fit.loss for fit in fits}) > 1 else rows[1:]))
 
 
-def _worth(fits: Sequence[SVMResults], held_out: Sequence[Evidence | None]) -> Section:
+def _worth(held_out: Sequence[Evidence | None]) -> Section:
     """Numbers of held-out rows, with standard errors below."""
     how = [None if each is None else each.how for each in held_out]
     rows = [] if len(set(how)) == 1 else [Row("How", "estimate", tuple(how))]
     known = [{} if each is None else {label: (style, x) for label, style, x in numbers_of(each)} for each in held_out]
     styles = {label: style for each in known for label, (style, _) in each.items()}
-    for label, style in styles.items():
+    for label in (label for label in LABELS if label in styles):
         found = [each[label][1] if label in each else None for each in known]
-        rows += _with_errors(label, style, found)
-        if label.startswith("R-squared") and any(fit.is_corrected for fit in fits):
-            corrected = [
-                None if not fit.is_corrected or each is None else fit.corrected_rsquared(each)
-                for fit, each in zip(fits, held_out, strict=True)
-            ]
-            rows.append(Row("  corrected for tuning", style, tuple(corrected)))
+        rows += _with_errors(label, styles[label], found)
     title = f"Held out ({how[0]})" if not rows or rows[0].label != "How" else "Held out"
     return Section("held_out", title, tuple(rows))
 

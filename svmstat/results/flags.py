@@ -32,7 +32,7 @@ _SAMPLE = 200
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
     if held_out is not None:
-        yield from _no_better(fit, held_out)
+        yield from _no_better(held_out)
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."
@@ -52,10 +52,10 @@ def _more_errors(fit: Resampled, held_out: Evidence) -> Iterator[str]:
         yield f"held out it errs in {own:.4f} {of}, and who always says {same} in {base:.4f}."
 
 
-def _no_better(fit: Resampled, held_out: Evidence) -> Iterator[str]:
+def _no_better(held_out: Evidence) -> Iterator[str]:
     """Where the class frequencies predict as well, as far as can be told."""
-    found, se = fit.corrected_rsquared(held_out), held_out.rsquared_se
-    corrected = "" if not fit.is_corrected else " corrected for tuning"
+    found, se = held_out.rsquared, held_out.rsquared_se
+    corrected = " corrected for tuning" if held_out.is_corrected else ""
     numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
     if found <= 0.0:
         yield (

@@ -15,7 +15,6 @@ from svmstat.diagnostics import Evidence, HeldOut, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
 from svmstat.machine import reweighted, vote
-from svmstat.objective.predictive import beyond_rounding
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
@@ -87,7 +86,7 @@ class Resampled(Predicting):
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
-            **self._evidence(self._how_one_by_one, found), arrays=arrays,
+            **self._evidence(self._how_one_by_one, found), optimism=self.optimism, arrays=arrays,
             full_winner=self._winner, deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
 
@@ -151,7 +150,7 @@ class Resampled(Predicting):
             found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
         frame = self.frame
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
-        held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), seen=seen)
+        held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), optimism=self.optimism, seen=seen)
         return held_out.without(splits.never(frame.weights))
 
     def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
@@ -244,16 +243,6 @@ class Resampled(Predicting):
     def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
         """Leave-one-out, or by folds."""
         return self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
-
-    def corrected_rsquared(self, held_out: Evidence) -> float:
-        """R² of held-out rows without the choice of cost and kernel by `tune`; as it is where that is not known."""
-        optimism = (self.optimism or 0.0) if self.is_corrected else 0.0
-        return beyond_rounding(held_out.rsquared - optimism / held_out.null_score)
-
-    @property
-    def is_corrected(self) -> bool:
-        """Whether cost and kernel were chosen, and by how much that makes the score too good is known."""
-        return self.optimism is not None and not np.isnan(self.optimism)
 
     @property
     def is_cheap_to_leave_out(self) -> bool:

@@ -55,9 +55,8 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
             Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
         )
     judged = fit.apparent if held_out is None else held_out
-    corrected = None if held_out is None or not fit.is_corrected else fit.corrected_rsquared(held_out)
     by_row = fit.by_rows.held_out(True) if held_out is not None and fit.grouped else None
-    parts += evidence_tables(fit.apparent, held_out, corrected, by_row)
+    parts += evidence_tables(fit.apparent, held_out, by_row)
     probabilities = _probabilities(fit, two)
     parts += [] if probabilities is None else [probabilities, *([] if two else [_functions(fit)])]
     parts.append(_confusion(judged, fit.weights_given))

@@ -1,5 +1,7 @@
 """The table of a comparison, and what is said beside it."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -42,6 +44,19 @@ def test_the_table_is_that_of_the_evidence(K):
         assert ("auc" in row) == (K == 2)
     assert both.table["delta"].iloc[1] == pytest.approx(both.evidence[1].score - both.evidence[0].score)
     assert both["model 2"] is both.evidence[1]
+
+
+def test_a_model_that_was_chosen_by_its_score_is_told():
+    names = ("chosen", "chosen by something", "given")
+    of = [replace(evidence(1), optimism=4.0), replace(evidence(2), optimism=np.nan), evidence(3)]
+    found = Comparison(names, tuple(of))
+    assert found.table["rsquared"]["chosen"] == pytest.approx(1.0 - (of[0].score + 4.0) / of[0].null_score, rel=1e-12)
+    assert found.table["rsquared"]["chosen by something"] == evidence(2).rsquared
+    assert found.table["score"]["chosen"] == evidence(1).score
+    said = " ".join(str(found).split())
+    assert "chosen is the best of many fits by tune(): its numbers are too good for that, its score by some 4 (R" in said
+    assert "chosen by something is the best of many fits by tune(): its numbers are too good for that, and so" in said
+    assert said.count("is the best of many fits") == 2
 
 
 @pytest.mark.parametrize("weighted", [False, True])

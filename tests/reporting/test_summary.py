@@ -70,8 +70,6 @@ def fake(classes=(False, True), **changes):
         asked="auto",
         untuned=(),
         optimism=None,
-        is_corrected=False,
-        corrected_rsquared=lambda held_out: held_out.rsquared,
         n_used=634,
         usual_folds=None,
         decision=SimpleNamespace(priors=None, costs=None),
@@ -97,6 +95,7 @@ def evidence(classes=(False, True), how="in-sample", confusion=((218, 47), (38, 
     found = {
         "score": Estimate(418.1038 + 1e3 * shift, 31.416),
         "null_score": Estimate(861.79 + 1e3 * shift, np.nan),
+        "ratio": Estimate(0.51484 - shift, 0.0333),
         "rsquared": Estimate(0.51484 - shift, 0.0333),
         "brier": Estimate(0.10253 + shift, 0.0085),
         "error_rate": Estimate(0.134069 + shift, 0.0146),
@@ -116,6 +115,7 @@ def evidence(classes=(False, True), how="in-sample", confusion=((218, 47), (38, 
         by_level=lambda: iter([(classes[-1], by_level)]),
         confusion=pd.DataFrame(confusion, index=classes, columns=classes),
         predicts_one_level=one_level,
+        is_corrected=False,
         prob=pd.Series([0.031, 0.971] * 317),
         values=np.array([[-1.3], [1.4]] * 317),
         weights=np.ones(634),
@@ -225,7 +225,7 @@ def test_constant_columns_are_counted(form):
 
 @in_each_form
 def test_no_negative_zero(form):
-    assert "-0.0000" not in plain(fake(apparent=evidence(rsquared=-1e-9)), form)
+    assert "-0.0000" not in plain(fake(apparent=evidence(ratio=-1e-9)), form)
 
 
 WIDE = [

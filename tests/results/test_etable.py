@@ -116,7 +116,7 @@ def test_fits_of_all_kinds(linear, data):
     assert settings.loc["nu of the event"].notna().tolist() == [False, False, True, False, False]
     assert settings.loc["Loss"].tolist() == ["hinge"] * 4 + ["p0"]
     corrected = found.table.loc[("held_out", "corrected for tuning")]
-    assert corrected["(4)"] == tuned.corrected_rsquared(tuned.loo()) and corrected["(1)"] is None
+    assert corrected["(4)"] == tuned.loo().rsquared and corrected["(1)"] is None
     assert "corrected for tuning" in str(found)
 
 

@@ -48,7 +48,7 @@ def test_what_is_said_of_a_fit_that_is_worth_nothing_does_not_hang_on_rounding(o
     """R² = 0, the map being the class frequency, less an optimism that is rounding."""
     data = frame(seed=3, signal=0.0)
     fit = replace(svm("y ~ a + b + c", data, gamma=1e-4, C=0.25), optimism=optimism)
-    assert fit.loo().rsquared == 0.0 == fit.corrected_rsquared(fit.loo())
+    assert fit.loo().rsquared == 0.0
     assert NOTHING in said(fit)
 
 

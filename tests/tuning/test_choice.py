@@ -71,7 +71,7 @@ def test_the_fit_carries_it_to_its_summary(K, criterion):
     assert found.best.optimism == pytest.approx(found.corrected_score - least, rel=1e-12)
     loo = found.best.loo()
     corrected = 1.0 - (loo.score + found.corrected_score - least) / loo.null_score
-    assert found.best.corrected_rsquared(loo) == pytest.approx(corrected, abs=1e-12)
+    assert loo.rsquared == pytest.approx(corrected, abs=1e-12) and loo.is_corrected
     assert f"corrected for tuning - {corrected:.4f}" in " ".join(str(found.best.summary()).split())
     assert f"corrected: {found.corrected_score:.5g}" in " ".join(str(found).split())
 
@@ -92,6 +92,6 @@ def test_where_it_is_not_known():
         assert "the best of many fits, and too good for that: by how much is not known" in said(each.best.summary())
     assert "best of many fits" not in said(one.best.summary())
     text = str(error.best.summary())
-    assert "corrected for tuning" not in text and error.best.corrected_rsquared(error.best.loo()) == (
-        error.best.loo().rsquared
-    )
+    loo = error.best.loo()
+    assert "corrected for tuning" not in text and not loo.is_corrected
+    assert loo.rsquared == pytest.approx(1.0 - loo.score / loo.null_score, rel=1e-12)
