@@ -1,6 +1,6 @@
 """What each row does to the fit and how badly it is predicted; the largest of each in refits to drawn labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -87,26 +87,53 @@ def seconds_of(B: int) -> int:
     return max(_LEAST_SECOND, B // 4)
 
 
-def maxima(found: Sequence[Floats | None]) -> Floats:
-    """(B, 5) those of each replicate."""
-    return np.array([np.full(len(MEASURES), np.nan) if each is None else each for each in found])
+class Maxima(NamedTuple):
+    """Maxima over rows of each of ``MEASURES``, (5,), None where a row cannot be held out.
+
+    Attributes
+    ----------
+    first : of a refit
+    second : of a refit to labels from its probabilities, where there is one
+    """
+
+    first: Floats | None
+    second: Floats | None = None
 
 
-def largest_influences(how: How, machine: Machine, point: Codes, rng: np.random.Generator) -> Floats | None:
-    """The maxima of a refit; None where a row cannot be held out."""
-    del point, rng  # the maximum does not care where rows are
+OfRefit = Callable[[Predicted, np.random.Generator], Maxima]
+"""The maxima of a refit, and of what else is drawn."""
+
+
+def together(found: Sequence[Maxima | None], R: int) -> Largest:
+    """Those of B replicates, of which the first R have a refit of the refit."""
+    first, second = zip(*(each or Maxima(None) for each in found), strict=True)
+    return Largest(_stacked(first), _stacked(second[:R]))
+
+
+def _stacked(each: Sequence[Floats | None]) -> Floats:
+    return np.array([np.full(len(MEASURES), np.nan) if one is None else one for one in each])
+
+
+def largest_influences(
+    how: How, maxima: OfRefit, machine: Machine, point: Codes, rng: np.random.Generator
+) -> Maxima | None:
+    """The maxima of a refit, or two; None where a row of the first cannot be held out."""
+    del point  # the maximum does not care where rows are
     found = predicted(machine, how, influence=True)
-    return None if found is None else largest_of(found)
+    return None if found is None else maxima(found, rng)
 
 
-def largest_of_second(
-    how: How, refit: Refit | None, machine: Machine, point: Codes, rng: np.random.Generator
-) -> Floats | None:
-    """The maxima of a refit to labels from the probabilities of a refit."""
-    del point
-    found = predicted(machine, how)
-    drawn = None if found is None else redrawn(machine, found.probability, refit, rng)
-    return None if drawn is None else largest_influences(how, *drawn, rng)
+def of_refit(found: Predicted, rng: np.random.Generator) -> Maxima:
+    """Those of the refit alone."""
+    del rng
+    return Maxima(largest_of(found))
+
+
+def of_both(how: How, refit: Refit | None, found: Predicted, rng: np.random.Generator) -> Maxima:
+    """Those of the refit, and of one to labels from its probabilities."""
+    drawn = redrawn(found.machine, found.probability, refit, rng)
+    second = None if drawn is None else predicted(drawn[0], how, influence=True)
+    return Maxima(largest_of(found), None if second is None else largest_of(second))
 
 
 def largest_of(found: Predicted) -> Floats | None:

@@ -33,7 +33,7 @@ _MATRICES = 3
 
 def refits(
     machine: Machine, look: Look[Result], *, chances: Floats | None, B: int, seed: np.random.SeedSequence,
-    refit: Refit | None = None, n_jobs: int | None = None, progress: bool = False, what: str,
+    first: int = 0, refit: Refit | None = None, n_jobs: int | None = None, progress: bool = False, what: str,
 ) -> list[Result | None]:  # fmt: skip
     """What there is to see in B refits to other labels.
 
@@ -44,6 +44,7 @@ def refits(
     chances : (G, K) from which the labels of the copies of each group are drawn; None permutes the labels of all copies
     B : number of replicates
     seed : replicate r depends on it and on r alone
+    first : the number of the first of them
     refit : how a machine is made of the labels; by default with the cost and the kernel of the fit, on its matrix
     n_jobs, progress, what : as in `run_pieces`
 
@@ -54,11 +55,11 @@ def refits(
     """
     machine.keep_all_rows()
     n = machine.gram.n
-    trial = partial(_look_at, machine, look, chances, seed, refit, 0)
+    trial = partial(_look_at, machine, look, chances, seed, refit, first)
     each = 8.0 * _MATRICES * n**2
     return run_pieces(
         _look_at,
-        [(machine, look, chances, seed, refit, r) for r in range(B)],
+        [(machine, look, chances, seed, refit, r) for r in range(first, first + B)],
         n_jobs=n_jobs,
         progress=progress,
         what=what,

@@ -15,7 +15,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import RBF, Precomputed
 from svmstat.kernels.gamma import typical_distance
 from svmstat.machine import Machine, rows_of
-from svmstat.resampling.influences import largest_of
+from svmstat.resampling.influences import Maxima, OfRefit
 from svmstat.resampling.predicted import How, Predicted, predicted
 from svmstat.resampling.relabelled import first_of_points
 
@@ -56,18 +56,17 @@ class Seen(NamedTuple):
     """What there is to see in a refit: its residuals and, where asked for, the largest influences."""
 
     residuals: Residuals
-    largest: Floats | None
+    maxima: Maxima | None
 
 
 def look_at_residuals(
-    how: How, n_points: int, influence: bool, machine: Machine, point: Codes, rng: np.random.Generator
+    how: How, n_points: int, maxima: OfRefit | None, machine: Machine, point: Codes, rng: np.random.Generator
 ) -> Seen | None:
-    """Those of a refit, with ``influence`` the largest of its rows; None where a row cannot be held out."""
-    del rng  # nothing else is drawn
-    found = predicted(machine, how, influence)
+    """Those of a refit, and the ``maxima``; None where a row cannot be held out."""
+    found = predicted(machine, how, maxima is not None)
     if found is None:
         return None
-    return Seen(of_predicted(found, point, n_points), largest_of(found) if influence else None)
+    return Seen(of_predicted(found, point, n_points), None if maxima is None else maxima(found, rng))
 
 
 def of_predicted(found: Predicted, point: Codes, n_points: int) -> Residuals:

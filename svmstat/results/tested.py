@@ -1,12 +1,12 @@
 """A fit against what it would be if its probabilities were true, or the response had nothing to do with the rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, one_of, refuse, workers
 from svmstat._tools.frames import label_at
 from svmstat._tools.randomness import seed_sequence
@@ -16,11 +16,13 @@ from svmstat.errors import DataError, UnavailableError
 from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.influences import (
     Largest,
+    OfRefit,
     influences,
     largest_influences,
-    largest_of_second,
-    maxima,
+    of_both,
+    of_refit,
     seconds_of,
+    together,
 )
 from svmstat.resampling.predicted import How, held_out_score
 from svmstat.resampling.relabelled import Look, Refit, Result, arrangements, first_of_points, points_of, refits
@@ -151,13 +153,15 @@ class Tested(Resampled):
         machine, S = self.machine, len(first_of_points(self.machine))
         probability = self._all_held_out(n_jobs, progress).probability
         own = residuals(machine, probability, self.deviance, points_of(machine), S)
-        look = partial(look_at_residuals, self._how, S, envelope_of is not None)
-        drawn = self._relabelled(look, B, seed, refit, n_jobs, progress, "goodness of fit")
+        look, what = partial(look_at_residuals, self._how, S), "goodness of fit"
+        if envelope_of is None:
+            drawn = self._relabelled(partial(look, None), B, seed, refit, n_jobs, progress, what)
+        else:
+            drawn = self._twice_relabelled(look, B, seed, refit, n_jobs, progress, what)
+            maxima = [None if each is None else each.maxima for each in drawn]
+            envelope_of.keep_envelope(together(maxima, seconds_of(B)))
         found_in = [None if each is None else each.residuals for each in drawn]
         T = statistics(machine, [own, *found_in])
-        if envelope_of is not None:
-            first = maxima([None if each is None else each.largest for each in drawn])
-            envelope_of.keep_envelope(Largest(first, self._second_influences(B, seed, refit, n_jobs, progress)))
         return GofResult(
             statistic=float(T[0]), replicates=T[1:], deviance=self.deviance,
             deviance_replicates=np.array([np.nan if each is None else each.deviance for each in found_in]),
@@ -298,25 +302,31 @@ class Tested(Resampled):
     def _largest_influences(self, B: int, seed: np.random.SeedSequence, n_jobs: int | None, progress: bool) -> Largest:
         """Maxima over rows of the measures of influence, in B refits to labels from the fit's probabilities."""
         self._refuse_fractions(_NO_ENVELOPE)
-        found = self._relabelled(partial(largest_influences, self._how), B, seed, None, n_jobs, progress, "envelope")
-        return Largest(maxima(found), self._second_influences(B, seed, None, n_jobs, progress))
+        look = partial(largest_influences, self._how)
+        found = self._twice_relabelled(look, B, seed, None, n_jobs, progress, "envelope")
+        return together(found, seconds_of(B))
 
-    def _second_influences(
-        self, B: int, seed: np.random.SeedSequence, refit: Refit | None, n_jobs: int | None, progress: bool
-    ) -> Floats:
-        """The maxima in refits to labels from the probabilities of the first of B refits."""
-        look = partial(largest_of_second, self._how, refit)
-        return maxima(self._relabelled(look, seconds_of(B), seed, refit, n_jobs, progress, "refits of refits"))
+    def _twice_relabelled(
+        self, look: Callable[..., Result | None], B: int, seed: np.random.SeedSequence, refit: Refit | None,
+        n_jobs: int | None, progress: bool, what: str,
+    ) -> list[Result | None]:  # fmt: skip
+        """The same with the maxima of the refits, given to the look first; the first of B have a refit of their own."""
+        R = seconds_of(B)
+        both: OfRefit = partial(of_both, self._how, refit)
+        return [
+            *self._relabelled(partial(look, both), R, seed, refit, n_jobs, progress, f"{what}, with refits of refits"),
+            *self._relabelled(partial(look, of_refit), B - R, seed, refit, n_jobs, progress, what, R),
+        ]
 
     def _relabelled(
         self, look: Look[Result], B: int, seed: np.random.SeedSequence, refit: Refit | None, n_jobs: int | None,
-        progress: bool, what: str,
+        progress: bool, what: str, first: int = 0,
     ) -> list[Result | None]:  # fmt: skip
         """What there is to see in B refits to labels from the fit's probabilities."""
         chances = self.maps.probabilities(self.machine.group_values)
         return refits(
-            self.machine, look, chances=chances, B=B, seed=seed, refit=refit, n_jobs=n_jobs, progress=progress,
-            what=what,
+            self.machine, look, chances=chances, B=B, seed=seed, first=first, refit=refit, n_jobs=n_jobs,
+            progress=progress, what=what,
         )  # fmt: skip
 
     def _check_envelope(self, influence: InfluenceResult, method: str, B: int) -> None:

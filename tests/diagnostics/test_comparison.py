@@ -54,7 +54,9 @@ def test_a_model_that_was_chosen_by_its_score_is_told():
     assert found.table["rsquared"]["chosen by something"] == evidence(2).rsquared
     assert found.table["score"]["chosen"] == evidence(1).score
     said = " ".join(str(found).split())
-    assert "chosen is the best of many fits by tune(): its numbers are too good for that, its score by some 4 (R" in said
+    assert (
+        "chosen is the best of many fits by tune(): its numbers are too good for that, its score by some 4 (R" in said
+    )
     assert "chosen by something is the best of many fits by tune(): its numbers are too good for that, and so" in said
     assert said.count("is the best of many fits") == 2
 

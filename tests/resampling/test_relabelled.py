@@ -137,7 +137,7 @@ def test_a_lost_class_is_none(clouds, fit, K):
     rows = np.flatnonzero((codes != K - 1) | (np.cumsum(codes == K - 1) == 1))
     machine, _ = fit(RBF(0.5), X[rows], codes[rows])
     chances = np.where(np.arange(K) == K - 1, 0.01, 1.0) * np.ones((len(machine.group_codes), 1))
-    look = partial(look_at_residuals, How("wu-lin-weng", "loo"), len(first_of_points(machine)), False)
+    look = partial(look_at_residuals, How("wu-lin-weng", "loo"), len(first_of_points(machine)), None)
     chances /= chances.sum(axis=1, keepdims=True)
     found = refits(machine, look, chances=chances, B=12, seed=SEED, what="")
     draws = [drawn_labels(machine, chances, replicate_generator(SEED, r)) for r in range(12)]
