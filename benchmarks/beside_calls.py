@@ -38,6 +38,7 @@ def rare(n=700, share=0.03, seed=4):
 
 
 RARE = rare()
+SLOPED = pd.DataFrame({"x": RARE.x[:500], "y": np.random.default_rng(5).random(500) < 1 / (1 + np.exp(-RARE.x[:500]))})
 NU = [k / 10 for k in range(1, 11)]
 
 
@@ -90,6 +91,8 @@ CALLS = {
     "loo: liver, 4 classes": later("loo", LIVER, HEPATITIS, C=4.0),
     "loo: 1000 × 5, 10 classes": later("loo", "y ~ .", TEN, C=1.0),
     "loo: 700 × 1, rare events": later("loo", "y ~ x", RARE),
+    "loo: 500 × 1, nu": later("loo", "y ~ x", SLOPED, nu=(0.5, 0.5)),
+    "loo: 500 × 1, nu, rare events": later("loo", "y ~ x", RARE.iloc[:500], nu=(0.5, 0.5)),
     "influence: mackerel": partial(influence, EGGS, MACKEREL, **RBF),
     "influence: liver": partial(influence, LIVER, HEPATITIS, C=4.0),
     "gof: mackerel, pairs": later("gof", EGGS, MACKEREL, B=100, rng=1, method="pairs", **RBF),

@@ -75,12 +75,14 @@ class Verdict:
     violation : by how much the ends cross, on the scale of h; never negative
     scale : what it is measured against: 1, or ρ
     certified : whether the tolerance is met, as far as the digits of h go
+    meet : whether hulls meet, so that f = 0 whatever the violation
     """
 
     b: Floats
     violation: float
     scale: float
     certified: bool
+    meet: bool = False
 
 
 def case_of(problem: BoxQP, upper: Floats, neighbour: Neighbour | None = None) -> Case:
@@ -102,8 +104,8 @@ def judge(case: Case, beta: Floats, h: Floats) -> Verdict:
     squared = float(-beta @ h)
     if not np.isfinite(violation + squared):
         return Verdict(b, np.inf, 0.0, False)
-    holds = squared <= case.nothing or violation <= TOLERANCE * rho
-    return Verdict(b, violation, max(rho, 0.0), bool(holds and unbalanced <= TOLERANCE))
+    meet, holds = squared <= case.nothing, violation <= TOLERANCE * rho
+    return Verdict(b, violation, max(rho, 0.0), bool((meet or holds) and unbalanced <= TOLERANCE), meet)
 
 
 def fresh(case: Case, beta: Floats) -> Floats:

@@ -1,9 +1,10 @@
 """The exact solution by a short factor G of K = GG', where free rows depend on each other as far as K can tell.
 
-An active set in the space of G: min ½‖G'β‖² − s'β within the box, Σβ = 0. The free rows M are kept as the QR
-decomposition of their rows of (G, τ), whose condition is the root of that of K_MM, so that f keeps its digits where h
-is a millionth of the margins and less. τ adds a constant to the kernel, which Σβ = 0 does not feel, and makes of the
-sum one more column.
+An active set in the space of G: min ½‖G'β‖² − s'β within the box, the sum of each group given: Σβ = 0, or those of
+the classes where these are hulls. The free rows M are kept as the QR decomposition of their rows of (G, τE), whose
+condition is the root of that of K_MM, so that f keeps its digits where h is a millionth of the margins and less. E
+(n, lead) tells the groups: τ adds a constant to the kernel within each, which given sums do not feel, and makes of
+every sum one more column.
 """
 
 from typing import NamedTuple
@@ -36,27 +37,35 @@ _BLURRED = 45.0
 
 
 class Factored(NamedTuple):
-    """(G, τ), row by row and column by column.
+    """(G, τE), row by row and column by column, and what the sums are to be.
 
     Attributes
     ----------
-    rows : (n, k) of G and τ, k − 1 columns and one
+    rows : (n, k) of G and τE, k − lead columns and lead
     columns : (k, n) the same
+    group : (n,) the sum that each row is in
+    target : (lead,) the sums
+    tau : τ
+    nothing : the squared distance at which hulls meet, and nothing is left to be done; negative where there are none
     """
 
     rows: Floats
     columns: Floats
+    group: NDArray[np.int64]
+    target: Floats
+    tau: float
+    nothing: float
 
 
 class Active(NamedTuple):
-    """The free rows and the QR decomposition of their rows of (G, τ), changed in place.
+    """The free rows and the QR decomposition of their rows of (G, τE), changed in place.
 
     Attributes
     ----------
     members : (k,) the free rows are the first of them
     size : (1,) how many they are
     Q : (k, k) orthonormal rows
-    R : (k, k) upper triangular: row members[b] of (G, τ) is Σ_a R[a, b] Q[a]
+    R : (k, k) upper triangular: row members[b] of (G, τE) is Σ_a R[a, b] Q[a]
     """
 
     members: NDArray[np.int64]
@@ -68,8 +77,9 @@ class Active(NamedTuple):
 def finish(case: Case, G: Floats, beta: Floats, h: Floats) -> int:
     """From a feasible β to the solution for K = GG', β and h = s − Kβ, both (n,) and in place; the events it took."""
     tau = float(np.sqrt(np.einsum("ik,ik->i", G, G).max())) or 1.0
-    rows = np.column_stack([G, np.full(len(G), tau)])
-    factor = Factored(rows, np.ascontiguousarray(rows.T))
+    group, target = case.sums.group, case.sums.target
+    rows = np.column_stack([G, tau * (group[:, None] == np.arange(case.lead))])
+    factor = Factored(rows, np.ascontiguousarray(rows.T), group, target, tau, case.nothing)
     most = _EVENTS_PER_COLUMN * rows.shape[1] + _EVENTS_PER_ROW * len(rows)
     return int(walk(factor, case.linear, case.lo, case.hi, beta, h, most))
 
@@ -96,10 +106,10 @@ def walk(factor, linear, lo, hi, beta, h, most):
         if lo[j] < beta[j] < hi[j]:
             _enter(active, factor, lo, hi, beta, h, j, room)
     _follow(factor, linear, beta, h, room[0])
-    while events < most:
+    while events < most and not _meet(factor, beta, h):
         if active.size[0] == 0 or _step(active, factor, lo, hi, beta, h, room):
             _follow(factor, linear, beta, h, room[0])
-            j = _worst(active, lo, hi, beta, h)
+            j = _worst(active, factor, lo, hi, beta, h, room[0])
             if j < 0:
                 return events
             _enter(active, factor, lo, hi, beta, h, j, room)
@@ -109,9 +119,20 @@ def walk(factor, linear, lo, hi, beta, h, most):
 
 
 @compiled(inside=True)
+def _meet(factor, beta, h):
+    """Whether hulls meet as far as can be told, h being −Kβ."""
+    if factor.nothing < 0.0:
+        return False
+    squared = 0.0
+    for i in range(beta.shape[0]):
+        squared -= beta[i] * h[i]
+    return squared <= factor.nothing
+
+
+@compiled(inside=True)
 def _follow(factor, linear, beta, h, u):
     """h = s − G(G'β); u (k,) is room."""
-    r = factor.rows.shape[1] - 1
+    r = factor.rows.shape[1] - factor.target.shape[0]
     clear(u, r)
     for i in range(beta.shape[0]):
         if beta[i] != 0.0:
@@ -124,31 +145,50 @@ def _follow(factor, linear, beta, h, u):
 @compiled(inside=True)
 def _subtract(factor, u, share, h):
     """h −= share · Gu."""
-    for q in range(factor.rows.shape[1] - 1):
+    for q in range(factor.rows.shape[1] - factor.target.shape[0]):
         column, x = factor.columns[q], share * u[q]
         for i in range(h.shape[0]):
             h[i] -= x * column[i]
 
 
 @compiled(inside=True)
-def _worst(active, lo, hi, beta, h):
-    """The bound row that violates most; −1 if none does by more than rounding."""
-    low, high, largest, up, down = -np.inf, np.inf, 0.0, -1, -1
+def _worst(active, factor, lo, hi, beta, h, own):
+    """The bound row that violates most; −1 if none does by more than rounding. own (k,) is room."""
+    crossing, worst, largest = 0.0, -1, 0.0
+    for a in range(active.size[0]):
+        own[a] = h[active.members[a]]
+    for g in range(factor.target.shape[0]):
+        low, high, up, down, size = _ends(factor, g, lo, hi, beta, h)
+        largest = max(largest, size)
+        if low - high > crossing:
+            mean, free = _mean(active, factor, g, own)
+            b = mean if free > 0 else middle(low, high)
+            j = up if low - b >= b - high else down
+            if not _is_free(active, j):
+                crossing, worst = low - high, j
+    return worst if crossing > _ENOUGH * largest else -1
+
+
+@compiled(inside=True)
+def _is_free(active, j):
+    found = False
+    for a in range(active.size[0]):
+        found = found or active.members[a] == j
+    return found
+
+
+@compiled(inside=True)
+def _ends(factor, g, lo, hi, beta, h):
+    """max{h_i: β_i < hi_i} and min{h_i: β_i > lo_i} of a group, the rows where they are, and max |h_i|."""
+    low, high, up, down, size = -np.inf, np.inf, -1, -1, 0.0
     for i in range(h.shape[0]):
-        largest = max(largest, abs(h[i]))
-        if beta[i] < hi[i] and h[i] > low:
-            low, up = h[i], i
-        if beta[i] > lo[i] and h[i] < high:
-            high, down = h[i], i
-    if low - high <= _ENOUGH * largest:
-        return -1
-    m = active.size[0]
-    b = _mean(active, h) if m > 0 else middle(low, high)
-    worst = up if low - b >= b - high else down
-    for a in range(m):
-        if active.members[a] == worst:
-            return -1
-    return worst
+        if factor.group[i] == g:
+            size = max(size, abs(h[i]))
+            if beta[i] < hi[i] and h[i] > low:
+                low, up = h[i], i
+            if beta[i] > lo[i] and h[i] < high:
+                high, down = h[i], i
+    return low, high, up, down, size
 
 
 @compiled(inside=True)
@@ -184,26 +224,18 @@ def _enter(active, factor, lo, hi, beta, h, j, room):
 
 @compiled(inside=True)
 def _step(active, factor, lo, hi, beta, h, room):
-    """Towards the least for the free rows, up to the first bound: whether none is met. Σβ becomes zero on the way."""
+    """Towards the least for the free rows, up to the first bound: whether none is met. Sums become right on the way."""
     d, w = room[0], room[1]
-    Q, R, m, k = active.Q, active.R, active.size[0], active.members.shape[0]
+    R, m = active.R, active.size[0]
     if m == 1:
         return True
-    mean, tau = _mean(active, h), factor.rows[0, k - 1]
     for a in range(m):
-        d[a] = h[active.members[a]] - mean
-    solve_lower(R, d, m)
-    along, across = 0.0, 0.0
+        d[a] = h[active.members[a]]
+    _balance(active, factor, beta, d)
+    clear(w, w.shape[0])
     for a in range(m):
-        one = Q[a, k - 1] / tau  # R'one = 1: τ is the last column of the rows
-        along += one * d[a]
-        across += one * one
-    shift = (along + _excess(beta)) / across
-    clear(w, k)
-    for a in range(m):
-        d[a] -= shift * Q[a, k - 1] / tau
-        for q in range(k):
-            w[q] += d[a] * Q[a, q]
+        for q in range(w.shape[0]):
+            w[q] += d[a] * active.Q[a, q]
     solve_upper(R, d, m)
     share, blocked = share_in_box(active.members, beta, d, lo, hi, m, 1.0)
     _move(active, lo, hi, beta, d, max(share, 0.0), blocked)
@@ -212,21 +244,62 @@ def _step(active, factor, lo, hi, beta, h, room):
 
 
 @compiled(inside=True)
-def _excess(beta):
-    """Σβ, zero where it is rounding."""
-    excess, size = 0.0, 0.0
+def _balance(active, factor, beta, d):
+    """From h of the free rows to R'⁻¹(h − Eb) in d (m,), with the b for which the step R⁻¹d makes every sum right."""
+    Q, m, k, lead = active.Q, active.size[0], active.members.shape[0], factor.target.shape[0]
+    along, across, b, free = np.zeros(lead), np.zeros((lead, lead)), np.zeros(lead), np.zeros(lead, np.int64)
+    for g in range(lead):
+        mean, free[g] = _mean(active, factor, g, d)
+        for a in range(m):
+            if factor.group[active.members[a]] == g:
+                d[a] -= mean
+    solve_lower(active.R, d, m)
+    for g in range(lead):
+        along[g] = _excess(factor, g, beta)
+        for a in range(m):
+            one = Q[a, k - lead + g] / factor.tau  # R'one is 1 in the group: the last columns of the rows are τE
+            along[g] += one * d[a]
+            for c in range(lead):
+                across[g, c] += one * Q[a, k - lead + c] / factor.tau
+    _solve_both(across, along, free, b)
+    for a in range(m):
+        for g in range(lead):
+            d[a] -= b[g] * Q[a, k - lead + g] / factor.tau
+
+
+@compiled(inside=True)
+def _solve_both(across, along, free, b):
+    """across · b = along for one group or two, all (lead, …); zero for a group with no ``free`` rows."""
+    if free.min() > 0 and across.shape[0] == 2:
+        determinant = across[0, 0] * across[1, 1] - across[0, 1] * across[1, 0]
+        b[0] = (along[0] * across[1, 1] - along[1] * across[0, 1]) / determinant
+        b[1] = (along[1] * across[0, 0] - along[0] * across[1, 0]) / determinant
+        return
+    for g in range(across.shape[0]):
+        if free[g] > 0:
+            b[g] = along[g] / across[g, g]
+
+
+@compiled(inside=True)
+def _excess(factor, g, beta):
+    """By how much the sum of a group exceeds what it is to be, zero where that is rounding."""
+    excess, size = -factor.target[g], abs(factor.target[g])
     for i in range(beta.shape[0]):
-        excess += beta[i]
-        size += abs(beta[i])
+        if factor.group[i] == g:
+            excess += beta[i]
+            size += abs(beta[i])
     return excess if abs(excess) > _ENOUGH * size else 0.0
 
 
 @compiled(inside=True)
-def _mean(active, h):
-    mean, m = 0.0, active.size[0]
-    for a in range(m):
-        mean += h[active.members[a]] / m
-    return mean
+def _mean(active, factor, g, values):
+    """The mean value of the free rows of a group, of values (m,) one for each free row, and how many these are."""
+    mean, free = 0.0, 0
+    for a in range(active.size[0]):
+        if factor.group[active.members[a]] == g:
+            mean += values[a]
+            free += 1
+    return mean / max(free, 1), free
 
 
 @compiled(inside=True)

@@ -120,7 +120,7 @@ def _reach(
         beside = _stepped(problem, case, upper, beta, known, road)
         if beside is not None:
             return beside
-    if road is Road.RESCUE and beta.any() and case.gram.fits:
+    if (road is Road.RESCUE or case.lead > 1) and beta.any() and case.gram.fits:
         shortly = _factored(problem, case, upper, beta, road)
         if shortly is not None:
             return shortly
@@ -191,6 +191,8 @@ def _descended(
     else:
         if nearest[0] < judge(case, beta, h).violation:
             (_, beta, h), basis = nearest, None
+        if case.lead > 1 and _by_short_factor(case, beta, h, last=True) is not None:
+            basis = None
     basis, further = made_finer(case, beta, h, basis)
     if not polished_exactly:
         h[:] = fresh(case, beta)
@@ -253,18 +255,24 @@ def made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tupl
     return None, polish_further(case, beta, h, float(as_good_as_rounding(rounding)))
 
 
-def _by_short_factor(case: Case, beta: Floats, h: Floats) -> int | None:
+def _by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False) -> int | None:
     """Make (β, h) exact by a factor of K, in place; how many events that took, None where it does not do.
 
-    It does not where sums of kernel values hide a millionth of the margin: G has lost those digits as well.
+    It does not where sums of kernel values hide a millionth of the margin: G has lost those digits as well. Hulls whose
+    distance has no digits are left to the path, unless this is the ``last`` that is tried.
     """
-    G = case.gram.short_factor() if case.lead == 1 else None
+    G = case.gram.short_factor()
     if G is None:
         return None
     trial, trial_h = beta.copy(), np.empty(len(h))
     events = finish(case, G, trial, trial_h)
     trial_h = fresh(case, trial)
-    if not judge(case, trial, trial_h).certified or rounding_of(trial, case.gram.diagonal) > PRECISION:
+    verdict = judge(case, trial, trial_h)
+    if hidden := hides(case, verdict) and not verdict.meet:
+        correct(case, trial, trial_h, None)
+        verdict = judge(case, trial, trial_h)
+    lost = rounding_of(trial, case.gram.diagonal) > PRECISION * verdict.scale and not (verdict.meet or hidden)
+    if (lost or not verdict.certified) and not (last and hidden):
         return None
     beta[:], h[:] = trial, trial_h
     return events

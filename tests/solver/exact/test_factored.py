@@ -1,5 +1,6 @@
 """Solutions by a short factor of K: where K has lost the digits that tell the free rows apart."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import BoxQP, Gram, Status, solve
 from svmstat.solver.case import case_of, fresh, judge
 from svmstat.solver.exact.factored import finish, unsettled
+from svmstat.solver.hulls import feasible, may_reach
 from svmstat.solver.pivoted import MOST_COLUMNS, short_factor
 
 EPS = 2.0**-52
@@ -80,6 +82,44 @@ def test_a_matrix_of_zeros_keeps_the_sum():
     assert beta.sum() == 0.0
     assert beta[:3].tolist() == [1.0] * 3
     np.testing.assert_array_equal(h, qp.linear)
+
+
+@given(seed=seeds)
+def test_hulls_by_it_are_as_near_as_by_the_path(draw_hulls, seed):
+    qp = draw_hulls(seed).qp
+    lo, hi = qp.box(qp.upper)
+    G = qp.gram.short_factor()
+    if G is None or not may_reach(qp, lo, hi):
+        return
+    case, found = case_of(qp, qp.upper), solve(qp)
+    beta, h = feasible(np.zeros(qp.n), np.zeros(qp.n), lo, hi, 1.0), np.empty(qp.n)
+    finish(case, G, beta, h)
+    assert (case.lo <= beta).all() and (beta <= case.hi).all()
+    for sign in (1.0, -1.0):
+        assert beta[qp.signs == sign].sum() == pytest.approx(sign, rel=1e-12)
+    squared, noise = -beta @ fresh(case, beta), 1e3 * EPS * np.abs(qp.gram.diagonal).max()
+    if found.status is Status.CERTIFIED:
+        assert squared <= max(-found.nearest.beta @ found.nearest.h * (1.0 + 1e-8) + noise, case.nothing)
+
+
+@pytest.mark.parametrize(("nu", "rate"), [((0.5, 0.5), 0.4), (0.12, 0.4), ((0.5, 0.5), 0.05)])
+def test_hulls_of_one_predictor_are_certified_and_so_are_deletions(nu, rate):
+    """Where they meet all is done at once; where they all but touch R has no digits, and neither had f."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=400)
+    data = pd.DataFrame({"x": x, "y": rng.random(400) < 1.0 / (1.0 + np.exp(-1.5 * x) * (1.0 - rate) / rate)})
+    fit = svm("y ~ x", data, nu=nu)
+    loo = fit.loo()
+    assert fit.converged and loo.n_failed == 0
+    solution = fit.machine.pairs[0].solution
+    for row in np.flatnonzero(fit.alpha)[:: len(fit.support) // 3]:
+        upper = fit.machine.pairs[0].problem.upper.copy()
+        upper[fit.machine.groups.of_row[row]] = 0.0
+        refit = solve(replace(fit.machine.pairs[0].problem, upper=upper))
+        assert refit.status is Status.CERTIFIED
+        f = refit.decision[fit.machine.groups.of_row[row]]
+        assert loo.decision_values.iloc[row] == pytest.approx(f, abs=1e-4 * max(1.0, abs(f)), rel=0)
+    assert (solution.rho == 0.0) == (np.ptp(fit.decision_values) == 0.0)
 
 
 def rare(rng, n, share, of=8):
