@@ -14,7 +14,6 @@ from scipy.special import expit
 from benchmarks.known import FLEXIBLE, LBW, LINEAR, SMOOTH, low_birth_weight, row
 from svmstat import svm, tune
 from svmstat.objective import predictive
-from svmstat.objective.predictive import beyond_rounding
 
 FRESH = 4000
 Z = 1.959964
@@ -132,4 +131,4 @@ def shuffled(make, seed):
     fit = make(data.assign(low=np.random.default_rng([5, seed]).permutation(data["low"])))
     text = " ".join(str(fit.summary()).split())
     loo, said = fit.loo(), "better than the class frequencies" in text
-    return fit.pseudo_rsquared, beyond_rounding(1.0 - loo.score / loo.null_score), loo.rsquared, said
+    return fit.pseudo_rsquared, predictive.beyond_rounding(1.0 - loo.score / loo.null_score), loo.rsquared, said
