@@ -77,7 +77,13 @@ def combine(stored, rows, coefficients, out):
     No sum is reassociated, here and in every loop whose digits reach a result: the last bit must not depend on which
     process compiled the loop.
     """
-    n, m = out.shape[0], rows.shape[0]
+    combine_first(stored, rows, coefficients, rows.shape[0], out)
+
+
+@compiled(inside=True)
+def combine_first(stored, rows, coefficients, m, out):
+    """`combine` for the first m of rows and coefficients: a slice would cost more than a short sum."""
+    n = out.shape[0]
     a = 0
     while a + 4 <= m:
         r0, r1, r2, r3 = stored[rows[a]], stored[rows[a + 1]], stored[rows[a + 2]], stored[rows[a + 3]]

@@ -63,12 +63,12 @@ def right_signs(g, status, violation):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def bound_rate(i, status, change):
+def bound_rate(i, status, dlo, dhi):
     """How fast the β of a row at a bound moves with it."""
     if status[i] == AT_LOWER:
-        return change.lo[i]
+        return dlo[i]
     if status[i] == AT_UPPER:
-        return change.hi[i]
+        return dhi[i]
     return 0.0
 
 
@@ -174,16 +174,16 @@ def _drives(K, group, drive, dsum, i, rate):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def advance(point, change, moving, lo_end, hi_end, remaining):
+def advance(point, change, moving, n_moving, lo_end, hi_end, remaining):
     """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
-    lo, hi = point.lo, point.hi
-    for i in moving:
-        lo[i] = lo_end[i] - remaining * change.lo[i] if remaining > 0.0 else lo_end[i]
-        hi[i] = hi_end[i] - remaining * change.hi[i] if remaining > 0.0 else hi_end[i]
+    for c in range(n_moving):
+        i = moving[c]
+        point.lo[i] = lo_end[i] - remaining * change.lo[i] if remaining > 0.0 else lo_end[i]
+        point.hi[i] = hi_end[i] - remaining * change.hi[i] if remaining > 0.0 else hi_end[i]
         if point.status[i] == AT_LOWER:
-            point.beta[i] = lo[i]
+            point.beta[i] = point.lo[i]
         elif point.status[i] == AT_UPPER:
-            point.beta[i] = hi[i]
+            point.beta[i] = point.hi[i]
 
 
 @compiled(fastmath=_FAST)
@@ -210,7 +210,7 @@ def move(K, sums, point, free, change, max_events):
         lo_end[i], hi_end[i] = point.lo[i] + change.lo[i], point.hi[i] + change.hi[i]
         if change.lo[i] != 0.0 or change.hi[i] != 0.0:
             moving[n_moving] = i
-            rates[n_moving] = bound_rate(i, status, change)
+            rates[n_moving] = bound_rate(i, status, change.lo, change.hi)
             dsum[group[i]] += rates[n_moving]
             activity += abs(change.lo[i]) + abs(change.hi[i])
             n_moving += 1
@@ -235,7 +235,7 @@ def move(K, sums, point, free, change, max_events):
             for i in range(n):
                 if group[i] == stuck:
                     gradient[i] -= shift
-            _drives(K, group, drive, dsum, j, -bound_rate(j, status, change))
+            _drives(K, group, drive, dsum, j, -bound_rate(j, status, change.lo, change.hi))
             enter(K, sums, point, free, j, 1.0, border, z)
             gradient[j] = 0.0
             events += 1
@@ -263,7 +263,7 @@ def move(K, sums, point, free, change, max_events):
         for g in range(lead):
             point.b[g] += when * x[g]
         remaining -= when
-        advance(point, change, moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
+        advance(point, change, moving, n_moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:
             return ARRIVED, events
 
@@ -280,7 +280,7 @@ def move(K, sums, point, free, change, max_events):
                 return UNSTABLE, events
             gradient[row] = 0.0
             inward = 1.0 if status[row] == AT_LOWER else -1.0
-            _drives(K, group, drive, dsum, row, -bound_rate(row, status, change))
+            _drives(K, group, drive, dsum, row, -bound_rate(row, status, change.lo, change.hi))
             gone = enter(K, sums, point, free, row, inward, border, z)
         if gone >= 0:
-            _drives(K, group, drive, dsum, gone, bound_rate(gone, status, change))
+            _drives(K, group, drive, dsum, gone, bound_rate(gone, status, change.lo, change.hi))

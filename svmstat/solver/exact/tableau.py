@@ -29,7 +29,7 @@ from svmstat.solver.exact.path import (
     bound_rate,
     compensator,
 )
-from svmstat.solver.gram import Floats, Rows, combine
+from svmstat.solver.gram import Floats, Rows, combine, combine_first
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Solution
 
@@ -169,29 +169,22 @@ def _solve(matrix, e, pivots, x):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def _answer(T, side, rows, coefficients, out):
-    """out = Σ_a coefficients[a] · T[:, rows[a]], by the rows of T."""
-    clear(out, out.shape[0])
-    for a in range(rows.shape[0]):
-        coefficients[a] *= side[rows[a]]
-    combine(T, rows, coefficients, out)
-    for a in range(rows.shape[0]):
-        coefficients[a] *= side[rows[a]]
-    for i in range(out.shape[0]):
-        out[i] *= side[i]
-
-
-@compiled(inside=True, fastmath=_FAST)
-def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
+def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
     """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
-    for a in range(changed.shape[0]):
+    for a in range(e):
         rows[size + a], coefficients[size + a] = changed[a], v[a]
-    size += changed.shape[0]
-    _answer(T, side, rows[:size], coefficients[:size], out)
+    size += e
     b_rate = 0.0
     for a in range(size):
         b_rate += coefficients[a] * T_b[rows[a]]
-    for a in range(changed.shape[0]):
+        coefficients[a] *= side[rows[a]]
+    clear(out, out.shape[0])
+    combine_first(T, rows, coefficients, size, out)  # by the rows of T
+    for i in range(out.shape[0]):
+        out[i] *= side[i]
+    for a in range(size):
+        coefficients[a] *= side[rows[a]]
+    for a in range(e):
         out[changed[a]] = v[a]
     return b_rate
 
@@ -200,11 +193,10 @@ def _rates(T, T_b, side, changed, v, rows, coefficients, size, out):
 def _change_side(i, T, side, changed, e, where, block):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
-        row = T[i]
         for a in range(e):
-            block[e, a] = row[changed[a]]
-            block[a, e] = side[i] * side[changed[a]] * row[changed[a]]
-        block[e, e] = row[i]
+            block[e, a] = T[i, changed[a]]
+            block[a, e] = side[i] * side[changed[a]] * T[i, changed[a]]
+        block[e, e] = T[i, i]
         changed[e] = i
         where[i] = e
         return e + 1
@@ -220,25 +212,60 @@ def _change_side(i, T, side, changed, e, where, block):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def _first_bound_event(g, slope, outward, noise, when):
+def _time_for(room, pace, noise, never):
+    """How long a room (≥ 0 but for rounding) lasts at a pace; ``never`` where that is no more than noise.
+
+    Without a branch, so that a processor does many at a time.
+    """
+    shrinks = pace > noise
+    return (max(room, 0.0) if shrinks else never) / (pace if shrinks else 1.0)
+
+
+@compiled(inside=True)
+def _least(times, size, before):
+    """The least of the first ``size`` times that is less than ``before``: (time, place), place −1 if none."""
+    least, place = before, np.int64(-1)
+    for a in range(size):
+        if times[a] < least:
+            least, place = times[a], a
+    return least, place
+
+
+@compiled(inside=True, fastmath=_FAST)
+def _first_free_event(point, change, free, n_free, speed, when, times):
+    """The first free row that meets a bound before ``when``: (time, place in ``free``), place −1 if none."""
+    beta, lo, hi = point.beta, point.lo, point.hi
+    dlo, dhi = change.lo, change.hi
+    for a in range(n_free):
+        i = np.uintp(free[a])
+        above = _time_for(hi[i] - beta[i], speed[a] - dhi[i], 0.0, when)
+        below = _time_for(beta[i] - lo[i], dlo[i] - speed[a], 0.0, when)
+        times[a] = min(above, below)
+    return _least(times, n_free, when)
+
+
+@compiled(inside=True, fastmath=_FAST)
+def _first_bound_event(g, slope, outward, noise, when, times):
     """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
 
-    ``outward`` (w,) is the sign of g that keeps a bound row where it is, 0 for rows that cannot enter.
+    ``outward`` (w,) is the sign of g that keeps a bound row where it is, 0 for rows that cannot enter. Of most blocks
+    of rows none is earlier than one of a block before, which is seen without a division.
     """
     w = g.shape[0]
-    first, row = when, -1
+    first, row = when, np.int64(-1)
     for start in range(0, w, _BLOCK):
-        stop = min(start + _BLOCK, w)
-        ahead = 0.0
-        for i in range(start, stop):
-            towards = -outward[i] * slope[i]
-            ahead = max(ahead, towards * first - max(outward[i] * g[i], 0.0))
-        if ahead > 0.0:
-            for i in range(start, stop):
-                towards = -outward[i] * slope[i]
-                distance = max(outward[i] * g[i], 0.0)
-                if towards > noise and distance < towards * first:
-                    first, row = distance / towards, i
+        size = min(_BLOCK, w - start)
+        earlier = False
+        for a in range(size):
+            i = np.uintp(start + a)
+            earlier |= max(outward[i] * g[i], 0.0) < -outward[i] * slope[i] * first
+        if earlier:
+            for a in range(size):
+                i = np.uintp(start + a)
+                times[a] = _time_for(outward[i] * g[i], -outward[i] * slope[i], noise, first)
+            first, place = _least(times, size, first)
+            if place >= 0:
+                row = start + place
     return first, row
 
 
@@ -267,12 +294,12 @@ def walk(tableau, point, change, max_events):
     block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
     rate, answer, outward = np.empty(w), np.empty(w), np.zeros(w)
     lo_end, hi_end = np.empty(w), np.empty(w)
-    free, speed = np.empty(w, np.int64), np.empty(w)
+    free, speed, times = np.empty(w, np.int64), np.empty(w), np.empty(w)
     e, n_free, n_moving = np.int64(0), np.int64(0), np.int64(0)
     moving = np.empty(w, np.int64)
     for i in range(w):
-        lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
         if dlo[i] != 0.0 or dhi[i] != 0.0:
+            lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
             moving[n_moving] = i
             n_moving += 1
         if status[i] == FREE:
@@ -294,7 +321,7 @@ def walk(tableau, point, change, max_events):
         if n_free == 0:  # b moves to the row that can make up for what the bounds take
             total = 0.0
             for c in range(n_moving):
-                total += bound_rate(moving[c], status, change)
+                total += bound_rate(moving[c], status, dlo, dhi)
             row = compensator(np.zeros(w, np.int64), np.int64(0), g, lo, hi, status, total)
             if row < 0:
                 return NO_COMPENSATION, events
@@ -320,7 +347,7 @@ def walk(tableau, point, change, max_events):
         size = np.int64(0)
         for c in range(n_moving):
             i = moving[c]
-            pace = bound_rate(i, status, change)
+            pace = bound_rate(i, status, dlo, dhi)
             if pace == 0.0:
                 continue
             if where[i] >= 0:
@@ -331,23 +358,19 @@ def walk(tableau, point, change, max_events):
                 for a in range(e):
                     v[a] -= pace * side[i] * side[changed[a]] * T[i, changed[a]]
         _solve(small, e, pivots, v)
-        b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, rate)
+        b_rate = _rates(T, T_b, side, changed, e, v, rows, coefficients, size, rate)
         scale = abs(b_rate)
         for a in range(n_free):
             speed[a] = rate[free[a]]
             rate[free[a]] = 0.0
             scale += abs(speed[a]) * diagonal[free[a]]
 
-        when, row = _first_bound_event(g, rate, outward, 1e-13 * scale, remaining)
-        place = -1
-        for a in range(n_free):
-            i = free[a]
-            closing = speed[a] - dhi[i]
-            if closing > 0.0 and hi[i] - beta[i] < closing * when:
-                when, row, place = max((hi[i] - beta[i]) / closing, 0.0), i, a
-            closing = dlo[i] - speed[a]
-            if closing > 0.0 and beta[i] - lo[i] < closing * when:
-                when, row, place = max((beta[i] - lo[i]) / closing, 0.0), i, a
+        when, place = _first_free_event(point, change, free, n_free, speed, remaining, times)
+        when, row = _first_bound_event(g, rate, outward, 1e-13 * scale, when, times)
+        if row >= 0:
+            place = np.int64(-1)
+        elif place >= 0:
+            row = free[place]
 
         for i in range(w):
             g[i] += when * rate[i]
@@ -355,7 +378,7 @@ def walk(tableau, point, change, max_events):
             beta[free[a]] += when * speed[a]
         point.b[0] += when * b_rate
         remaining -= when
-        advance(point, change, moving[:n_moving], lo_end, hi_end, remaining if row >= 0 else 0.0)
+        advance(point, change, moving, n_moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
         if row < 0:
             return ARRIVED, events
         events += 1
@@ -395,7 +418,7 @@ def walk(tableau, point, change, max_events):
             size += 1
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
-            b_rate = _rates(T, T_b, side, changed[:e], v, rows, coefficients, size, answer)
+            b_rate = _rates(T, T_b, side, changed, e, v, rows, coefficients, size, answer)
             for a in range(n_free):
                 speed[a] = inward * answer[free[a]]
             room, place = slide(point, row, inward, free[:n_free], speed)
@@ -460,7 +483,7 @@ def correct(stored, tableau, lo, hi, beta, h):
         return False
     _solve(block, e, pivots, x)
     answer = np.empty(w)
-    _rates(T, tableau.T_b, side, changed[:e], x, rows, v, size, answer)
+    _rates(T, tableau.T_b, side, changed, e, x, rows, v, size, answer)
     step, m = np.empty(m), 0
     for a in range(w):
         if free[a]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat._tools.compiled import compiled, copy_into
+from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
 from svmstat.solver.exact.tableau import Tableau, correct, walk
@@ -16,7 +16,9 @@ from svmstat.solver.roads.paths import (
     Paths,
     Wanted,
     certify_all,
-    moved_rows,
+    changed_bounds,
+    has_to_move,
+    load,
     open_box,
     origin_of,
     put_certificate,
@@ -32,11 +34,14 @@ _FEW_EVENTS, _MOST_EVENTS = 250, 5000
 def stay_all(origin, h0, wanted, paths):
     """Where no β has to move the solution is β⁰ still; results as in `certify_all`, on no kernel value."""
     n = h0.shape[0]
-    moved = np.empty(n, np.int64)
+    changed = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
     for q in range(wanted.uppers.shape[0]):
         open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
-        if moved_rows(origin, lo1, hi1, moved) == 0:
+        moves = False
+        for k in range(changed_bounds(origin, lo1, hi1, changed)):
+            moves |= has_to_move(changed[k], origin, lo1, hi1)
+        if not moves:
             copy_into(paths.beta[q], origin.beta)
             copy_into(paths.h[q], h0)
             put_certificate(lo1, hi1, q, paths)
@@ -51,26 +56,40 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     """
     near = tableau.rows
     n, w = origin.beta.shape[0], near.shape[0]
-    inside = np.zeros(n, np.bool_)
+    place = np.full(n, -1)
     for a in range(w):
-        inside[near[a]] = True
-    moved = np.empty(n, np.int64)
+        place[near[a]] = a
+    changed = np.empty(n, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
+    start = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
     change = Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(1))
+    set_off(near, origin, origin.lo, origin.hi, start, change)
     for q in range(chosen.shape[0]):
         if not chosen[q]:
             continue
         open_box(wanted.signs, wanted.uppers[q], lo1, hi1)
         copy_into(paths.beta[q], origin.beta)
         paths.events[q] = 0
-        m = moved_rows(origin, lo1, hi1, moved)
         paths.code[q] = ARRIVED
-        for a in range(m):
-            if not inside[moved[a]]:
-                paths.code[q] = NOT_TRIED
-        if m > 0 and paths.code[q] == ARRIVED:
-            set_off(near, origin, lo1, hi1, point, change)
+        copy_into(point.beta, start.beta)
+        copy_into(point.g, start.g)
+        copy_into(point.lo, start.lo)
+        copy_into(point.hi, start.hi)
+        copy_into(point.status, start.status)
+        copy_into(point.b, start.b)
+        clear(change.lo, w)
+        clear(change.hi, w)
+        moves = False
+        for k in range(changed_bounds(origin, lo1, hi1, changed)):
+            i = changed[k]
+            if place[i] >= 0:
+                load(i, place[i], origin, lo1, hi1, point, change)
+            if has_to_move(i, origin, lo1, hi1):
+                moves = True
+                if place[i] < 0:
+                    paths.code[q] = NOT_TRIED
+        if moves and paths.code[q] == ARRIVED:
             paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
             for a in range(w):
                 paths.beta[q, near[a]] = point.beta[a]
