@@ -75,17 +75,14 @@ def report(
     if method is None:
         method = "residual" if fit.weight_type == "probability" or not influence.no_copies else "pairs"
     together = influence if method == "residual" and B >= LEAST and influence.has_lines else None
-    loo = fit.loo()
-    # What needs no replicates comes first: in a new installation it is there before their part of the solver is.
-    summary, error = [fit.summary().as_html()], tuple(prediction(loo))
-    beside, calibrated = tuple(beside_logistic(fit, *how)), tuple(calibration(fit, loo))
     gof = fit.gof(B, method, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
+    loo = fit.loo()
     if influence.has_lines and together is None:
         influence.envelope(max(B, LEAST), _another(seed, 1), n_jobs, progress)
     parts = {
-        "Summary": summary,
-        f"Prediction error by {loo.how}": error,
-        "Beside a logistic model": beside,
+        "Summary": [fit.summary().as_html()],
+        f"Prediction error by {loo.how}": prediction(loo),
+        "Beside a logistic model": beside_logistic(fit, *how),
         "Goodness of fit": goodness(gof),
     }
     if fit.kernel.of_rows:
@@ -96,7 +93,7 @@ def report(
         parts["Effects"] = effects(fit, replicates, *how)
     parts |= {
         "Influential groups" if influence.grouped else "Influential rows": influential(fit, influence, level),
-        "Calibration": calibrated,
+        "Calibration": calibration(fit, loo),
         "How this was made": provenance(fit, gof, shown_seed, call),
     }
     sections = [Section(title, tuple(elements)) for title, elements in parts.items()]

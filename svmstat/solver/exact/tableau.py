@@ -228,7 +228,7 @@ def _time_for(room, pace, noise, never):
 @compiled(inside=True)
 def _least(times, size, before):
     """The least of the first ``size`` times that is less than ``before``: (time, place), place −1 if none."""
-    least, place = before, np.int64(-1)
+    least, place = before, -1
     for a in range(size):
         if times[a] < least:
             least, place = times[a], a
@@ -256,7 +256,7 @@ def _first_bound_event(g, slope, outward, noise, when, times):
     of rows none is earlier than one of a block before, which is seen without a division.
     """
     w = g.shape[0]
-    first, row = when, np.int64(-1)
+    first, row = when, -1
     for start in range(0, w, _BLOCK):
         size = min(_BLOCK, w - start)
         earlier = False
@@ -372,7 +372,7 @@ def walk(tableau, point, change, max_events):
         when, place = _first_free_event(point, change, free, n_free, speed, remaining, times)
         when, row = _first_bound_event(g, rate, outward, 1e-13 * scale, when, times)
         if row >= 0:
-            place = np.int64(-1)
+            place = -1
         elif place >= 0:
             row = free[place]
 
