@@ -37,8 +37,8 @@ def one_sample(name, n, seed, criterion="loo"):
     worth, null = deviance(p, fitted), deviance(p, data["y"].mean())
     numbers = found.best_row["score"], found.corrected_score, found.nested_score, found.nested_score_se
     held_out = found.best.loo()
-    ratio = 1.0 - held_out.score / held_out.null_score
-    return *(number / n for number in numbers), worth, ratio, held_out.rsquared, held_out.rsquared_se, 1.0 - worth / null
+    ratio, true = 1.0 - held_out.score / held_out.null_score, 1.0 - worth / null
+    return *(number / n for number in numbers), worth, ratio, held_out.rsquared, held_out.rsquared_se, true
 
 
 def deviance(p, fitted):

@@ -19,19 +19,20 @@ from svmstat.results.uncertainty import Bootstrap
 _DEPENDENT = 1e-9
 """A column of which no larger part is left beside those before it adds nothing to a linear model."""
 
+_OF_GLM = "statsmodels.genmod.generalized_linear_model", "statsmodels.genmod.families"
+
 _LEVEL = 0.95
 _PANELS, _WIDTH = 3, 6.2
 
 
 def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """The comparison with a logistic regression on the columns of the design."""
-    statsmodels = importlib.import_module("statsmodels.api")  # takes half a second, for this part only
     trouble = importlib.import_module("statsmodels.tools.sm_exceptions").ModelWarning, RuntimeWarning
     try:
         with warnings.catch_warnings():
             for kind in trouble:
                 warnings.simplefilter("error", kind)
-            logistic = _logistic(statsmodels, fit)
+            logistic = _logistic(fit)
     except (np.linalg.LinAlgError, ValueError, *trouble) as error:
         why = str(error).partition(". ")[0].rstrip(".") or type(error).__name__
         yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
@@ -83,17 +84,22 @@ def effects(fit: SVMResults, replicates: Bootstrap, n_jobs: int | None, progress
     yield found.summary().as_html()
 
 
-def _logistic(sm: Any, fit: SVMResults) -> Any:
-    """Logistic regression, multinomial for more than two levels, on the columns that are linearly independent."""
+def _logistic(fit: SVMResults) -> Any:
+    """Logistic regression, multinomial for more than two levels, on the columns that are linearly independent.
+
+    Statsmodels takes half a second to import, the whole of it a second: what is needed here, for this part only.
+    """
     frame, w = fit.frame, fit.frame.weights
     X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
     if fit.shape.two:
         numbers = all(level == k or str(level) == str(k) for k, level in enumerate(frame.response.levels))
         y = frame.codes if numbers else frame.codes == frame.response.event_code  # compare() matches 0 and 1 by value
-        return sm.GLM(y.astype(float), X, family=sm.families.Binomial(), freq_weights=w).fit()
+        linear, families = map(importlib.import_module, _OF_GLM)
+        return linear.GLM(y.astype(float), X, family=families.Binomial(), freq_weights=w).fit()
     if (w != 1.0).any():
         raise ValueError("a multinomial regression of statsmodels has no weights")
-    return sm.MNLogit(frame.codes, X).fit(disp=False)
+    discrete = importlib.import_module("statsmodels.discrete.discrete_model")
+    return discrete.MNLogit(frame.codes, X).fit(disp=False)
 
 
 def _independent(X: Floats) -> Floats:

@@ -13,6 +13,7 @@ from svmstat._tools.second import join
 from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
 from svmstat.calibration.platt import fit_falling_map, fit_maps_without
+from svmstat.kernels.gamma import _count
 from svmstat.resampling.leave_one_out import _diagnose
 from svmstat.solver import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
 
@@ -26,6 +27,7 @@ AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (_diagnose, (_M, _V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     *OF_MANY_SOLUTIONS,
     (isotonic, (_V, _V)),
+    (_count, (_M, _M, _V, 0, 0, 0, _ROWS, 0, _M)),
 )
 """Functions in the order in which they are compiled, each with arguments of the types that it is called with.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.repeats import distinct_rows
@@ -102,7 +102,7 @@ def generalised_covariance(
         sums = units.sums(weights[:, None] * centred)
         scatter = sums.T @ sums
     statistic = float(n * mean @ np.linalg.solve(scatter / n, mean))
-    return Dependence(statistic, df, float(chi2.sf(statistic, df)), concurvity)
+    return Dependence(statistic, df, float(chdtrc(df, statistic)), concurvity)
 
 
 def orthonormal(columns: Floats, weights: Floats) -> Floats:

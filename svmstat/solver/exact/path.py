@@ -199,7 +199,7 @@ def move(K, sums, point, free, change, max_events):
     drive, slope = np.empty(n), np.empty(n)
     moving = np.empty(n, np.int64)
     rates = np.empty(n)
-    n_moving = 0
+    n_moving = np.int64(0)
     dsum = change.sums.copy()
     activity = 0.0
     for g in range(lead):

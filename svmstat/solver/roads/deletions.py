@@ -18,7 +18,7 @@ from svmstat.solver.roads.paths import (
     certify_all,
     changed_bounds,
     has_to_move,
-    load,
+    load_row,
     open_box,
     origin_of,
     put_certificate,
@@ -84,7 +84,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
         for k in range(changed_bounds(origin, lo1, hi1, changed)):
             i = changed[k]
             if place[i] >= 0:
-                load(i, place[i], origin, lo1, hi1, point, change)
+                load_row(i, place[i], origin, lo1, hi1, point, change)
             if has_to_move(i, origin, lo1, hi1):
                 moves = True
                 if place[i] < 0:

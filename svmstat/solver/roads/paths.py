@@ -107,7 +107,7 @@ def open_box(signs, upper, lo, hi):
 
 
 @compiled(inside=True)
-def load(i, a, origin, lo1, hi1, point, change):
+def load_row(i, a, origin, lo1, hi1, point, change):
     """Load row i of the origin into place a of the arrays of a path to the bounds lo1, hi1 (n,).
 
     A free row that the new bounds cut off sits on a bound that moves from its β to the new one.
@@ -142,7 +142,7 @@ def load(i, a, origin, lo1, hi1, point, change):
 def set_off(rows, origin, lo1, hi1, point, change):
     """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,)."""
     for a in range(rows.shape[0]):
-        load(rows[a], a, origin, lo1, hi1, point, change)
+        load_row(rows[a], a, origin, lo1, hi1, point, change)
     copy_into(point.b, origin.b)
 
 
