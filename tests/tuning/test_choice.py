@@ -72,7 +72,8 @@ def test_the_fit_carries_it_to_its_summary(K, criterion):
     loo = found.best.loo()
     corrected = 1.0 - (loo.score + found.corrected_score - least) / loo.null_score
     assert loo.rsquared == pytest.approx(corrected, abs=1e-12) and loo.is_corrected
-    assert f"corrected for tuning - {corrected:.4f}" in " ".join(str(found.best.summary()).split())
+    assert f"corrected for tuning - {corrected:.4f} {loo.rsquared_se:.4f}" in said(found.best.summary())
+    assert "its standard error is that of the ratio" in said(found.best.summary()).lower()
     assert f"corrected: {found.corrected_score:.5g}" in " ".join(str(found).split())
 
 
