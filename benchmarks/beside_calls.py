@@ -95,6 +95,7 @@ CALLS = {
     "loo: 500 × 1, nu, rare events": later("loo", "y ~ x", RARE.iloc[:500], nu=(0.5, 0.5)),
     "influence: mackerel": partial(influence, EGGS, MACKEREL, **RBF),
     "influence: liver": partial(influence, LIVER, HEPATITIS, C=4.0),
+    "gof: mackerel": later("gof", EGGS, MACKEREL, B=49, rng=1, **RBF),
     "gof: mackerel, pairs": later("gof", EGGS, MACKEREL, B=100, rng=1, method="pairs", **RBF),
     "gof: mackerel, parametric": later("gof", EGGS, MACKEREL, B=100, rng=1, method="parametric", **RBF),
     "gof: mackerel, linear": later("gof", EGGS, MACKEREL, B=50, rng=1, method="pairs", kernel="linear"),
