@@ -174,16 +174,16 @@ def _drives(K, group, drive, dsum, i, rate):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def advance(point, change, moving, n_moving, lo_end, hi_end, remaining):
+def advance(beta, status, lo, hi, dlo, dhi, moving, n_moving, lo_end, hi_end, remaining):
     """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
     for c in range(n_moving):
         i = moving[c]
-        point.lo[i] = lo_end[i] - remaining * change.lo[i] if remaining > 0.0 else lo_end[i]
-        point.hi[i] = hi_end[i] - remaining * change.hi[i] if remaining > 0.0 else hi_end[i]
-        if point.status[i] == AT_LOWER:
-            point.beta[i] = point.lo[i]
-        elif point.status[i] == AT_UPPER:
-            point.beta[i] = point.hi[i]
+        lo[i] = lo_end[i] - remaining * dlo[i] if remaining > 0.0 else lo_end[i]
+        hi[i] = hi_end[i] - remaining * dhi[i] if remaining > 0.0 else hi_end[i]
+        if status[i] == AT_LOWER:
+            beta[i] = lo[i]
+        elif status[i] == AT_UPPER:
+            beta[i] = hi[i]
 
 
 @compiled(fastmath=_FAST)
@@ -194,6 +194,7 @@ def move(K, sums, point, free, change, max_events):
     on the free rows. After ``max_events`` events the move gives up. Returns (code, events).
     """
     beta, gradient, status, group = point.beta, point.g, point.status, sums.group
+    lo, hi, dlo, dhi = point.lo, point.hi, change.lo, change.hi
     n, lead, width = beta.shape[0], sums.target.shape[0], free.inverse.shape[0]
     border, z, x = np.empty(width), np.empty(width), np.zeros(width)
     drive, slope = np.empty(n), np.empty(n)
@@ -207,12 +208,12 @@ def move(K, sums, point, free, change, max_events):
     lo_end, hi_end = np.empty(n), np.empty(n)
     for i in range(n):
         drive[i] = -change.s[i]
-        lo_end[i], hi_end[i] = point.lo[i] + change.lo[i], point.hi[i] + change.hi[i]
-        if change.lo[i] != 0.0 or change.hi[i] != 0.0:
+        lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
+        if dlo[i] != 0.0 or dhi[i] != 0.0:
             moving[n_moving] = i
-            rates[n_moving] = bound_rate(i, status, change.lo, change.hi)
+            rates[n_moving] = bound_rate(i, status, dlo, dhi)
             dsum[group[i]] += rates[n_moving]
-            activity += abs(change.lo[i]) + abs(change.hi[i])
+            activity += abs(dlo[i]) + abs(dhi[i])
             n_moving += 1
     moving = moving[:n_moving]
     combine(K, moving, rates, drive)
@@ -227,7 +228,7 @@ def move(K, sums, point, free, change, max_events):
         if free.size[0] + lead + 1 > width:
             return BASIS_FULL, events
         if stuck >= 0:
-            j = compensator(group, stuck, gradient, point.lo, point.hi, status, dsum[stuck])
+            j = compensator(group, stuck, gradient, lo, hi, status, dsum[stuck])
             if j < 0:
                 return NO_COMPENSATION, events
             shift = gradient[j]
@@ -235,7 +236,7 @@ def move(K, sums, point, free, change, max_events):
             for i in range(n):
                 if group[i] == stuck:
                     gradient[i] -= shift
-            _drives(K, group, drive, dsum, j, -bound_rate(j, status, change.lo, change.hi))
+            _drives(K, group, drive, dsum, j, -bound_rate(j, status, dlo, dhi))
             enter(K, sums, point, free, j, 1.0, border, z)
             gradient[j] = 0.0
             events += 1
@@ -263,7 +264,8 @@ def move(K, sums, point, free, change, max_events):
         for g in range(lead):
             point.b[g] += when * x[g]
         remaining -= when
-        advance(point, change, moving, n_moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
+        left = remaining if row >= 0 else 0.0
+        advance(beta, status, lo, hi, dlo, dhi, moving, n_moving, lo_end, hi_end, left)
         if row < 0:
             return ARRIVED, events
 
@@ -271,8 +273,8 @@ def move(K, sums, point, free, change, max_events):
         if events > max_events:
             return TOO_MANY_EVENTS, events
         if place >= 0:
-            rising = x[place + lead] - change.hi[row] > 0.0
-            to_bound(point, row, rising and abs(point.hi[row] - beta[row]) <= abs(beta[row] - point.lo[row]))
+            rising = x[place + lead] - dhi[row] > 0.0
+            to_bound(point, row, rising and abs(hi[row] - beta[row]) <= abs(beta[row] - lo[row]))
             exclude(sums, free, place)
             gone = row
         else:
@@ -280,7 +282,7 @@ def move(K, sums, point, free, change, max_events):
                 return UNSTABLE, events
             gradient[row] = 0.0
             inward = 1.0 if status[row] == AT_LOWER else -1.0
-            _drives(K, group, drive, dsum, row, -bound_rate(row, status, change.lo, change.hi))
+            _drives(K, group, drive, dsum, row, -bound_rate(row, status, dlo, dhi))
             gone = enter(K, sums, point, free, row, inward, border, z)
         if gone >= 0:
-            _drives(K, group, drive, dsum, gone, bound_rate(gone, status, change.lo, change.hi))
+            _drives(K, group, drive, dsum, gone, bound_rate(gone, status, dlo, dhi))

@@ -382,7 +382,8 @@ def walk(tableau, point, change, max_events):
             beta[free[a]] += when * speed[a]
         point.b[0] += when * b_rate
         remaining -= when
-        advance(point, change, moving, n_moving, lo_end, hi_end, remaining if row >= 0 else 0.0)
+        left = remaining if row >= 0 else 0.0
+        advance(beta, status, lo, hi, dlo, dhi, moving, n_moving, lo_end, hi_end, left)
         if row < 0:
             return ARRIVED, events
         events += 1

@@ -102,7 +102,7 @@ def walk_to(problem: BoxQP, case: Case, last: Solution, patience: int) -> Walked
     basis, everything = basis_of(problem, last), np.arange(problem.n)
     free = with_room(basis.rows, basis.inverse, _ROOM)
     point, change = blank(problem.n, case.lead)
-    set_off(everything, origin, case.lo, case.hi, point, change)
+    set_off(everything, everything, origin, case.lo, case.hi, point, change)
     exclude_where(case.sums, free, point.status != FREE)
     code, events = move(problem.gram.complete(), case.sums, point, free, change, patience)
     if code != ARRIVED:

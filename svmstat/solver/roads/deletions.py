@@ -18,7 +18,6 @@ from svmstat.solver.roads.paths import (
     certify_all,
     changed_bounds,
     has_to_move,
-    load_row,
     open_box,
     origin_of,
     put_certificate,
@@ -56,15 +55,15 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     """
     near = tableau.rows
     n, w = origin.beta.shape[0], near.shape[0]
-    place = np.full(n, -1)
+    place, order = np.full(n, -1), np.empty(w, np.int64)
     for a in range(w):
-        place[near[a]] = a
-    changed = np.empty(n, np.int64)
+        place[near[a]], order[a] = a, a
+    changed, rows, places = np.empty(n, np.int64), np.empty(w, np.int64), np.empty(w, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
     start = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
     change = Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(1))
-    set_off(near, origin, origin.lo, origin.hi, start, change)
+    set_off(near, order, origin, origin.lo, origin.hi, start, change)
     for q in range(chosen.shape[0]):
         if not chosen[q]:
             continue
@@ -77,18 +76,18 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
         copy_into(point.lo, start.lo)
         copy_into(point.hi, start.hi)
         copy_into(point.status, start.status)
-        copy_into(point.b, start.b)
         clear(change.lo, w)
         clear(change.hi, w)
-        moves = False
+        m, moves = np.int64(0), False
         for k in range(changed_bounds(origin, lo1, hi1, changed)):
             i = changed[k]
+            moves |= has_to_move(i, origin, lo1, hi1)
             if place[i] >= 0:
-                load_row(i, place[i], origin, lo1, hi1, point, change)
-            if has_to_move(i, origin, lo1, hi1):
-                moves = True
-                if place[i] < 0:
-                    paths.code[q] = NOT_TRIED
+                rows[m], places[m] = i, place[i]
+                m += 1
+            elif has_to_move(i, origin, lo1, hi1):
+                paths.code[q] = NOT_TRIED
+        set_off(rows[:m], places[:m], origin, lo1, hi1, point, change)
         if moves and paths.code[q] == ARRIVED:
             paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
             for a in range(w):

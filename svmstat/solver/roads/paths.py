@@ -106,43 +106,38 @@ def open_box(signs, upper, lo, hi):
         hi[i] = upper[i] if signs[i] > 0.0 else 0.0
 
 
-@compiled(inside=True)
-def load_row(i, a, origin, lo1, hi1, point, change):
-    """Load row i of the origin into place a of the arrays of a path to the bounds lo1, hi1 (n,).
+@compiled()
+def set_off(rows, places, origin, lo1, hi1, point, change):
+    """Load rows (m,) of the origin into their places in the arrays of a path to the bounds lo1, hi1 (n,).
 
     A free row that the new bounds cut off sits on a bound that moves from its β to the new one.
     """
-    beta, status, g = origin.beta[i], origin.status[i], origin.g[i]
-    if status == FREE:
-        g = 0.0
-    point.beta[a], point.status[a], point.g[a] = beta, status, g
-    point.lo[a], point.hi[a], change.lo[a], change.hi[a] = lo1[i], hi1[i], 0.0, 0.0
-    lo0, hi0 = origin.lo[i], origin.hi[i]
-    if lo1[i] == lo0 and hi1[i] == hi0:
-        return
-    if not active_bound_moves(status, beta, g, lo0, hi0, lo1[i], hi1[i]):
-        if hi1[i] <= lo1[i]:
-            point.status[a] = FIXED
+    for k in range(rows.shape[0]):
+        i, a = rows[k], places[k]
+        beta, status, g = origin.beta[i], origin.status[i], origin.g[i]
+        if status == FREE:
+            g = 0.0
+        point.beta[a], point.status[a], point.g[a] = beta, status, g
+        point.lo[a], point.hi[a], change.lo[a], change.hi[a] = lo1[i], hi1[i], 0.0, 0.0
+        lo0, hi0 = origin.lo[i], origin.hi[i]
+        if lo1[i] == lo0 and hi1[i] == hi0:
+            continue
+        if not active_bound_moves(status, beta, g, lo0, hi0, lo1[i], hi1[i]):
+            if hi1[i] <= lo1[i]:
+                point.status[a] = FIXED
+            elif status == FIXED:
+                point.status[a] = AT_LOWER if g >= 0.0 else AT_UPPER
+            continue
+        up = status == AT_UPPER
+        if status == FREE:
+            up = beta > hi1[i] or beta > 0.0
         elif status == FIXED:
-            point.status[a] = AT_LOWER if g >= 0.0 else AT_UPPER
-        return
-    up = status == AT_UPPER
-    if status == FREE:
-        up = beta > hi1[i] or beta > 0.0
-    elif status == FIXED:
-        up = g < 0.0
-    point.status[a] = AT_UPPER if up else AT_LOWER
-    if up:
-        point.hi[a], change.hi[a] = beta, hi1[i] - beta
-    else:
-        point.lo[a], change.lo[a] = beta, lo1[i] - beta
-
-
-@compiled()
-def set_off(rows, origin, lo1, hi1, point, change):
-    """Load some rows (w,) of the origin into the arrays of a path to the bounds lo1, hi1 (n,)."""
-    for a in range(rows.shape[0]):
-        load_row(rows[a], a, origin, lo1, hi1, point, change)
+            up = g < 0.0
+        point.status[a] = AT_UPPER if up else AT_LOWER
+        if up:
+            point.hi[a], change.hi[a] = beta, hi1[i] - beta
+        else:
+            point.lo[a], change.lo[a] = beta, lo1[i] - beta
     copy_into(point.b, origin.b)
 
 

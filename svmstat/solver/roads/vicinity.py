@@ -120,7 +120,7 @@ def _walk(vicinity: Vicinity, case: Case, upper: Floats) -> _Walked | None:
     others = normal_vector(A, rows, -beta[rows], carried)
     beta[rows] = 0.0
     point, change = blank(len(rows), 1)
-    set_off(rows, origin, case.lo, case.hi, point, change)
+    set_off(rows, np.arange(len(rows)), origin, case.lo, case.hi, point, change)
     before = vicinity.field[rows] - K @ origin.beta[rows]  # what the others made of h at these rows
     change.s[:], change.sums[0] = before - A[rows] @ others[0], beta.sum() + origin.beta[rows].sum()
     sums = Sums(np.zeros(len(rows), np.int64), np.zeros(1))
