@@ -64,7 +64,7 @@ _ = axes[0].legend()
 #
 # ## Minimax and Neyman–Pearson
 #
-# The best width of these stations is the largest of the grid that `tune` takes by default. A warning would say so; it is
+# The best width of these stations is the largest of the grid that `tune` takes by default. A warning says so: it is
 # switched off on this page, where the same grid for all makes the ways comparable.
 
 # %%
