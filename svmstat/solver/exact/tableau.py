@@ -174,7 +174,10 @@ def _solve(matrix, e, pivots, x):
 
 @compiled(inside=True, fastmath=_FAST)
 def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
-    """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them."""
+    """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them.
+
+    The coefficients are not kept: they are left with the signs of T.
+    """
     for a in range(e):
         rows[size + a], coefficients[size + a] = changed[a], v[a]
     size += e
@@ -186,8 +189,6 @@ def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
     combine_first(T, rows, coefficients, size, out)  # by the rows of T
     for i in range(out.shape[0]):
         out[i] *= side[i]
-    for a in range(size):
-        coefficients[a] *= side[rows[a]]
     for a in range(e):
         out[changed[a]] = v[a]
     return b_rate

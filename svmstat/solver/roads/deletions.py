@@ -81,11 +81,12 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
         m, moves = np.int64(0), False
         for k in range(changed_bounds(origin, lo1, hi1, changed)):
             i = changed[k]
-            moves |= has_to_move(i, origin, lo1, hi1)
+            active = has_to_move(i, origin, lo1, hi1)
+            moves |= active
             if place[i] >= 0:
                 rows[m], places[m] = i, place[i]
                 m += 1
-            elif has_to_move(i, origin, lo1, hi1):
+            elif active:
                 paths.code[q] = NOT_TRIED
         set_off(rows[:m], places[:m], origin, lo1, hi1, point, change)
         if moves and paths.code[q] == ARRIVED:
