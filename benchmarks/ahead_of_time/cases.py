@@ -10,7 +10,7 @@ from svmstat.solver import anchor_at
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import Change
 from svmstat.solver.exact.tableau import Tableau, walk
-from svmstat.solver.roads.paths import blank, open_box, origin_of, set_off
+from svmstat.solver.roads.paths import blank, origin_of, set_off
 
 
 def rounded(X, y):
@@ -67,9 +67,8 @@ def _deletions(solution, together):
 
 def _start(problem, tableau, origin, upper):
     """Where the walk to these bounds sets off, and what moves."""
-    lo, hi, (point, change) = np.empty(problem.n), np.empty(problem.n), blank(len(tableau.rows), 1)
-    open_box(problem.signs, upper, lo, hi)
-    set_off(tableau.rows, origin, lo, hi, point, change)
+    point, change = blank(len(tableau.rows), 1)
+    set_off(tableau.rows, np.arange(len(tableau.rows)), origin, *problem.box(upper), point, change)
     return *point[:5], point.b[0], change.lo, change.hi
 
 

@@ -124,7 +124,9 @@ def seen_log_likelihoods(codes: Codes, seen: Floats) -> Floats:
 
 
 def _logs_of_shares(own: Floats, all_of_them: Floats) -> Floats:
-    return np.where(own > 0, np.log(np.maximum(own, _SMALL) / all_of_them), np.nan)
+    known = own > 0
+    shares = np.divide(own, all_of_them, out=np.ones(len(own)), where=known)
+    return np.where(known, np.log(shares), np.nan)
 
 
 def brier(probability: Floats, codes: Codes, weights: Floats, units: Units | None = None) -> Estimate:

@@ -71,7 +71,8 @@ def test_what_python_calls_has_a_wrapper_for_it():
             elif not isinstance(node, ast.Import | ast.ImportFrom):
                 own |= names_in(node)
         named |= {(place, name) for name in own} | {("", name) for name in own}
-    for path in Path(__file__).parents[1].rglob("*.py"):
+    tests = Path(__file__).parents[1]
+    for path in (*tests.rglob("*.py"), *tests.with_name("benchmarks").rglob("*.py")):
         tree = ast.parse(path.read_text())
         named |= {("", name) for name in names_in(tree)}
         imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]

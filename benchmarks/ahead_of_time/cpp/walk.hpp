@@ -1,4 +1,5 @@
-// `walk` of svmstat/solver/exact/tableau.py in C++, with what it calls there, in basis.py, path.py and gram.py.
+// `walk` of svmstat/solver/exact/tableau.py in C++, with what it calls there, in events.py, basis.py, path.py
+// and gram.py.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +62,7 @@ struct Changed {
     }
 };
 
-// LU factors with partial pivoting.
+// LU factors with partial pivoting; on the diagonal the reciprocals of the pivots.
 struct Factors {
     double matrix[WIDTH][WIDTH];
     Int pivots[WIDTH];
@@ -76,8 +77,9 @@ struct Factors {
             pivots[c] = p;
             if (matrix[p][c] == 0.0) return false;
             if (p != c) std::swap_ranges(matrix[c], matrix[c] + e, matrix[p]);
+            matrix[c][c] = 1.0 / matrix[c][c];
             for (Int a = c + 1; a < e; a++) {
-                double factor = matrix[a][c] / matrix[c][c];
+                double factor = matrix[a][c] * matrix[c][c];
                 matrix[a][c] = factor;
                 for (Int k = c + 1; k < e; k++) matrix[a][k] -= factor * matrix[c][k];
             }
@@ -90,7 +92,7 @@ struct Factors {
         for (Int c = 0; c < e; c++)
             for (Int a = c + 1; a < e; a++) x[a] -= matrix[a][c] * x[c];
         for (Int c = e - 1; c >= 0; c--) {
-            x[c] /= matrix[c][c];
+            x[c] *= matrix[c][c];
             for (Int a = 0; a < c; a++) x[a] -= matrix[a][c] * x[c];
         }
     }
@@ -142,24 +144,46 @@ struct Event {
     Int row;
 };
 
-INLINED Event first_bound_event(Int w, Given g, Given slope, Given outward, double noise, double when) {
-    double first = when;
-    Int row = -1;
-    for (Int start = 0; start < w; start += BLOCK) {
-        Int stop = std::min(start + BLOCK, w);
-        double ahead = 0.0;
-#pragma omp simd reduction(max : ahead)
-        for (Int i = start; i < stop; i++) {
-            double towards = -outward[i] * slope[i];
-            ahead = smo::larger(ahead, towards * first - smo::larger(outward[i] * g[i], 0.0));
-        }
-        if (ahead <= 0.0) continue;
-        for (Int i = start; i < stop; i++) {
-            double towards = -outward[i] * slope[i], distance = smo::larger(outward[i] * g[i], 0.0);
-            if (towards > noise && distance < towards * first) first = distance / towards, row = i;
-        }
+INLINED double time_for(double room, double pace, double noise, double never) {
+    bool shrinks = pace > noise;
+    return (shrinks ? smo::larger(room, 0.0) : never) / (shrinks ? pace : 1.0);
+}
+
+INLINED Event least(Given times, Int size, double before) {
+    Event first{before, -1};
+    for (Int a = 0; a < size; a++)
+        if (times[a] < first.when) first = {times[a], a};
+    return first;
+}
+
+INLINED Event first_free_event(const Point &point, const Change &change, const std::vector<Int> &free, Int n_free,
+                               Given speed, double when, Doubles times) {
+    for (Int a = 0; a < n_free; a++) {
+        Int i = free[a];
+        double above = time_for(point.hi[i] - point.beta[i], speed[a] - change.hi[i], 0.0, when);
+        double below = time_for(point.beta[i] - point.lo[i], change.lo[i] - speed[a], 0.0, when);
+        times[a] = smo::smaller(above, below);
     }
-    return {first, row};
+    return least(times, n_free, when);
+}
+
+INLINED Event first_bound_event(Int w, Given g, Given slope, Given outward, double noise, double when, Doubles times) {
+    Event first{when, -1};
+    for (Int start = 0; start < w; start += BLOCK) {
+        Int size = std::min(BLOCK, w - start);
+        int earlier = 0;
+#pragma omp simd reduction(| : earlier)
+        for (Int i = start; i < start + size; i++)
+            earlier |= smo::larger(outward[i] * g[i], 0.0) < -outward[i] * slope[i] * first.when;
+        if (!earlier) continue;
+        for (Int a = 0; a < size; a++) {
+            Int i = start + a;
+            times[a] = time_for(outward[i] * g[i], -outward[i] * slope[i], noise, first.when);
+        }
+        Event next = least(times, size, first.when);
+        if (next.row >= 0) first = {next.when, start + next.row};
+    }
+    return first;
 }
 
 INLINED double bound_rate(const Point &point, const Change &change, Int i) {
@@ -215,7 +239,7 @@ CLONES Done walk(const Tableau &t, const Point &point, const Change &change, Int
     Int w = t.w, n_free = 0, events = 0;
     Changed changed(w);
     Factors small;
-    std::vector<double> rate(w), answer(w), outward(w), lo_end(w), hi_end(w), speed(w);
+    std::vector<double> rate(w), answer(w), outward(w), lo_end(w), hi_end(w), speed(w), times(w);
     std::vector<Int> free(w), moving;
     double v[WIDTH], remaining = 1.0;
     double *beta = point.beta, *g = point.g, *lo = point.lo, *hi = point.hi;
@@ -275,17 +299,12 @@ CLONES Done walk(const Tableau &t, const Point &point, const Change &change, Int
             scale += std::abs(speed[a]) * t.diagonal[free[a]];
         }
 
-        auto [when, row] = first_bound_event(w, g, rate.data(), outward.data(), 1e-13 * scale, remaining);
-        Int place = -1;
-        for (Int a = 0; a < n_free; a++) {
-            Int i = free[a];
-            double closing = speed[a] - change.hi[i];
-            if (closing > 0.0 && hi[i] - beta[i] < closing * when)
-                when = std::max((hi[i] - beta[i]) / closing, 0.0), row = i, place = a;
-            closing = change.lo[i] - speed[a];
-            if (closing > 0.0 && beta[i] - lo[i] < closing * when)
-                when = std::max((beta[i] - lo[i]) / closing, 0.0), row = i, place = a;
-        }
+        auto [until, place] = first_free_event(point, change, free, n_free, speed.data(), remaining, times.data());
+        auto [when, row] = first_bound_event(w, g, rate.data(), outward.data(), 1e-13 * scale, until, times.data());
+        if (row >= 0)
+            place = -1;
+        else if (place >= 0)
+            row = free[place];
 
         for (Int i = 0; i < w; i++) g[i] += when * rate[i];
         for (Int a = 0; a < n_free; a++) beta[free[a]] += when * speed[a];

@@ -1,4 +1,5 @@
-# `walk` of svmstat/solver/exact/tableau.py in Cython, with what it calls there, in basis.py, path.py and gram.py.
+# `walk` of svmstat/solver/exact/tableau.py in Cython, with what it calls there, in events.py, basis.py, path.py
+# and gram.py.
 
 DEF MOST_CHANGES = 64
 DEF WIDTH = 66
@@ -36,7 +37,7 @@ cdef struct Changed:  # the rows E that have changed sides, where they stand amo
     int64_t *where
     double[WIDTH][WIDTH] block
 
-cdef struct Factors:
+cdef struct Factors:  # on the diagonal the reciprocals of the pivots
     double[WIDTH][WIDTH] matrix
     int64_t[WIDTH] pivots
 
@@ -90,8 +91,9 @@ cdef bint factor(Factors *f, Changed *E) noexcept nogil:
         if p != c:
             for k in range(e):
                 f.matrix[c][k], f.matrix[p][k] = f.matrix[p][k], f.matrix[c][k]
+        f.matrix[c][c] = 1.0 / f.matrix[c][c]
         for a in range(c + 1, e):
-            share = f.matrix[a][c] / f.matrix[c][c]
+            share = f.matrix[a][c] * f.matrix[c][c]
             f.matrix[a][c] = share
             for k in range(c + 1, e):
                 f.matrix[a][k] -= share * f.matrix[c][k]
@@ -106,7 +108,7 @@ cdef void solve(Factors *f, int64_t e, double *x) noexcept nogil:
         for a in range(c + 1, e):
             x[a] -= f.matrix[a][c] * x[c]
     for c in range(e - 1, -1, -1):
-        x[c] /= f.matrix[c][c]
+        x[c] *= f.matrix[c][c]
         for a in range(c):
             x[a] -= f.matrix[a][c] * x[c]
 
@@ -161,22 +163,49 @@ cdef double rates(Tableau *t, Changed *E, double *v, Combination *terms, double 
     return b_rate
 
 
-cdef int64_t first_bound_event(int64_t w, Doubles g, Doubles slope, Doubles outward, double noise,
-                               double *when) noexcept nogil:
+cdef inline double time_for(double room, double pace, double noise, double never) noexcept nogil:
+    cdef bint shrinks = pace > noise
+    return (larger(room, 0.0) if shrinks else never) / (pace if shrinks else 1.0)
+
+
+cdef inline int64_t least(double *times, int64_t size, double *before) noexcept nogil:
+    # The place or −1; its time is put in the place of ``before``.
+    cdef int64_t a, place = -1
+    for a in range(size):
+        if times[a] < before[0]:
+            before[0], place = times[a], a
+    return place
+
+
+cdef int64_t first_free_event(Point *at, Change *change, int64_t *free, int64_t n_free, double *speed, double *when,
+                              Doubles times) noexcept nogil:
+    cdef int64_t a, i
+    cdef double above, below
+    for a in range(n_free):
+        i = free[a]
+        above = time_for(at.hi[i] - at.beta[i], speed[a] - change.hi[i], 0.0, when[0])
+        below = time_for(at.beta[i] - at.lo[i], change.lo[i] - speed[a], 0.0, when[0])
+        times[a] = smaller(above, below)
+    return least(times, n_free, when)
+
+
+cdef int64_t first_bound_event(int64_t w, Doubles g, Doubles slope, Doubles outward, double noise, double *when,
+                               Doubles times) noexcept nogil:
     # The row or −1; its time is put in the place of ``when``.
-    cdef int64_t start, stop, i, row = -1
-    cdef double ahead, towards, distance, first = when[0]
+    cdef int64_t start, size, a, i, place, row = -1
+    cdef int earlier
+    cdef double first
     for start in range(0, w, BLOCK):
-        stop = min(start + BLOCK, w)
-        ahead = 0.0
-        for i in range(start, stop):
-            ahead = larger(ahead, -outward[i] * slope[i] * first - larger(outward[i] * g[i], 0.0))
-        if ahead > 0.0:
-            for i in range(start, stop):
-                towards, distance = -outward[i] * slope[i], larger(outward[i] * g[i], 0.0)
-                if towards > noise and distance < towards * first:
-                    first, row = distance / towards, i
-    when[0] = first
+        size, earlier, first = min(BLOCK, w - start), 0, when[0]
+        for i in range(start, start + size):
+            earlier |= larger(outward[i] * g[i], 0.0) < -outward[i] * slope[i] * first
+        if earlier:
+            for a in range(size):
+                i = start + a
+                times[a] = time_for(outward[i] * g[i], -outward[i] * slope[i], noise, first)
+            place = least(times, size, when)
+            if place >= 0:
+                row = start + place
     return row
 
 
@@ -230,7 +259,7 @@ cdef void drop(int64_t i, int64_t *free, int64_t *n_free) noexcept nogil:
 
 cdef Walked walk(Tableau *t, Point *at, Change *change, int64_t max_events) noexcept nogil:
     cdef int64_t w = t.w, n_free = 0, n_moving = 0, events = 0, a, c, i, row, place, blocking
-    cdef vector[double] reals = vector[double](7 * w + WIDTH)
+    cdef vector[double] reals = vector[double](8 * w + WIDTH)
     cdef vector[int64_t] wholes = vector[int64_t](4 * w + WIDTH)
     cdef double *rate = reals.data()
     cdef double *answer = rate + w
@@ -238,16 +267,17 @@ cdef Walked walk(Tableau *t, Point *at, Change *change, int64_t max_events) noex
     cdef double *lo_end = rate + 3 * w
     cdef double *hi_end = rate + 4 * w
     cdef double *speed = rate + 5 * w
+    cdef double *times = rate + 6 * w
     cdef int64_t *free = wholes.data()
     cdef int64_t *moving = free + w
     cdef double[WIDTH] v
     cdef Changed E
     cdef Factors small
     cdef Combination terms
-    cdef double remaining = 1.0, total, shift, pace, b_rate, scale, when, closing, left, inward, sigma, room
+    cdef double remaining = 1.0, total, shift, pace, b_rate, scale, when, left, inward, sigma, room
     cdef bint up
     E.e, E.where = 0, free + 2 * w
-    terms.rows, terms.coefficients = free + 3 * w, rate + 6 * w
+    terms.rows, terms.coefficients = free + 3 * w, rate + 7 * w
     for i in range(w):
         E.where[i] = -1
     for i in range(w):
@@ -310,15 +340,12 @@ cdef Walked walk(Tableau *t, Point *at, Change *change, int64_t max_events) noex
             scale += fabs(speed[a]) * t.diagonal[free[a]]
 
         when = remaining
-        row, place = first_bound_event(w, at.g, rate, outward, 1e-13 * scale, &when), -1
-        for a in range(n_free):
-            i = free[a]
-            closing = speed[a] - change.hi[i]
-            if closing > 0.0 and at.hi[i] - at.beta[i] < closing * when:
-                when, row, place = larger((at.hi[i] - at.beta[i]) / closing, 0.0), i, a
-            closing = change.lo[i] - speed[a]
-            if closing > 0.0 and at.beta[i] - at.lo[i] < closing * when:
-                when, row, place = larger((at.beta[i] - at.lo[i]) / closing, 0.0), i, a
+        place = first_free_event(at, change, free, n_free, speed, &when, times)
+        row = first_bound_event(w, at.g, rate, outward, 1e-13 * scale, &when, times)
+        if row >= 0:
+            place = -1
+        elif place >= 0:
+            row = free[place]
 
         one_row(at.g, rate, when, w)
         for a in range(n_free):

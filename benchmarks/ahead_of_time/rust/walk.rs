@@ -1,6 +1,7 @@
-//! `walk` of svmstat/solver/exact/tableau.py in Rust, with what it calls there, in basis.py, path.py and gram.py.
+//! `walk` of svmstat/solver/exact/tableau.py in Rust, with what it calls there, in events.py, basis.py,
+//! path.py and gram.py.
 
-use crate::smo::{extreme, larger};
+use crate::smo::{larger, smaller};
 
 const MOST_CHANGES: usize = 64;
 const WIDTH: usize = MOST_CHANGES + 2;
@@ -141,7 +142,7 @@ impl Changed {
     }
 }
 
-/// LU factors with partial pivoting.
+/// LU factors with partial pivoting; on the diagonal the reciprocals of the pivots.
 struct Factors {
     matrix: [[f64; WIDTH]; WIDTH],
     pivots: [usize; WIDTH],
@@ -166,10 +167,11 @@ impl Factors {
                 return false;
             }
             matrix.swap(c, p);
+            matrix[c][c] = 1.0 / matrix[c][c];
             let (above, below) = matrix.split_at_mut(c + 1);
             let pivot = &above[c];
             for row in below[..e - c - 1].iter_mut() {
-                row[c] /= pivot[c];
+                row[c] *= pivot[c];
                 for k in c + 1..e {
                     row[k] -= row[c] * pivot[k];
                 }
@@ -190,7 +192,7 @@ impl Factors {
             }
         }
         for c in (0..e).rev() {
-            x[c] /= matrix[c][c];
+            x[c] *= matrix[c][c];
             for a in 0..c {
                 x[a] -= matrix[a][c] * x[c];
             }
@@ -234,25 +236,56 @@ fn rates(t: &Tableau, changed: &Changed, v: &[f64], terms: &mut Vec<(usize, f64)
 }
 
 #[inline(always)]
-fn first_bound_event(g: &[f64], slope: &[f64], outward: &[f64], noise: f64, when: f64) -> (f64, Option<usize>) {
+fn time_for(room: f64, pace: f64, noise: f64, never: f64) -> f64 {
+    let shrinks = pace > noise;
+    (if shrinks { larger(room, 0.0) } else { never }) / (if shrinks { pace } else { 1.0 })
+}
+
+#[inline(always)]
+fn least(times: &[f64], before: f64) -> (f64, Option<usize>) {
+    let mut first = (before, None);
+    for (a, &time) in times.iter().enumerate() {
+        if time < first.0 {
+            first = (time, Some(a));
+        }
+    }
+    first
+}
+
+#[inline(always)]
+fn first_free_event(
+    point: &Point, change: &Change, free: &[usize], speed: &[f64], when: f64, times: &mut [f64],
+) -> (f64, Option<usize>) {
+    for (a, &i) in free.iter().enumerate() {
+        let (beta, lo, hi) = (point.beta[i], point.lo[i], point.hi[i]);
+        let above = time_for(hi - beta, speed[a] - change.hi[i], 0.0, when);
+        let below = time_for(beta - lo, change.lo[i] - speed[a], 0.0, when);
+        times[a] = smaller(above, below);
+    }
+    least(&times[..free.len()], when)
+}
+
+#[inline(always)]
+fn first_bound_event(
+    g: &[f64], slope: &[f64], outward: &[f64], noise: f64, when: f64, times: &mut [f64],
+) -> (f64, Option<usize>) {
     let (mut first, mut row) = (when, None);
     for start in (0..g.len()).step_by(BLOCK) {
-        let stop = (start + BLOCK).min(g.len());
-        let (g, slope, outward) = (&g[start..stop], &slope[start..stop], &outward[start..stop]);
-        let n = stop - start;
-        let (slope, outward) = (&slope[..n], &outward[..n]);
-        let mut ahead = [0.0; BLOCK];
+        let n = BLOCK.min(g.len() - start);
+        let (g, slope, outward) = (&g[start..start + n], &slope[start..start + n], &outward[start..start + n]);
+        let mut earlier = false;
         for i in 0..n {
-            ahead[i] = -outward[i] * slope[i] * first - larger(outward[i] * g[i], 0.0);
+            earlier |= larger(outward[i] * g[i], 0.0) < -outward[i] * slope[i] * first;
         }
-        if extreme(&ahead, 0.0, larger) <= 0.0 {
+        if !earlier {
             continue;
         }
+        let times = &mut times[..n];
         for i in 0..n {
-            let (towards, distance) = (-outward[i] * slope[i], larger(outward[i] * g[i], 0.0));
-            if towards > noise && distance < towards * first {
-                (first, row) = (distance / towards, Some(start + i));
-            }
+            times[i] = time_for(outward[i] * g[i], -outward[i] * slope[i], noise, first);
+        }
+        if let (when, Some(a)) = least(times, first) {
+            (first, row) = (when, Some(start + a));
         }
     }
     (first, row)
@@ -271,6 +304,7 @@ pub fn walk(t: &Tableau, point: &mut Point, change: &Change, max_events: i64) ->
     let mut changed = Changed { rows: Vec::with_capacity(WIDTH), place: vec![None; w], block: [[0.0; WIDTH]; WIDTH] };
     let mut small = Factors { matrix: [[0.0; WIDTH]; WIDTH], pivots: [0; WIDTH] };
     let (mut rate, mut answer, mut outward, mut speed) = (vec![0.0; w], vec![0.0; w], vec![0.0; w], vec![0.0; w]);
+    let mut times = vec![0.0; w];
     let (mut free, mut moving) = (Vec::with_capacity(w), Vec::new());
     let lo_end: Vec<f64> = (0..w).map(|i| point.lo[i] + change.lo[i]).collect();
     let hi_end: Vec<f64> = (0..w).map(|i| point.hi[i] + change.hi[i]).collect();
@@ -347,15 +381,12 @@ pub fn walk(t: &Tableau, point: &mut Point, change: &Change, max_events: i64) ->
             scale += speed[a].abs() * t.diagonal[i];
         }
 
-        let (mut when, mut row) = first_bound_event(point.g, &rate, &outward, 1e-13 * scale, remaining);
-        let mut place = None;
-        for (a, &i) in free.iter().enumerate() {
-            let (beta, lo, hi) = (point.beta[i], point.lo[i], point.hi[i]);
-            for (closing, room) in [(speed[a] - change.hi[i], hi - beta), (change.lo[i] - speed[a], beta - lo)] {
-                if closing > 0.0 && room < closing * when {
-                    (when, row, place) = (larger(room / closing, 0.0), Some(i), Some(a));
-                }
-            }
+        let (until, mut place) = first_free_event(point, change, &free, &speed, remaining, &mut times);
+        let (when, mut row) = first_bound_event(point.g, &rate, &outward, 1e-13 * scale, until, &mut times);
+        if row.is_some() {
+            place = None;
+        } else {
+            row = place.map(|a| free[a]);
         }
 
         for (g, slope) in point.g.iter_mut().zip(&rate) {

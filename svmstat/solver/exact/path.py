@@ -18,6 +18,7 @@ import numpy as np
 
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
+from svmstat.solver.exact.events import first_bound_event, first_free_event, may_open, outward_sign
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 
@@ -120,33 +121,6 @@ def _direction(K, sums, free, drive, dsum, x, slope):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def _next_event(point, change, free, rates, slope, noise, remaining):
-    """The first event within ``remaining``: its time, its row (−1 if none) and the row's place in M (−1 if bound)."""
-    beta, gradient, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
-    dlo, dhi = change.lo, change.hi
-    when = remaining
-    row = -1
-    place = -1
-    for i in range(beta.shape[0]):
-        outward = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
-        towards = -outward * slope[i]
-        if towards > noise and outward * gradient[i] < towards * when and (hi[i] > lo[i] or dhi[i] > dlo[i]):
-            when = max(outward * gradient[i] / towards, 0.0)
-            row = i
-    for a in range(free.size[0]):
-        i = free.members[a]
-        closing = rates[a] - dhi[i]
-        if closing > 0.0 and hi[i] - beta[i] < closing * when:
-            when = max((hi[i] - beta[i]) / closing, 0.0)
-            row, place = i, a
-        closing = dlo[i] - rates[a]
-        if closing > 0.0 and beta[i] - lo[i] < closing * when:
-            when = max((beta[i] - lo[i]) / closing, 0.0)
-            row, place = i, a
-    return when, row, place
-
-
-@compiled(inside=True, fastmath=_FAST)
 def compensator(group, g, gradient, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
@@ -197,7 +171,8 @@ def move(K, sums, point, free, change, max_events):
     lo, hi, dlo, dhi = point.lo, point.hi, change.lo, change.hi
     n, lead, width = beta.shape[0], sums.target.shape[0], free.inverse.shape[0]
     border, z, x = np.empty(width), np.empty(width), np.zeros(width)
-    drive, slope = np.empty(n), np.empty(n)
+    drive, slope, times = np.empty(n), np.empty(n), np.empty(n)
+    outward, opens = np.empty(n), np.empty(n, np.bool_)
     moving = np.empty(n, np.int64)
     rates = np.empty(n)
     n_moving = np.int64(0)
@@ -209,6 +184,8 @@ def move(K, sums, point, free, change, max_events):
     for i in range(n):
         drive[i] = -change.s[i]
         lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
+        opens[i] = may_open(i, point, change)
+        outward[i] = outward_sign(status[i], opens[i])
         if dlo[i] != 0.0 or dhi[i] != 0.0:
             moving[n_moving] = i
             rates[n_moving] = bound_rate(i, status, dlo, dhi)
@@ -238,7 +215,7 @@ def move(K, sums, point, free, change, max_events):
                     gradient[i] -= shift
             _drives(K, group, drive, dsum, j, -bound_rate(j, status, dlo, dhi))
             enter(K, sums, point, free, j, 1.0, border, z)
-            gradient[j] = 0.0
+            gradient[j], outward[j] = 0.0, 0.0
             events += 1
             continue
         m = free.size[0]
@@ -255,7 +232,12 @@ def move(K, sums, point, free, change, max_events):
             i = free.members[a]
             scale += abs(x[a + lead]) * abs(K[i, i])
             slope[i] = 0.0
-        when, row, place = _next_event(point, change, free, x[lead:], slope, 1e-13 * scale, remaining)
+        when, place = first_free_event(point, change, free.members, m, x[lead:], remaining, times)
+        when, row = first_bound_event(gradient, slope, outward, 1e-13 * scale, when, times)
+        if row >= 0:
+            place = -1
+        elif place >= 0:
+            row = free.members[place]
 
         for i in range(n):
             gradient[i] += when * slope[i]
@@ -281,8 +263,10 @@ def move(K, sums, point, free, change, max_events):
             if status[row] == FREE:  # only if something is not a number; M must not hold a row twice
                 return UNSTABLE, events
             gradient[row] = 0.0
-            inward = 1.0 if status[row] == AT_LOWER else -1.0
+            inward = outward[row]
             _drives(K, group, drive, dsum, row, -bound_rate(row, status, dlo, dhi))
             gone = enter(K, sums, point, free, row, inward, border, z)
+        outward[row] = outward_sign(status[row], opens[row])
         if gone >= 0:
+            outward[gone] = outward_sign(status[gone], opens[gone])
             _drives(K, group, drive, dsum, gone, bound_rate(gone, status, dlo, dhi))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from svmstat._tools.compiled import clear, compiled
 from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
+from svmstat.solver.exact.events import first_bound_event, first_free_event, may_open, outward_sign
 from svmstat.solver.exact.path import (
     ARRIVED,
     BASIS_FULL,
@@ -31,7 +32,7 @@ from svmstat.solver.exact.path import (
 )
 from svmstat.solver.gram import Floats, Rows, combine, combine_first
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis, Solution
+from svmstat.solver.solution import FREE, Basis, Solution
 
 _SHARE = 0.5
 """Of the memory that a kernel matrix may take, what a tableau may."""
@@ -43,7 +44,6 @@ _NEAR = 0.5
 """Beyond, rows that are no support vectors take part if their |g| is smaller, the nearest of them if they are many."""
 
 _MOST_CHANGES = 64
-_BLOCK = 64
 
 _FAST = {"nnan", "nsz"}
 
@@ -216,64 +216,6 @@ def _change_side(i, T, side, changed, e, where, block):
     return last
 
 
-@compiled(inside=True, fastmath=_FAST)
-def _time_for(room, pace, noise, never):
-    """How long a room (≥ 0 but for rounding) lasts at a pace; ``never`` where that is no more than noise.
-
-    Without a branch, so that a processor does many at a time.
-    """
-    shrinks = pace > noise
-    return (max(room, 0.0) if shrinks else never) / (pace if shrinks else 1.0)
-
-
-@compiled(inside=True)
-def _least(times, size, before):
-    """The least of the first ``size`` times that is less than ``before``: (time, place), place −1 if none."""
-    least, place = before, -1
-    for a in range(size):
-        if times[a] < least:
-            least, place = times[a], a
-    return least, place
-
-
-@compiled(inside=True, fastmath=_FAST)
-def _first_free_event(point, change, free, n_free, speed, when, times):
-    """The first free row that meets a bound before ``when``: (time, place in ``free``), place −1 if none."""
-    beta, lo, hi = point.beta, point.lo, point.hi
-    dlo, dhi = change.lo, change.hi
-    for a in range(n_free):
-        i = np.uintp(free[a])
-        above = _time_for(hi[i] - beta[i], speed[a] - dhi[i], 0.0, when)
-        below = _time_for(beta[i] - lo[i], dlo[i] - speed[a], 0.0, when)
-        times[a] = min(above, below)
-    return _least(times, n_free, when)
-
-
-@compiled(inside=True, fastmath=_FAST)
-def _first_bound_event(g, slope, outward, noise, when, times):
-    """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
-
-    ``outward`` (w,) is the sign of g that keeps a bound row where it is, 0 for rows that cannot enter. Of most blocks
-    of rows none is earlier than one of a block before, which is seen without a division.
-    """
-    w = g.shape[0]
-    first, row = when, -1
-    for start in range(0, w, _BLOCK):
-        size = min(_BLOCK, w - start)
-        earlier = False
-        for a in range(size):
-            i = np.uintp(start + a)
-            earlier |= max(outward[i] * g[i], 0.0) < -outward[i] * slope[i] * first
-        if earlier:
-            for a in range(size):
-                i = np.uintp(start + a)
-                times[a] = _time_for(outward[i] * g[i], -outward[i] * slope[i], noise, first)
-            first, place = _least(times, size, first)
-            if place >= 0:
-                row = start + place
-    return first, row
-
-
 @compiled(inside=True)
 def _drop(i, free, n_free):
     """Take row i from the list of free rows; returns their new number."""
@@ -297,7 +239,7 @@ def walk(tableau, point, change, max_events):
     changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
     small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
     block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
-    rate, answer, outward = np.empty(w), np.empty(w), np.zeros(w)
+    rate, answer, outward = np.empty(w), np.empty(w), np.empty(w)
     lo_end, hi_end = np.empty(w), np.empty(w)
     free, speed, times = np.empty(w, np.int64), np.empty(w), np.empty(w)
     e, n_free, n_moving = np.int64(0), np.int64(0), np.int64(0)
@@ -314,8 +256,7 @@ def walk(tableau, point, change, max_events):
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
             e = _change_side(i, T, side, changed, e, where, block)
-        if hi[i] > lo[i] or dhi[i] > dlo[i]:
-            outward[i] = 1.0 if status[i] == AT_LOWER else -1.0 if status[i] == AT_UPPER else 0.0
+        outward[i] = outward_sign(status[i], may_open(i, point, change))
     rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
     coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
     v = np.empty(_MOST_CHANGES + 2)
@@ -370,8 +311,8 @@ def walk(tableau, point, change, max_events):
             rate[free[a]] = 0.0
             scale += abs(speed[a]) * diagonal[free[a]]
 
-        when, place = _first_free_event(point, change, free, n_free, speed, remaining, times)
-        when, row = _first_bound_event(g, rate, outward, 1e-13 * scale, when, times)
+        when, place = first_free_event(point, change, free, n_free, speed, remaining, times)
+        when, row = first_bound_event(g, rate, outward, 1e-13 * scale, when, times)
         if row >= 0:
             place = -1
         elif place >= 0:
