@@ -97,7 +97,9 @@ def test_the_null_forecasts_by_the_other_rows():
     null = np.exp(predictive.null_log_likelihoods(codes, w, left_out=True))
     np.testing.assert_allclose(null, [2.5 / 4.5, 2.5 / 4.5, 3.0 / 5.0, 1.0 / 4.5, 1.0 / 4.5])
     np.testing.assert_allclose(np.exp(predictive.null_log_likelihoods(codes, w, left_out=False))[3], 2.0 / 5.5)
-    assert np.isnan(predictive.null_log_likelihoods(np.array([0, 0, 1]), np.ones(3), left_out=True)).tolist()[2]
+    for weight in (1.0, 1e20):
+        null = predictive.null_log_likelihoods(np.array([0, 0, 1]), np.array([1.0, weight, 1.0]), left_out=True)
+        assert np.isnan(null).tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ def outward_sign(status, may_enter):
 
 
 @compiled(inside=True)
-def may_open(i, point, change):
-    """Whether there is, or will be, room between the bounds of row i."""
-    return point.hi[i] > point.lo[i] or change.hi[i] > change.lo[i]
+def may_open(lo, hi, dlo, dhi):
+    """Whether there is, or will be, room between the bounds of a row."""
+    return hi > lo or dhi > dlo
 
 
 @compiled(inside=True, fastmath=_FAST)

@@ -184,7 +184,7 @@ def move(K, sums, point, free, change, max_events):
     for i in range(n):
         drive[i] = -change.s[i]
         lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
-        opens[i] = may_open(i, point, change)
+        opens[i] = may_open(lo[i], hi[i], dlo[i], dhi[i])
         outward[i] = outward_sign(status[i], opens[i])
         if dlo[i] != 0.0 or dhi[i] != 0.0:
             moving[n_moving] = i

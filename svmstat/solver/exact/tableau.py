@@ -256,7 +256,7 @@ def walk(tableau, point, change, max_events):
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
             e = _change_side(i, T, side, changed, e, where, block)
-        outward[i] = outward_sign(status[i], may_open(i, point, change))
+        outward[i] = outward_sign(status[i], may_open(lo[i], hi[i], dlo[i], dhi[i]))
     rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
     coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
     v = np.empty(_MOST_CHANGES + 2)
