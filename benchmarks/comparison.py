@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from scipy.special import expit
+from scipy.stats import binomtest
 
+from benchmarks.known import row
 from svmstat import compare, svm
 
 SIZES, SAMPLES, REPEATS, FRESH = (100, 200), 40, 2, 4000
@@ -75,4 +77,45 @@ def rows(quick):
                             "rmse": float(np.sqrt(np.mean((value - true) ** 2))),
                         }
                     )
+    return found
+
+
+RIVALS = {
+    "one of two equal columns each": (lambda X: 1.2 * X[:, 0] + 1.2 * X[:, 1], ("y ~ x0", "y ~ x1")),
+    "a column of noise each": (lambda X: 1.5 * X[:, 0], ("y ~ x0 + x2", "y ~ x0 + x3")),
+    "no association": (lambda X: 0.0 * X[:, 0], ("y ~ x0", "y ~ x1")),
+}
+"""The logit at X (m, 4), and two formulas whose fits err equally often, since columns may be exchanged."""
+HELD_OUT = {"leave-one-out": None, "10 folds": 10}
+
+
+def errors(quick):
+    """The size of McNemar's test at 0.05: of all p-values; how often one is printed, and the size of these."""
+    samples, found = 8 if quick else 400, []
+    for design_name, (logit, formulas) in RIVALS.items():
+        for kernel in ("linear", "rbf"):
+            for n in SIZES:
+                work = (joblib.delayed(both_errors)(logit, formulas, kernel, n, seed) for seed in range(samples))
+                values = np.array(joblib.Parallel(n_jobs=-1)(work))
+                for how, (each, every) in zip(HELD_OUT, values.transpose(1, 2, 0), strict=True):
+                    where, printed = ("mcnemar", f"{design_name}, {kernel}, {how}", n), each[~np.isnan(each)]
+                    found.append(row(*where, "any p <= 0.05", None, every <= 0.05))
+                    found.append(row(*where, "p is printed", None, ~np.isnan(each)))
+                    if len(printed) > 1:
+                        found.append(row(*where, "printed p <= 0.05", 0.05, printed <= 0.05))
+    return found
+
+
+def both_errors(logit, formulas, kernel, n, seed):
+    """Of a sample the p-value that is printed, NaN where there is none, and what it would be; for both HELD_OUT."""
+    rng = np.random.default_rng([31, n, seed])
+    X = rng.normal(size=(n, 4))
+    data = pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"]).assign(y=(rng.random(n) < expit(logit(X))).astype(int))
+    one, other = (svm(formula, data, kernel=kernel) for formula in formulas)
+    found = []
+    for folds in HELD_OUT.values():
+        both = compare(one, other, folds=folds, rng=seed)
+        first, second = (each.error.to_numpy() for each in both.evidence)
+        only = int((first > second).sum()), int((second > first).sum())
+        found.append((both.table["mcnemar"].iloc[1], binomtest(only[0], sum(only)).pvalue if sum(only) else 1.0))
     return found

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
 from benchmarks.known import TRUTHS, row
 from svmstat import svm
@@ -29,6 +30,9 @@ NESTED = {
 }
 """Formulas, a term whose columns tell partly what the others tell, and the one column on which the response depends."""
 
+RARE = (10, 20, 40)
+"""Events of 200 rows, on average."""
+
 
 def rows(quick):
     found = []
@@ -49,6 +53,31 @@ def rows(quick):
             every = [nested_pvalue((s, n), n, *design) for s in range(4 if quick else samples)]
             found.append(row("terms", f"nested, {name}", n, "size", LEVEL, np.array(every) < LEVEL))
     return found
+
+
+def rare(quick):
+    """The size with few events: x is noise beside a predictor that matters."""
+    found = []
+    for events in RARE:
+        for kernel in ("linear", "rbf"):
+            for name, of in (
+                ("a number", np.asarray),
+                ("a factor", lambda x: np.array(list("uvw"))[np.digitize(x, [-0.4, 0.4])]),
+            ):
+                every = [rare_pvalue((s, events), events, of, kernel) for s in range(4 if quick else SAMPLES[200])]
+                design = f"{events} events of 200 rows, {name}, {kernel}"
+                found.append(row("terms", design, 200, "size", LEVEL, np.array(every) < LEVEL))
+    return found
+
+
+def rare_pvalue(seed, events, of, kernel):
+    """Of x, in a sample with so many events on average; NaN, which is no rejection, where there is no test."""
+    rng = np.random.default_rng([*seed, 37])
+    a, x = rng.normal(size=(2, 200))
+    eta = a - a.mean()
+    shift = brentq(lambda b: (1.0 / (1.0 + np.exp(-eta - b))).sum() - events, -20.0, 20.0)
+    y = rng.uniform(size=200) < 1.0 / (1.0 + np.exp(-eta - shift))
+    return tested("y ~ a + x", pd.DataFrame({"a": a, "x": of(x), "y": y}), "x", kernel=kernel)
 
 
 def nested_pvalue(seed, n, formula, term, column):

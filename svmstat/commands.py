@@ -327,7 +327,8 @@ def _read(name: str) -> pd.DataFrame:
         raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
     except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        raise SvmstatError(f"{name!r} cannot be read: {reason}") from error
+        hint = "; it must be in UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+        raise SvmstatError(f"{name!r} cannot be read: {reason}{hint}") from error
 
 
 def _is_parquet(path: Path) -> bool:

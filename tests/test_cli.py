@@ -186,6 +186,13 @@ def test_files_that_cannot_be_read(calls, tmp_path, monkeypatch, capsys, name, c
     assert not calls
 
 
+def test_letters_in_another_encoding(calls, tmp_path, capsys):
+    (tmp_path / "d.csv").write_bytes("y,x\nja,ä\n".encode("latin-1"))
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "d.csv")]) == 2
+    assert capsys.readouterr().err.endswith("; it must be in UTF-8\n")
+    assert not calls
+
+
 def test_parquet_without_pyarrow(calls, tmp_path, monkeypatch, capsys):
     def read_parquet(path):
         raise ImportError("Unable to find a usable engine")

@@ -185,6 +185,13 @@ def _default_name(model: Any) -> str:
             f"the classifier {type(model).__name__} has no rows to be fitted to: give it with formula and data, as "
             f"({type(model).__name__}(...), 'y ~ x1 + x2', data)."
         )
+    if isinstance(model, tuple):
+        raise ArgumentTypeError(
+            f"a tuple of {len(model)} is no model that can be compared: it must be a classifier of scikit-learn with "
+            "predict_proba, a formula and data, as (RandomForestClassifier(), 'y ~ x1 + x2', data)."
+        )
+    if isinstance(getattr(model, "best", None), SVMResults):
+        raise ArgumentTypeError(f"a {type(model).__name__} is no model that can be compared: give its .best.")
     raise ArgumentTypeError(
         f"an object of type {type(model).__name__} is no model that can be compared: give a fit by svm(), results of "
         f"statsmodels ({regressions.KINDS}), or a classifier with predict_proba, formula and data."

@@ -315,10 +315,9 @@ class Effects(Printed):
             "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
-            NO_BAND if first.band is None else NOTE,
+            NO_BAND if first.band is None else "lower and upper are in the printouts of single effects, result[name].",
         )
-        right = () if first.band is None else first.band.entries
-        block = Block(left=(Entry("Rows averaged over", len(first.weights), "count"),), right=right)
+        block = Block(wide=(Entry("Rows averaged over", len(first.weights), "count"),))
         warnings = () if first.band is None else first.band.warnings
         return Summary(f"Effects on {first.outcome.name}", (block, table), notes, warnings)
 

@@ -20,6 +20,7 @@ from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.lines import cut
 from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.influences import MEASURES, Influences, Largest
 
@@ -393,28 +394,27 @@ class InfluenceResult(Printed):
     def summary(self, level: float = 0.95) -> Summary:
         """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope of a level if it has been computed."""
         m, index = self.measures, self.index
-        known = self._shown
+        known, lost = self._shown, self.loo.what_failed()
         order = np.argsort(-np.where(known, m.delta_deviance, -np.inf), kind="stable")[:_TOP]
         block = Block(
             left=(Entry(f"{self._what.capitalize()} left out", int(known.sum()), "count"),),
-            right=(Entry("Correlation with own", self._like_own(), "share"),),
+            right=(Entry("Correlation with own", or_none(self._like_own()), "share"),),
         )
         largest = Table(
             headers=tuple(_PRINTED.values()),
             index=tuple(map(str, index[order])),
-            cells=tuple(tuple(float(getattr(m, name)[k]) for name in MEASURES) for k in order),
+            cells=tuple(tuple(or_none(float(getattr(m, name)[k])) for name in MEASURES) for k in order),
             styles=("share",) * len(MEASURES),
             title=f"{self._what.capitalize()} of largest delta D",
         )
         if self.grouped:
-            return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE))
+            return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE), lost)
         title = "Influence of single rows"
         if self.has_envelope:
             note = ENVELOPE_NOTE.format(level=percent(level), raised=self._known.how_raised)
-            return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note))
-        return Summary(
-            title, (block, largest), (*self.notes, f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME)
-        )
+            return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note), lost)
+        last = f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME
+        return Summary(title, (block, largest), (*self.notes, last), lost)
 
     @property
     def notes(self) -> tuple[str, ...]:

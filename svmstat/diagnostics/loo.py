@@ -144,7 +144,7 @@ class LooResult(Printed, Evidence):
         """Leave-one-out error minus apparent error."""
         return self.error_rate - self.apparent_error
 
-    def _of_failures(self) -> tuple[str, ...]:
+    def what_failed(self) -> tuple[str, ...]:
         """How many rows have no numbers, and how many have some that are not exact."""
         lost = self.failed & (self.arrays.winner < 0)
         found = []
@@ -162,7 +162,7 @@ class LooResult(Printed, Evidence):
 
     def summary(self) -> Summary:
         """Score, errors, ranking and calibration of the rows by the fits without them, and what went wrong."""
-        warnings = self._of_failures()
+        warnings = self.what_failed()
         errors = Block(
             left=(
                 *([] if self.groups is None else [Entry("Groups left out", self._n_groups, "count")]),

@@ -39,6 +39,9 @@ _HELD_OUT = (
     "0.76 to 0.98 of samples of 100 to 634 rows, in 0.74 to 0.88 of 50: least for flexible kernels and columns of "
     "noise."
 )
+FEW_OF_A_LEVEL = 30
+"""Rows of a level; with fewer numbers of held-out rows are noisy."""
+
 _RANKS = "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200."
 _NO_RANKS = (
     "AUC, errors, sensitivity and specificity of pooled values hang on more than the predictors where these tell "
@@ -92,16 +95,21 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
 
 def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
-    if not (held_out.how.startswith("leave-one") and _tells_little(held_out)):
+    if not hang_on_the_intercept(held_out):
         return _RANKS
     grouped = held_out.units is not None and held_out.units.grouped
     return _NO_RANKS.format(one="a group" if grouped else "a row")
 
 
-def _tells_little(held_out: Evidence) -> bool:
-    """Whether there is no signal to be seen, or a weak one that ranks some level the wrong way."""
+def hang_on_the_intercept(held_out: Evidence) -> bool:
+    """Whether AUC and errors may say more of the intercept of fits without a row than of the predictors.
+
+    That is where rows or groups are left out one by one, and there is no signal to be seen, or a weak one that ranks
+    some level the wrong way.
+    """
     found, se = held_out.rsquared, held_out.rsquared_se
-    return found <= 0.0 or (found <= 2.0 * se and bool(np.min(held_out.auc) < 0.5))
+    tells_little = found <= 0.0 or (found <= 2.0 * se and bool(np.min(held_out.auc) < 0.5))
+    return held_out.how.startswith("leave-one") and tells_little
 
 
 def _of_line(held_out: Evidence) -> str:

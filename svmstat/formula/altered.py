@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import ended, nearest, refuse
@@ -107,7 +108,7 @@ class AlteredRows:
             If the right side of the formula reads no such column.
         """
         design = self.frame.design
-        if not isinstance(name, Hashable) or name not in design.predictors:
+        if not is_hashable(name) or name not in design.predictors:
             read = design.columns_of.get(name) if isinstance(name, str) else None
             listed = ", ".join(map(repr, design.predictors))
             hint = f"; the term {name!r} reads {', '.join(map(repr, read))}" if read else ""
@@ -175,7 +176,12 @@ def check_inside(argument: str, variable: Variable, values: Sequence[float]) -> 
     ArgumentError
         For another one, or none.
     """
-    numbers = np.asarray(values, float)
+    try:
+        numbers = np.asarray(values, float)
+    except (ValueError, TypeError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1:
+        raise refuse(argument, values, "numbers")
     low, high = float(variable.values.min()), float(variable.values.max())
     outside = numbers[~((numbers >= low) & (numbers <= high))]
     if len(outside) or not len(numbers):

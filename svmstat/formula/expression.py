@@ -153,7 +153,7 @@ class Expression:
 def explain(error: BaseException) -> str:
     """What went wrong in the user's code, with advice where the cause is a common one."""
     if "truth value" in str(error) and "ambiguous" in str(error):
-        return "join conditions by & and |, negate by ~, each in its own parentheses"
+        return "join conditions by & and |, negate by ~, each in its own parentheses; np.isin(x, [...]) asks row by row"
     if "outside the outermost knots" in str(error):
         return "outside the knots; lower_bound= and upper_bound= set how far the spline reaches"
     return f"{type(error).__name__}: {error}"

@@ -13,6 +13,7 @@ from patsy import PatsyError
 from patsy.desc import INTERCEPT, EvalFactor, IntermediateExpr, Term
 from patsy.parse_formula import parse_formula
 
+from svmstat._tools.checks import ended
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.functions import COUNTS
 from svmstat.formula.names import NO_NAME, column_named, read_names
@@ -78,7 +79,7 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
         response = _response(TermReader().eval(tree.args[0]), text)
         used = frozenset(_names(response).values)
         others = [name for name in columns if name not in used]
-        right = DotReader(lambda dot: _all_columns(others, dot)).eval(tree.args[1])
+        right = DotReader(lambda dot: _all_columns(others, dot), used).eval(tree.args[1])
     except PatsyError as error:
         raise syntax_error(error, text) from error
     terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)
@@ -169,4 +170,4 @@ def syntax_error(error: PatsyError, text: str) -> FormulaError:
     place = error.origin
     shown = marked(place.code, place.start, place.end) if place is not None else f"    {text}"
     message = NO_POWER if "'^" in error.message else error.message
-    return FormulaError(f"The formula cannot be read: {message}.\n{shown}")
+    return FormulaError(f"{ended(f'The formula cannot be read: {message}')}\n{shown}")

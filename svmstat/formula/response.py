@@ -182,7 +182,8 @@ def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[
     if len(found) > 2 and (len(found) > MOST_NUMBERS or (found != np.round(found)).any()):
         middle = f"{np.median(value.data[counted, 0]):.6g}"
         raise DataError(
-            f"The response {name!r} is a number of {len(found)} distinct values, {_shown(found.tolist())}: "
+            f"The response {name!r} is a number of {len(found)} distinct values, "
+            f"{_shown(found.astype(int).tolist() if whole else found.tolist())}: "
             f'make it two classes by a comparison, as in "{name} > {middle} ~ ...".'
         )
     return tuple(int(number) if whole else number for number in found.tolist())

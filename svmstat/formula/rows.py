@@ -165,6 +165,13 @@ def _booleans(subset: object, index: pd.Index) -> np.ndarray:
     return booleans.to_numpy(dtype=bool, na_value=False)
 
 
+def _array(name: str, values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ArgumentError(f"{name} has entries of several lengths: it must be one value for each row.") from error
+
+
 def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
     """One value for each row of the data, as a series."""
     if isinstance(values, pd.DataFrame | Mapping | set | frozenset) or not hasattr(values, "__len__"):
@@ -179,10 +186,11 @@ def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
         series = values
     else:
         typed = isinstance(values, pd.api.extensions.ExtensionArray | pd.Index)
-        array = values if typed else np.asarray(values)
+        array = values if typed else _array(name, values)
         if array.ndim != 1:
             raise ArgumentError(f"{name} has the shape {array.shape}: it must be one value for each row.")
         series = pd.Series(array)
     if len(series) != len(index):
-        raise ArgumentError(f"{name} has {len(series)} values for {len(index)} rows of data.")
+        values_of = "1 value" if len(series) == 1 else f"{len(series)} values"
+        raise ArgumentError(f"{name} has {values_of} for {len(index)} rows of data.")
     return series

@@ -4,12 +4,15 @@ Recursion would go as deep as a sum has terms, and Python refuses beyond a few h
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from math import comb
 
 from patsy import PatsyError
 from patsy.desc import EvalFactor, Evaluator, IntermediateExpr, Term
 from patsy.infix_parser import ParseNode
+
+from svmstat._tools.checks import nearest
+from svmstat.formula.names import read_names
 
 # (a + b + …)**k and a*b*c*… multiply: beyond this many terms no design could be made of them.
 MOST_TERMS = 100_000
@@ -42,6 +45,10 @@ class TermReader(Evaluator):
                 self._found[id(waiting.pop())] = super().eval(node, require_evalexpr)
         return self._found[id(tree)]
 
+    def take_away(self, term: Term, terms: dict[Term, None], part: ParseNode) -> None:  # noqa: ARG002  for others
+        """Take a term of the ``part`` behind a minus away from those before it, if it is there."""
+        terms.pop(term, None)
+
     def _check_number(self, node: ParseNode) -> None:
         counts = [len(self._found[id(part)].terms) for part in _parts(node)]
         match node.type, counts:
@@ -58,10 +65,14 @@ class TermReader(Evaluator):
 
 
 class DotReader(TermReader):
-    """In which a lone ``.`` stands for some terms, made from its node."""
+    """In which a lone ``.`` stands for some terms, made from its node, and what is taken away must be there.
 
-    def __init__(self, dot: Callable[[ParseNode], list[Term]]) -> None:
+    ``Q("x")`` and ``Q('x')`` are ``x`` there; names that are ``elsewhere``, in the response, need not be.
+    """
+
+    def __init__(self, dot: Callable[[ParseNode], list[Term]], elsewhere: Collection[Hashable] = ()) -> None:
         super().__init__()
+        self._elsewhere = elsewhere
 
         def python_expression(_: TermReader, node: ParseNode) -> IntermediateExpr:
             code = node.token.extra
@@ -71,6 +82,32 @@ class DotReader(TermReader):
             return IntermediateExpr(False, None, False, terms)
 
         self.add_op("PYTHON_EXPR", 0, python_expression)
+
+    def take_away(self, term: Term, terms: dict[Term, None], part: ParseNode) -> None:
+        """The same, refused if the term is not there."""
+        if term in terms:
+            del terms[term]
+            return
+        meant, codes = _meaning(term), [":".join(factor.code for factor in each.factors) for each in terms]
+        same = [each for each in terms if _meaning(each) == meant]
+        if not same and not meant <= {(True, name) for name in self._elsewhere}:
+            code = ":".join(factor.code for factor in term.factors)
+            raise PatsyError(f"{code!r} is taken away, and is no term before that{nearest(code, codes)}", part)
+        for each in same:
+            del terms[each]
+
+
+def _meaning(term: Term) -> frozenset[tuple[bool, Hashable]]:
+    """Of each factor whether it is nothing but the name of a column, and that name or else the code."""
+    return frozenset(_column_or_code(factor.code) for factor in term.factors)
+
+
+def _column_or_code(code: str) -> tuple[bool, Hashable]:
+    try:
+        names = read_names(code)
+    except (SyntaxError, RecursionError, MemoryError):  # told where the names are read
+        return False, code
+    return (True, names.values[0]) if names.alone else (False, code)
 
 
 def _instead_of(code: str) -> str | None:
@@ -111,7 +148,7 @@ def _operands(tree: ParseNode) -> list[tuple[str, ParseNode]]:
     return [("+", tree), *reversed(found)]
 
 
-def _sum(reader: Evaluator, tree: ParseNode) -> IntermediateExpr:
+def _sum(reader: TermReader, tree: ParseNode) -> IntermediateExpr:
     """a + b − c … as patsy reads it, pair by pair from the left."""
     terms, intercept = dict[Term, None](), None
     for sign, part in _operands(tree):
@@ -120,7 +157,7 @@ def _sum(reader: Evaluator, tree: ParseNode) -> IntermediateExpr:
             if sign == "+":
                 terms.setdefault(term)
             else:
-                terms.pop(term, None)
+                reader.take_away(term, terms, part)
         if part.type == "ZERO":
             intercept = part.origin if sign == "-" else None
         elif value.intercept:

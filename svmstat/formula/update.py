@@ -1,5 +1,7 @@
 """The formula of one model made from that of another, as ``update`` of R does it."""
 
+from collections.abc import Collection
+
 from patsy import PatsyError
 from patsy.desc import INTERCEPT, Term
 from patsy.infix_parser import ParseNode
@@ -47,7 +49,8 @@ def update_formula(formula: str, change: str) -> str:
     try:
         *new_left, new_right = parse_formula(text).args
         response = _side(new_left[0] if new_left else left, _side(left))
-        found = _side(new_right, _side(right))
+        of_response = {factor.code for term in response for factor in term.factors}
+        found = _side(new_right, _side(right), of_response)
     except PatsyError as error:
         raise syntax_error(error, text) from error
     terms = [_code(term) for term in found if term != INTERCEPT]
@@ -58,9 +61,9 @@ def update_formula(formula: str, change: str) -> str:
     return kind(parse(found_text, ()).text)
 
 
-def _side(tree: ParseNode, old: list[Term] | None = None) -> list[Term]:
-    """The terms of one side of a formula, ``.`` being the ``old`` ones."""
-    reader = TermReader() if old is None else DotReader(lambda _: old)
+def _side(tree: ParseNode, old: list[Term] | None = None, elsewhere: Collection[str] = ()) -> list[Term]:
+    """The terms of one side of a formula, ``.`` being the ``old`` ones; names ``elsewhere`` may be taken away too."""
+    reader = TermReader() if old is None else DotReader(lambda _: old, elsewhere)
     return list(reader.eval(tree).terms)
 
 

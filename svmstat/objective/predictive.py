@@ -68,6 +68,18 @@ def score(log_likelihood: Floats, weights: Floats, units: Units | None = None) -
     return Estimate(-2.0 * float(weights @ log_likelihood), 2.0 * float(se))
 
 
+def score_difference(log_likelihood: Floats, other: Floats, weights: Floats, units: Units | None = None) -> Estimate:
+    """The `score` of rows (n,) minus that of another forecast of the same rows, paired; no rows differ by rounding.
+
+    Examples
+    --------
+    >>> score_difference(np.log([0.5, 0.5]), np.log([0.25, 0.5]), np.ones(2)).value  # −2 log 2
+    -1.3862943611198906
+    """
+    each = log_likelihood - other
+    return score(np.where(np.abs(each) <= _ROUNDING, 0.0, each), weights, units)
+
+
 def rsquared(log_likelihood: Floats, null: Floats, weights: Floats, units: Units | None = None) -> Estimate:
     """1 − Σ w log π / Σ w log π₀ for the null's log π₀ (n,); the standard error by the delta method.
 

@@ -50,14 +50,14 @@ def calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
     yield figure(
         lambda ax: reliability.plot(ax=ax),
         size,
-        "Reliability diagram of the leave-one-out probabilities",
-        f"Leave-one-out probabilities of {_predicted(fit)} against their isotonic recalibration.",
+        f"Reliability diagram of the {loo.how} probabilities",
+        f"{loo.how.capitalize()} probabilities of {_predicted(fit)} against their isotonic recalibration.",
     )
     yield figure(
         lambda ax: loo.plot_calibration(ax=ax),
         size,
-        "Calibration plot of the leave-one-out probabilities",
-        f"Leave-one-out probabilities of {_predicted(fit)} against how often it was observed. "
+        f"Calibration plot of the {loo.how} probabilities",
+        f"{loo.how.capitalize()} probabilities of {_predicted(fit)} against how often it was observed. "
         "Calibrated probabilities lie on the diagonal.",
     )
 

@@ -34,7 +34,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     by_chance = influence.has_envelope
     if by_chance:
         above = influence.beyond(level).any(axis=1).to_numpy()
-        yield paragraph(f"{_lying(above)} above an envelope of {percent(level)}.")
+        yield paragraph(f"{_lying(above, influence)} above an envelope of {percent(level)}.")
         yield f'<div class="influence">{influence.summary(level).as_html()}</div>'
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
@@ -47,8 +47,8 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
         yield from map(paragraph, influence.notes)
         yield paragraph(
-            f"The weights are no numbers of copies, so that no envelope can be drawn: {_lying(above)} above the "
-            f"{percent(level)} point of χ²(1) [003], which is no reference for the largest of all rows."
+            f"The weights are no numbers of copies, so that no envelope can be drawn: {_lying(above, influence)} above "
+            f"the {percent(level)} point of χ²(1) [003], which is no reference for the largest of all rows."
         )
     yield figure(
         lambda ax: influence.plot_index(level=level, reference="envelope" if by_chance else "chi2", ax=ax),
@@ -60,10 +60,10 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         yield from _rows_above(fit, influence, np.flatnonzero(above))
 
 
-def _lying(above: Any) -> str:
-    """How many rows of all lie somewhere (n,), in words."""
+def _lying(above: Any, influence: InfluenceResult) -> str:
+    """How many of the rows that count lie somewhere (n,), in words."""
     count = int(above.sum())
-    return f"{counted_rows(count)} of {len(above)} {'lies' if count == 1 else 'lie'}"
+    return f"{counted_rows(count)} of {np.count_nonzero(influence.loo.weights > 0)} {'lies' if count == 1 else 'lie'}"
 
 
 def _of_groups(influence: InfluenceResult) -> Iterator[str]:

@@ -107,7 +107,8 @@ class PathResult:
 
     def __repr__(self) -> str:
         least, most = self.C.min(), self.C.max()
-        return f"<PathResult: {len(self.C)} fits, C = {least:.4g} … {most:.4g}, n = {len(self.index)}>"
+        fits = "1 fit" if len(self.C) == 1 else f"{len(self.C)} fits"
+        return f"<PathResult: {fits}, C = {least:.4g} … {most:.4g}, n = {len(self.index)}>"
 
 
 def follow_costs(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, is_real, one_of, refuse, workers
@@ -181,19 +182,23 @@ class Explained(Uncertain):
         (values,) = means(predict, [wanted], n_jobs, progress)
         return _contrasts(Outcome(on, self.shape), rows, contrasts, values, level)
 
-    def _variables(self, x: Any) -> tuple[tuple[Variable, ...], AlteredRows]:
-        """The columns that are asked for, each of which varies; without any all, of which one does."""
+    def _refuse_given_kernel(self, needs: str) -> None:
+        """Refuse what looks at columns, for a fit that has none."""
         if isinstance(self.kernel, Precomputed):
             raise UnavailableError(
-                "effects need kernel values of altered rows, and a precomputed kernel has those of given rows only: "
+                f"{needs} kernel values of altered rows, and a precomputed kernel has those of given rows only: "
                 "use a kernel of the columns, or a function K(X, Z)."
             )
+
+    def _variables(self, x: Any) -> tuple[tuple[Variable, ...], AlteredRows]:
+        """The columns that are asked for, each of which varies; without any all, of which one does."""
+        self._refuse_given_kernel("effects need")
         rows = AlteredRows.of(self.frame)
         if x is None:
             return rows.variables(), rows
-        single = not isinstance(x, list | tuple) or x in self.frame.design.predictors
+        single = not isinstance(x, list | tuple) or (is_hashable(x) and x in self.frame.design.predictors)
         names = [x] if single else list(x)
-        if len(names) not in (1, 2) or len(set(names)) < len(names):
+        if len(names) not in (1, 2) or not all(map(is_hashable, names)) or len(set(names)) < len(names):
             raise refuse("x", x, "a column, two different ones for a map, or None for all of them")
         return tuple(check_varies("x", rows.variable("x", name)) for name in names), rows
 
@@ -267,7 +272,7 @@ def _grid(variables: tuple[Variable, ...], kind: str, grid: Any) -> tuple[np.nda
     """The values of the grid, or how many bins or steps it has."""
     if grid is None:
         return _BINS if len(variables) == 1 else _PAIR_BINS if kind == "ale" else _PAIR_STEPS
-    if np.ndim(grid) == 0:
+    if not np.iterable(grid):
         return at_least("grid", grid, 1 if len(variables) == 1 else 2)
     if kind == "ale" or len(variables) == 2 or variables[0].levels is not None:
         raise refuse("grid", grid, "an integer, except for 'pdp' and 'ice' of one column of numbers")

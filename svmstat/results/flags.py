@@ -8,13 +8,11 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
+from svmstat.diagnostics.worth import FEW_OF_A_LEVEL
 from svmstat.kernels import Kernel
 from svmstat.objective import predictive
 from svmstat.reporting.rendering.values import literal
 from svmstat.results.resampled import Resampled
-
-FEW = 30
-"""Rows of a level below which the held-out map of probabilities is noisy itself."""
 
 _ALIKE, _UNLIKE = 0.95, 0.05
 """Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
@@ -79,11 +77,11 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     if held_out is not None and fit.event is not None:
         yield from _undecided(fit, held_out)
     counts = _rows_of_levels(fit)
-    if counts.min() < FEW:
+    if counts.min() < FEW_OF_A_LEVEL:
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
         yield (
             f"Only {counts.min():.4g} {'row has' if counts.min() == 1 else 'rows have'} {fit.response_name} = "
-            f"{counts.idxmin()}: with fewer than {FEW} {kind} "
+            f"{counts.idxmin()}: with fewer than {FEW_OF_A_LEVEL} {kind} "
             "is noisy, and so are all numbers of held-out rows."
         )
     alone = fit.has_maps and fit.fitted_maps().own.any()
@@ -104,8 +102,7 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         many = len(fit.untuned) > 1
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
-            f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}. By the data: "
-            f"tune({'formula' if len(fit.formula) > _LONG else repr(fit.formula)}, data{_as_asked(fit)})."
+            f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}.{_by_the_data(fit)}"
         )
 
 
@@ -128,11 +125,14 @@ def _rows_of_levels(fit: Resampled) -> pd.Series:
     return pd.Series(np.bincount(codes, minlength=len(fit.classes)), index=fit.confusion.index)
 
 
-def _as_asked(fit: Resampled) -> str:
-    """What else the call of the fit says; a search that is to be of the same rows and machine says it too."""
+def _by_the_data(fit: Resampled) -> str:
+    """The search that would choose what was not chosen, of the same rows and machine; there is none for given nu."""
     given = getattr(getattr(fit, "call", None), "given", {})
-    left = {"formula", "data", "nu", *fit.untuned}
-    return "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
+    if "nu" in given:
+        return ""
+    formula, left = "formula" if len(fit.formula) > _LONG else repr(fit.formula), {"formula", "data", *fit.untuned}
+    told = "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
+    return f" By the data: tune({formula}, data{told})."
 
 
 def _told(value: object) -> str:

@@ -14,8 +14,9 @@ from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat._tools.near import TOO_FAR
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.influence import LEAST
-from svmstat.errors import DataError
+from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import AlteredRows, Variable
+from svmstat.kernels import Precomputed
 from svmstat.objective.residuals import Binned, binned
 from svmstat.reporting.plots import outlying_plot, region_plot, reliability_plot, residuals, surface_plot
 from svmstat.reporting.plots.style import SMALL, percent
@@ -103,7 +104,11 @@ class Pictured(Tested, Explained):
         ------
         DataError
             If no row can be held out.
+        UnavailableError
+            For a precomputed kernel.
         """
+        if isinstance(self.kernel, Precomputed):
+            raise UnavailableError("residuals over predictors need their columns; a precomputed kernel has none.")
         held, used = self._known()
         rows = AlteredRows.of(self.frame)
         known = used[self.frame.weights > 0]
@@ -154,7 +159,10 @@ class Pictured(Tested, Explained):
             For another column or value.
         DataError
             If the data do not have the rows of the fit.
+        UnavailableError
+            For a precomputed kernel.
         """
+        self._refuse_given_kernel("the surface needs")
         plain, draw = ("decision", surface_plot) if self.shape.two else ("class", region_plot)
         on = plain if on is None else one_of("on", on, (plain, "prob"))
         if by is not None and on == "prob" and not self.shape.two:

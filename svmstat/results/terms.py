@@ -1,6 +1,6 @@
 """Terms dropped from a fit and added to it: what they are worth, and whether the response depends on them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -141,9 +141,7 @@ class Termed(Resampled, Updated):
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         additive = self._design_of_terms("add1()").additive
         splits = self._splits(flag("nested", nested), at_least("repeats", repeats, 1), rng)
-        names = (scope,) if isinstance(scope, str) else tuple(scope)
-        if not names or not all(isinstance(each, str) for each in names):
-            raise ArgumentTypeError(f"scope={scope!r} is not allowed: it must be the text of a term, or several.")
+        names = _names("scope", scope)
         caller = calling_frame()
         joint = {} if additive else {"kernel": on_other_columns(self.kernel, self.frame.X, self.frame.weights)}
         larger = [self._again(f". ~ . + {each}", None, joint, caller) for each in names]
@@ -296,9 +294,19 @@ def _nested_table(without: Callable[[list[Codes]], list[Said]], frame: ModelFram
     return log_likelihoods(without, np.arange(len(frame.response.levels)), splits, frame.codes)
 
 
+def _names(argument: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of one term or several, each once."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
+    if not names or not all(isinstance(each, str) for each in names):
+        raise ArgumentTypeError(f"{argument}={given!r} is not allowed: it must be the text of a term, or several.")
+    if len(set(names)) < len(names):
+        raise refuse(argument, given, "different terms")
+    return names
+
+
 def _known(argument: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
     """The names that are given, all by default; one that there is not is refused."""
-    names = known if given is None else (given,) if isinstance(given, str) else tuple(given)
+    names = known if given is None else _names(argument, given)
     for each in names:
         if each not in known:
             raise refuse(argument, each, f"one of {', '.join(map(repr, known))}{nearest(str(each), known)}")

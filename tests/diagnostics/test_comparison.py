@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
+from svmstat import compare, svm
 from svmstat.diagnostics import Comparison, Evidence
 from svmstat.diagnostics.comparison import mcnemar
 from svmstat.diagnostics.shape import Shape
@@ -110,3 +111,15 @@ def test_plot(nested):
     dots = ax.lines[1].get_xdata()
     np.testing.assert_allclose(dots, comparison(1, 2, 3).table["delta"])
     plt.close(ax.figure)
+
+
+def test_no_p_of_errors_that_hang_on_the_intercept():
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "y": rng.permutation([0, 1] * 30)})
+    fits = svm("y ~ a + b", noise), svm("y ~ a", noise)
+    text = " ".join(str(compare(*fits)).split())
+    assert np.isnan(compare(*fits).table["mcnemar"].iloc[1])
+    assert "AUC and errors of svm rbf 1, svm rbf 2, and so McNemar p, which is left out" in text
+    assert "McNemar p: exact" not in text
+    folded = compare(*fits, folds=10, rng=1)
+    assert folded.table["mcnemar"].iloc[1] <= 1.0 and "McNemar p: exact" in str(folded)

@@ -1,5 +1,7 @@
 """The algebra of terms: what patsy reads, for formulas of any length."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from patsy.parse_formula import parse_formula
 
 from svmstat.errors import FormulaError
 from svmstat.formula import build_design
+from svmstat.formula.parse import parse
 from svmstat.formula.terms import MOST_TERMS, TermReader
 
 atoms = st.sampled_from(["a", "b", "c", "f(a)", "0", "1"])
@@ -84,3 +87,14 @@ def test_an_expression_that_python_cannot_read(term):
         build_design(f"y ~ {term}", wide(2))
     with pytest.raises(FormulaError, match=r"nested too deeply|is not an expression"):
         build_design("y ~ x0", wide(2), subset=f"{term} > 0")
+
+
+@pytest.mark.parametrize("gone", ["b", "Q('b')", 'Q("b")', "(b + b)", "b - y", "b - Q('y')"])
+def test_a_column_is_taken_away_however_it_is_quoted(gone):
+    assert parse(f"y ~ . - {gone}", ["y", "a", "b", "c"]).text == "y ~ a + c"
+
+
+@pytest.mark.parametrize(("gone", "named"), [("bb", "bb"), ("a:b", "a:b"), ("log(b)", "log(b)"), ("b - b", "b")])
+def test_what_is_taken_away_must_be_there(gone, named):
+    with pytest.raises(FormulaError, match=re.escape(f"{named!r} is taken away, and is no term before that")):
+        parse(f"y ~ . - {gone}", ["y", "a", "b", "c"])

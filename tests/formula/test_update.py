@@ -18,6 +18,8 @@ from svmstat.formula import Untrusted, update_formula
         ("z ~ c", "z ~ c"),
         (". ~ . + np.log(c) - 1", "y ~ a + b + a:b + np.log(c)"),
         (". ~ .:c", "y ~ a:c + b:c + a:b:c"),
+        (". ~ . - Q('b')", "y ~ a + a:b"),
+        (". ~ . - Q('b'):a - y", "y ~ a + b"),
     ],
 )
 def test_a_dot_is_what_was_there(change, result):
@@ -36,6 +38,8 @@ def test_what_is_refused():
         update_formula("y ~ x", 3)
     with pytest.raises(FormulaError, match=r"'\. ~ \. - x'.* leaves no predictors of 'y ~ x'"):
         update_formula("y ~ x", ". ~ . - x")
+    with pytest.raises(FormulaError, match=r"'xs' is taken away, and is no term before that; did you mean 'x'\?\n"):
+        update_formula("y ~ x + z", ". ~ . - xs")
     with pytest.raises(FormulaError, match=r"\+ \+|cannot be read"):
         update_formula("y ~ x", ". ~ . + (")
     with pytest.raises(FormulaError, match=r"'\.' must stand by itself"):

@@ -7,7 +7,7 @@ import pytest
 from levels import repeated, sample
 
 from svmstat import svm
-from svmstat.errors import ArgumentError, DataError
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
 from svmstat.objective.residuals import binned
 
 TOL = 1e-10  # the same sums in another order
@@ -103,3 +103,21 @@ def test_rows_that_cannot_be_held_out_are_counted():
     assert "9 rows, 1 without a prediction" in fit.plot(rng=1)[0].figure._suptitle.get_text()
     with pytest.raises(DataError, match="no row can be held out"):
         svm("y ~ x", pd.DataFrame({"y": [0, 1], "x": [1.0, 2.0]}), calibration="insample").plot()
+
+
+def test_a_gram_matrix_has_no_columns_to_look_along():
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    gram = pd.DataFrame(x @ x.T).add_prefix("k").assign(y=[0, 1] * 15)
+    fit = svm("y ~ .", gram, kernel="precomputed")
+    with pytest.raises(UnavailableError, match="the surface needs kernel values of altered rows"):
+        fit.plot_surface()
+    with pytest.raises(UnavailableError, match="residuals over predictors need their columns"):
+        fit.plot_residuals()
+
+
+@pytest.mark.parametrize("draw", ["plot", "plot_residuals", "plot_surface"])
+@pytest.mark.parametrize("ax", [3, np.empty(2), "figure"])
+def test_axes_are_one_of_matplotlib(draw, ax):
+    given = plt.figure() if isinstance(ax, str) else ax
+    with pytest.raises(ArgumentTypeError, match=f"ax is of type {type(given).__name__}: it must be one Axes"):
+        getattr(svm("y ~ x + z", sample(2, 60, seed=1)), draw)(ax=given)

@@ -169,6 +169,7 @@ def test_what_cannot_be_added_is_refused(scope, error, message):
     ("arguments", "message"),
     [
         ({"terms": ["sit"]}, "terms='sit' is not allowed: .* did you mean 'site'"),
+        ({"terms": ["site", "site"]}, "must be different terms"),
         ({"nested": 1}, "nested=1 is not allowed"),
         ({"nested": True, "repeats": 0}, "repeats=0 is not allowed"),
         ({"rng": -1}, "rng=-1 is not allowed"),
@@ -178,6 +179,12 @@ def test_what_cannot_be_added_is_refused(scope, error, message):
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         fitted(sample(2, 90, seed=4)).drop1(**arguments)
+
+
+@pytest.mark.parametrize("terms", [[], 3, [3]])
+def test_terms_are_texts(terms):
+    with pytest.raises(ArgumentTypeError, match="is not allowed: it must be the text of a term, or several"):
+        fitted(sample(2, 90, seed=4)).drop1(terms)
 
 
 def test_a_level_that_folds_would_lose_is_refused():
@@ -231,3 +238,15 @@ def test_a_term_is_added_to_an_additive_fit(data, term, theta):
 def test_a_smooth_is_not_added_to_a_joint_kernel(data):
     with pytest.raises(ArgumentError, match=r"scope='s\(z\)' is not allowed: it must be a term of the one joint"):
         fitted(data, "y ~ x").add1("s(z)")
+
+
+def test_few_rows_of_a_level_are_told_beside_the_test(data):
+    rare = data.assign(y=np.where(np.arange(len(data)) % 9 == 0, "rare", "common"))
+    text = " ".join(str(fitted(rare).drop1(["site"])).split())
+    assert "Only 13 rows have y = rare: with fewer than 30 the test of a number rejects a true H0 too often" in text
+    assert "the test of a number rejects" not in str(fitted(sample(2, 90, seed=4)).drop1(["site"]))
+
+
+def test_a_change_by_rounding_is_none():
+    noise = pd.DataFrame({"x": np.random.default_rng(0).normal(size=6), "y": [0, 1] * 3})
+    assert svm("y ~ x", noise).drop1().table["delta_score"].tolist() == [0.0]

@@ -14,6 +14,7 @@ from svmstat.reporting.plots.style import (
     INK,
     SMALL,
     Axes,
+    along_axis,
     class_look,
     columns_of,
     drawing,
@@ -22,6 +23,7 @@ from svmstat.reporting.plots.style import (
     legend_below,
     panels,
     pyplot,
+    widen,
 )
 
 Band = tuple[Floats, Floats]
@@ -72,6 +74,8 @@ def lines_plot(
                 ax.fill_between(x, band[0][:, k], band[1][:, k], color=colour, alpha=0.2, linewidth=0)
             marker = "." if len(x) < 30 else ""
             ax.plot(x, y[:, k], line, color=colour, marker=marker, markersize=4, label=label_of(name))
+        if not panel:
+            widen(ax)
         _label(ax, labels, panel)
     return ax
 
@@ -92,6 +96,8 @@ def dots_plot(
     """
     with drawing(ax) as ax:
         _dots(ax, levels, y, band, labels.names)
+        if not panel:
+            widen(ax)
         _label(ax, labels, panel)
     return ax
 
@@ -223,6 +229,7 @@ def page_plot(
             ends = np.array([panel.get_ylim() for panel in alike])
             for panel in alike:
                 panel.set_ylim(ends[:, 0].min(), ends[:, 1].max())
+                widen(panel)
         _frame(figure, labels)
         if len(labels.names) > 1:
             _shared_legend(figure, axes[0])
@@ -257,7 +264,7 @@ def _frame(figure: Any, labels: Labels) -> None:
     """Labels and the title of all panels."""
     size = pyplot().rcParams["axes.labelsize"]
     figure.supxlabel(labels.x, fontsize=size, color=INK)
-    figure.supylabel(labels.y, fontsize=size, color=INK)
+    figure.supylabel(along_axis(labels.y), fontsize=size, color=INK)
     if labels.title:
         figure.suptitle(labels.title, fontsize=SMALL, color=INK, x=0.02, ha="left")
 
@@ -269,10 +276,10 @@ def _shared_legend(figure: Any, panel: Axes) -> None:
 
 def _label(ax: Axes, labels: Labels, panel: bool) -> None:
     if panel:
-        ax.set_title(labels.x, fontsize=SMALL)
+        ax.set_title(in_lines(labels.x), fontsize=SMALL)
         return
     ax.set_xlabel(labels.x)
-    ax.set_ylabel(labels.y)
+    ax.set_ylabel(along_axis(labels.y))
     if labels.title:
         ax.set_title(labels.title, fontsize=SMALL)
     if len(labels.names) > 1 and ax.get_legend_handles_labels()[1]:

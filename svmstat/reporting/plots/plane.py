@@ -166,6 +166,8 @@ def _two(rows: AlteredRows, x: Any, y: Any, by: Any) -> tuple[Variable, Variable
 
 
 def _held(rows: AlteredRows, shown: set[Any], at: Mapping[Hashable, object]) -> dict[Hashable, Any]:
+    if not isinstance(at, Mapping):
+        raise refuse("at", at, "a mapping of predictors to values, such as {'x': 0.5}")
     others = [name for name in rows.frame.design.predictors if name not in shown]
     for name in at:
         if name not in others:

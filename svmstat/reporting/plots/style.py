@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from svmstat.errors import ArgumentTypeError
+
 Axes = Any
 """A `matplotlib.axes.Axes`; its class is not there before the first figure."""
 
@@ -52,11 +54,23 @@ _LONGEST = 36
 _LETTERS = 12
 """Letters of an inch of a legend."""
 
-_OF_PANEL = 22
+_OF_PANEL = 18
 """Letters of a line above a panel."""
 
+_FLAT = 1e-9
+"""Beside 1, or values that are larger, a range that is of rounding."""
+
 _BELOW = 32.0
-"""Points from the axis down to the legend, past the label."""
+"""Points from the axis down to the legend, past a label of one line."""
+
+_LINE = 12.0
+"""Points of each further line."""
+
+_MANY = 16
+"""Panels, of which more stand in four columns, however many rows that makes."""
+
+_UP = 38
+"""Letters of a line along a vertical axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +104,11 @@ def in_lines(level: object) -> str:
     return textwrap.fill(label_of(level), _OF_PANEL)
 
 
+def along_axis(label: str) -> str:
+    """A label of a vertical axis in lines that fit."""
+    return textwrap.fill(label_of(label, 3 * _UP), _UP)
+
+
 def columns_of(figure: Any, labels: Sequence[str], most: int) -> int:
     """How many columns of a legend fit beside each other over the width of a figure, at most so many."""
     fits = _LETTERS * figure.bbox.width / figure.dpi
@@ -99,7 +118,8 @@ def columns_of(figure: Any, labels: Sequence[str], most: int) -> int:
 def legend_below(ax: Axes, title: str = "") -> None:
     """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit."""
     _, labels = ax.get_legend_handles_labels()
-    below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -_BELOW / 72.0, ax.figure.dpi_scale_trans)
+    points = _BELOW + _LINE * ax.get_xlabel().count("\n")
+    below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
     ax.legend(
         title=title or None,
         title_fontsize=SMALL,
@@ -149,9 +169,22 @@ def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator
     ------
     Axes
     """
-    plt = pyplot()
+    plt, ax = pyplot(), checked_axes(ax)
     with _styled():
         yield plt.figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+
+
+def checked_axes(ax: Any) -> Any:
+    """The axes that are given, or None.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For anything else.
+    """
+    if ax is not None and not isinstance(ax, importlib.import_module("matplotlib.axes").Axes):
+        raise ArgumentTypeError(f"ax is of type {type(ax).__name__}: it must be one Axes of matplotlib, or None.")
+    return ax
 
 
 def panels_size(n: int) -> tuple[float, float]:
@@ -219,14 +252,14 @@ def drawing_panels(
 
 def _place_of(ax: Axes) -> Any:
     """A figure in the place of axes, which are taken out of theirs."""
-    figure = ax.figure.add_subfigure(ax.get_subplotspec())
+    figure = checked_axes(ax).figure.add_subfigure(ax.get_subplotspec())
     ax.remove()
     return figure
 
 
 def _grid(n: int) -> tuple[int, int]:
     """Rows and columns of n panels."""
-    columns = n if n <= 3 else math.ceil(math.sqrt(n))
+    columns = n if n <= 3 else math.ceil(math.sqrt(min(n, _MANY)))
     return math.ceil(n / columns), columns
 
 
@@ -253,6 +286,13 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) 
         draw(figure.add_subplot())
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
+
+
+def widen(ax: Axes) -> None:
+    """Limits of the vertical axis that do not blow rounding up to a curve."""
+    low, high = ax.get_ylim()
+    if high - low < _FLAT * max(1.0, abs(low), abs(high)):
+        ax.set_ylim(low - 0.01, high + 0.01)
 
 
 def settle(ax: Axes) -> None:

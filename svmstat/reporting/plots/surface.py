@@ -18,6 +18,7 @@ from svmstat.reporting.plots.style import (
     INK,
     SMALL,
     Axes,
+    checked_axes,
     class_look,
     columns_of,
     drawing,
@@ -34,6 +35,8 @@ _BLANK = "\N{NO-BREAK SPACE}"
 _SIZE = (6.2, 5.0)
 _LETTERS = 12
 """Of an inch of a title."""
+_MOST_HELD = 9
+"""Predictors whose values stand in a title."""
 
 
 class _Fit(Protocol):
@@ -191,6 +194,7 @@ def _figure(
 ) -> Any:  # fmt: skip
     """One figure, or a panel for each plane; with a bar of colours if it has a label."""
     where = "; ".join(part for part in (_where(found[0].held), max(each.note for each in found)) if part)
+    checked_axes(ax)
     inches = _SIZE[0] if ax is None else ax.figure.bbox.width / ax.figure.dpi
     title = "\n".join(textwrap.wrap(where, int(_LETTERS * inches), break_long_words=False)).replace(_BLANK, " ")
     if len(found) == 1 and not names:
@@ -333,6 +337,9 @@ def _scatter(ax: Axes, plane: Plane, which: Any, is_support: bool, colour: str, 
 
 
 def _where(held: Mapping[Hashable, Any]) -> str:
-    """The values that are held; they stay in one line with their names."""
-    shown = [f"{name} = {value:.4g}" if types.is_number(value) else f"{name} = {value}" for name, value in held.items()]
-    return f"at {', '.join(each.replace(' ', _BLANK) for each in shown)}" if shown else ""
+    """The values that are held, the first of many; they stay in one line with their names."""
+    every = [f"{name} = {value:.4g}" if types.is_number(value) else f"{name} = {value}" for name, value in held.items()]
+    shown = [each.replace(" ", _BLANK) for each in every]
+    if len(shown) > _MOST_HELD:
+        shown[_MOST_HELD - 1 :] = [f"and {len(shown) - _MOST_HELD + 1} more"]
+    return f"at {', '.join(shown)}" if shown else ""

@@ -7,8 +7,20 @@ import pytest
 
 from svmstat import svm
 from svmstat.reporting import plots
+from svmstat.reporting.plots.effects import Labels, lines_plot, page_plot
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
-from svmstat.reporting.plots.style import columns_of, drawing, in_lines, label_of
+from svmstat.reporting.plots.style import (
+    along_axis,
+    columns_of,
+    drawing,
+    in_lines,
+    label_of,
+    legend_below,
+    panels,
+    panels_size,
+    settle,
+    widen,
+)
 
 SHARES = np.meshgrid([0.25, 0.5, 0.75, 1.0], [0.5, 0.75, 1.0])
 DATA = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2 % 5, "y": np.arange(9) % 3})
@@ -79,3 +91,39 @@ def test_long_names_lose_their_middle():
     assert len(label_of(name)) <= 38 and label_of(name).startswith("train (reg") and label_of(name).endswith("class")
     assert len(label_of(name, 12)) <= 14 and label_of("bus", 12) == "bus"
     assert max(map(len, in_lines(name).splitlines())) <= 22
+
+
+def test_rounding_is_no_curve():
+    x, labels = np.arange(4.0), Labels("x", "ALE", ("P(y = 1)",), "")
+    ax = lines_plot(x, 1e-16 * x[:, None], None, labels, rug=x)
+    assert ax.get_ylim() == pytest.approx((-0.01, 0.01), abs=1e-6)
+    axes = page_plot(
+        [lambda ax: lines_plot(x, 1e-16 * x[:, None], None, labels, rug=x, panel=True, ax=ax)], "a", labels
+    )
+    assert axes[0].get_ylim() == pytest.approx((-0.01, 0.01), abs=1e-6)
+    with drawing(None) as ax:
+        ax.plot([0.0, 1.0], [0.0, 1e-3])
+        before = ax.get_ylim()
+        widen(ax)
+    assert ax.get_ylim() == before
+
+
+def test_a_legend_is_below_all_lines_of_a_label():
+    with drawing(None) as ax:
+        ax.plot([0.0, 1.0], [0.0, 1.0], label="a")
+        ax.set_xlabel("one\ntwo\nthree")
+        legend_below(ax)
+        settle(ax)
+    label, legend = (each.get_window_extent() for each in (ax.xaxis.label, ax.get_legend()))
+    assert legend.y1 <= label.y0
+
+
+def test_many_panels_are_as_wide_as_some():
+    assert panels_size(30)[0] == panels_size(16)[0] == 7.0
+    with panels(None, 30) as (_, axes):
+        assert len({ax.get_subplotspec().colspan.start for ax in axes}) == 4
+
+
+def test_a_long_label_of_a_vertical_axis_is_in_lines():
+    label = along_axis("average P(outcome = heart disease within the next five years)")
+    assert label == "average P(outcome = heart disease\nwithin the next five years)"
