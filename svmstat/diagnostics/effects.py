@@ -315,7 +315,7 @@ class Effects(Printed):
             "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
-            NO_BAND if first.band is None else "lower and upper are in the printouts of single effects, result[name].",
+            NO_BAND if first.band is None else f"Intervals are in the printouts of single effects. There {NOTE}",
         )
         block = Block(wide=(Entry("Rows averaged over", len(first.weights), "count"),))
         warnings = () if first.band is None else first.band.warnings

@@ -241,7 +241,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     given = group_labels(groups, data)
     own = (named_column("weights", weights, data), named_column("groups", groups, data, "label"))
     no_predictors = {*(name for name in own if name is not None), *ignored}
-    parsed = parse(formula, [name for name in data.columns if name not in no_predictors])
+    parsed = parse(formula, [name for name in data.columns if name not in no_predictors], no_predictors)
     left, right = _bound(parsed, data, names)
     _tell_both_sides(left, right.values())
     used = dict.fromkeys(name for each in (left, *right.values()) for name in each.columns)

@@ -225,6 +225,5 @@ def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.Categorical
 
 def new_levels(what: str, new: Iterable[object], known: Iterable[object]) -> DataError:
     """The error for levels that the fit has not seen, ready to be raised."""
-    listed = list(map(repr, new))
-    levels = "a new level" if len(listed) == 1 else "new levels"
-    return DataError(f"{what} has {levels}, {', '.join(listed)}; the fit knows {', '.join(map(repr, known))}.")
+    listed = ", ".join(map(repr, new))
+    return DataError(f"{what} has new level(s) {listed}; the fit knows {', '.join(map(repr, known))}.")

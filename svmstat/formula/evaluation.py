@@ -242,8 +242,8 @@ def _warn_computed(where: str, expression: Expression, value: Value, table: Tabl
         count = int((value.missing & ~table.missing(expression.columns)).sum())
         if count:
             warn(
-                f"{where} {expression.label} is not a number in {count} {'row' if count == 1 else 'rows'} where its "
-                "columns are present (they count as missing).",
+                f"{where} {expression.label} is not a number in {count} row(s) where its columns are present "
+                "(they count as missing).",
                 DesignWarning,
             )
 

@@ -4,7 +4,7 @@ import ast
 import json
 import keyword
 import unicodedata
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Parsed:
     terms: tuple[tuple[Source, ...], ...]
 
 
-def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
+def parse(formula: str, columns: Sequence[Hashable], others: Iterable[Hashable] = ()) -> Parsed:
     """Take a formula apart into its response and its terms.
 
     Parameters
@@ -51,6 +51,8 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
         A patsy formula; ``.`` stands for all columns that the left side does not use.
     columns : sequence
         The columns that ``.`` chooses from.
+    others : iterable
+        Columns that it does not, which may be taken away all the same, as those of the left side may.
 
     Returns
     -------
@@ -78,8 +80,8 @@ def parse(formula: str, columns: Sequence[Hashable]) -> Parsed:
             raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
         response = _response(TermReader().eval(tree.args[0]), text)
         used = frozenset(_names(response).values)
-        others = [name for name in columns if name not in used]
-        right = DotReader(lambda dot: _all_columns(others, dot), used).eval(tree.args[1])
+        free = [name for name in columns if name not in used]
+        right = DotReader(lambda dot: _all_columns(free, dot), used.union(others)).eval(tree.args[1])
     except PatsyError as error:
         raise syntax_error(error, text) from error
     terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)

@@ -276,7 +276,7 @@ def _grid(variables: tuple[Variable, ...], kind: str, grid: Any) -> tuple[np.nda
         return at_least("grid", grid, 1 if len(variables) == 1 else 2)
     if kind == "ale" or len(variables) == 2 or variables[0].levels is not None:
         raise refuse("grid", grid, "an integer, except for 'pdp' and 'ice' of one column of numbers")
-    return (np.unique(check_inside("grid", variables[0], grid)),)
+    return (np.unique(check_inside("grid", variables[0], list(grid))),)
 
 
 def _by_levels(rows: AlteredRows, variable: Variable) -> list[Contrast]:

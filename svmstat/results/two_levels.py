@@ -142,12 +142,19 @@ class TwoLevels(Solved):
         -------
         BiasTuned
             With ``shift``, and ``predict`` and ``risk`` of the shifted rule.
+
+        Raises
+        ------
+        DataError
+            If a level has no row with weight.
         """
         self._pair("tune_bias", "class_weight and priors, which move the rule")
         fp, fn = self._costs(costs)
         if validation is None:
             raise refuse("validation", validation, "a DataFrame of rows that the fit has not seen")
         f, y, w = self.observed_values(as_pandas("validation", validation), weights)
+        if not (w[y > 0].any() and w[y <= 0].any()):
+            raise DataError("validation must have rows of both levels, whose errors the shift is to balance.")
         shift, risk = measures.best_shift(f, y > 0, w, fp, fn)
         return BiasTuned(self, shift, {"fp": fp, "fn": fn}, risk)
 

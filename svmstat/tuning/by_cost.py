@@ -91,12 +91,13 @@ class CostPlan(Plan):
 
     def refuse_units(self, units: Units) -> None:
         what = "groups" if units.grouped else "weight_type='probability'"
-        asked = {f"criterion={self.name!r}": self.criterion} | {f"further={x!r}": FURTHER[x][1] for x in self.further}
-        of_copies = [name for name, each in asked.items() if each.of_copies]
+        asked = [(f"criterion={self.name!r}", self.criterion)]
+        asked += [(f"further=[{name!r}]", FURTHER[name][1]) for name in self.further]
+        of_copies = [(name, each.label) for name, each in asked if each.of_copies]
         if of_copies:
             raise ArgumentError(
-                f"{of_copies[0]} and {what} are not allowed together: it approximates leaving out single rows. "
-                "criterion='loo' and 'kfold' leave out groups, and rows with all of their weight."
+                f"{of_copies[0][1]} and {what} are not allowed together ({of_copies[0][0]}): it approximates leaving "
+                "out single rows. criterion='loo' and 'kfold' leave out groups, and rows with all of their weight."
             )
 
     def refuse_folds(self, folds: Folds) -> None:
@@ -243,7 +244,8 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
     """
     name = _name(criterion)
     if asked.search != "grid":
-        raise refuse("search", asked.search, f"'grid' with criterion={name!r}: others are for both error rates")
+        allowed = f"one of 'grid' with criterion={name!r}; others are for minimax() and neyman_pearson(a)"
+        raise refuse("search", asked.search, allowed)
     for which, value in (("smooth", asked.smooth), ("nu", asked.nu)):
         if value is not None:
             raise refuse(which, value, f"left out with criterion={name!r}: it is for minimax() and neyman_pearson(a)")

@@ -142,6 +142,12 @@ def test_new_rows_that_are_refused(method, new, options, error, message):
     assert message in str(caught.value)
 
 
+def test_a_shift_needs_both_levels():
+    for new, weights in ((NEW[NEW["y"] == "sick"], None), (NEW, (NEW["y"] == "well").astype(float))):
+        with pytest.raises(DataError, match="validation must have rows of both levels"):
+            FIT.tune_bias(new, weights=weights)
+
+
 def test_a_third_level_that_the_subset_left_out_is_new():
     data = TRAIN.assign(y=np.where(TRAIN["x"] > 1.5, "dead", TRAIN["y"]))
     fit = svm("y ~ x + z", data, subset="y != 'dead'", costs=COSTS)

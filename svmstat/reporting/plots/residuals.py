@@ -18,6 +18,7 @@ from svmstat.reporting.plots.style import (
     class_look,
     columns_of,
     drawing,
+    in_lines,
     label_of,
     panels,
     pyplot,
@@ -31,6 +32,9 @@ TITLE = "lines: ± 2 standard errors if the probabilities were right; filled: be
 _MOST_BINS, _ROWS_A_BIN = 20, 15
 _SHORT = 12
 """Letters of the name of a level beside the shares of its pairs."""
+_FEW, _SMALLER = 9, 7.2
+"""Panels of a page, and the size of the names of more."""
+
 _PAGE = (7.2, 6.6)
 
 
@@ -105,6 +109,7 @@ def residuals_page(
         for each, panel in zip(draw, axes, strict=True):
             each(panel)
             panel.set(ylabel="", title="")
+            panel.set_xlabel(in_lines(panel.get_xlabel()), fontsize=SMALL if len(draw) <= _FEW else _SMALLER)
         ends = max(abs(end) for panel in axes for end in panel.get_ylim())
         for panel in axes:
             panel.set_ylim(-ends, ends)

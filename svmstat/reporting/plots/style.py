@@ -66,8 +66,14 @@ _BELOW = 32.0
 _LINE = 12.0
 """Points of each further line."""
 
-_MANY = 16
-"""Panels, of which more stand in four columns, however many rows that makes."""
+_MANY = 25
+"""Panels, of which more stand in five columns, however many rows that makes."""
+
+_WIDE = 3
+"""Columns of panels that have room for all ticks."""
+
+_TINY = 6.5
+"""The size of numbers in others."""
 
 _UP = 38
 """Letters of a line along a vertical axis."""
@@ -225,6 +231,10 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
         axes = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).ravel()
         for unused in axes[n:]:
             unused.remove()
+        if not share and columns > _WIDE:
+            for narrow in axes[:n]:
+                narrow.locator_params(axis="x", nbins=2)
+                narrow.tick_params(axis="x", labelsize=_TINY)
         for lowest in axes[max(n - columns, 0) : n]:
             lowest.tick_params(labelbottom=True)
         yield figure, axes[:n]

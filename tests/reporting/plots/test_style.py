@@ -119,9 +119,9 @@ def test_a_legend_is_below_all_lines_of_a_label():
 
 
 def test_many_panels_are_as_wide_as_some():
-    assert panels_size(30)[0] == panels_size(16)[0] == 7.0
+    assert panels_size(30)[0] == panels_size(25)[0] == 7.0
     with panels(None, 30) as (_, axes):
-        assert len({ax.get_subplotspec().colspan.start for ax in axes}) == 4
+        assert len({ax.get_subplotspec().colspan.start for ax in axes}) == 5
 
 
 def test_a_long_label_of_a_vertical_axis_is_in_lines():
