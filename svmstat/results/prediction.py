@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes
-from svmstat._tools.checks import flag, fraction, one_of
+from svmstat._tools.checks import flag, fraction, one_of, refuse
 from svmstat._tools.frames import in_kind, of_any_kind
 from svmstat.calibration import COUPLINGS, POINTWISE, VennAbersMaps, pointwise, probability_interval
 from svmstat.errors import DataError, UnavailableError
@@ -137,8 +137,9 @@ class Predicting(TwoLevels):
         1  0.598     1.0
         """
         one_of("method", method, ("platt", *POINTWISE))
-        fraction("tightness", tightness)
         between_ends = flag("interval", interval)
+        if fraction("tightness", tightness) != 1.0 and not between_ends:
+            raise refuse("tightness", tightness, "left out without interval=True")
         maps = self.maps
         if coupling is not None:
             self.shape.require_many("predict_proba(coupling=…)", "method, which chooses the map of the one pair")

@@ -11,6 +11,8 @@ from svmstat.tuning.scores import first_least
 
 _SAME = 1e-12
 """Error rates are shares of weights: a difference below this is rounding."""
+_HALF = 0.5
+_NO_THRESHOLD = "left out without delta, there being no threshold to set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class NeymanPearson:
 
     a: float
     delta: float | None = None
-    holdout: float | str = 0.5
+    holdout: float | str = _HALF
 
     def __str__(self) -> str:
         guarantee = "" if self.delta is None else f", delta = {self.delta:g}"
@@ -85,7 +87,7 @@ def minimax() -> Minimax:
     return Minimax()
 
 
-def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str = 0.5) -> NeymanPearson:
+def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str = _HALF) -> NeymanPearson:
     """The criterion for `tune` that false alarms have at most the rate ``a``, misses being as few as that allows.
 
     Parameters
@@ -110,7 +112,7 @@ def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str
     Raises
     ------
     ArgumentError
-        For an argument outside (0, 1), and holdout="loo" without delta.
+        For an argument outside (0, 1), and another holdout than ½ without delta.
 
     Examples
     --------
@@ -119,11 +121,14 @@ def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str
     """
     level, checked = between("a", a, 0.0, 1.0), None if delta is None else between("delta", delta, 0.0, 1.0)
     if not isinstance(holdout, str):
-        return NeymanPearson(level, checked, between("holdout", holdout, 0.0, 1.0))
+        share = between("holdout", holdout, 0.0, 1.0)
+        if delta is None and share != _HALF:
+            raise refuse("holdout", holdout, _NO_THRESHOLD)
+        return NeymanPearson(level, checked, share)
     if holdout != "loo":
         raise refuse("holdout", holdout, "a number between 0 and 1, both excluded, or 'loo'")
     if checked is None:
-        raise refuse("holdout", holdout, "left out without delta, there being no threshold to set")
+        raise refuse("holdout", holdout, _NO_THRESHOLD)
     return NeymanPearson(level, checked, holdout)
 
 

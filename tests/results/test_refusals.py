@@ -149,6 +149,11 @@ def test_a_report_with_wrong_workers_begins_nothing(fit, nothing_is_computed, na
         report(fit, B=19, **{name: value})
 
 
+def test_a_tightness_is_of_an_interval(fit):
+    with pytest.raises(ArgumentError, match="tightness=0.5 is not allowed: it must be left out without interval=True"):
+        fit.predict_proba(tightness=0.5)
+
+
 # What only two levels have, or only more
 
 TWO_ONLY = ["threshold", "costs", "objective", "intercept_is_unique", "rho", "rho_interval", "nu_bounds"]
