@@ -150,7 +150,9 @@ def test_a_report_with_wrong_workers_begins_nothing(fit, nothing_is_computed, na
 
 
 def test_a_tightness_is_of_an_interval(fit):
-    with pytest.raises(ArgumentError, match="tightness=0.5 is not allowed: it must be left out without interval=True"):
+    with pytest.raises(
+        ArgumentError, match=r"tightness=0\.5 is not allowed: it must be left out without interval=True"
+    ):
         fit.predict_proba(tightness=0.5)
 
 

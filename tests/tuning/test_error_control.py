@@ -143,7 +143,7 @@ def test_arguments_that_are_refused(name, value):
 def test_leave_one_out_is_for_a_threshold():
     with pytest.raises(ArgumentError, match="holdout='loo' is not allowed: it must be left out without delta"):
         neyman_pearson(0.1, holdout="loo")
-    with pytest.raises(ArgumentError, match="holdout=0.3 is not allowed: it must be left out without delta"):
+    with pytest.raises(ArgumentError, match=r"holdout=0\.3 is not allowed: it must be left out without delta"):
         neyman_pearson(0.1, holdout=0.3)
 
 
