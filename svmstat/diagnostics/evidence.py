@@ -186,6 +186,27 @@ class Evidence:
         """Classes and weights of the rows that count."""
         return self.codes[self._used], self.weights[self._used]
 
+    @property
+    def rows_of_levels(self) -> Floats:
+        """(K,) how many rows have each level; copies are counted where rows are independent."""
+        codes, weights = self._observed
+        counted = weights if self.units is None else None
+        return np.bincount(codes, counted, len(self.shape.levels)).astype(float)
+
+    @property
+    def levels_move(self) -> bool:
+        """Whether the fit without a row has seen clearly fewer of its level, as where rows are left out one by one.
+
+        That is half of what one row of n makes, or more.
+        """
+        if self.seen is None:
+            return self.how.startswith("leave-one")
+        codes, seen = self._observed[0], self.seen[self._used]
+        shares = seen / seen.sum(axis=1, keepdims=True)
+        fewer = float(np.mean(shares.mean(axis=0)[codes] - shares[np.arange(len(codes)), codes]))
+        of_one = 1.0 - float((np.bincount(codes) ** 2).sum()) / len(codes) ** 2
+        return fewer >= 0.5 * of_one / max(len(codes) - 1, 1)
+
     # Against the class frequencies
 
     @property

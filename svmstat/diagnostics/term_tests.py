@@ -188,7 +188,7 @@ class TermTests(Printed):
 
     def _few_rows(self) -> list[str]:
         """What the test does where a level is rare."""
-        rows = np.bincount(self.evidence.codes, self.evidence.weights, len(self.evidence.shape.levels))
+        rows = self.evidence.rows_of_levels
         if rows.min() >= FEW_OF_A_LEVEL or all(test.dependence.why_not for test in self.tests):
             return []
         response = self.evidence.shape.response

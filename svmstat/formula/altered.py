@@ -118,18 +118,29 @@ class AlteredRows:
             )  # fmt: skip
         kind, values = plain(self.data[name])
         if kind == "number":
-            numbers = values.to_numpy(float)
+            numbers = values.to_numpy(float, na_value=np.nan)
+            if np.isnan(numbers).any():
+                count = int(np.isnan(numbers).sum())
+                raise DataError(
+                    f"the column {name!r} is missing in {count} of {len(numbers)} rows, for which a term has a value: "
+                    "along it there is nothing to show. Compute it beforehand, or name other columns."
+                )
             distinct = np.unique(numbers)
             if len(distinct) != 2 and not design.has_levels(name, distinct.tolist()):
                 return Variable(name, numbers, None)
         elif isinstance(values.dtype, pd.CategoricalDtype):
             values = values.cat.remove_unused_categories()
-        codes, levels = pd.factorize(values, sort=True)
+        codes, levels = pd.factorize(values, sort=True, use_na_sentinel=not values.isna().any())
         return Variable(name, codes, tuple(pd.Index(levels).tolist()))
 
-    def variables(self) -> tuple[Variable, ...]:
-        """All predictors."""
-        return tuple(self.variable("x", name) for name in self.frame.design.predictors)
+    def variables(self, complete: bool = False) -> tuple[Variable, ...]:
+        """All predictors, or those numbers only of which all are known and what goes by levels."""
+        names = self.frame.design.predictors
+        return tuple(self.variable("x", name) for name in names if not (complete and self._lacks(name)))
+
+    def _lacks(self, name: Hashable) -> bool:
+        kind, values = plain(self.data[name])
+        return kind == "number" and bool(values.isna().any())
 
     def changed(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> pd.DataFrame:
         """The rows (m,) with columns changed to numbers (m,) or positions of levels (m,), as new data."""

@@ -118,7 +118,7 @@ def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
     ArgumentError, ArgumentTypeError
         If they are neither a column nor one label for each row, or one of these rows has none.
     """
-    if isinstance(folds, list | tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in folds):
+    if isinstance(folds, list | tuple) and folds and all(isinstance(each, tuple) and len(each) == 2 for each in folds):
         raise ArgumentTypeError(
             f"folds is a {type(folds).__name__} of splits: it must be {FOLDS_ALLOWED}. Give the splitter itself."
         )

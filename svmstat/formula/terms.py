@@ -5,6 +5,7 @@ Recursion would go as deep as a sum has terms, and Python refuses beyond a few h
 
 import ast
 from collections.abc import Callable, Collection, Hashable, Iterator
+from functools import cache
 from math import comb
 
 from patsy import PatsyError
@@ -102,6 +103,7 @@ def _meaning(term: Term) -> frozenset[tuple[bool, Hashable]]:
     return frozenset(_column_or_code(factor.code) for factor in term.factors)
 
 
+@cache
 def _column_or_code(code: str) -> tuple[bool, Hashable]:
     try:
         names = read_names(code)

@@ -65,7 +65,7 @@ def score(log_likelihood: Floats, weights: Floats, units: Units | None = None) -
     5.545177444479562
     """
     se = np.sqrt(weights.sum() * _variance(log_likelihood, weights, units))
-    return Estimate(-2.0 * float(weights @ log_likelihood), 2.0 * float(se))
+    return Estimate(-2.0 * float(weights @ log_likelihood) + 0.0, 2.0 * float(se))
 
 
 def score_difference(log_likelihood: Floats, other: Floats, weights: Floats, units: Units | None = None) -> Estimate:

@@ -171,7 +171,7 @@ class Resampled(Predicting):
         units, frame = self.machine.units, self.frame
         if folds is None:
             return stratified(self.machine, self.default_folds)
-        if isinstance(folds, int | float):
+        if isinstance(folds, int | float | np.number):
             n_rows = int(np.count_nonzero(frame.weights > 0.0))
             return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
         if is_splitter(folds):

@@ -173,8 +173,8 @@ class Termed(Resampled, Updated):
                 f"scope: {name!r} is missing in {missing} of the {len(rows)} rows of the fit, and all fits must be of "
                 "the same rows: leave these out first, as by update(subset=...)."
             )
-        if other.frame.design.term_slices.keys() <= own.keys():
-            raise refuse("scope", name, f"a term that is none of {', '.join(map(repr, own))}")
+        if other.frame.design.term_slices.keys() <= own.keys() or own.keys() - other.frame.design.term_slices.keys():
+            raise refuse("scope", name, f"a term that is none of {', '.join(map(repr, own))}, and takes none away")
 
     def _splits(self, nested: bool, repeats: int, rng: int | np.random.Generator | None) -> Codes:
         """(R, n) the folds of nested cross-validation, none unless it is asked for."""

@@ -1,7 +1,7 @@
 """The call of a fit, repeated with changes."""
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Self
@@ -68,6 +68,11 @@ class Updated(Settings):
         """The same formula and settings on other data: ``update(data=data)``."""
         return self.update(data=data)
 
+    def _no_predictors(self) -> tuple[Hashable, ...]:
+        """The columns that the call names for something else."""
+        given = getattr(self.call, "given", {})
+        return tuple(given[name] for name in ("weights", "groups") if isinstance(given.get(name), str | int))
+
     def _again(
         self, formula: str | None, data: pd.DataFrame | None, changes: Mapping[str, Any], caller: FrameType
     ) -> Self:
@@ -75,6 +80,6 @@ class Updated(Settings):
         if self.call is None:
             raise UnavailableError("update() repeats the call of svm() or tune() that made a fit: this fit has none.")
         names = ChainMap(self.frame.own_names, caller.f_locals, caller.f_globals)
-        text = None if formula is None else update_formula(self.formula, formula)
+        text = None if formula is None else update_formula(self.formula, formula, self._no_predictors())
         repeated: Self = self.call(text, data, changes, names)
         return repeated

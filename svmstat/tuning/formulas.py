@@ -60,8 +60,10 @@ def check_formulas(formula: str | Sequence[str], of_rows: bool, by_cost: bool, t
     return tuple(formula)
 
 
-def prepare_all(formulas: Sequence[str], prepare_on: Callable[..., Prepared], subset: object) -> list[Prepared]:
-    """The data of every formula, of the rows of which none lacks a value.
+def prepare_all(
+    formulas: Sequence[str], prepare_on: Callable[..., Prepared], subset: object
+) -> tuple[list[Prepared], bool]:
+    """The data of every formula, of the rows of which none lacks a value, and whether some have lost rows for others.
 
     Raises
     ------
@@ -78,10 +80,10 @@ def prepare_all(formulas: Sequence[str], prepare_on: Callable[..., Prepared], su
             )
     common = np.bincount(np.concatenate([each.frame.rows for each in found]), minlength=len(first.data)) == len(found)
     if all(len(each.frame.rows) == common.sum() for each in found):
-        return found
+        return found, False
     if not common.any():
         raise DataError("no row of the data has values for all formulas.")
-    return [prepare_on(formula=each, subset=common) for each in formulas]
+    return [prepare_on(formula=each, subset=common) for each in formulas], True
 
 
 def join(formulas: Sequence[str], prepared: Sequence[Prepared], wanted: Candidates) -> Searched:

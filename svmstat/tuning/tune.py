@@ -205,11 +205,12 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", data)
     data = source.data
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
+    ignored = (*_column_of("truth", truth, data), *_column_of("folds", None if counted else folds, data))
     prepare_on = partial(
-        prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals),
-        ignored=(*_column_of("truth", truth, data), *_column_of("folds", None if counted else folds, data)), **of_data,
+        prepare, data=data, of_rows=wanted.of_rows, env=ChainMap(caller.f_locals, caller.f_globals), ignored=ignored,
+        **of_data,
     )  # fmt: skip
-    every = prepare_all(formulas, prepare_on, subset)
+    every, lost = prepare_all(formulas, prepare_on, subset)
     every[0].check_bounds(wanted.costs)
     if every[0].many:
         plan.refuse_levels(every[0].frame.response)
@@ -240,8 +241,12 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
     own, kernel_found = searched.chosen(found.kernel, found.kernel_of(grid))
     best = fit(own, kernel_found, found.C, found.nu)
-    call = {"formula": formulas[searched.which[found.kernel]], "data": source.native, **of_data}
-    call |= {"subset": _rows_of(own, every, subset, len(data)) if apart is None else apart[1]}
+    text = formulas[searched.which[found.kernel]]
+    if ignored:  # for which a dot does not stand, here and where the call is repeated
+        text = type(text)(own.frame.design.formula)
+    call = {"formula": text, "data": source.native, **of_data}
+    rows = np.isin(np.arange(len(data)), own.frame.rows) if lost else subset
+    call |= {"subset": rows if apart is None else apart[1]}
     call |= {name: found.params[name] for name in ("C", "nu", "theta") if name in found.params}
     kernel_of = arguments_of(on_other_columns(kernel_found, own.X, own.frame.weights))
     if isinstance(kernel_found, Additive):
@@ -283,13 +288,6 @@ def _outer(nested: object) -> int | None:
 def _another(seed: np.random.SeedSequence, which: int) -> np.random.Generator:
     """A generator that draws independently of the folds."""
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, which)))
-
-
-def _rows_of(chosen: Prepared, every: Sequence[Prepared], subset: Any, n: int) -> Any:
-    """What subset repeats the fit: the one that was given, unless another formula has lost rows for all."""
-    if len(every) == 1:
-        return subset
-    return np.isin(np.arange(n), chosen.frame.rows)
 
 
 def _sample(prepared: Prepared, truth: Floats | None) -> Sample:

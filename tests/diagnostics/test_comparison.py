@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import LeaveOneOut
 from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
 from svmstat import compare, svm
@@ -117,9 +118,14 @@ def test_no_p_of_errors_that_hang_on_the_intercept():
     rng = np.random.default_rng(0)
     noise = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "y": rng.permutation([0, 1] * 30)})
     fits = svm("y ~ a + b", noise), svm("y ~ a", noise)
-    text = " ".join(str(compare(*fits)).split())
-    assert np.isnan(compare(*fits).table["mcnemar"].iloc[1])
-    assert "AUC and errors of svm rbf 1, svm rbf 2, and so McNemar p, which is left out" in text
-    assert "McNemar p: exact" not in text
+    for one_by_one in (None, 60, LeaveOneOut(), np.arange(60)):
+        found = compare(*fits, folds=one_by_one)
+        text = " ".join(str(found).split())
+        assert np.isnan(found.table["mcnemar"].iloc[1])
+        assert "AUC and errors of svm rbf 1, svm rbf 2 hang on how the intercept moves" in text
+        assert "So McNemar p is left out" in text and "McNemar p: exact" not in text
+    half = [svm(f"y ~ {right}", noise, weights=np.full(60, 0.5)) for right in ("a + b", "a")]
+    text = " ".join(str(compare(*half)).split())
+    assert "hang on how the intercept moves" in text and "McNemar p is left out" not in text
     folded = compare(*fits, folds=10, rng=1)
     assert folded.table["mcnemar"].iloc[1] <= 1.0 and "McNemar p: exact" in str(folded)

@@ -33,6 +33,13 @@ def test_quoted_names_and_attributes_are_left_alone():
     assert update_formula("y ~ x", ". ~ . + I(x * 0.5)") == "y ~ x + I(x * 0.5)"
 
 
+@pytest.mark.parametrize("gone", ["y", "w", "Q('w')"])
+def test_columns_that_are_no_predictors_may_be_taken_away(gone):
+    assert update_formula("np.log(y) > 0 ~ a + b", f". ~ . - {gone}", ["w"]) == "np.log(y) > 0 ~ a + b"
+    with pytest.raises(FormulaError, match="'v' is taken away"):
+        update_formula("np.log(y) > 0 ~ a + b", ". ~ . - v", ["w"])
+
+
 def test_what_is_refused():
     with pytest.raises(ArgumentTypeError, match=r"formula=3 is not allowed: it must be text such as"):
         update_formula("y ~ x", 3)

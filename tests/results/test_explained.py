@@ -353,3 +353,31 @@ def test_columns_of_less_than_a_step_go_by_their_standard_deviation():
     assert found.estimate[0] == fit.comparisons("small", step="sd").estimate[0]
     with pytest.raises(ArgumentError, match="step=1 is not allowed"):
         fit.comparisons("small")
+
+
+def with_gaps():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=90), "f": rng.choice(["u", "v", None], 90)})
+    data["x"] = np.where(np.arange(90) % 5 == 0, np.nan, rng.normal(size=90))
+    return data.assign(y=data["a"] + 2.0 * (data["f"] == "v") + rng.normal(size=90) > 0.5)
+
+
+def test_what_is_missing_and_filled_by_a_term_is_a_level():
+    data = with_gaps()
+    fit = svm("y ~ a + f.fillna('none')", data, kernel="linear")
+    by_hand = [fit.predict_proba(data.assign(f=level))[True].mean() for level in ("u", "v", None)]
+    found = fit.effects("f").summary_frame()
+    np.testing.assert_allclose(found["estimate"], by_hand, rtol=TOL)
+    assert found["f"].tolist()[:2] == ["u", "v"] and pd.isna(found["f"].iloc[2])
+    contrasts = fit.comparisons("f").summary_frame()["estimate"]
+    np.testing.assert_allclose(contrasts, [by_hand[1] - by_hand[0], by_hand[2] - by_hand[0]], rtol=TOL)
+    fit.plot_residuals()
+
+
+def test_along_numbers_that_are_missing_there_is_nothing_to_show():
+    fit = svm("y ~ a + np.nan_to_num(x) + f.fillna('none')", with_gaps())
+    for asked in ("x", None):
+        with pytest.raises(DataError, match="the column 'x' is missing in 18 of 90 rows, for which a term has a value"):
+            fit.effects(asked)
+    assert fit.effects("a").name == "a"
+    fit.plot_surface()

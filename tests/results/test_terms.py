@@ -247,6 +247,17 @@ def test_few_rows_of_a_level_are_told_beside_the_test(data):
     assert "the test of a number rejects" not in str(fitted(sample(2, 90, seed=4)).drop1(["site"]))
 
 
+def test_a_level_of_rows_without_weight_is_not_counted(data):
+    others = data.head(3).assign(y="other", w=0.0)
+    fit = svm(FORMULA, pd.concat([data, others], ignore_index=True), weights="w")
+    assert "Single term deletions" in str(fit.drop1(["site"]))
+
+
+def test_what_is_added_takes_nothing_away(data):
+    with pytest.raises(ArgumentError, match="and takes none away"):
+        fitted(data).add1("I(x**2) - site")
+
+
 def test_a_change_by_rounding_is_none():
     noise = pd.DataFrame({"x": np.random.default_rng(0).normal(size=6), "y": [0, 1] * 3})
     assert svm("y ~ x", noise).drop1().table["delta_score"].tolist() == [0.0]

@@ -4,6 +4,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from levels import assert_same_fit, quiet, sample
 
@@ -130,3 +131,24 @@ def test_formulas_without_a_common_row_are_refused():
         warnings.simplefilter("ignore")
         with pytest.raises(DataError, match="no row of the data has values for all formulas"):
             tune(["y ~ x", "y ~ z"], data, C=[1.0])
+
+
+def test_the_best_of_several_can_be_fitted_to_other_rows():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    data["y"] = data["a"] + rng.normal(size=60) > 0.0
+    best = quiet(["y ~ a", "y ~ a + b"], data, C=[1.0, 2.0], gamma=0.5).best
+    assert best.refit(data.head(40)).n_rows == 40
+    gaps = data.assign(b=data["b"].where(np.arange(60) > 4))
+    assert quiet(["y ~ a", "y ~ a + b"], gaps, C=[1.0, 2.0], gamma=0.5).best.update().n_rows == 55
+
+
+@pytest.mark.parametrize("options", [{"criterion": "kfold", "folds": "g"}, {"criterion": "gckl", "truth": "p"}])
+def test_a_dot_stands_for_the_same_columns_when_the_best_is_repeated(options):
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"a": rng.normal(size=60), "g": np.arange(60) % 4})
+    data["p"] = 1.0 / (1.0 + np.exp(-data["a"]))
+    data["y"] = rng.uniform(size=60) < data["p"]
+    best = quiet("y ~ .", data, C=[1.0, 2.0], gamma=0.5, **options).best
+    assert best.update().formula == best.formula == ("y ~ a + p" if "folds" in options else "y ~ a + g")
+    assert best.update().deviance == best.deviance

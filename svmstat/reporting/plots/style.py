@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from svmstat.errors import ArgumentTypeError
+from svmstat.errors import ArgumentError, ArgumentTypeError
 
 Axes = Any
 """A `matplotlib.axes.Axes`; its class is not there before the first figure."""
@@ -190,6 +190,8 @@ def checked_axes(ax: Any) -> Any:
     """
     if ax is not None and not isinstance(ax, importlib.import_module("matplotlib.axes").Axes):
         raise ArgumentTypeError(f"ax is of type {type(ax).__name__}: it must be one Axes of matplotlib, or None.")
+    if ax is not None and ax.figure is None:
+        raise ArgumentError("ax is not allowed: it is in no figure any more, its place having been divided for panels.")
     return ax
 
 
@@ -262,7 +264,9 @@ def drawing_panels(
 
 def _place_of(ax: Axes) -> Any:
     """A figure in the place of axes, which are taken out of theirs."""
-    figure = checked_axes(ax).figure.add_subfigure(ax.get_subplotspec())
+    if checked_axes(ax).get_subplotspec() is None:
+        raise ArgumentError("ax is not allowed: its place is divided for panels, and it must be one of a grid of axes.")
+    figure = ax.figure.add_subfigure(ax.get_subplotspec())
     ax.remove()
     return figure
 
@@ -301,8 +305,9 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) 
 def widen(ax: Axes) -> None:
     """Limits of the vertical axis that do not blow rounding up to a curve."""
     low, high = ax.get_ylim()
-    if high - low < _FLAT * max(1.0, abs(low), abs(high)):
-        ax.set_ylim(low - 0.01, high + 0.01)
+    if ax.get_yscale() == "linear" and abs(high - low) < _FLAT * max(1.0, abs(low), abs(high)):
+        margin = math.copysign(0.01, high - low)
+        ax.set_ylim(low - margin, high + margin)
 
 
 def settle(ax: Axes) -> None:

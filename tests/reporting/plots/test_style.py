@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from svmstat import svm
+from svmstat.errors import ArgumentError
 from svmstat.reporting import plots
 from svmstat.reporting.plots.effects import Labels, lines_plot, page_plot
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
@@ -90,7 +91,7 @@ def test_long_names_lose_their_middle():
     name = "train (regional, long distance), second class"
     assert len(label_of(name)) <= 38 and label_of(name).startswith("train (reg") and label_of(name).endswith("class")
     assert len(label_of(name, 12)) <= 14 and label_of("bus", 12) == "bus"
-    assert max(map(len, in_lines(name).splitlines())) <= 22
+    assert max(map(len, in_lines(name).splitlines())) <= 18
 
 
 def test_rounding_is_no_curve():
@@ -127,3 +128,27 @@ def test_many_panels_are_as_wide_as_some():
 def test_a_long_label_of_a_vertical_axis_is_in_lines():
     label = along_axis("average P(outcome = heart disease within the next five years)")
     assert label == "average P(outcome = heart disease\nwithin the next five years)"
+
+
+def test_an_axis_that_is_turned_around_or_logarithmic_stays():
+    with drawing(None) as ax:
+        ax.plot([0.0, 1.0], [0.2, 0.4])
+        ax.set_ylim(1.0, 0.0)
+        widen(ax)
+        assert ax.get_ylim() == (1.0, 0.0)
+        ax.set_ylim(0.5 + 1e-15, 0.5)
+        widen(ax)
+        assert ax.get_ylim() == pytest.approx((0.51, 0.49))
+        ax.set_yscale("log")
+        ax.set_ylim(1e-14, 1e-13)
+        widen(ax)
+        assert ax.get_ylim() == (1e-14, 1e-13)
+
+
+def test_axes_whose_place_cannot_be_divided():
+    free = plt.figure().add_axes((0.1, 0.1, 0.8, 0.8))
+    with pytest.raises(ArgumentError, match="its place is divided for panels"), panels(free, 2):
+        raise AssertionError
+    free.remove()
+    with pytest.raises(ArgumentError, match="it is in no figure any more"), panels(free, 2):
+        raise AssertionError
