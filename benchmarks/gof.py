@@ -1,13 +1,12 @@
 """Bootstrapped deviances against the same work by scikit-learn and joblib, with equal cores; the default test."""
 
-import time
-
 import joblib
 import numpy as np
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.svm import SVC
 
 from benchmarks.problems import MACKEREL
+from benchmarks.timing import seconds
 from svmstat import datasets, svm
 
 B = 999
@@ -32,11 +31,8 @@ def main():
         for cores in (1, 2):
             ours, gof = seconds(lambda fit=fit, cores=cores: fit.gof(B=B, rng=1, n_jobs=cores, method="pairs"))
             by_default.append((C, gamma, cores, *seconds(lambda fit=fit, cores=cores: fit.gof(rng=1, n_jobs=cores))))
-            start = time.perf_counter()
-            theirs = joblib.Parallel(n_jobs=cores)(
-                joblib.delayed(replicate)(fit.frame.X, fit.frame.y, C, gamma, seed) for seed in range(B)
-            )
-            other = time.perf_counter() - start
+            work = [joblib.delayed(replicate)(fit.frame.X, fit.frame.y, C, gamma, seed) for seed in range(B)]
+            other, theirs = seconds(lambda work=work, cores=cores: joblib.Parallel(n_jobs=cores)(work))
             print(
                 f"{C:4.0f}{gamma:7.2f}{cores:6d}{ours:11.2f}{other:11.2f}{other / ours:7.1f}"
                 f"  {np.median(gof.replicates):.1f} and {np.median(theirs):.1f}"
@@ -45,9 +41,3 @@ def main():
     print(f"{'C':>4}{'gamma':>7}{'cores':>6}{'B':>6}{'seconds':>9}  p-value")
     for C, gamma, cores, taken, gof in by_default:
         print(f"{C:4.0f}{gamma:7.2f}{cores:6d}{gof.B:6d}{taken:9.2f}  {gof.pvalue:.3f}")
-
-
-def seconds(job):
-    start = time.perf_counter()
-    result = job()
-    return time.perf_counter() - start, result

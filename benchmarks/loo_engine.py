@@ -1,6 +1,5 @@
 """Exact leave-one-out, bare and with its statistics, against scikit-learn's refits, with equal cores."""
 
-import time
 from functools import partial
 
 import numpy as np
@@ -8,6 +7,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC
 
 from benchmarks.problems import banana, interaction, mackerel, two_class_machine
+from benchmarks.timing import seconds
 from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF
 from svmstat.objective.bounds import deletions
@@ -26,12 +26,6 @@ CASES = [
 ]
 SPLITS = 100
 CHUNK = 128
-
-
-def seconds(function):
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def engine(machine, cores):

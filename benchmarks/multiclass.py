@@ -1,6 +1,5 @@
 """Many classes beside scikit-learn: a fit of ten; leave-one-out with maps, coupling and votes beside bare refits."""
 
-import time
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from benchmarks.problems import table
-from benchmarks.timing import alternate
+from benchmarks.timing import alternate, seconds
 from svmstat import datasets, svm
 from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF
@@ -56,12 +55,6 @@ def fits():
             f"{n:6d}{taken:9.3f}{their_time:9.3f}{taken / their_time:11.2f}  {ours().kkt_violation:.1e}",
             flush=True,
         )
-
-
-def seconds(function):
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def sklearn_seconds(X, y, model, cores):

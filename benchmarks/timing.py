@@ -20,6 +20,13 @@ def alternate(functions, repeats, clock=time.perf_counter, typical=median):
     return [typical(times) for times in seconds]
 
 
+def seconds(function):
+    """Seconds that a call takes, and what it gives."""
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
 def peak():
     """The most memory that this process has had, in GiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -1,6 +1,5 @@
 """``tune`` against scikit-learn with the same cores: 5-fold on a grid of 10 × 10, and leave-one-out on mackerel."""
 
-import time
 import warnings
 from functools import partial
 
@@ -10,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.svm import SVC
 
 from benchmarks.problems import MACKEREL, banana
+from benchmarks.timing import seconds
 from svmstat import datasets
 from svmstat.errors import GridWarning
 from svmstat.tuning import tune
@@ -23,12 +23,6 @@ def sample(n):
     """n rows of two curved bands."""
     X, y = banana(n)
     return pd.DataFrame({"y": y.astype(int), "x1": X[:, 0], "x2": X[:, 1]})
-
-
-def seconds(function):
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def main(n=2000):

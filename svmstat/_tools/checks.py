@@ -72,12 +72,12 @@ def at_least(name: str, value: object, least: int) -> int:
     return int(value)
 
 
-def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
-    """One of the allowed words."""
+def one_of(name: str, value: object, allowed: Iterable[str], also: str = "") -> str:
+    """One of the allowed words; the error says what is allowed ``also``, and is read elsewhere."""
     words = list(allowed)
     if not isinstance(value, str) or value not in words:
         hint = nearest(value, words) if isinstance(value, str) else ""
-        raise refuse(name, value, f"one of {', '.join(map(repr, words))}{hint}")
+        raise refuse(name, value, f"one of {', '.join(map(repr, words))}{also}{hint}")
     return str(value)
 
 

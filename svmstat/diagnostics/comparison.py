@@ -125,9 +125,9 @@ class Comparison(Printed):
         units = self.evidence[0].units
         groups = f" in {units.count} groups" if units is not None and units.grouped else ""
         title = f"Comparison of models ({self.how}, {table['rows'].iloc[0]} rows{groups})"
-        return Summary(title, parts, tuple(self._notes()), tuple(self._warnings()))
+        return Summary(title, parts, tuple(self._notes(table)), tuple(self._warnings()))
 
-    def _notes(self) -> list[str]:
+    def _notes(self, table: pd.DataFrame) -> list[str]:
         first, n = self.names[0], int((self.evidence[0].weights > 0).sum())
         units = self.evidence[0].units
         notes = [
@@ -153,7 +153,7 @@ class Comparison(Printed):
                 f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
                 "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
             )
-        if self.table["mcnemar"].notna().any():
+        if table["mcnemar"].notna().any():
             notes.append(
                 "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as "
                 "independent. In simulations of models that err equally often it is 0.05 or less in 0.00-0.10 of "

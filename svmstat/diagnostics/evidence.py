@@ -187,11 +187,11 @@ class Evidence:
         return self.codes[self._used], self.weights[self._used]
 
     @property
-    def rows_of_levels(self) -> Floats:
+    def rows_of_levels(self) -> pd.Series:
         """(K,) how many rows have each level; copies are counted where rows are independent."""
         codes, weights = self._observed
         counted = weights if self.units is None else None
-        return np.bincount(codes, counted, len(self.shape.levels)).astype(float)
+        return pd.Series(np.bincount(codes, counted, len(self.shape.levels)), index=self.shape.levels)
 
     @property
     def levels_move(self) -> bool:

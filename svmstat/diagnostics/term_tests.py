@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import FEW_OF_A_LEVEL
+from svmstat.diagnostics.worth import few_rows
 from svmstat.objective.predictive import Estimate, score_difference
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
@@ -188,15 +188,12 @@ class TermTests(Printed):
 
     def _few_rows(self) -> list[str]:
         """What the test does where a level is rare."""
-        rows = self.evidence.rows_of_levels
-        if rows.min() >= FEW_OF_A_LEVEL or all(test.dependence.why_not for test in self.tests):
+        few = few_rows(self.evidence.shape.response.name, self.evidence.rows_of_levels)
+        if not few or all(test.dependence.why_not for test in self.tests):
             return []
-        response = self.evidence.shape.response
-        level, have = response.levels[int(rows.argmin())], "row has" if rows.min() == 1 else "rows have"
         return [
-            f"Only {rows.min():.4g} {have} {response.name} = {level}: with fewer than {FEW_OF_A_LEVEL} the test of a "
-            "number rejects a true H0 too often, at 0.05 in 0.11 to 0.12 of samples with 10 and 20 events of 200 rows, "
-            "that of a factor in 0.04 to 0.06 (python -m benchmarks validity rare-terms)."
+            f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.11 to 0.12 of samples with 10 and 20 "
+            "events of 200 rows, that of a factor in 0.04 to 0.06 (python -m benchmarks validity rare-terms)."
         ]
 
     def __repr__(self) -> str:

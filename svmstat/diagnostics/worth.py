@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
@@ -39,7 +40,7 @@ _HELD_OUT = (
     "0.76 to 0.98 of samples of 100 to 634 rows, in 0.74 to 0.88 of 50: least for flexible kernels and columns of "
     "noise."
 )
-FEW_OF_A_LEVEL = 30
+_FEW_OF_A_LEVEL = 30
 """Rows of a level; with fewer numbers of held-out rows are noisy."""
 
 _RANKS = "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200."
@@ -76,6 +77,15 @@ _PROBABILITY = (
     "Weights are probability weights: numbers are weighted means, and standard errors those of {n} independent rows "
     "that carry their weights; strata and finite populations are not allowed for."
 )
+
+
+def few_rows(response: str, rows: pd.Series) -> str:
+    """That the rarest level, of ``rows`` (K,) by level, has few, as the beginning of a sentence; otherwise nothing."""
+    least = rows.min()
+    if least >= _FEW_OF_A_LEVEL:
+        return ""
+    have = "row has" if least == 1 else "rows have"
+    return f"Only {least:.4g} {have} {response} = {rows.idxmin()}: with fewer than {_FEW_OF_A_LEVEL} "
 
 
 SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV score."

@@ -8,7 +8,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.worth import FEW_OF_A_LEVEL
+from svmstat.diagnostics.worth import few_rows
 from svmstat.kernels import Kernel
 from svmstat.objective import predictive
 from svmstat.reporting.rendering.values import literal
@@ -76,14 +76,9 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         yield f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing."
     if held_out is not None and fit.event is not None:
         yield from _undecided(fit, held_out)
-    counts = _rows_of_levels(fit)
-    if counts.min() < FEW_OF_A_LEVEL:
+    if few := few_rows(fit.response_name, _rows_of_levels(fit)):
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
-        yield (
-            f"Only {counts.min():.4g} {'row has' if counts.min() == 1 else 'rows have'} {fit.response_name} = "
-            f"{counts.idxmin()}: with fewer than {FEW_OF_A_LEVEL} {kind} "
-            "is noisy, and so are all numbers of held-out rows."
-        )
+        yield f"{few}{kind} is noisy, and so are all numbers of held-out rows."
     alone = fit.has_maps and fit.fitted_maps().own.any()
     if alone:
         yield (

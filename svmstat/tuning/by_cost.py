@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmstat._tools.checks import at_least, nearest, one_of, refuse
+from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.units import Units
@@ -93,12 +93,12 @@ class CostPlan(Plan):
         what = "groups" if units.grouped else "weight_type='probability'"
         asked = [(f"criterion={self.name!r}", self.criterion)]
         asked += [(f"further=[{name!r}]", FURTHER[name][1]) for name in self.further]
-        of_copies = [(name, each.label) for name, each in asked if each.of_copies]
-        if of_copies:
-            raise ArgumentError(
-                f"{of_copies[0][1]} and {what} are not allowed together ({of_copies[0][0]}): it approximates leaving "
-                "out single rows. criterion='loo' and 'kfold' leave out groups, and rows with all of their weight."
-            )
+        for name, each in asked:
+            if each.of_copies:
+                raise ArgumentError(
+                    f"{each.label} and {what} are not allowed together ({name}): it approximates leaving out single "
+                    "rows. criterion='loo' and 'kfold' leave out groups, and rows with all of their weight."
+                )
 
     def refuse_folds(self, folds: Folds) -> None:
         """Any will do."""
@@ -242,10 +242,9 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
     ArgumentError, ArgumentTypeError
         For a name that does not exist, what is for another criterion, and what the criterion lacks.
     """
-    name = _name(criterion)
-    if asked.search != "grid":
-        allowed = f"one of 'grid' with criterion={name!r}; others are for minimax() and neyman_pearson(a)"
-        raise refuse("search", asked.search, allowed)
+    name = one_of("criterion", criterion, NAMES, also=", minimax() or neyman_pearson(a)")
+    others = f" with criterion={name!r}; others are for minimax() and neyman_pearson(a)"
+    one_of("search", asked.search, ("grid",), also=others)
     for which, value in (("smooth", asked.smooth), ("nu", asked.nu)):
         if value is not None:
             raise refuse(which, value, f"left out with criterion={name!r}: it is for minimax() and neyman_pearson(a)")
@@ -270,14 +269,6 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
         allowed = f"left out with {made.label}, a number of the fit to all rows, which rows that were left out have not"
         raise refuse("nested", asked.nested, allowed)
     return CostPlan(name, made, measure, further)
-
-
-def _name(criterion: object) -> str:
-    if not isinstance(criterion, str) or criterion not in NAMES:
-        hint = nearest(criterion, NAMES) if isinstance(criterion, str) else ""
-        names = f"one of {', '.join(map(repr, NAMES))}, minimax() or neyman_pearson(a)"
-        raise refuse("criterion", criterion, f"{names}{hint}")
-    return criterion
 
 
 def _further(names: object) -> tuple[str, ...]:

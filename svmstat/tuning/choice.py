@@ -12,7 +12,7 @@ import numpy as np
 from svmstat.tuning.scores import Parts
 
 _B = 200
-"""Draws: they leave a Monte Carlo error of some 0.03 to 0.1 of the score's standard error, most with few rows."""
+"""Draws: they leave a Monte Carlo error that is small beside the score's standard error."""
 
 _MOST_COPIES = 50_000
 """Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
