@@ -1,15 +1,11 @@
-"""The problems: two that are timed, others that lead to the rarer branches; numba's calls of `walk` one by one."""
+"""The problems: two that are timed, others that lead to the rarer branches."""
 
 import numpy as np
 
 from benchmarks.ahead_of_time.given import Descent, Walks
 from benchmarks.problems import banana, interaction, mackerel, two_class_machine
-from svmstat._tools.compiled import compiled
 from svmstat.kernels import RBF, Linear
 from svmstat.solver import anchor_at
-from svmstat.solver.exact.basis import Point
-from svmstat.solver.exact.path import Change
-from svmstat.solver.exact.tableau import Tableau, walk
 from svmstat.solver.roads.paths import blank, origin_of, set_off
 
 
@@ -70,12 +66,3 @@ def _start(problem, tableau, origin, upper):
     point, change = blank(len(tableau.rows), 1)
     set_off(tableau.rows, np.arange(len(tableau.rows)), origin, *problem.box(upper), point, change)
     return *point[:5], point.b[0], change.lo, change.hi
-
-
-@compiled()
-def walk_all(T, T_b, side, diagonal, beta, g, lo, hi, status, b, dlo, dhi, max_events, code, events):  # noqa: PLR0913, PLR0917 - the call that all languages have
-    """Each walk (k,) from its start, as `follow_tableau` calls them: the ends in place, code and events (k,)."""
-    tableau, still = Tableau(np.empty(0, np.int64), T, T_b, side, diagonal), np.zeros(1)
-    for q in range(b.shape[0]):
-        point = Point(beta[q], g[q], lo[q], hi[q], status[q], b[q : q + 1])
-        code[q], events[q] = walk(tableau, point, Change(dlo[q], dhi[q], dlo[q], still), max_events)

@@ -23,9 +23,10 @@ import numpy as np
 
 from benchmarks.ahead_of_time import first_use
 from benchmarks.ahead_of_time.build import HERE, build_all, versions
-from benchmarks.ahead_of_time.cases import OTHERS, TIMED, less_convex, made, walk_all, with_two_sums
+from benchmarks.ahead_of_time.cases import OTHERS, TIMED, less_convex, made, with_two_sums
 from benchmarks.ahead_of_time.given import Descent, Walks, same
 from benchmarks.ahead_of_time.loading import load
+from benchmarks.ahead_of_time.numba_walks import walk_all
 from benchmarks.first_call import ROOT, STEPS, process
 from benchmarks.timing import alternate
 from svmstat.solver.rough.smo import smo

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import scipy.linalg.lapack  # noqa: F401 - the modules of numba's kernels import it, for others in them
 
-from benchmarks.ahead_of_time.given import MAX_EVENTS, Descent, Walks
+from benchmarks.ahead_of_time.given import Descent, Walks
 from benchmarks.ahead_of_time.loading import load
 
 
@@ -30,15 +30,11 @@ def main(case, *library):
 
 def by_numba(descent, walks):
     """Import numba's kernels and call each once."""
-    from svmstat.solver.exact.basis import Point  # noqa: PLC0415 - the import is timed
-    from svmstat.solver.exact.path import Change  # noqa: PLC0415
-    from svmstat.solver.exact.tableau import Tableau, walk  # noqa: PLC0415
+    from benchmarks.ahead_of_time.numba_walks import walk_all  # noqa: PLC0415 - the import is timed
     from svmstat.solver.rough.smo import smo  # noqa: PLC0415
 
     descent.by(smo)
-    tableau = Tableau(np.empty(0, np.int64), *walks[:4])
-    point = Point(*(each[0].copy() for each in walks[4:9]), walks.b.copy())
-    walk(tableau, point, Change(walks.dlo[0], walks.dhi[0], walks.dlo[0], np.zeros(1)), MAX_EVENTS)
+    walks.by(walk_all)
 
 
 if __name__ == "__main__":

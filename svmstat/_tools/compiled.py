@@ -9,6 +9,7 @@ from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache
 
+from svmstat._tools.linked import LinkedOnly
 from svmstat._tools.second import start_once, together
 
 _FIRST = {"distances", "smo"}
@@ -40,12 +41,13 @@ class _Shared(FunctionCache):
 def compiled(*, inside: bool = False, **options: Any) -> Any:
     """A decorator for functions that numba compiles: kept on disk, and without the interpreter's lock.
 
-    They are called from Python and from each other, never from C, and those ``inside`` by compiled functions only:
-    each wrapper takes a tenth of the time. A division by zero gives what it gives in numpy, without a branch that
-    raises. Further options are those of `numba.njit`.
+    They are called from Python and from each other, never from C, and those ``inside`` by compiled functions only,
+    which spares a first call a tenth of its time for each wrapper and machine code that nothing calls. A division by
+    zero gives what it gives in numpy, without a branch that raises. Further options are those of `numba.njit`.
     """
-    wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inside}
-    how: dict[str, Any] = {"nogil": True, "error_model": "numpy", **wrappers, **options}
+    how: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    if inside:
+        how |= {"no_cpython_wrapper": True, "pipeline_class": LinkedOnly}
 
     def compile_when_called(function: Any) -> Any:
         found: Any = njit(**how)(function)

@@ -226,7 +226,7 @@ def _drop(i, free, n_free):
     return n_free - 1
 
 
-@compiled(fastmath=_FAST)
+@compiled(inside=True, fastmath=_FAST)
 def walk(tableau, point, change, max_events):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
@@ -388,7 +388,7 @@ def walk(tableau, point, change, max_events):
         e = _change_side(row, T, side, changed, e, where, block)
 
 
-@compiled()
+@compiled(inside=True)
 def correct(stored, tableau, lo, hi, beta, h):
     """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 
