@@ -32,7 +32,7 @@ _STYLE = """
  white-space: normal; overflow-wrap: anywhere}
 & table.wide {flex: 1 0 100%}
 & table.half {flex: 1 1 16em}
-& .wide th {width: 7em; padding-right: 1em}
+& .wide th {width: 7em; padding-right: 1em; white-space: nowrap}
 & .half th {padding-right: 1em}
 & .half td, & .number {text-align: right}
 & thead th {border-bottom: 1px solid #8888}
