@@ -54,9 +54,9 @@ STEPS = Path(__file__).with_name("first_call_steps.py")
 
 def process(command, tree, cache=None):
     """Seconds and output of a process that has the package of a checkout, and a folder for what numba compiles."""
-    environment = {**os.environ, "PYTHONPATH": str(tree.resolve())} | (
-        {} if cache is None else {"NUMBA_CACHE_DIR": cache}
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tree.resolve())}
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = cache
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, *command], env=environment, cwd=tree, capture_output=True, text=True, check=True

@@ -2,7 +2,7 @@
 
 Numba makes machine code of every function, and links its own representation of it into whatever calls it, to be
 optimised there together with the caller and made machine code of once more. What Python never calls is spared the first
-of these: an eighth of the first report of a new installation.
+of these: a tenth of the first report of a new installation.
 """
 
 from typing import Any

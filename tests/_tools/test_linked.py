@@ -52,12 +52,11 @@ def folder(tmp_path):
 @pytest.fixture
 def called(folder):
     """What a new process prints that calls one of the functions above; what is compiled stays on disk."""
-    paths = os.pathsep.join([str(folder), *(path or os.getcwd() for path in sys.path)])
 
     def call(name):
         done = subprocess.run(
-            [sys.executable, "-c", CALL.format(name)], capture_output=True, text=True, check=True,
-            env={**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(folder / "cache")},
+            [sys.executable, "-c", CALL.format(name)], capture_output=True, text=True, check=True, cwd=folder,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")},
         )  # fmt: skip
         return done.stdout.split()
 
