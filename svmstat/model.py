@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import positive
-from svmstat._tools.frames import read_frame
+from svmstat._tools.frames import read_frame, unshared
 from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat.errors import ArgumentError
 from svmstat.kernels import ARGUMENTS, Inherited, Kernel, make_kernel
@@ -185,6 +185,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
 
 def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     """The fit for all arguments of `svm`; ``env`` are the caller's names."""
+    asked = {name: unshared(value) for name, value in asked.items()}
     posing = _posing(asked, env)
     found = fit(posing.prepared, posing.prepared.resolve(posing.kernel), posing.C, posing.nu, posing.untuned)
     return replace(found, call=call_of(asked), kind=posing.kind)

@@ -88,6 +88,28 @@ def read_frame(name: str, data: Any) -> Given:
     return Given(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False), str(frame.implementation), data)
 
 
+def unshared(given: Any) -> Any:
+    """A data frame, column, array or list that stays what it is when the one that was given is changed in place.
+
+    Where pandas copies what is written to, its values are not copied here.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [1, 2]})
+    >>> kept = unshared(frame)
+    >>> frame.loc[0, "x"] = 5
+    >>> kept["x"].tolist()
+    [1, 2]
+    """
+    if isinstance(given, pd.DataFrame | pd.Series):
+        return given.copy(deep=not _copies_on_write())
+    return given.copy() if isinstance(given, np.ndarray | list) else given
+
+
+def _copies_on_write() -> bool:
+    return int(pd.__version__.partition(".")[0]) >= 3 or pd.get_option("mode.copy_on_write") is True
+
+
 def as_pandas(name: str, data: Any) -> pd.DataFrame:
     """What a data frame of any library says; arguments and errors as of `read_frame`."""
     return read_frame(name, data).data

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
-from svmstat._tools.frames import read_frame
+from svmstat._tools.frames import read_frame, unshared
 from svmstat._tools.keywords import calling_frame, helpful
 from svmstat._tools.randomness import seed_sequence
 from svmstat.errors import ArgumentError, DataError, DesignWarning
@@ -202,8 +202,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         "weight_type": weight_type, "class_weight": class_weight, "costs": costs, "priors": priors, "groups": groups,
         "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
-    caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", data)
-    data = source.data
+    caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", unshared(data))
+    data, subset, of_data = source.data, unshared(subset), {name: unshared(each) for name, each in of_data.items()}
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     ignored = (*_column_of("truth", truth, data), *_column_of("folds", None if counted else folds, data))
     prepare_on = partial(

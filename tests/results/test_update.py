@@ -57,6 +57,22 @@ def test_data(data):
     assert_same_fit(fit.update("~ . - site", other, C=3.0), svm("y ~ x", other, **{**START, "C": 3.0}))
 
 
+@pytest.mark.parametrize("how", ["svm", "tune"])
+def test_what_was_given_may_be_changed_in_place(data, K, how):
+    given = data.copy()
+    weights = given["w"].to_numpy().copy()
+    options = {"kernel": "linear", "weights": weights}
+    fit = svm("y ~ x + z", given, C=2.0, **options)
+    if how == "tune":
+        fit = quiet("y ~ x + z", given, C=[1.0, 2.0], **options).best
+    effects, again = str(fit.effects("x")), fit.update(C=3.0).decision_values
+    given.loc[:, "x"] = 0.0
+    given["z"] = 1.0
+    weights[:5] += 1
+    assert str(fit.effects("x")) == effects
+    np.testing.assert_array_equal(fit.update(C=3.0).decision_values, again)
+
+
 def test_one_after_the_other(data):
     fit = svm("y ~ x + z", data, **START)
     assert_same_fit(fit.update(C=7.0).update("~ . - z").update(C=2.0).update("~ . + z"), fit)
