@@ -62,7 +62,7 @@ def compare(
         Whether to compute the difference of scores by nested cross-validation too [Bates, Hastie & Tibshirani 2023],
         for which every model is fitted 55 times for each of the ``repeats``.
     repeats : int
-        The number of splits into ten folds for ``nested``.
+        The number of splits into ten folds for ``nested``; of fewer than 20 rows into folds of two or three.
     rng : int or Generator, optional
         On which alone the folds depend.
     n_jobs : int, optional
@@ -120,7 +120,7 @@ def compare(
     rows, units = (reference.codes, reference.weights, reference.levels), reference.units
     grouped = units is not None and units.grouped
     held = None if folds is None else _splits(folds, reference, members, of_folds)
-    inner = splits(*rows, folds_for(units), repeats if nested else 0, of_nested, units)
+    inner = splits(*rows, folds_for(reference.weights, units), repeats if nested else 0, of_nested, units)
     one_by_one = "leave-one-group-out" if grouped else "leave-one-out"
     how = one_by_one if held is None else held.told(reference.weights)
     found, tables = [], []

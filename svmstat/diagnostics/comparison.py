@@ -140,7 +140,7 @@ class Comparison(Printed):
             "in each; it is of the expected difference of models fitted to this many groups.",
         ]
         if self.nested:
-            folds = folds_for(units)
+            folds = folds_for(self.evidence[0].weights, units)
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
             notes.append(
                 f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), corrected for the size of the "

@@ -161,9 +161,8 @@ class TermTests(Printed):
             )
         if self.repeats:
             splits = "1 split" if self.repeats == 1 else f"{self.repeats} splits"
-            notes.append(
-                f"Nested: {splits} into {folds_for(units)} folds (Bates, Hastie & Tibshirani 2023), as in compare()."
-            )
+            folds = folds_for(self.evidence.weights, units)
+            notes.append(f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), as in compare().")
         notes += [
             "Statistic, df, p-value: generalised covariance measure (Shah & Peters 2020) of H0, that the response does "
             "not depend on the term given the other predictors: do held-out residuals of the fit without it go with "

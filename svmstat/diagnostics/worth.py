@@ -73,6 +73,10 @@ _BY_GROUP = (
 )
 _FEW_GROUPS = 30
 _FEW = " With fewer than {least} groups such standard errors are too small more often than not [Cameron & Miller 2015]."
+_ALIKE = (
+    "A standard error of 0 says that the rows are alike in this, as where none errs, and not that it is known without "
+    "error what fits to such samples are worth."
+)
 _PROBABILITY = (
     "Weights are probability weights: numbers are weighted means, and standard errors those of {n} independent rows "
     "that carry their weights; strata and finite populations are not allowed for."
@@ -95,12 +99,13 @@ SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV s
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
     units, of_rows, of_ranks = held_out.units, _HELD_OUT, f"{_of_order(held_out)} {_CALIBRATED}{_of_line(held_out)}"
+    alike = (_ALIKE,) if any(each.se == 0.0 for _, _, each in numbers_of(held_out)) else ()
     if units is None:
-        return of_rows, of_ranks
+        return of_rows, *alike, of_ranks
     if not units.grouped:
-        return _PROBABILITY.format(n=units.count), of_rows, of_ranks
+        return _PROBABILITY.format(n=units.count), of_rows, *alike, of_ranks
     few = _FEW.format(least=_FEW_GROUPS) if units.count < _FEW_GROUPS else ""
-    return _BY_GROUP.format(G=units.count, few=few), of_ranks
+    return _BY_GROUP.format(G=units.count, few=few), *alike, of_ranks
 
 
 def _of_order(held_out: Evidence) -> str:

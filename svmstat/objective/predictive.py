@@ -64,8 +64,9 @@ def score(log_likelihood: Floats, weights: Floats, units: Units | None = None) -
     >>> score(np.log([0.5, 0.5, 0.25]), np.ones(3)).value  # 8 log 2
     5.545177444479562
     """
-    se = np.sqrt(weights.sum() * _variance(log_likelihood, weights, units))
-    return Estimate(-2.0 * float(weights @ log_likelihood) + 0.0, 2.0 * float(se))
+    value = -2.0 * float(weights @ log_likelihood) + 0.0
+    se = 2.0 * float(np.sqrt(weights.sum() * _variance(log_likelihood, weights, units)))
+    return Estimate(value, 0.0 if se < _ROUNDING * abs(value) else se)
 
 
 def score_difference(log_likelihood: Floats, other: Floats, weights: Floats, units: Units | None = None) -> Estimate:

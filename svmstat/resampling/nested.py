@@ -27,15 +27,17 @@ FOLDS = 10
 _LEAST = 3
 
 
-def folds_for(units: Units | None) -> int:
-    """In how many folds rows are left out: no more than there are groups.
+def folds_for(weights: Floats, units: Units | None) -> int:
+    """In how many folds rows (n,) of these weights are left out: no more than there are groups, or pairs of rows.
 
     Examples
     --------
-    >>> folds_for(None), folds_for(Units(np.arange(8) // 2, 4, True))
+    >>> folds_for(np.ones(634), None), folds_for(np.ones(9), None)
     (10, 4)
+    >>> folds_for(np.ones(8), Units(np.arange(8) // 2, 4, True))
+    4
     """
-    return FOLDS if units is None or not units.grouped else min(FOLDS, units.count)
+    return min(FOLDS, units.count if units is not None and units.grouped else int(np.count_nonzero(weights)) // 2)
 
 
 def splits(

@@ -118,9 +118,9 @@ class Resampled(Predicting):
         ----------
         folds : int, splitter, column name or array_like of shape (N,), optional
             A number of stratified folds, at least 2, which are the same whenever they are asked for, and keep groups
-            together; by default 10, or as many as there are groups if these are fewer. Or a splitter of scikit-learn,
-            or the fold label of each of the N rows of the data, as for blocks of time or space: a row must be held out
-            no more than once, those that never are do not count, and a group is held out whole.
+            together; by default 10, or as many as there are rows or groups if these are fewer. Or a splitter of
+            scikit-learn, or the fold label of each of the N rows of the data, as for blocks of time or space: a row
+            must be held out no more than once, those that never are do not count, and a group is held out whole.
         n_jobs, progress
             As in `loo`.
 
@@ -238,7 +238,8 @@ class Resampled(Predicting):
     @property
     def default_folds(self) -> int:
         """In how many folds rows are held out by default."""
-        return min(FOLDS, self.n_groups) if self.grouped and self.n_groups is not None else FOLDS
+        most = self.n_groups if self.grouped and self.n_groups is not None else self.n_used
+        return min(FOLDS, most)
 
     def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
         """Leave-one-out, or by folds."""

@@ -181,7 +181,7 @@ class Termed(Resampled, Updated):
         frame, seed = self.frame, seed_sequence("rng", rng)
         units = self.machine.units
         often = repeats if nested else 0
-        return splits_of(frame.codes, frame.weights, self.classes, folds_for(units), often, seed, units)
+        return splits_of(frame.codes, frame.weights, self.classes, folds_for(frame.weights, units), often, seed, units)
 
     def without_terms(self, gone: Collection[str]) -> Self | None:
         """The fit without some terms, everything else as it is; None where no column is left."""

@@ -115,6 +115,17 @@ def test_nested(data, fit, logit):
     assert "Nested: 2 splits into 10 folds" in str(found)
 
 
+@pytest.mark.parametrize(("n", "folds"), [(8, 4), (15, 7), (20, 10)])
+def test_nested_folds_of_few_rows_hold_two_at_least(n, folds):
+    rng = np.random.default_rng(n)
+    few = pd.DataFrame({"x": rng.normal(size=n), "z": rng.normal(size=n), "y": np.arange(n) % 2})
+    larger, smaller = svm("y ~ x + z", few), svm("y ~ x", few)
+    found, tests = compare(larger, smaller, nested=True, repeats=1, rng=1), larger.drop1(["z"], nested=True, rng=1)
+    assert np.isfinite(found.table["nested_se"].iloc[1])
+    assert f"Nested: 1 split into {folds} folds" in str(found)
+    assert f"splits into {folds} folds" in str(tests)
+
+
 def test_other_rows_are_refused(data, fit):
     gap = data.assign(z=data["z"].where(data.index != "r5"))
     with pytest.raises(

@@ -111,6 +111,22 @@ def test_residuals_are_of_the_held_out_probabilities(K):
         fit.residuals("working")
 
 
+def test_a_standard_error_of_zero_is_explained():
+    apart = pd.DataFrame({"x": np.r_[np.arange(20.0), np.arange(30.0, 50.0)], "y": np.repeat([0, 1], 20)})
+    mixed = apart.assign(y=np.arange(40) // 10 % 2)
+    for fit, expected in ((svm("y ~ x", apart, C=100), True), (svm("y ~ x", mixed), False)):
+        assert (fit.loo().error_rate_se == 0.0) == expected
+        for printed in (fit.loo(), fit.summary(), fit.kfold()):
+            assert ("A standard error of 0 says that the rows are alike" in str(printed)) == expected
+
+
+def test_rows_that_are_predicted_alike_have_no_error_by_rounding():
+    noise = pd.DataFrame({"x": np.random.default_rng(1).normal(size=8), "y": [0, 1] * 4})
+    folds = svm("y ~ x", noise).kfold()
+    assert folds.how == "8 folds"
+    assert folds.log_likelihood.std() < 1e-12 and folds.score_se == 0.0
+
+
 def test_folds_print_their_numbers(K):
     fit = svm("y ~ x + z", sample(K, 90, seed=2), C=2)
     folds = fit.kfold(5)
