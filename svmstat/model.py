@@ -76,7 +76,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         see docs/additive.md.
     data : data frame
         One row per observation: of pandas, polars, a Table of pyarrow, or another eager frame that narwhals reads.
-        Answers with a row for each row of data are of the same kind: see docs/frames.md.
+        Answers with a row for each row of data are of the same kind: see docs/frames.md. The fit keeps the data as they
+        are; `update` takes what they are when it is called.
     loss : {"hinge", "p0"}
         The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
         P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
@@ -185,10 +186,10 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
 
 def _fit_as(asked: Mapping[str, Any], env: Mapping[str, Any]) -> SVMResults:
     """The fit for all arguments of `svm`; ``env`` are the caller's names."""
-    asked = {name: unshared(value) for name, value in asked.items()}
-    posing = _posing(asked, env)
+    kept = {name: unshared(value) for name, value in asked.items()}
+    posing = _posing(kept, env)
     found = fit(posing.prepared, posing.prepared.resolve(posing.kernel), posing.C, posing.nu, posing.untuned)
-    return replace(found, call=call_of(asked), kind=posing.kind)
+    return replace(found, call=call_of(kept, asked["data"]), kind=posing.kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,10 +264,16 @@ class Call:
     Attributes
     ----------
     given : dict
-        The arguments that are not the defaults.
+        The arguments that are not the defaults, as they were.
+    now : data frame or None
+        What the data have become since, for a frame that can be changed in place; no pickle holds it.
     """
 
     given: Mapping[str, Any]
+    now: pd.DataFrame | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Call, (self.given,)
 
     def __repr__(self) -> str:
         return f"<Call: svm({', '.join(self.given)})>"
@@ -274,7 +281,10 @@ class Call:
     def __call__(
         self, formula: str | None, data: pd.DataFrame | None, changes: Mapping[str, Any], env: Mapping[str, Any]
     ) -> SVMResults:
-        """The fit with another formula or other data where they are given, and with these changes."""
+        """The fit with another formula or other data where they are given, and with these changes.
+
+        Other data are also what the frame has become since; the arrays of the call are as they were.
+        """
         unknown = [name for name in changes if name not in _DEFAULTS]
         if unknown:
             raise no_argument("update", unknown[0], _DEFAULTS)
@@ -282,6 +292,7 @@ class Call:
         kept = {name: value for name, value in self.given.items() if name not in replaced}
         if formula is not None and "theta" in kept:
             kept["theta"] = Inherited(kept["theta"])
+        data = self.now if data is None else data
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
 
@@ -298,9 +309,10 @@ class Call:
         return (*kernel, *cost, *nu)
 
 
-def call_of(asked: Mapping[str, Any]) -> Call:
-    """The call with these arguments of `svm`."""
-    return Call({name: value for name, value in asked.items() if value is not _DEFAULTS[name]})
+def call_of(kept: Mapping[str, Any], data: Any) -> Call:
+    """The call with these arguments of `svm`, of which the data were given as a frame that may change."""
+    given = {name: value for name, value in kept.items() if value is not _DEFAULTS[name]}
+    return Call(given, None if data is kept["data"] else data)
 
 
 def _nu_alone(

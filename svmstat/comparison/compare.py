@@ -148,10 +148,10 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
         return Splits(fold, fold == np.arange(count)[:, None], how)
     labels = None
     if not is_splitter(folds):
-        frames = [member.fit.frame for member in members if isinstance(member, Machines)]
-        if not frames:
+        fits = [member.fit for member in members if isinstance(member, Machines)]
+        if not fits:
             raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
-        labels = fold_labels(folds, frames[0].data, frames[0].rows)
+        labels = fold_labels(folds, fits[0].data_since, fits[0].frame.rows)
     return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units)
 
 

@@ -380,20 +380,21 @@ def _tell_numbers_as_text(factors: Iterable[Factor], n: int) -> None:
         if len(others) > _FEW_OTHERS or not all(isinstance(level, str) for level in others):
             continue
         but = f" but for {', '.join(map(repr, others))}, which may stand for missing values" if others else ""
+        commas = any("," in level for level in factor.levels if isinstance(level, str))
+        how = "as read_csv(decimal=',') does" if commas else "as pandas.to_numeric does"
         warn(
             f"{factor.expression.code} is text that reads as numbers, {len(factor.levels) - len(others)} different "
-            f"ones in {n} rows{but}, and has a column for each: if numbers are meant, convert it, as pandas.to_numeric "
-            "does.",
+            f"ones in {n} rows{but}, and has a column for each: if numbers are meant, convert it, {how}.",
             DesignWarning,
         )
 
 
 def _is_number(level: object) -> bool:
-    """Whether a level is text that reads as a number."""
+    """Whether a level is text that reads as a number, with a decimal point or comma."""
     if not isinstance(level, str):
         return False
     try:
-        float(level)
+        float(level.replace(",", "."))
     except ValueError:
         return False
     return True

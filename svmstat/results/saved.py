@@ -15,7 +15,6 @@ from svmstat._tools.checks import flag
 from svmstat.errors import ArgumentTypeError, DesignWarning, ModelFileError, SvmstatError, UnavailableError
 from svmstat.formula import ModelFrame, Untrusted, build_design, is_shared, read_by_condition
 from svmstat.results.resampled import Resampled
-from svmstat.results.updated import Updated
 from svmstat.solver import misfit
 from svmstat.storage import FORMAT, Writing, encoded, write_archive
 from svmstat.storage.tables import encode_frame
@@ -25,7 +24,7 @@ _NAMES_OF_COLUMNS = ("weights", "groups")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Saved(Resampled, Updated):
+class Saved(Resampled):
     """What can be written to a file."""
 
     def save(self, path: str | Path) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, flag, nearest, refuse, workers
+from svmstat._tools.frames import PANDAS
 from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration import log_of_own
@@ -25,11 +26,10 @@ from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimat
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
 from svmstat.results.resampled import Resampled
-from svmstat.results.updated import Updated
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Termed(Resampled, Updated):
+class Termed(Resampled):
     """A fit beside those with one term less, or one more."""
 
     def drop1(
@@ -144,7 +144,8 @@ class Termed(Resampled, Updated):
         names = _names("scope", scope)
         caller = calling_frame()
         joint = {} if additive else {"kernel": on_other_columns(self.kernel, self.frame.X, self.frame.weights)}
-        larger = [self._again(f". ~ . + {each}", None, joint, caller) for each in names]
+        data = self.data_since if self.kind == PANDAS else None
+        larger = [self._again(f". ~ . + {each}", data, joint, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
         how = self.left_out_folds

@@ -203,7 +203,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
     caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", unshared(data))
-    data, subset, of_data = source.data, unshared(subset), {name: unshared(each) for name, each in of_data.items()}
+    shared, data, subset = data, source.data, unshared(subset)
+    of_data = {name: unshared(each) for name, each in of_data.items()}
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
     ignored = (*_column_of("truth", truth, data), *_column_of("folds", None if counted else folds, data))
     prepare_on = partial(
@@ -252,7 +253,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     if isinstance(kernel_found, Additive):
         named = {name: value for name, value in grid.arguments[found.kernel].items() if name != "formula"}
         kernel_of = {"kernel": wanted.given[0], **named}
-    best = replace(best, call=call_of({**call, **kernel_of}), kind=source.kind)
+    best = replace(best, call=call_of({**call, **kernel_of}, shared), kind=source.kind)
     if len(found.table) > 1:
         corrected = found.corrected if plan.is_of_probabilities and found.corrected is not None else np.nan
         best = replace(best, optimism=corrected - float(found.table["score"].iloc[found.chosen]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from levels import quiet, sample
 
-from svmstat import svm
+from svmstat import compare, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
 
 START = {"C": 2.0, "gamma": 0.4, "weights": "w"}
@@ -57,20 +57,47 @@ def test_data(data):
     assert_same_fit(fit.update("~ . - site", other, C=3.0), svm("y ~ x", other, **{**START, "C": 3.0}))
 
 
-@pytest.mark.parametrize("how", ["svm", "tune"])
-def test_what_was_given_may_be_changed_in_place(data, K, how):
-    given = data.copy()
-    weights = given["w"].to_numpy().copy()
+@pytest.fixture(params=["svm", "tune"])
+def given(request, data):
+    """A frame and weights of which a fit was made, and the fit."""
+    frame, weights = data.copy(), data["w"].to_numpy().copy()
     options = {"kernel": "linear", "weights": weights}
-    fit = svm("y ~ x + z", given, C=2.0, **options)
-    if how == "tune":
-        fit = quiet("y ~ x + z", given, C=[1.0, 2.0], **options).best
-    effects, again = str(fit.effects("x")), fit.update(C=3.0).decision_values
-    given.loc[:, "x"] = 0.0
-    given["z"] = 1.0
+    if request.param == "tune":
+        return frame, weights, quiet("y ~ x + z", frame, C=[1.0, 2.0], **options).best
+    return frame, weights, svm("y ~ x + z", frame, C=2.0, **options)
+
+
+def test_what_a_fit_was_given_stays_as_it_was(given):
+    frame, weights, fit = given
+    effects, larger = str(fit.effects("x")), fit.add1("site").table
+    frame.loc[:, "x"] = 0.0
+    frame["z"] = 1.0
     weights[:5] += 1
     assert str(fit.effects("x")) == effects
-    np.testing.assert_array_equal(fit.update(C=3.0).decision_values, again)
+    assert fit.add1("site").table.equals(larger)
+
+
+def test_an_update_is_of_what_the_data_have_become(given):
+    frame, _, fit = given
+    was = frame["w"].to_numpy().copy()
+    frame.loc[:, "x"] = -(frame["z"] ** 2)
+    frame["later"] = frame["x"] + frame["z"]
+    expected = svm("y ~ x + z + later", frame, C=3.0, kernel="linear", weights=was)
+    assert_same_fit(fit.update("~ . + later", C=3.0), expected)
+    again = pickle.loads(pickle.dumps(fit))
+    assert (again.update(C=3.0).decision_values != fit.update(C=3.0).decision_values).any(axis=None)
+
+
+def test_columns_that_the_data_have_been_given_since(given):
+    frame, _, fit = given
+    frame["block"], frame["later"] = np.arange(len(frame)) // 10, np.arange(len(frame)) % 7
+    labels, smaller = frame["block"].to_numpy(), fit.update("~ . - z")
+    assert str(fit.kfold("block")) == str(fit.kfold(labels))
+    assert str(compare(fit, smaller, folds="block")) == str(compare(fit, smaller, folds=labels))
+    assert fit.add1("later").table.equals(fit.update(data=frame).add1("later").table)
+    frame.loc["more"] = frame.iloc[0]
+    with pytest.raises(ArgumentError, match="folds='block' is not allowed"):
+        fit.kfold("block")
 
 
 def test_one_after_the_other(data):
