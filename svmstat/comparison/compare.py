@@ -24,6 +24,7 @@ from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter
 from svmstat.results import SVMResults
+from svmstat.results.updated import data_since
 
 
 def compare(
@@ -151,7 +152,7 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
         fits = [member.fit for member in members if isinstance(member, Machines)]
         if not fits:
             raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
-        labels = fold_labels(folds, fits[0].data_since, fits[0].frame.rows)
+        labels = fold_labels(folds, data_since(fits[0]), fits[0].frame.rows)
     return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units)
 
 

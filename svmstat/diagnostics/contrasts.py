@@ -21,6 +21,9 @@ _WHAT = (
     "before, all else as it is in the row. A step of a number goes from x to x + step; b - a is from a to b."
 )
 
+_SMALL = 0.01
+"""Changes that are all smaller have three digits: with four decimals the sign of a bound might be lost."""
+
 SD = "sd"
 _SD = "sd is from half a standard deviation below the mean of the column to half of one above it, in every row."
 
@@ -106,7 +109,10 @@ class Contrasts(Printed):
             heading = f"{title}{', ' if title and len(self.outcome.names) > 1 else ''}"
             heading += name if len(self.outcome.names) > 1 else ""
             cells = tuple(tuple(map(or_none, row)) for row in zip(*columns.values(), strict=True))
-            found.append(Table(tuple(columns), index, cells, ("share",) * len(columns), heading))
+            sizes = np.max(np.abs(list(columns.values())), axis=0)
+            row_styles = tuple("rough" if size < _SMALL else "share" for size in sizes)
+            styles = ("share",) * len(columns)
+            found.append(Table(tuple(columns), index, cells, styles, heading, row_styles=row_styles))
         return tuple(found)
 
     def notes(self) -> tuple[str, ...]:

@@ -49,9 +49,10 @@ _NOTES = (
 _LIKE_OWN = 0.8
 """Correlation with own misfit from which a deletion deviance is little else."""
 _OWN = (
-    "It is nearly all own misfit: a large one says that the row was badly predicted, not that it moves the fit, of "
-    "which the rms change of f at the others tells."
+    "It is nearly all own misfit{but}: a large one says that the row was badly predicted, not that it moves the fit, "
+    "of which the rms change of f at the others tells."
 )
+_BUT = " (not in {what} {rows}, where the others gain more)"
 _OTHERS = (
     "Here it is not: a large one may be what the others gain, by the map of their decision values too; own and others "
     "tell which, and the rms change how far f moves at them."
@@ -394,8 +395,7 @@ class InfluenceResult(Printed):
     def summary(self, level: float = 0.95) -> Summary:
         """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope of a level if it has been computed."""
         m, index = self.measures, self.index
-        known, lost = self._shown, self.loo.what_failed()
-        order = np.argsort(-np.where(known, m.delta_deviance, -np.inf), kind="stable")[:_TOP]
+        known, lost, order = self._shown, self.loo.what_failed(), self._largest
         block = Block(
             left=(Entry(f"{self._what.capitalize()} left out", int(known.sum()), "count"),),
             right=(Entry("Correlation with own", or_none(self._like_own()), "share"),),
@@ -419,8 +419,21 @@ class InfluenceResult(Printed):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the measures say, and what they do not."""
-        made_of = _OTHERS if self._like_own() < _LIKE_OWN else _OWN
+        made_of = _OTHERS if self._like_own() < _LIKE_OWN else _OWN.format(but=self._but)
         return tuple(note.format(made_of=made_of) for note in _NOTES)
+
+    @property
+    def _but(self) -> str:
+        """In which of the largest ΔD own misfit is the smaller part."""
+        m = self.measures
+        rows = [str(self.index[k]) for k in self._largest if m.others[k] > m.own[k]]
+        return _BUT.format(what=self._what, rows=", ".join(rows)) if rows else ""
+
+    @property
+    def _largest(self) -> NDArray[np.intp]:
+        """Where the largest ΔD are."""
+        known = np.where(self._shown, self.measures.delta_deviance, -np.inf)
+        return np.argsort(-known, kind="stable")[: min(_TOP, int(self._shown.sum()))]
 
     @property
     def _shown(self) -> NDArray[np.bool_]:

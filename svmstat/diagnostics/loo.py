@@ -134,10 +134,14 @@ class LooResult(Printed, Evidence):
         Returns the Axes, of more than two levels an array of them.
         """
         response = self.shape.response
+        what, independent = f"predicted probability ({self.how})", self.units is None
         if self.shape.two:
-            return calibration_plot(self.prob, self.codes == response.event_code, self.weights, ax=ax)
+            event = self.codes == response.event_code
+            return calibration_plot(self.prob, event, self.weights, ax=ax, xlabel=what, independent=independent)
         observed = self.codes[:, None] == np.arange(len(response.levels))
-        return class_calibration_plot(self.probability, observed, self.weights, response.levels, ax=ax)
+        return class_calibration_plot(
+            self.probability, observed, self.weights, response.levels, ax=ax, xlabel=what, independent=independent
+        )
 
     @property
     def excess_error(self) -> float:

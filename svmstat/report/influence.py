@@ -35,7 +35,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     if by_chance:
         above = influence.beyond(level).any(axis=1).to_numpy()
         yield paragraph(f"{_lying(above, influence)} above an envelope of {percent(level)}.")
-        yield f'<div class="influence">{influence.summary(level).as_html()}</div>'
+        yield influence.summary(level).as_html()
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
             WIDE,
@@ -68,7 +68,7 @@ def _lying(above: Any, influence: InfluenceResult) -> str:
 
 def _of_groups(influence: InfluenceResult) -> Iterator[str]:
     """Groups that are left out whole, for which there is no line."""
-    yield f'<div class="influence">{influence.summary().as_html()}</div>'
+    yield influence.summary().as_html()
     yield figure(
         lambda ax: influence.plot(ax=ax),
         WIDE,
@@ -97,7 +97,7 @@ def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iter
     if rest:
         notes.append(f"{counted_rows(rest)} more above a line.")
     part = Table.from_frame(cells, styles, "Rows above a line")
-    yield f'<div class="influence">{Summary("Rows above a line", (part,), tuple(notes)).as_html()}</div>'
+    yield Summary("Rows above a line", (part,), tuple(notes)).as_html()
 
 
 def _observed(fit: SVMResults) -> Any:

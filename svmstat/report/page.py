@@ -32,12 +32,8 @@ figure {{margin: 1em 0; break-inside: avoid}}
 figure img {{display: block; max-width: 100%; height: auto}}
 figcaption {{font-size: .9em; color: #444; margin-top: .3em}}
 {summary} p.title {{display: none}}
-{summary} .cells th {{overflow-wrap: normal; white-space: nowrap}}
-@media (max-width: 36em) {{
- body {{font-size: 15px}}
- .influence {summary} .cells {{font-size: .85em}}
- .influence {summary} .cells td, .influence {summary} thead th + th {{padding-left: .7em}}
-}}
+@media (max-width: 36em) {{body {{font-size: 15px}}}}
+@media print {{h2, h2 + p {{break-after: avoid}}}}
 </style>
 </head>
 <body>

@@ -22,7 +22,7 @@ from svmstat.resampling.said import Said, keeps_all, nothing, of_lots
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter, stratified
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
-from svmstat.results.updated import Updated
+from svmstat.results.updated import Updated, data_since
 
 _CHEAP, _MAPPED = 6e6, 0.15
 """Operations that take about a second: rows that a support vector moves, and rows of a map, in units of the former."""
@@ -177,7 +177,7 @@ class Resampled(Predicting, Updated):
             return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
         if is_splitter(folds):
             return given_splits(folds, None, frame.X, frame.codes, frame.weights > 0, units)
-        labels = fold_labels(folds, self.data_since, frame.rows)
+        labels = fold_labels(folds, data_since(self), frame.rows)
         return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units)
 
     def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:

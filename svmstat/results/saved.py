@@ -75,7 +75,7 @@ class Saved(Resampled):
                 f"the fit cannot be stored, since a file holds no code, and its formula is read as a text of somebody "
                 f"else's. What such a text must not say can be computed as a column beforehand. {error}"
             ) from error
-        _refuse_changed(self.frame, again)
+        _refuse_changed(self.frame, again, data, getattr(self.call, "now", None))
         for pair in self.machine.pairs:
             if (wrong := misfit(pair.problem, pair.solution)) is not None:
                 raise ModelFileError(
@@ -130,8 +130,9 @@ def _read_again(frame: ModelFrame, settings: Mapping[str, Any], data: pd.DataFra
         return build_design(Untrusted(frame.design.formula), data, **given)
 
 
-def _refuse_changed(frame: ModelFrame, again: ModelFrame) -> None:
-    """Refuse a fit whose arrays do not follow from what is stored."""
+def _refuse_changed(frame: ModelFrame, again: ModelFrame, data: pd.DataFrame, now: pd.DataFrame | None) -> None:
+    """Refuse a fit whose arrays do not follow from what is stored, or whose data are no longer what the frame holds."""
     same = all(np.array_equal(getattr(again, name), getattr(frame, name)) for name in ("X", "codes", "weights", "rows"))
+    same &= now is None or all(name in now.columns and now[name].equals(data[name]) for name in data.columns)
     if not same or again.response != frame.response or not again.index.equals(frame.index):
         raise ModelFileError("the data of the fit have been changed since: fit.update() fits them as they are now.")

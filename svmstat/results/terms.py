@@ -26,6 +26,7 @@ from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimat
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
 from svmstat.results.resampled import Resampled
+from svmstat.results.updated import data_since
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -144,7 +145,7 @@ class Termed(Resampled):
         names = _names("scope", scope)
         caller = calling_frame()
         joint = {} if additive else {"kernel": on_other_columns(self.kernel, self.frame.X, self.frame.weights)}
-        data = self.data_since if self.kind == PANDAS else None
+        data = data_since(self) if self.kind == PANDAS else None
         larger = [self._again(f". ~ . + {each}", data, joint, caller) for each in names]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)

@@ -68,15 +68,6 @@ class Updated(Settings):
         """The same formula and settings on other data: ``update(data=data)``."""
         return self.update(data=data)
 
-    @property
-    def data_since(self) -> pd.DataFrame:
-        """The data as they were, with the columns that the frame has been given since, if its rows are the same."""
-        kept, now = self.frame.data, getattr(self.call, "now", None)
-        if now is None or not now.index.equals(kept.index):
-            return kept
-        added = [column for column in now.columns if column not in kept.columns]
-        return pd.concat([kept, now[added]], axis=1) if added else kept
-
     def _no_predictors(self) -> tuple[Hashable, ...]:
         """The columns that the call names for something else."""
         given = getattr(self.call, "given", {})
@@ -92,3 +83,12 @@ class Updated(Settings):
         text = None if formula is None else update_formula(self.formula, formula, self._no_predictors())
         repeated: Self = self.call(text, data, changes, names)
         return repeated
+
+
+def data_since(fit: Updated) -> pd.DataFrame:
+    """The data of a fit as they were, and the columns that the frame has been given since, if its rows are the same."""
+    kept, now = fit.frame.data, getattr(fit.call, "now", None)
+    if now is None or not now.index.equals(kept.index):
+        return kept
+    added = [column for column in now.columns if column not in kept.columns]
+    return pd.concat([kept, now[added]], axis=1) if added else kept

@@ -28,7 +28,7 @@ from svmstat.tuning.scores import MEASURES, TIED, Point, first_least, paired_se,
 
 _TOO_LOW = (
     "The least of many scores is too low, for having been chosen. Corrected, it is that of rows that had no part in "
-    "the choice: of rows drawn with replacement the best point is taken, and rated on the others [Tsamardinos, "
+    "the choice: of {what}s drawn with replacement the best point is taken, and rated on the others [Tsamardinos, "
     "Greasidou & Borboudakis 2018]. Simulated (python -m benchmarks validity tuning), the least is up to 0.08 a row of "
     "deviance too low, the corrected one 0.03 too low to 0.02 too high"
 )
@@ -38,9 +38,9 @@ _NESTED = (
     "over the rows, as if the searches were independent."
 )
 _PAIRED = (
-    "As good as the best: the score is above the least by at most the standard error of that difference, row by row. "
-    "The simplest of these points has the smallest C, then the first formula or kernel of a list, and the smallest "
-    "gamma."
+    "As good as the best: the score is above the least by at most the standard error of that difference, {what} by "
+    "{what}. The simplest of these points has the smallest C, then the first formula or kernel of a list, and the "
+    "smallest gamma."
 )
 _UNPAIRED = (
     "Which points are as good as the best is not known: the parts of the rows in all scores take too much memory."
@@ -139,10 +139,10 @@ class CostPlan(Plan):
         held = {name: best[name] for name in varied if name not in shown}
         if by_name == "formula":  # each has a grid of its own
             table = table.loc[table.dropna(subset="score").groupby(shown, sort=False)["score"].idxmin()]
-            what = self.score_name + "".join(f", least over {name}" for name in held)
+            what = result.score_name + "".join(f", least over {name}" for name in held)
         else:
             table = _held_at(table, held)
-            what = self.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
+            what = result.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
         if shown == ["C", "gamma"]:
             grid = table.set_index(["gamma", "C"])
             score = grid["score"].unstack()  # noqa: PD010
@@ -174,7 +174,7 @@ class CostPlan(Plan):
         one_of("along", along, varied)
         held = {name: value for name, value in result.searched.items() if name != along}
         line = _held_at(result.table, held)
-        lines = {self.score_name: line["score"].to_numpy()}
+        lines = {result.score_name: line["score"].to_numpy()}
         lines |= {FURTHER[name][0]: line[name].to_numpy() for name in self.further}
         at = ", ".join(f"{name} = {brief(value)}" for name, value in held.items())
         title = "dots: the least value of each" + (f"; {at}" if at else "")
@@ -194,11 +194,12 @@ class CostPlan(Plan):
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
-        notes = [f"The score is the {self.score_name}.", *note_of_groups(result.best)]
+        notes = [f"The score is the {result.score_name}.", *note_of_groups(result.best)]
         blocks = [block] if of_full_fit else [block, *_of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
-            notes.append(f"{_TOO_LOW}{_ASK if result.nested is None else _NESTED}")
-            notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED)
+            what = "group" if result.best.grouped else "row"
+            notes.append(f"{_TOO_LOW.format(what=what)}{_ASK if result.nested is None else _NESTED}")
+            notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
         points = f"{result.n_failed} grid point{'s'[: result.n_failed != 1]}"
         lost = f"{points} could not be scored: see the column reason of .table."
         return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())

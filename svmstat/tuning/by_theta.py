@@ -161,13 +161,13 @@ class CoordinatePlan(ThetaPlan):
         lines = {"C": _along(moved, moved[:, :1], scores)}
         for t, name in enumerate(names):
             lines[name] = _along(np.delete(moved, t, axis=1), 0.0, scores, moved[:, t])
-        return profiles_plot(lines, what=self.score_name, ax=ax)
+        return profiles_plot(lines, what=result.score_name, ax=ax)
 
     def summary(self, result: TuneResult) -> Summary:
         block, table = self._head(result)
         notes = (
-            f"The score is the {self.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and at "
-            "last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
+            f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
+            "at last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
@@ -299,7 +299,7 @@ class CossoPlan(ThetaPlan):
         names = list(result.best_params["theta"])
         return selection_plot(
             result.table["M"].to_numpy(float), {name: result.table[name].to_numpy(float) for name in names},
-            result.table["score"].to_numpy(float), result.chosen, what=self.score_name, ax=ax,
+            result.table["score"].to_numpy(float), result.chosen, what=result.score_name, ax=ax,
         )  # fmt: skip
 
     def summary(self, result: TuneResult) -> Summary:

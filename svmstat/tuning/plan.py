@@ -271,7 +271,8 @@ class TuneResult:
     @property
     def score_name(self) -> str:
         """What tables and figures call the score, the number that was made as small as possible."""
-        return self.plan.score_name
+        name = self.plan.score_name
+        return name.replace("leave-one-out", "leave-one-group-out") if self.best.grouped else name
 
     @property
     def nested_score(self) -> float:

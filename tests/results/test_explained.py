@@ -160,6 +160,18 @@ def test_comparisons_by_hand(fit, step):
         assert f"x +1: {found.beyond[0]}" in str(found)
 
 
+def test_small_changes_keep_their_digits_and_signs():
+    data = sample(2, 80, seed=3)
+    data["x"] *= 10_000.0
+    found = svm("y ~ x + z", data).comparisons(B=39, rng=1)
+    row = found.summary_frame().iloc[0]
+    assert 0.0 < abs(row["estimate"]) < 1e-3
+    printed = next(line for line in str(found).splitlines() if line.startswith("x: +1")).split()[2:]
+    np.testing.assert_allclose(
+        [float(each) for each in printed], row[["estimate", "lower", "upper"]].astype(float), rtol=0.01
+    )
+
+
 def test_weights_are_repeats():
     data = sample(3, 40, seed=4)
     many = svm(FORMULA, repeated(data), C=2.0)

@@ -98,6 +98,7 @@ def calibration_plot(
     ax: Axes | None = None,
     bins: int = 10,
     xlabel: str = "predicted probability (leave-one-out)",
+    independent: bool = True,
 ) -> Axes:
     """Predicted probabilities against observed frequencies, with the distribution of the predictions below.
 
@@ -115,6 +116,8 @@ def calibration_plot(
         The greatest number of bins, which are of equal weight.
     xlabel : str
         What the predictions are.
+    independent : bool
+        Whether rows are, or copies of them, as the intervals take them.
 
     Returns
     -------
@@ -136,14 +139,19 @@ def calibration_plot(
         _bins(ax, p[known], e[known], w[known], bins)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("observed frequency")
-        title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\n{_HISTOGRAM}"
+        title = _of_bins(independent)
         ax.set_title(f"{title}{_without(missing)}", fontsize=SMALL, color=INK)
     return ax
 
 
+def _of_bins(independent: bool) -> str:
+    but = "" if independent else ",\nas if rows were independent"
+    return f"bins of equal size with {percent(_LEVEL)} Wilson intervals{but};\n{_HISTOGRAM}"
+
+
 def class_calibration_plot(
     prob: ArrayLike, observed: ArrayLike, weights: ArrayLike, levels: Sequence[object], *, ax: Axes | None = None,
-    bins: int = 10, xlabel: str = "predicted probability (leave-one-out)",
+    bins: int = 10, xlabel: str = "predicted probability (leave-one-out)", independent: bool = True,
 ) -> Any:  # fmt: skip
     """Predicted probabilities of every class against how often it was observed, one panel for each.
 
@@ -162,6 +170,8 @@ def class_calibration_plot(
         The greatest number of bins, which are of equal weight.
     xlabel : str
         What the predictions are.
+    independent : bool
+        Whether rows are, or copies of them, as the intervals take them.
 
     Returns
     -------
@@ -183,7 +193,7 @@ def class_calibration_plot(
             _square(panel, 3)
             _bins(panel, p[known, k], e[known, k], w[known], bins)
             panel.set_title(in_lines(level), fontsize=_OF_PANELS, color=INK)
-        title = f"bins of equal size with {percent(_LEVEL)} Wilson intervals;\n{_HISTOGRAM}"
+        title = _of_bins(independent)
         _label(figure, xlabel, "observed frequency", f"{title}{_without(missing)}")
     return axes
 

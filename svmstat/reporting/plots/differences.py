@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, Axes, drawing, label_of
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, Axes, drawing, fitted, label_of
 
 _EACH, _MARGIN = 0.42, 1.3
 """Inches of a new figure for each model, and around them."""
@@ -52,10 +52,11 @@ def differences_plot(
         if nested is not None:
             _dots(ax, y + offset, *nested, ACCENT, "s")
             title += "; squares: nested"
-        ax.set_yticks(y, [label_of(name) for name in names])
+        labels = [label_of(name) for name in names]
+        ax.set_yticks(y, labels)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.set_xlabel(xlabel or f"score minus that of {label_of(names[0])}: smaller is better")
-        ax.set_title(title)
+        ax.set_xlabel(fitted(ax, xlabel or f"score minus that of {labels[0]}: smaller is better", labels))
+        ax.set_title(fitted(ax, title, labels))
         return ax
 
 

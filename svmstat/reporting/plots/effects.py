@@ -14,7 +14,9 @@ from svmstat.reporting.plots.style import (
     INK,
     SMALL,
     Axes,
+    across,
     along_axis,
+    along_figure,
     class_look,
     columns_of,
     drawing,
@@ -23,7 +25,9 @@ from svmstat.reporting.plots.style import (
     legend_below,
     panels,
     pyplot,
+    told_apart,
     widen,
+    with_room_below,
 )
 
 Band = tuple[Floats, Floats]
@@ -35,6 +39,9 @@ _FINE = 120
 _MOST_CURVES = 200
 _LONG_TICKS = 24
 """Letters of all names of levels together, from which on they are turned."""
+
+_UPRIGHT, _SHORTEST = 6.0, 12
+"""Letters of a turned name for each inch of the axes, and how many it may have in any case."""
 
 _MOST_TICKS = 12
 _BLEND = ["#a4452c", "#e8b9a0", "#f7f7f4", "#a9c4de", "#1f5a91"]
@@ -166,16 +173,19 @@ def grouped_plot(
     x: np.ndarray, y: Floats, labels: Labels, outcomes: Sequence[str], *, by_levels: bool, ax: Axes | None = None
 ) -> Any:
     """Lines, or dots over levels, y (v, groups, q) over x (v,), a colour for each group; a panel for each of many q."""
+    called = told_apart(labels.names)
 
     def draw(ax: Axes, k: int) -> None:
         if by_levels:
-            _dots(ax, x, y[:, :, k], None, labels.names)
+            _dots(ax, x, y[:, :, k], None, called)
             return
-        for g, name in enumerate(labels.names):
+        for g, name in enumerate(called):
             colour, line = _of(g, len(labels.names))
-            ax.plot(x, y[:, g, k], line, color=colour, label=label_of(name))
+            ax.plot(x, y[:, g, k], line, color=colour, label=name)
 
-    return _each(draw, y.shape[-1], Labels(labels.x, labels.y, tuple(outcomes), labels.title), ax, legend=True)
+    size = with_room_below((6.0, 3.8), called)
+    titled = Labels(labels.x, labels.y, tuple(outcomes), labels.title)
+    return _each(draw, y.shape[-1], titled, ax, size, legend=True)
 
 
 def comparisons_plot(
@@ -193,7 +203,9 @@ def comparisons_plot(
     >>> plt.close(ax.figure)
     """
     q, at = len(outcomes), np.arange(len(names), dtype=float)
-    with drawing(ax, (6.0, 1.5 + max(0.3, 0.16 * q) * len(names) + 0.2 * (q > 1))) as ax:
+    called = [along_axis(name) for name in names]
+    lines = 1 + max(name.count("\n") for name in called)
+    with drawing(ax, (6.0, 1.5 + max(0.3, 0.17 * lines, 0.16 * q) * len(names) + 0.2 * (q > 1))) as ax:
         ax.axvline(0.0, color=GREY, linewidth=0.8)
         for k, name in enumerate(outcomes):
             colour, _ = _of(k, q)
@@ -208,7 +220,7 @@ def comparisons_plot(
                 markersize=4.5,
                 label=label_of(name),
             )
-        ax.set_yticks(at, [label_of(name) for name in names])
+        ax.set_yticks(at, called)
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.set_xlabel(what)
         ax.set_title(title, fontsize=SMALL)
@@ -264,9 +276,9 @@ def _frame(figure: Any, labels: Labels) -> None:
     """Labels and the title of all panels."""
     size = pyplot().rcParams["axes.labelsize"]
     figure.supxlabel(labels.x, fontsize=size, color=INK)
-    figure.supylabel(along_axis(labels.y), fontsize=size, color=INK)
+    figure.supylabel(along_figure(figure, labels.y), fontsize=size, color=INK)
     if labels.title:
-        figure.suptitle(labels.title, fontsize=SMALL, color=INK, x=0.02, ha="left")
+        figure.suptitle(across(figure, labels.title), fontsize=SMALL, color=INK, x=0.02, ha="left")
 
 
 def _shared_legend(figure: Any, panel: Axes) -> None:
@@ -312,8 +324,10 @@ def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence
 
 def level_ticks(ax: Axes, levels: Names) -> None:
     """The names of levels 0, 1, … below the axis, turned where they are long, some of them where they are many."""
-    names = [label_of(f"{level:g}" if isinstance(level, float) else level) for level in levels]
+    names = [f"{level:g}" if isinstance(level, float) else str(level) for level in levels]
     turned = sum(map(len, names)) > _LONG_TICKS
+    inches = ax.get_window_extent().height / ax.figure.dpi
+    names = told_apart(names, max(_SHORTEST, int(_UPRIGHT * inches)) if turned else _LONG_TICKS)
     step = -(-len(names) // (2 * _MOST_TICKS if turned else _MOST_TICKS))
     ax.set_xticks(np.arange(0, len(names), step), names[::step], rotation=90 if turned else 0)
 

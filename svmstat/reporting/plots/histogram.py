@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, INK, PALE, SMALL, Axes, drawing, percent, settle
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, percent, settle
 
 _ROWS = (0.965, 0.885)  # heights of the labels in the axes
 _GAP = 4.0  # points between a line and its label
+_NARROW, _NARROWEST = 1 / 60, 1 / 80  # of what is shown: a bin without edges, one that can still be seen
 _SLACK = 1.2  # a later layout may make the axes narrower
 
 
@@ -65,13 +66,15 @@ def replicates_plot(
     ]
     marks = [mark for mark in marks if np.isfinite(mark[0])]
     with drawing(ax) as ax:
-        top = 1.0
+        top, ends = 1.0, [*finite, *(mark[0] for mark in marks)]
+        width = max(ends) - min(ends) if ends else 0.0
         if len(finite):
-            counts, _, _ = ax.hist(finite, bins=_bins(finite), color=PALE, edgecolor="white", linewidth=0.6)
+            edges = _bins(finite, width)
+            narrow = edges[1] - edges[0] < _NARROW * width
+            look = {"color": GREY} if narrow else {"color": PALE, "edgecolor": "white", "linewidth": 0.6}
+            counts, _, _ = ax.hist(finite, bins=edges, **look)
             top = counts.max()
         ax.set_ylim(0.0, 1.3 * top)
-        ends = [*finite, *(mark[0] for mark in marks)]
-        width = max(ends) - min(ends) if ends else 0.0
         margin = 0.04 * width if width > 0 else 1.0
         ax.set_xlim(min(ends, default=0.0) - margin, max(ends, default=0.0) + margin)
         ax.yaxis.get_major_locator().set_params(integer=True)
@@ -89,15 +92,15 @@ def _rounded(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 10.0 else f"{value:.3f}"
 
 
-def _bins(finite: Any) -> Any:
-    """Edges by the rule of Freedman and Diaconis, 8 to 40 bins of one width."""
+def _bins(finite: Any, shown: float) -> Any:
+    """Edges by the rule of Freedman and Diaconis, 8 to 40 bins of one width, none too narrow to be seen."""
+    extent, least = float(np.ptp(finite)), _NARROWEST * shown if shown > 0 else 1.0
+    if extent <= least:
+        middle = 0.5 * (finite.min() + finite.max())
+        return np.array([middle - 0.5 * least, middle + 0.5 * least])
     spread = 2.0 * np.subtract(*np.percentile(finite, [75, 25])) / len(finite) ** (1 / 3)
-    extent = float(np.ptp(finite))
-    if extent == 0:
-        half = max(0.5, 1e-3 * abs(finite[0]))
-        return np.array([finite[0] - half, finite[0] + half])
-    number = int(np.clip(np.ceil(extent / spread) if spread > 0 else 8, 8, 40))
-    return np.linspace(finite.min(), finite.max(), number + 1)
+    number = np.clip(np.ceil(extent / spread) if spread > 0 else 8, 8, 40)
+    return np.linspace(finite.min(), finite.max(), int(min(number, extent / least)) + 1)
 
 
 def _mark(ax: Axes, marks: list[Any]) -> None:

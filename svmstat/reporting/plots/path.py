@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, Axes, drawing
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, Axes, drawing, fitted
 
 _WIDE = 10.0
 """Criteria that differ by a larger factor are drawn on a logarithmic scale."""
@@ -98,6 +98,6 @@ def criteria_plot(
         if at is not None:
             ax.axvline(np.log2(at), color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
         ax.set(xlabel=f"log2 {name}", ylabel=next(iter(lines)) if len(lines) == 1 else "criterion")
-        ax.set_title(title or "dots: the least value of each")
+        ax.set_title(fitted(ax, title or "dots: the least value of each"))
         ax.legend(loc="best")
         return ax

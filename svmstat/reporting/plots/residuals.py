@@ -15,6 +15,7 @@ from svmstat.reporting.plots.style import (
     INK,
     SMALL,
     Axes,
+    across,
     class_look,
     columns_of,
     drawing,
@@ -117,7 +118,7 @@ def residuals_page(
         figure.supylabel("observed − predicted", fontsize=size, color=INK)
         lost = f"; {without} {'row' if without == 1 else 'rows'} without a prediction" if without else ""
         title = f"means of held-out residuals{lost};\n{TITLE}"
-        figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
+        figure.suptitle(across(figure, title), fontsize=SMALL, color=INK, x=0.02, ha="left")
         if len(names) > 1:
             handles, labels = axes[0].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 3))
@@ -191,7 +192,7 @@ def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bo
         for each, panel in zip(draw, axes, strict=True):
             each(panel)
         axes[2].locator_params(axis="x", nbins=5)  # small numbers are long
-        figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
+        figure.suptitle(across(figure, title), fontsize=SMALL, color=INK, x=0.02, ha="left")
         if classes:
             handles, labels = axes[3].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 6))

@@ -54,6 +54,9 @@ _LONGEST = 36
 _LETTERS = 12
 """Letters of an inch of a legend."""
 
+_BESIDE = 6
+"""Letters of numbers on the left of axes."""
+
 _OF_PANEL = 18
 """Letters of a line above a panel."""
 
@@ -62,6 +65,9 @@ _FLAT = 1e-9
 
 _BELOW = 32.0
 """Points from the axis down to the legend, past a label of one line."""
+
+_FEW, _INCHES = 3, 0.2
+"""Lines of a legend that a figure has room for, and the height of each further one."""
 
 _LINE = 12.0
 """Points of each further line."""
@@ -74,6 +80,9 @@ _WIDE = 3
 
 _TINY = 6.5
 """The size of numbers in others."""
+
+_TITLED = 1.2
+"""Inches of a figure above and below its panels."""
 
 _UP = 38
 """Letters of a line along a vertical axis."""
@@ -89,8 +98,8 @@ class Look:
 
 
 def class_look(k: int) -> Look:
-    """The look of class k = 0, 1, …: colours repeat after 12 classes, and then the markers differ."""
-    return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], LINES[k % 4])
+    """The look of class k = 0, 1, …: colours repeat after 12 classes, and then markers and lines differ."""
+    return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], LINES[(k + k // 12) % 4])
 
 
 def label_of(level: object, longest: int = _LONGEST) -> str:
@@ -105,20 +114,95 @@ def label_of(level: object, longest: int = _LONGEST) -> str:
     return f"{' ' * name.startswith('_')}{name}"
 
 
+def told_apart(levels: Sequence[object], longest: int = _LONGEST) -> list[str]:
+    """The names of levels, of which long ones lack the words with which all begin, but for ``x =``, and end.
+
+    Examples
+    --------
+    >>> told_apart(["drug = level 1 of it", "drug = level 2 of it"], 16)
+    ['drug = … 1 …', 'drug = … 2 …']
+    >>> told_apart(["level 1 of the treatment", "level 2 of the treatment"], 12)
+    ['… 1 …', '… 2 …']
+    >>> told_apart(["a", "b"])
+    ['a', 'b']
+    """
+    names = list(map(str, levels))
+    if len(names) > 1 and max(map(len, names)) > longest:
+        start = _head(names)
+        words = [name[len(start) :].split(" ") for name in names]
+        most = min(map(len, words)) - 1
+        first = _alike([each[:most] for each in words])
+        last = _alike([each[::-1][: most - first] for each in words])
+        kept = [f"{'… ' * bool(first)}{' '.join(each[first : len(each) - last])}{' …' * bool(last)}" for each in words]
+        names = [f"{start * (len(start) + max(map(len, kept)) <= longest)}{name}" for name in kept]
+    return [label_of(name, longest) for name in names]
+
+
+def _head(names: Sequence[str]) -> str:
+    """``x = ``, if all names begin with it."""
+    name, equals, _ = names[0].partition(" = ")
+    start = f"{name}{equals}"
+    return start if equals and all(each.startswith(start) for each in names) else ""
+
+
+def _alike(words: Sequence[Sequence[str]]) -> int:
+    """How many of the first words agree in all."""
+    different = (k for k, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1)
+    return next(different, min(map(len, words)))
+
+
 def in_lines(level: object) -> str:
     """The name of a level above a panel, in lines that fit."""
     return textwrap.fill(label_of(level), _OF_PANEL)
 
 
-def along_axis(label: str) -> str:
-    """A label of a vertical axis in lines that fit."""
-    return textwrap.fill(label_of(label, 3 * _UP), _UP)
+def along_axis(label: str, up: int = _UP) -> str:
+    """A label of a vertical axis in lines that fit, of so many letters."""
+    return textwrap.fill(label_of(label, 3 * up), up)
+
+
+def along_figure(figure: Any, label: str) -> str:
+    """The same beside all panels of a figure, below its title."""
+    inches = figure.bbox.height / figure.dpi - _TITLED
+    return along_axis(label, max(_OF_PANEL, min(_UP, int(_LETTERS * inches))))
+
+
+def fitted(ax: Axes, text: str, names: Sequence[str] = ()) -> str:
+    """A text in lines that fit above or below axes which have these names on their left."""
+    place = ax.get_subplotspec()
+    parts = 1 if place is None else place.get_gridspec().ncols
+    return _in_width(text, ax.figure, parts, max(map(len, names), default=_BESIDE))
+
+
+def across(figure: Any, text: str) -> str:
+    """A text in lines that fit into a figure."""
+    return _in_width(text, figure, 1, 1)
+
+
+def _in_width(text: str, figure: Any, parts: int, taken: int) -> str:
+    letters = int(_LETTERS * figure.bbox.width / figure.dpi / parts) - taken
+    return "\n".join(textwrap.fill(line, max(_OF_PANEL, letters)) for line in text.split("\n"))
 
 
 def columns_of(figure: Any, labels: Sequence[str], most: int) -> int:
     """How many columns of a legend fit beside each other over the width of a figure, at most so many."""
-    fits = _LETTERS * figure.bbox.width / figure.dpi
-    return max(1, min(most, int(fits // (max(map(len, labels), default=0) + 4))))
+    return _columns(figure.bbox.width / figure.dpi, labels, most)
+
+
+def _columns(width: float, labels: Sequence[str], most: int) -> int:
+    return max(1, min(most, int(_LETTERS * width // (max(map(len, labels), default=0) + 4))))
+
+
+def with_room_below(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:
+    """The size of a figure in inches, higher where the legend below has many lines.
+
+    Examples
+    --------
+    >>> with_room_below((6.0, 3.8), list("abc")), with_room_below((6.0, 3.8), ["x" * 30] * 10)
+    ((6.0, 3.8), (6.0, 4.2))
+    """
+    lines = math.ceil(len(labels) / _columns(size[0], labels, 3))
+    return size[0], round(size[1] + _INCHES * max(0, lines - _FEW), 1)
 
 
 def legend_below(ax: Axes, title: str = "") -> None:

@@ -7,7 +7,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, SMALL, Axes, drawing, legend_below, pyplot, settle
+from svmstat.reporting.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    LINES,
+    SMALL,
+    Axes,
+    along_axis,
+    drawing,
+    fitted,
+    label_of,
+    legend_below,
+    pyplot,
+    settle,
+)
 
 _LEVELS = 12
 _CLEAR = 6.0
@@ -68,7 +82,7 @@ def contour_plot(
         score = z[np.argmin(np.abs(y - at[1])), np.argmin(np.abs(x - at[0]))]
         ax.plot(*at, "o", color=ACCENT, markersize=8, markeredgecolor="white", clip_on=False, zorder=5)
         ax.set(xlabel="log2 C", ylabel="log2 gamma")
-        ax.set_title(f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}")
+        ax.set_title(fitted(ax, f"{what}: {score:.5g} at C = {best[0]:.4g}, gamma = {best[1]:.4g}"))
         if ringed.any() or not known.all():
             legend_below(ax)
         return ax
@@ -114,13 +128,20 @@ def line_plot(
             order = np.argsort(x)
             y = np.asarray(scores, float)[order]
             colour = GREY if i >= len(LINES) else INK
-            ax.plot(x[order], y, LINES[i % len(LINES)], marker=".", color=colour, label=label or "_nolegend_")
+            ax.plot(
+                x[order],
+                y,
+                LINES[i % len(LINES)],
+                marker=".",
+                color=colour,
+                label=label_of(label) if label else "_nolegend_",
+            )
         if len(near):
             ax.plot(np.log2(near[:, 0]) if logarithmic else near[:, 0], near[:, 1], **_RING)
         at = float(np.log2(best[0])) if logarithmic else best[0]
         ax.plot(at, best[1], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=5)
-        ax.set(xlabel=f"log2 {name}" if logarithmic else name, ylabel=what)
-        ax.set_title(f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}")
+        ax.set(xlabel=f"log2 {name}" if logarithmic else name, ylabel=along_axis(what))
+        ax.set_title(fitted(ax, f"{what}: {best[1]:.5g} at {name} = {best[0]:.4g}"))
         if len(near) or len(lines) > 1:
             legend_below(ax)
         return ax

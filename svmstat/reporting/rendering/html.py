@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from svmstat.reporting.rendering.panels import panels
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 
 _BLANKS = str.maketrans({".": "\u2008", "0": "\u2007"})  # blanks as wide as a point and as a digit
@@ -39,7 +40,16 @@ _STYLE = """
 & .ruled > * {border-top: 1px solid #8888}
 & .cells tbody th {min-width: 7em}
 & .cells td, & thead th + th {padding-left: 1.5em; overflow-wrap: normal}
-@media (max-width: 36em) {& .cells td, & thead th + th {padding-left: .7em}}
+& .cells + .cells {margin-top: .6em}
+@media (max-width: 36em) {
+& .cells {font-size: .85em}
+& .cells tbody th {min-width: 0}
+& .cells td, & thead th + th {padding-left: .7em}
+}
+@media print {
+& .part {overflow: visible; break-inside: avoid}
+& tr {break-inside: avoid}
+}
 """.replace("&", NAME)
 
 _DOCUMENT = """<!DOCTYPE html>
@@ -98,12 +108,14 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    head = "<th></th>"
-    body = [_label(label) for label in table.index]
-    for column in table.columns():
-        kind = ' class="number"' if column.flush_right else ""
-        head += f'<th scope="col"{kind}>{escape(column.header)}</th>'
-        for i, (text, lack, numeric) in enumerate(zip(column.texts, column.lacks, column.numeric, strict=True)):
-            body[i] += f"<td{kind}>{_value(text, numeric)}{lack.translate(_BLANKS)}</td>"
-    rows = "".join(f"<tr{_RULED * (i in table.ruled)}>{cells}</tr>" for i, cells in enumerate(body))
-    yield f'<table class="cells"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    """Columns that do not fit beside each other follow below."""
+    for panel in panels(table)[1]:
+        head = "<th></th>"
+        body = [_label(label) for label in table.index]
+        for column in panel.columns:
+            kind = ' class="number"' if column.flush_right else ""
+            head += f'<th scope="col"{kind}>{escape(column.header)}</th>'
+            for i, (text, lack, numeric) in enumerate(zip(column.texts, column.lacks, column.numeric, strict=True)):
+                body[i] += f"<td{kind}>{_value(text, numeric)}{lack.translate(_BLANKS)}</td>"
+        rows = "".join(f"<tr{_RULED * (i in table.ruled)}>{cells}</tr>" for i, cells in enumerate(body))
+        yield f'<table class="cells"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

@@ -34,6 +34,16 @@ def test_failed_replicates_are_counted_and_not_shown():
     assert "90 % point 433.2" in texts(ax)
 
 
+@pytest.mark.parametrize("spread", [0.0, 2.0, 10.0])
+def test_replicates_far_from_the_statistic_can_be_seen(spread):
+    ax = replicates_plot(860.0 + spread * np.linspace(-1, 1, 99), 486.0, 856.0, level=0.05)
+    assert sum(counts(ax)) == 99
+    shown = np.diff(ax.get_xlim())[0]
+    assert all(bar.get_width() > shown / 100 for bar in ax.patches)
+    white = [bar.get_edgecolor() == (1.0, 1.0, 1.0, 1.0) for bar in ax.patches]
+    assert white == [bar.get_width() > shown / 60 for bar in ax.patches]
+
+
 @pytest.mark.parametrize("replicates", [[np.nan, np.nan], [np.nan]])
 def test_all_failed(replicates):
     ax = replicates_plot(replicates, 418.1, float("nan"), level=0.95)

@@ -8,7 +8,7 @@ import pytest
 from svmstat import svm
 from svmstat.errors import ArgumentError
 from svmstat.reporting import plots
-from svmstat.reporting.plots.effects import Labels, lines_plot, page_plot
+from svmstat.reporting.plots.effects import Labels, comparisons_plot, grouped_plot, lines_plot, page_plot
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
 from svmstat.reporting.plots.style import (
     along_axis,
@@ -20,8 +20,10 @@ from svmstat.reporting.plots.style import (
     panels,
     panels_size,
     settle,
+    told_apart,
     widen,
 )
+from svmstat.reporting.plots.tuning import line_plot
 
 SHARES = np.meshgrid([0.25, 0.5, 0.75, 1.0], [0.5, 0.75, 1.0])
 DATA = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2 % 5, "y": np.arange(9) % 3})
@@ -152,3 +154,40 @@ def test_axes_whose_place_cannot_be_divided():
     free.remove()
     with pytest.raises(ArgumentError, match="it is in no figure any more"), panels(free, 2):
         raise AssertionError
+
+
+def test_long_names_of_levels_differ_after_they_are_cut():
+    levels = [f"level number {k:02d} of the treatment" for k in range(25)]
+    for longest in (12, 20, 36):
+        for names in (levels, [f"treatment = {level}" for level in levels]):
+            cut = told_apart(names, longest)
+            assert len(set(cut)) == 25 and max(map(len, cut)) <= max(longest, len("treatment = … 01 …"))
+    assert told_apart(["ibuprofen 200 mg", "paracetamol 500 mg", "nothing"], 12)[2] == "nothing"
+    assert told_apart(["a very long name that stands alone"], 12) == [
+        label_of("a very long name that stands alone", 12)
+    ]
+
+
+def test_texts_stay_within_the_figure():
+    names = ["svm", "a_very_long_name_for_this_member_of_the_comparison"]
+    for draw in (
+        lambda: plots.differences_plot(names, [0.0, 2.0], [np.nan, 1.0]),
+        lambda: comparisons_plot(names, np.array([[0.1], [0.2]]), None, ["P"], what="change", title="t"),
+        lambda: line_plot({"a": ([1, 2], [3, 4])}, (1, 3), np.empty((0, 2)), name="C", what="least " * 15),
+    ):
+        ax = draw()
+        settle(ax)
+        inside = ax.figure.bbox.padded(1.0)
+        for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.get_yticklabels()):
+            box = text.get_window_extent()
+            assert not text.get_text() or (inside.x0 <= box.x0 and box.x1 <= inside.x1), text
+
+
+def test_many_lines_are_told_apart_and_named():
+    names = tuple(f"treatment = level number {k:02d} of the treatment" for k in range(25))
+    y = np.linspace(0, 1, 3)[:, None, None] * np.ones((3, 25, 1))
+    ax = grouped_plot(np.arange(3.0), y, Labels("x", "P", names, ""), (), by_levels=False)
+    assert len({(line.get_color(), line.get_linestyle()) for line in ax.get_lines()}) == 25
+    settle(ax)
+    assert len({text.get_text() for text in ax.get_legend().get_texts()}) == 25
+    assert ax.get_window_extent().height > ax.figure.dpi

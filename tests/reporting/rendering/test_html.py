@@ -8,6 +8,7 @@ import pytest
 
 from svmstat.reporting.rendering.html import NAME, document, render
 from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.rendering.text import render as render_text
 
 ODD = ["<b>", "a & b", "'\"", "50%_a", "</style><script>alert(1)</script>", "]]>"]
 
@@ -50,6 +51,16 @@ def test_points_agree_by_blanks_as_wide_as_digits():
 def test_indented_labels():
     assert texts(tree(Block(right=(Entry("  gamma", 1, "count"),))), "th") == ["\u2003gamma"]
     assert texts(tree(Table(("x",), ("all", "  some"), ((2,), (1,)), ("count",))), "th")[2:] == ["all", "\u2003some"]
+
+
+def test_wide_tables_are_set_as_in_the_text():
+    names = tuple(f"column {k}" for k in range(11))
+    table = Table(names, ("a", "b"), ((0.25,) * 11, (0.5,) * 11), ("share",) * 11)
+    element, lines = tree(table), render_text("", [table], [], []).splitlines()
+    found = [[head.text for head in each.iter("th") if head.get("scope") == "col"] for each in element.iter("table")]
+    assert [name for each in found for name in each] == list(names)
+    assert len(found) > 1
+    assert [len(each) for each in found] == [line.count("column") for line in lines if "column" in line]
 
 
 def test_a_warning_is_an_alert():
