@@ -221,3 +221,59 @@ def test_an_h_that_is_all_of_f_is_not_dropped_in_silence(C):
     assert svm("y ~ a + b", data.iloc[1:], C=C, gamma=0.5, scale=False).status is Status.CERTIFIED  # f = −1 + h
     same = pd.concat([data.assign(y=1), data.assign(y=0)])
     assert svm("y ~ a + b", same, C=C, gamma=0.5, scale=False).status is Status.CERTIFIED  # h = 0 indeed
+
+
+def rare(seed, n=200, share=0.08):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=n)})
+    data["y"] = rng.random(n) < share
+    return data
+
+
+HARDLY = {
+    "laplace": {"kernel": "laplace", "gamma": 0.01, "C": 0.1},
+    "laplace, less": {"kernel": "laplace", "gamma": 0.002, "C": 0.02},
+    "rbf": {"kernel": "rbf", "gamma": 0.05, "C": 0.02},
+    "rbf, to rounding": {"kernel": "rbf", "gamma": 0.005, "C": 0.0015},
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("options", HARDLY.values(), ids=HARDLY)
+def test_a_map_is_of_the_values_that_are_shown(options, seed):
+    """Also where f hardly varies, and all numbers of the fit are of the same values."""
+    data = rare(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateWarning)
+        fit = svm("y ~ x", data, calibration="insample", **options)
+        influence = fit.get_influence().summary_frame()
+        drawn = fit.gof(method="pairs", B=39, rng=1)
+    own = fit.machine.own_values[:, 0]
+    np.testing.assert_array_equal(own, fit.decision_values)
+    A, B, y = fit.insample_maps.slope[0], fit.insample_maps.intercept[0], np.where(data["y"], 1.0, -1.0)
+    assert fit.deviance == pytest.approx(2.0 * np.logaddexp(0.0, y * (A * own + B)).sum(), rel=1e-9)
+    assert fit.deviance <= fit.null_deviance + 1.0  # but for Platt's targets
+    still = influence["rms_change"] == 0.0
+    assert (np.abs(influence["others"][still]) < 0.05 * fit.null_deviance).all()
+    assert np.nanmin(drawn.replicates) <= 3.0 * drawn.statistic + 10.0
+
+
+def test_rows_put_at_their_bound_hide_nothing_of_a_small_f():
+    """23 rows that are free by rounding: their sum, not their size, is what f has to be seen beside."""
+    fit = svm("y ~ x", rare(2), **HARDLY["laplace"])
+    (pair,) = fit.machine.pairs
+    found = pair.solution
+    assert found.violation <= 1e-12 and found.resolution <= 1e-6 * np.ptp(found.field)
+    assert len(np.unique(fit.decision_values)) > 10 and fit.apparent.auc > 0.99
+
+
+def test_pairs_say_the_same_of_their_rows_in_every_array():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=120).round(1), "z": rng.normal(size=120).round(1)})
+    data["y"] = np.array(list("abc"))[(rng.random(120) < 0.2).astype(int) + (rng.random(120) < 0.15)]
+    for C in (1e-3, 1.0):
+        machine = svm("y ~ x + z", data, kernel="laplace", gamma=0.01, C=C).machine
+        own, every = machine.own_values, machine.decision_values
+        known = ~np.isnan(own)
+        assert known.any(axis=1).all() and (~known).any()
+        np.testing.assert_array_equal(own[known], every[known])

@@ -29,4 +29,4 @@ from svmstat.machine.pairs import (
     vote,
 )
 from svmstat.machine.terms import TermSizes, term_at, term_sizes, term_values
-from svmstat.machine.ties import tied, tied_to
+from svmstat.machine.ties import tied, tied_to, tied_where_coarse

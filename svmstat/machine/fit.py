@@ -125,7 +125,7 @@ class Machine(Posed):
         """(n, P) decision values of the rows that each pair was fitted to, NaN elsewhere; no kernel value is needed."""
         of_group = np.full((1 + self.gram.n, len(self.pairs)), np.nan)
         for p, pair in enumerate(self.pairs):
-            of_group[pair.rows, p] = pair.solution.decision
+            of_group[pair.rows, p] = pair.decision
         return of_group[self.groups.of_row]
 
     @property
@@ -379,10 +379,13 @@ def _group_values(machine: Machine) -> Floats:
     """(G, P) what the pairs say of every group."""
     gram, values = machine.gram, np.empty((machine.gram.n, len(machine.pairs)))
     for p, pair in enumerate(machine.pairs):
-        values[pair.rows, p] = pair.solution.decision
+        values[pair.rows, p] = own = pair.decision
         others = others_of(pair.rows, gram.n)
-        values[others, p] = decided_elsewhere(gram, pair.rows, others, pair.solution, pair.problem.signs)
-    return tied(values, machine.resolution)[machine.groups.point]
+        if len(others):
+            found = decided_elsewhere(gram, pair.rows, others, pair.solution, pair.problem.signs)
+            resolution = machine.resolution[[p]]
+            values[others, p] = tied_to(tied(found[:, None], resolution), own[:, None], resolution)[:, 0]
+    return values[machine.groups.point]
 
 
 def _row_values(machine: Machine) -> Floats:

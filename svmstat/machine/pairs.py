@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.machine.ties import tied
 from svmstat.objective.bounds import weighted
 from svmstat.objective.losses import Loss, hinge, make_loss
 from svmstat.objective.nu import Nu
@@ -76,6 +77,11 @@ class Pair(PosedPair):
     def coefficients(self) -> Floats:
         """(m,) c y, of which f(x) = Σ_i c_i y_i K(x_i, x) + b is made."""
         return self.solution.coefficients * self.problem.signs
+
+    @property
+    def decision(self) -> Floats:
+        """(m,) the decision values of its rows, `tied`."""
+        return tied(self.solution.decision[:, None], np.array([self.solution.resolution]))[:, 0]
 
 
 @cache

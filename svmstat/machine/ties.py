@@ -8,6 +8,9 @@ import numpy as np
 
 from svmstat._tools.arrays import Floats
 
+_COARSE = 1e-6
+"""A resolution that is a larger share of the spread is not that of rounding alone."""
+
 
 def tied(f: Floats, resolution: Floats) -> Floats:
     """Decision values (n, P), those of a pair the same where they differ by no more than means something.
@@ -66,3 +69,15 @@ def tied_to(f: Floats, known: Floats, resolution: Floats) -> Floats:
             nearest = np.where(np.abs(above - f[:, p]) < np.abs(below - f[:, p]), above, below)
             found[:, p] = np.where(np.abs(nearest - f[:, p]) <= resolution[p], nearest, f[:, p])
     return found
+
+
+def tied_where_coarse(f: Floats, resolution: Floats, known: Floats | None = None, within: float = 0.0) -> Floats:
+    """Decision values (B, m) of B fits of a pair, in place: `tied` in fits of whose spread more than rounding is lost.
+
+    Also to the ``known`` values (m,) of another fit, where they differ by no more than ``within``. In fits like these,
+    of which f hardly varies, a map and the values that it is of must be the same; elsewhere digits do not matter.
+    """
+    for b in np.flatnonzero(resolution > _COARSE * np.ptp(f, axis=1)):
+        found = tied(f[b][:, None], resolution[[b]])
+        f[b] = found[:, 0] if known is None else tied_to(found, known[:, None], np.array([within]))[:, 0]
+    return f

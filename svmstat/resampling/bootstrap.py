@@ -12,7 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, coupled, deviance, fit_map
 from svmstat.calibration.maps import LEAST
-from svmstat.machine import Machine, elsewhere, others_of, source
+from svmstat.machine import Machine, elsewhere, others_of, source, tied_where_coarse
 from svmstat.objective.bounds import counts
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
@@ -143,7 +143,8 @@ def _replicates(
         bounds = counts(start.problem.upper, machine.groups.weights[start.rows], weights)
         batch = solve(start.problem, bounds, start=start.anchor)
         good &= batch.status == Status.CERTIFIED
-        decision = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+        found = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+        decision = tied_where_coarse(found, batch.resolution)
         numbers = np.empty((3, R))
         _fit_maps(decision, y, weights, maps.slope[p], maps.intercept[p], good, numbers)
         if len(starts) == 1:

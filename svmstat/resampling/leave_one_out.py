@@ -16,7 +16,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
-from svmstat.machine import Machine, elsewhere, others_of, vote
+from svmstat.machine import Machine, elsewhere, others_of, tied_where_coarse, vote
 from svmstat.objective.bounds import ROUNDING, deletions
 from svmstat.resampling.deletions import (
     Deletions,
@@ -261,17 +261,20 @@ def _without(
         mine, which_of = np.unique(of[holds], return_inverse=True)
         if len(mine) == 0:
             continue
-        weights, full = machine.groups.weights[pair.rows], pair.solution.decision
+        weights, full = machine.groups.weights[pair.rows], pair.decision
         place, taken = np.searchsorted(pair.rows, left.group[holds]), left.copies[holds]
         reduced, moves = np.tile(full, (len(mine), 1)), np.zeros(len(mine), bool)
         np.logical_or.at(moves, which_of, _moves(pair.solution, place))
         which = np.flatnonzero(moves)
         if len(which):
-            of_moved = moves[which_of]
-            moved, rank = mine[which], np.searchsorted(which, which_of[of_moved])
+            of_moved, moved = moves[which_of], mine[which]
+            rank = np.searchsorted(which, which_of[of_moved])
             uppers = deletions(pair.problem.upper, weights, place[of_moved], taken[of_moved], rank)
             batch = solve(pair.problem, uppers, start=anchor)
-            reduced[which] = np.add(batch.field, batch.intercept[:, None], out=batch.field)
+            reduced[which] = tied_where_coarse(
+                np.add(batch.field, batch.intercept[:, None], out=batch.field), batch.resolution, full,
+                pair.solution.resolution,
+            )  # fmt: skip
             at = which_of[of_moved], place[of_moved]
             reduced[at] = resolved(reduced[at], batch.resolution[rank])
             resolution[:, p] = _of_deletions(of, moved, batch.resolution, resolution[:, p])

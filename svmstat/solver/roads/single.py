@@ -281,7 +281,8 @@ def _by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False)
 def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0) -> Basis | None:
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
-    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it.
+    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it. Where h hardly
+    varies the violation must not come to hide it, which the other free rows may have to see to.
     """
     rows, distance = doubtful(beta, case.lo, case.hi, noise)
     if len(rows) == 0:
@@ -289,10 +290,22 @@ def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, nois
     part = beta.copy()
     part[rows] -= distance
     part_h = fresh(case, part)
-    if not judge(case, part, part_h).certified:
+    if _hides_more(case, (part, part_h), (beta, h)):
+        correct(case, part, part_h, None)
+    if not judge(case, part, part_h).certified or _hides_more(case, (part, part_h), (beta, h)):
         return basis
     beta[:], h[:] = part, part_h
     return None
+
+
+def _hides_more(case: Case, found: tuple[Floats, Floats], before: tuple[Floats, Floats]) -> bool:
+    """Whether the violation of one (β, h) hides too much of h, and that of another does not."""
+    return case.lead == 1 and _is_hidden(case, *found) and not _is_hidden(case, *before)
+
+
+def _is_hidden(case: Case, beta: Floats, h: Floats) -> bool:
+    rounding, spread = rounding_of(beta, case.gram.diagonal), np.ptp(case.linear - h)
+    return bool(is_rough(judge(case, beta, h).violation, rounding, spread))
 
 
 def basis_of(problem: BoxQP, solution: Solution, rows: NDArray[np.bool_] | None = None) -> Basis:
