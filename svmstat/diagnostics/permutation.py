@@ -30,7 +30,10 @@ _MANY_WAYS = 20.0 * 20.0
 """With so many the least p-value is far below 0.05."""
 
 _HELD = "held at those of the fit; if they were chosen by this response, use tune() and retune=True"
-
+_HELD_FOR_GOOD = (
+    "held at those of the fit: had they been chosen by this response the p-value would be too small, and a search with "
+    "groups or probability weights cannot be repeated"
+)
 
 _OF_GROUPS = {
     "groups": ("The response does not vary within groups, and was permuted among them, whole.",),
@@ -55,6 +58,8 @@ class PermutationResult(Printed):
         The CV score of the class frequencies.
     retuned : bool
         Whether cost and kernel were chosen anew for every permutation.
+    repeatable : bool
+        Whether a search for them could be repeated.
     permuted : str
         What the response was permuted among: "rows", whole "groups", or rows "within groups".
     arrangements : float
@@ -67,6 +72,7 @@ class PermutationResult(Printed):
     retuned: bool
     permuted: str = "rows"
     arrangements: float = float("inf")
+    repeatable: bool = True
 
     @property
     def B(self) -> int:
@@ -106,7 +112,8 @@ class PermutationResult(Printed):
                 Entry("Tuned in each", self.retuned),
             ),
         )
-        chosen = "chosen anew for each" if self.retuned else _HELD
+        held = _HELD if self.repeatable else _HELD_FOR_GOOD
+        chosen = "chosen anew for each" if self.retuned else held
         few = (
             (_FEW.format(B=len(good), least=1.0 / (1 + len(good))),)
             if len(good) < least_replicates(0.95, sides=1)

@@ -98,14 +98,20 @@ SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV s
 
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
-    units, of_rows, of_ranks = held_out.units, _HELD_OUT, f"{_of_order(held_out)} {_CALIBRATED}{_of_line(held_out)}"
+    *first, of_order, of_line = held_out_remarks(held_out)
+    return *first, f"{of_order} {of_line}"
+
+
+def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
+    """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
+    units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
     alike = (_ALIKE,) if any(each.se == 0.0 for _, _, each in numbers_of(held_out)) else ()
     if units is None:
-        return of_rows, *alike, of_ranks
+        return _HELD_OUT, *alike, *of_ranks
     if not units.grouped:
-        return _PROBABILITY.format(n=units.count), of_rows, *alike, of_ranks
+        return _PROBABILITY.format(n=units.count), _HELD_OUT, *alike, *of_ranks
     few = _FEW.format(least=_FEW_GROUPS) if units.count < _FEW_GROUPS else ""
-    return _BY_GROUP.format(G=units.count, few=few), *alike, of_ranks
+    return _BY_GROUP.format(G=units.count, few=few), *alike, *of_ranks
 
 
 def _of_order(held_out: Evidence) -> str:

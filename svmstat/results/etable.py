@@ -11,7 +11,7 @@ from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_notes, numbers_of
+from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_remarks, numbers_of
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
@@ -170,7 +170,7 @@ def etable(
         tuple(named),
         tuple(_above(named)),
         tuple(sections),
-        tuple(_notes(every, held_out, any(fit is not None for fit in shown), B)),
+        tuple(_notes(named, held_out, any(fit is not None for fit in shown), B)),
         tuple(_warnings(named, held_out)),
     )
 
@@ -284,11 +284,19 @@ def _coefficients(
 
 
 def _notes(
-    fits: Sequence[SVMResults], held_out: Sequence[Evidence | None], linear: bool, B: int | None
+    named: Mapping[str, SVMResults], held_out: Sequence[Evidence | None], linear: bool, B: int | None
 ) -> Iterator[str]:
     """What the numbers are, and what they are not."""
-    if any(each is not None for each in held_out):
-        yield from dict.fromkeys(note for each in held_out if each is not None for note in held_out_notes(each))
+    fits = list(named.values())
+    known = {name: each for name, each in zip(named, held_out, strict=True) if each is not None}
+    if known:
+        of: dict[str, list[str]] = {}
+        for name, each in known.items():
+            for remark in held_out_remarks(each):
+                of.setdefault(remark, []).append(name)
+        yield from (
+            remark if len(names) == len(known) else f"{', '.join(names)}: {remark}" for remark, names in of.items()
+        )
         yield "Whether one of these fits is better than another: compare(), with standard errors of the difference."
     if any(each is None for each in held_out):
         yield "Numbers of held-out rows that are missing take a while: etable(..., loo=True)."

@@ -235,7 +235,7 @@ class Tested(Resampled):
         return PermutationResult(
             statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune,
             permuted=("groups" if constant else "within groups") if self.grouped else "rows",
-            arrangements=arrangements(self.machine),
+            arrangements=arrangements(self.machine), repeatable=self.machine.units is None,
         )  # fmt: skip
 
     @property
