@@ -113,7 +113,7 @@ class Comparison(Printed):
 
     def summary(self) -> Summary:
         """The table, what its standard errors cover, and what went wrong."""
-        table = self.table
+        table = self.table if self._tested_by_errors else self.table.drop(columns="mcnemar")
         slope = " (slope: of their calibration, 1 is best)" if "calibration_slope" in table else ""
         parts = tuple(
             _part(table, {name: shown for name, shown in columns.items() if name in table}, title)
@@ -153,7 +153,9 @@ class Comparison(Printed):
                 f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
                 "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
             )
-        if table["mcnemar"].notna().any():
+        if not self._tested_by_errors:
+            notes.append("No McNemar p: it takes independent rows whose weights are whole numbers.")
+        elif table["mcnemar"].notna().any():
             notes.append(
                 "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as "
                 "independent. In simulations of models that err equally often it is 0.05 or less in 0.00-0.10 of "
@@ -164,6 +166,11 @@ class Comparison(Printed):
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
         return notes
 
+    @property
+    def _tested_by_errors(self) -> bool:
+        """Whether the errors of some model could be tested against those of the first."""
+        return any(_error_counts(self.evidence[0], each) is not None for each in self.evidence[1:])
+
     def _without_errors(self) -> str | None:
         """Why there is no p-value of the errors of some models."""
         which = [name for name, each in zip(self.names, self.evidence, strict=True) if hang_on_the_intercept(each)]
@@ -173,7 +180,7 @@ class Comparison(Printed):
             f"AUC and errors of {', '.join(which)} hang on how the intercept moves when a row is left out, since the "
             "predictors tell little; folds=10 keeps the levels in balance."
         )
-        if all(_error_counts(self.evidence[0], each) is None for each in self.evidence[1:]):
+        if not self._tested_by_errors:
             return told
         return (
             f"{told} So McNemar p is left out: of models that err equally often it was 0.05 or less in 0.23-0.29 of "

@@ -128,4 +128,5 @@ class Contrasts(Printed):
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
-        return f"<Contrasts: {len(self.labels)} average comparisons of {cut(self.outcome.name, 50)}, {bands}>"
+        count = f"{len(self.labels)} average comparison{'s'[: len(self.labels) != 1]}"
+        return f"<Contrasts: {count} of {cut(self.outcome.name, 50)}, {bands}>"

@@ -1,5 +1,6 @@
 """Goodness of fit: held-out residuals, or the deviance [003: section 2.3], against their distribution under the fit."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,7 +180,8 @@ class GofResult(Printed):
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         statistic = "T" if self.by_residuals else "deviance"
+        critical = f"{self.critical_value:.6g}" if math.isfinite(self.critical_value) else "none"
         return (
-            f"<GofResult: {statistic} {self.statistic:.6g}, critical value {self.critical_value:.6g} at level "
+            f"<GofResult: {statistic} {self.statistic:.6g}, critical value {critical} at level "
             f"{self.level:g}, p-value {self.pvalue:.4g}; {self.method}, {self.B} replicates{failed}>"
         )

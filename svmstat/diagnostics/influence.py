@@ -184,7 +184,8 @@ class InfluenceResult(Printed):
 
     def __repr__(self) -> str:
         delta = self.delta_deviance
-        place = cut(repr(delta.idxmax()), 20) if delta.notna().any() else ""
+        largest = delta.idxmax() if delta.notna().any() else None
+        place = "" if largest is None else cut(repr(getattr(largest, "item", lambda: largest)()), 20)
         most = f", largest {delta.max():.4g} in {self._what[:-1]} {place}" if place else ""
         deleted = f"deletion deviances of {len(delta)} {self._what}"
         return f"<InfluenceResult: {deleted}, deviance {self.loo.deviance:.6g}{most}>"

@@ -175,9 +175,11 @@ class TermTests(Printed):
         return notes
 
     def _warnings(self) -> list[str]:
-        found = [
-            f"{test.name}: no test, since {test.dependence.why_not}." for test in self.tests if test.dependence.why_not
-        ]
+        lacking: dict[str, list[str]] = {}
+        for test in self.tests:
+            if test.dependence.why_not:
+                lacking.setdefault(test.dependence.why_not, []).append(test.name)
+        found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
         found += self._few_rows()
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
             if each.n_failed:

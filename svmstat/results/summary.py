@@ -52,7 +52,10 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
         of_terms = (note,)
     if fit.nu is not None:
         parts.append(
-            Table.from_frame(fit.nu_bounds, title="Shares of the class: margin errors <= nu <= support vectors")
+            Table.from_frame(
+                fit.nu_bounds.rename(columns={"margin_errors": "margin errors"}),
+                title="Shares of the class: margin errors <= nu <= support vectors",
+            )
         )
     judged = fit.apparent if held_out is None else held_out
     by_row = fit.by_rows.held_out(True) if held_out is not None and fit.grouped else None

@@ -203,7 +203,10 @@ class Plan(ABC):
 
     def criteria_figure(self, result: "TuneResult", along: str, ax: Axes | None) -> Axes:
         """The score and the further criteria along one parameter."""
-        raise UnavailableError("plot_criteria() is for searches over C; minimax and Neyman-Pearson have plot_roc().")
+        raise UnavailableError(
+            "plot_criteria() is for searches over C and gamma; minimax and Neyman-Pearson have plot_roc(), searches "
+            "over theta plot()."
+        )
 
     def roc_figure(self, result: "TuneResult", ax: Axes | None) -> Axes:
         """The error rates of all points."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, SMALL, Axes, class_look, drawing, label_of, percent
+from svmstat.reporting.plots.style import ACCENT, SMALL, Axes, class_look, drawing, label_of, legend_below, percent
 
 
 def stability_plot(
@@ -59,5 +59,5 @@ def stability_plot(
             told if np.isfinite(low).any() else "no band: too few replicates have probabilities", fontsize=SMALL
         )
         if len(names) > 1:
-            ax.legend(loc="upper left")
+            legend_below(ax)
         return ax

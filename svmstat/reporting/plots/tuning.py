@@ -27,6 +27,9 @@ _LEVELS = 12
 _CLEAR = 6.0
 """Points between the best point and the nearest label."""
 
+_WIDEST = 60
+"""Letters of a line of the legend."""
+
 _PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.6, "pad": 0.4}
 _RING: dict[str, Any] = {
     "marker": "o", "linestyle": "", "markersize": 7, "markerfacecolor": "none", "markeredgecolor": ACCENT,

@@ -87,7 +87,13 @@ def _elements(part: Part) -> Iterator[str]:
     yield from _block(part) if isinstance(part, Block) else _table(part)
 
 
+_RANGE = re.compile(r"-?[\d.]+(?:e-?\d+)? to -?[\d.]+(?:e-?\d+)?")
+
+
 def _value(text: str, numeric: bool) -> str:
+    """A cell or a value; a range of numbers is not broken."""
+    if _RANGE.fullmatch(text):
+        text, numeric = text.replace(" ", "\N{NO-BREAK SPACE}"), True
     return escape(re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", text) if numeric else text)
 
 
