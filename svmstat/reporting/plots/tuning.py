@@ -137,7 +137,7 @@ def line_plot(
                 LINES[i % len(LINES)],
                 marker=".",
                 color=colour,
-                label=label_of(label) if label else "_nolegend_",
+                label=label_of(label, _WIDEST) if label else "_nolegend_",
             )
         if len(near):
             ax.plot(np.log2(near[:, 0]) if logarithmic else near[:, 0], near[:, 1], **_RING)
