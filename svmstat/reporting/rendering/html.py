@@ -42,9 +42,9 @@ _STYLE = """
 & .cells td, & thead th + th {padding-left: 1.5em; overflow-wrap: normal}
 & .cells + .cells {margin-top: .6em}
 @media (max-width: 36em) {
-& .cells {font-size: .85em}
-& .cells tbody th {min-width: 0}
-& .cells td, & thead th + th {padding-left: .7em}
+& .cells {font-size: .78em}
+& .cells tbody th {min-width: 5.5em}
+& .cells td, & thead th + th {padding-left: .5em}
 }
 @media print {
 & .part {overflow: visible; break-inside: avoid}
