@@ -21,6 +21,9 @@ _WHAT = (
     "before, all else as it is in the row. A step of a number goes from x to x + step; b - a is from a to b."
 )
 
+_ROUNDING = 1e-12
+"""Changes up to this are of rounding."""
+
 _SMALL = 0.01
 """Changes that are all smaller have three digits: with four decimals the sign of a bound might be lost."""
 
@@ -108,8 +111,10 @@ class Contrasts(Printed):
                 columns |= {"lower": self.band.lower[:, k], "upper": self.band.upper[:, k]}
             heading = f"{title}{', ' if title and len(self.outcome.names) > 1 else ''}"
             heading += name if len(self.outcome.names) > 1 else ""
-            cells = tuple(tuple(map(or_none, row)) for row in zip(*columns.values(), strict=True))
-            sizes = np.max(np.abs(list(columns.values())), axis=0)
+            values = np.column_stack(list(columns.values()))
+            values[np.abs(values) < _ROUNDING] = 0.0
+            cells = tuple(tuple(map(or_none, row)) for row in values.tolist())
+            sizes = np.max(np.abs(values), axis=1)
             row_styles = tuple("rough" if size < _SMALL else "share" for size in sizes)
             styles = ("share",) * len(columns)
             found.append(Table(tuple(columns), index, cells, styles, heading, row_styles=row_styles))

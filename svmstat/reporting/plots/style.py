@@ -38,6 +38,7 @@ STYLE: dict[str, Any] = {
     "text.color": INK,
     "legend.frameon": False,
     "legend.fontsize": SMALL,
+    "legend.handlelength": 3.0,  # for a dash and a dot to be seen
     "lines.linewidth": 1.2,
     "text.parse_math": False,  # names of rows and columns are shown as they are
     "svg.hashsalt": "svmstat",  # the same figure is the same file
