@@ -89,6 +89,8 @@ def _check_folder(output: str | None) -> None:
         return
     if not output.strip():
         raise SvmstatError(f"{output!r} cannot be written: it is no name of a file.")
+    if _is_parquet(Path(output)):
+        raise SvmstatError(f"{output!r} cannot be written: the output is text. pandas makes a parquet file of a .csv.")
     if Path(output).is_dir() or not Path(output).parent.is_dir():
         missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
         raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
@@ -357,9 +359,10 @@ def _read_text(path: Path) -> pd.DataFrame:
     """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
     sep = _separator(path)
     header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
-    if len(header) == 1 and ";" in header.iloc[0]:
+    other = next((mark for mark in (";", "\t", "|") if mark != sep and mark in header.iloc[0]), None)
+    if len(header) == 1 and other is not None:
         raise SvmstatError(
-            f"the fields of {str(path)!r} seem to be separated by ';': commas are read, and tabs in .tsv."
+            f"the fields of {str(path)!r} seem to be separated by {other!r}: commas are read, and tabs in .tsv."
         )
     twice = sorted(set(header[header.duplicated()]))
     if twice:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import positive
-from svmstat._tools.frames import read_frame, unshared
+from svmstat._tools.frames import has_rows_of, read_frame, unshared
 from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat.errors import ArgumentError
 from svmstat.kernels import ARGUMENTS, Inherited, Kernel, make_kernel
@@ -254,6 +254,9 @@ _OF_DATA = (
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(svm).parameters.items()}
 
+_OF_ROWS, _NAMES = ("weights", "groups", "subset"), str | int | None
+"""Arguments that may be arrays of rows, and what they are otherwise."""
+
 _OF_COST = ("C", "class_weight", "costs", "priors")
 
 
@@ -266,14 +269,15 @@ class Call:
     given : dict
         The arguments that are not the defaults, as they were.
     now : data frame or None
-        What the data have become since, for a frame that can be changed in place; no pickle holds it.
+        What the data have become since, for a frame that can be changed in place.
     """
 
     given: Mapping[str, Any]
     now: pd.DataFrame | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Call, (self.given,)
+        changed = self.now is not None and not self.now.equals(self.given["data"])
+        return Call, (self.given, self.now if changed else None)
 
     def __repr__(self) -> str:
         return f"<Call: svm({', '.join(self.given)})>"
@@ -292,9 +296,22 @@ class Call:
         kept = {name: value for name, value in self.given.items() if name not in replaced}
         if formula is not None and "theta" in kept:
             kept["theta"] = Inherited(kept["theta"])
+        self._refuse_arrays(self.now if data is None else data, changes, moved=data is not None)
         data = self.now if data is None else data
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
+
+    def _refuse_arrays(self, data: Any, changes: Mapping[str, Any], moved: bool) -> None:
+        """Refuse an array that was for rows which these data do not have: it would be taken for others."""
+        kept = self.given["data"]
+        arrays = [name for name in _OF_ROWS if name not in changes and not isinstance(self.given.get(name), _NAMES)]
+        if not (arrays and isinstance(data, pd.DataFrame) and isinstance(kept, pd.DataFrame)):
+            return
+        if not (data.index.equals(kept.index) if moved else has_rows_of(data, kept)):
+            raise ArgumentError(
+                f"{arrays[0]} was given as an array for the rows of the data as they were, and these are others: give "
+                "it again, or name a column."
+            )
 
     def posing(self) -> Posing:
         """What the call asks for of data and texts that are not trusted: nothing is solved, and no name looked up."""

@@ -106,6 +106,22 @@ def unshared(given: Any) -> Any:
     return given.copy() if isinstance(given, np.ndarray | list) else given
 
 
+def has_rows_of(now: pd.DataFrame, kept: pd.DataFrame) -> bool:
+    """Whether a frame that has changed in place still has its rows in their order, as far as can be told.
+
+    Their labels are the same, and a column that varies is.
+
+    Examples
+    --------
+    >>> kept = pd.DataFrame({"x": [2, 1], "z": [1, 2]})
+    >>> has_rows_of(kept.assign(x=0, new=1), kept), has_rows_of(kept.sort_values("x", ignore_index=True), kept)
+    (True, False)
+    """
+    both = [(now[name], kept[name]) for name in kept.columns if name in now.columns]
+    varies = (bool((old != old.iloc[0]).any()) for new, old in both if new.equals(old))
+    return now.index.equals(kept.index) and any(varies)
+
+
 def _copies_on_write() -> bool:
     return int(pd.__version__.partition(".")[0]) >= 3 or pd.get_option("mode.copy_on_write") is True
 

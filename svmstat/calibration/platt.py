@@ -17,6 +17,9 @@ _DECREMENT = 1e-20
 """Newton decrement, relative to the curvature in B, at which A and B have ten digits whatever the weights are."""
 
 
+_SHORTEST = 1e-30
+"""Of a step from where the curvature of one class underflows no more may be right."""
+
 _NEAR = 1e-4
 """A step with a smaller decrement, relative to the curvature in B, is near enough to the minimum to be taken whole."""
 
@@ -320,7 +323,7 @@ def _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement):
     """The first of 1, ½, ¼, … by which the step lowers the cross-entropy enough, 0 if none does."""
     value = _cross_entropy(x, y, doubts, weights, a, b)
     length = 1.0
-    while length >= 1e-12:
+    while length >= _SHORTEST:
         candidate = _cross_entropy(x, y, doubts, weights, a + length * step_a, b + length * step_b)
         if candidate < value - 1e-4 * length * decrement:
             return length

@@ -152,7 +152,9 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
         fits = [member.fit for member in members if isinstance(member, Machines)]
         if not fits:
             raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
-        labels = fold_labels(folds, data_since(fits[0]), fits[0].frame.rows)
+        known = [(data_since(fit, folds), fit.frame.rows) for fit in fits]
+        has = (each for each in known if isinstance(folds, str | int) and folds in each[0].columns)
+        labels = fold_labels(folds, *next(has, known[0]))
     return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units)
 
 

@@ -381,7 +381,8 @@ def _tell_numbers_as_text(factors: Iterable[Factor], n: int) -> None:
             continue
         but = f" but for {', '.join(map(repr, others))}, which may stand for missing values" if others else ""
         commas = any("," in level for level in factor.levels if isinstance(level, str))
-        how = "as read_csv(decimal=',') does" if commas else "as pandas.to_numeric does"
+        decimal = "as read_csv(decimal=',') does, or with thousands=',' if that is what the commas are"
+        how = decimal if commas else "as pandas.to_numeric does"
         warn(
             f"{factor.expression.code} is text that reads as numbers, {len(factor.levels) - len(others)} different "
             f"ones in {n} rows{but}, and has a column for each: if numbers are meant, convert it, {how}.",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_map
 from svmstat.errors import DataError
-from svmstat.machine import Machine, cancelled
+from svmstat.machine import Machine, cancelled, tied
 from svmstat.machine.groups import expansion
 from svmstat.objective import bounds
 from svmstat.resampling.bootstrap import drawn_rows, outlook_of_replicates, replicate_generator, tasks_of
@@ -205,7 +205,7 @@ def _maps_of(
     for q in np.flatnonzero(good).tolist():
         out = np.flatnonzero(left_out[q])
         if len(np.unique(y[out])) == 2:
-            f = batch.field[q, out] + batch.intercept[q]
+            f = tied((batch.field[q, out] + batch.intercept[q])[:, None], batch.resolution[[q]])[:, 0]
             a, b, converged = fit_map(f, y[out], left_out[q, out], *start)
             if converged:
                 yield q, a, b

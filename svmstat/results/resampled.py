@@ -177,7 +177,7 @@ class Resampled(Predicting, Updated):
             return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
         if is_splitter(folds):
             return given_splits(folds, None, frame.X, frame.codes, frame.weights > 0, units)
-        labels = fold_labels(folds, data_since(self), frame.rows)
+        labels = fold_labels(folds, data_since(self, folds), frame.rows)
         return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units)
 
     def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:

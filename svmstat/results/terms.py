@@ -145,8 +145,8 @@ class Termed(Resampled):
         names = _names("scope", scope)
         caller = calling_frame()
         joint = {} if additive else {"kernel": on_other_columns(self.kernel, self.frame.X, self.frame.weights)}
-        data = data_since(self) if self.kind == PANDAS else None
-        larger = [self._again(f". ~ . + {each}", data, joint, caller) for each in names]
+        since = [data_since(self, each) if self.kind == PANDAS else None for each in names]
+        larger = [self._again(f". ~ . + {each}", data, joint, caller) for each, data in zip(names, since, strict=True)]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
         how = self.left_out_folds

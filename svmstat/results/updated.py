@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import pandas as pd
 
+from svmstat._tools.frames import has_rows_of
 from svmstat._tools.keywords import calling_frame
-from svmstat.errors import UnavailableError
+from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import update_formula
 from svmstat.results.settings import Settings
 
@@ -85,10 +86,21 @@ class Updated(Settings):
         return repeated
 
 
-def data_since(fit: Updated) -> pd.DataFrame:
-    """The data of a fit as they were, and the columns that the frame has been given since, if its rows are the same."""
+def data_since(fit: Updated, asked: object) -> pd.DataFrame:
+    """The data of a fit as they were, with the columns of which ``asked`` speaks that the frame has been given since.
+
+    Raises
+    ------
+    DataError
+        If its rows are no longer those of the fit.
+    """
     kept, now = fit.frame.data, getattr(fit.call, "now", None)
-    if now is None or not now.index.equals(kept.index):
+    if now is None or not isinstance(asked, str | int):
         return kept
-    added = [column for column in now.columns if column not in kept.columns]
+    added = [column for column in now.columns if column not in kept.columns and str(column) in str(asked)]
+    if added and not has_rows_of(now, kept):
+        raise DataError(
+            f"the column {added[0]!r} has been added to data whose rows are no longer those of the fit in their order: "
+            "fit.update() fits them as they are now."
+        )
     return pd.concat([kept, now[added]], axis=1) if added else kept

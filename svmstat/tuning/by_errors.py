@@ -283,6 +283,11 @@ class NuPlan(Plan):
         warnings = [lost] if result.n_failed else []
         if result.order is None and bool(self.criterion.violated(np.array(row[self._compared("p_f")]))):
             warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
+        if result.best.rho == 0.0:
+            warnings.append(
+                "the reduced hulls of the best point meet (rho = 0): f = 0 in all rows, and one level is predicted for "
+                "all. Larger nu reduce them further."
+            )
         return Summary("Search with controlled errors", (block, *rule, *nested), tuple(notes), tuple(warnings))
 
 
