@@ -172,6 +172,8 @@ def test_a_name_alone_is_a_data_set_and_a_path_is_a_file(calls, tmp_path, monkey
         ("text.parquet", b"a,b\n1,2\n", "'text.parquet' cannot be read: "),
         (".", None, "'.' cannot be read: Is a directory"),
         ("semi.csv", b"a;b\n1;2\n", "the fields of 'semi.csv' seem to "),
+        ("bars.csv", b"a|b\n1|2\n", "the fields of 'bars.csv' seem to be separated by '|': commas are read"),
+        ("tabs.csv", b"a\tb\n1\t2\n", "the fields of 'tabs.csv' seem to be separated by '\\t': commas are read"),
         ("", None, "DATA='' is not allowed: it must be a file or a bundled data set."),
     ],
 )
@@ -227,6 +229,7 @@ def test_formats(calls, tmp_path, capsys, format, start):
         ("none/s.txt", "'none/s.txt' cannot be written: No such file or directory."),
         (".", "'.' cannot be written: Is a directory."),
         ("", "'' cannot be written: it is no name of a file."),
+        ("s.parquet", "'s.parquet' cannot be written: the output is text. pandas makes a parquet file of a .csv."),
     ],
 )
 def test_an_output_that_cannot_be_written(calls, tmp_path, monkeypatch, capsys, output, message):

@@ -277,3 +277,29 @@ def test_pairs_say_the_same_of_their_rows_in_every_array():
         known = ~np.isnan(own)
         assert known.any(axis=1).all() and (~known).any()
         np.testing.assert_array_equal(own[known], every[known])
+
+
+@pytest.mark.parametrize("C", [1e4, 1e6])
+def test_maps_of_replicates_are_not_of_rounding(C):
+    """Four rows left out at one value of f have the probability of their class frequency."""
+    data = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0], 5), "z": np.tile([0.0, 2.0, 1.0, 1.0, 0.0], 3)})
+    data["y"] = [0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1]
+    drawn = svm("y ~ x + z", data, kernel="linear", C=C).bootstrap(B=199, rng=1)
+    slopes = drawn.replicates.maps.slope[:, 0, 0]
+    assert np.nanmax(np.abs(slopes)) < 1e6
+    np.testing.assert_allclose(drawn.predict_proba()[26], 0.5)
+
+
+@pytest.mark.parametrize(("C", "shown"), [(1.0, True), (1e-3, True), (1e-5, False), (1e-6, False)])
+def test_a_summary_tells_where_f_shows_no_three_digits(C, shown):
+    """All events are at their bound: f + 1 is in proportion to C, and no number of the fit depends on it."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=120), "z": rng.normal(size=120)})
+    data["y"] = rng.random(120) < 0.08
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateWarning)
+        fit = svm("y ~ x + z", data, C=C, gamma=0.05, calibration="insample")
+        assert ("of the spread of f over the rows" not in " ".join(str(fit.summary()).split())) == shown
+        if shown:
+            assert fit.deviance == pytest.approx(44.9209, abs=1e-3)
+            assert fit.loo().score == pytest.approx(67.95, abs=1e-2)

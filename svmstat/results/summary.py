@@ -366,6 +366,17 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
     )
 
 
+_MOST_HIDDEN = 1e-3
+"""Of the spread of f, for three of its digits to be seen."""
+
+
+def _hidden_share(fit: Resampled) -> float:
+    """How much of the spread of f, of the pair for which it is most, may be rounding; zero where f is constant."""
+    solutions = [pair.solution for pair in fit.machine.pairs]
+    shares = [each.resolution / np.ptp(each.field) for each in solutions if not each.flat and np.ptp(each.field) > 0]
+    return float(max(shares, default=0.0))
+
+
 def unreliable(fit: Resampled) -> tuple[str, ...]:
     """What makes the numbers of a fit unreliable."""
     warnings = []
@@ -373,6 +384,11 @@ def unreliable(fit: Resampled) -> tuple[str, ...]:
         warnings.append(
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
             f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.advice}."
+        )
+    elif (hidden := _hidden_share(fit)) > _MOST_HIDDEN:
+        warnings.append(
+            f"rounding hides {hidden:.2g} of the spread of f over the rows, which is small beside the margin: ranks, "
+            "probabilities and held-out numbers hang on it. A larger C or gamma shows more of f."
         )
     if fit.has_maps and not np.all(fit.calibration.converged):
         warnings.append("the Platt calibration did not converge; do not rely on the probabilities.")

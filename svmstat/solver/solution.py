@@ -215,11 +215,6 @@ def is_seen(
     return np.asarray((rounding <= PRECISION * spread) & (hidden <= _VISIBLE * spread))
 
 
-def is_lost(resolution: float, spread: float) -> bool:
-    """Whether f does not show as many digits as are asked for, beside its ``spread``."""
-    return resolution > _VISIBLE * spread
-
-
 def reach_of(gap: Floats | float, diagonal: Floats) -> NDArray[np.float64]:
     """How far f may be from that of the optimum by the duality gap, (...,).
 

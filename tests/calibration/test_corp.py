@@ -24,6 +24,17 @@ def sample(seed, n=80, whole=False):
     return p, event, w
 
 
+def test_points_do_not_hang_on_the_last_bit():
+    p, event, _ = sample(1)
+    near = p * (1.0 + 1e-15 * np.random.default_rng(1).integers(-3, 4, len(p)))
+    w = np.ones(len(p))
+    one, other = recalibrate(p, event, w), recalibrate(near, event, w)
+    assert len(np.unique(near)) > len(one.predicted) == len(other.predicted)
+    np.testing.assert_array_equal(one.recalibrated, other.recalibrated)
+    apart = recalibrate(np.array([1e-14, 3e-14, 0.5]), np.array([False, True, True]), np.ones(3))
+    np.testing.assert_array_equal(apart.predicted, [1e-14, 3e-14, 0.5])
+
+
 @given(seed=seeds)
 def test_the_parts_are_scikit_learns_scores(seed):
     p, event, w = sample(seed)

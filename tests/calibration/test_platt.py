@@ -141,6 +141,14 @@ def test_perfectly_separated(gap, n):
     np.testing.assert_allclose(platt.probability(np.array([-gap, gap])), [1 / (n + 2), (n + 1) / (n + 2)], rtol=1e-8)
 
 
+@pytest.mark.parametrize(("others", "events"), [(200, 5), (373, 8), (3686, 91), (10_000, 10), (10, 10_000)])
+def test_perfectly_separated_and_unbalanced(others, events):
+    """The first step leaves one class without curvature, and the second is far too long."""
+    platt = fit_platt(np.array([-1.0, 1.0]), np.array([-1.0, 1.0]), np.array([others, events], float))
+    assert platt.converged
+    assert platt.slope == pytest.approx(-0.5 * (np.log(others + 1) + np.log(events + 1)), rel=1e-9)
+
+
 def test_separated_and_spread():
     """The targets keep the minimum finite even where the classes do not touch."""
     f = np.concatenate([np.linspace(-9, -1, 40), np.linspace(0.5, 30, 25)])

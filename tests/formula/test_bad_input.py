@@ -210,5 +210,9 @@ def test_numbers_that_are_text_are_told():
         build_design("y ~ a", data.assign(a=data["a"].astype(str)))
     with pytest.warns(DesignWarning, match=r"39 different ones in 40 rows but for '\.', which may stand for missing"):
         build_design("y ~ a", data.assign(a=[".", *data["a"].astype(str).tolist()[1:]]))
+    with pytest.warns(
+        DesignWarning, match=r"40 different ones in 40 rows, .* as read_csv\(decimal=','\) does, or with"
+    ):
+        build_design("y ~ a", data.assign(a=data["a"].map(lambda a: f"{a:.3f}".replace(".", ","))))
     for quiet in (data, data.assign(a=[f"station {k}" for k in range(n)])):
         build_design("y ~ a + code", quiet)

@@ -129,6 +129,15 @@ def test_smoothed_rates_stand_beside_the_raw_ones(plain, kind):
     assert (found.plan.smooth, found.plan.kind) == (kind, "grid")
 
 
+def test_a_best_point_whose_hulls_meet_is_told():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.integers(0, 6, 400), "b": rng.integers(0, 6, 400)})
+    data["y"] = rng.random(400) < 0.2 + 0.06 * data["a"]
+    found = tune("y ~ a + b", data, nu=[0.2, 0.4], gamma=[0.5], criterion=minimax(), rng=1)
+    assert found.best.rho == 0.0 and len(set(found.predict(data))) == 1
+    assert "the reduced hulls of the best point meet (rho = 0)" in str(found)
+
+
 def test_neyman_pearson_keeps_the_constraint_where_it_can():
     found = found_by(criterion=neyman_pearson(0.15))
     table, row = found.table, found.best_row

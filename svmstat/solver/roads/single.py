@@ -33,7 +33,6 @@ from svmstat.solver.solution import (
     certify,
     doubtful,
     is_hazy,
-    is_lost,
     is_rough,
     is_seen,
     judgement,
@@ -368,8 +367,6 @@ def certified(
     spread = 1.0 if flat else float(np.ptp(field))
     reach = reach_of(gap, problem.gram.diagonal)
     judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread, reach)
-    resolution = max(float(judged.resolution), CONDITION * blurred)
-    lost |= not flat and is_lost(resolution, spread)
     alpha = problem.signs * beta
     return Solution(
         alpha=alpha,
@@ -379,7 +376,7 @@ def certified(
         violation=float(violation),
         gap=float(gap),
         rounding=float(judged.rounding),
-        resolution=resolution,
+        resolution=max(float(judged.resolution), CONDITION * blurred),
         delicate=bool(limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
