@@ -20,7 +20,7 @@ from svmstat.reporting.summary import Printed, Summary
 from svmstat.results.estimated import Estimated
 from svmstat.results.fit import SVMResults
 from svmstat.results.flags import trouble
-from svmstat.results.summary import MOST_COEFFICIENTS, abridged, unreliable
+from svmstat.results.summary import MOST_COEFFICIENTS, abridged, hidden_digits, unreliable
 
 _BROAD = 16
 """A kernel whose name is longer stands above the table."""
@@ -317,7 +317,7 @@ def _warnings(named: Mapping[str, SVMResults], held_out: Sequence[Evidence | Non
     if not all(_same_rows(first, other) for other in others):
         yield "the fits are not of the same rows, response, weights and groups: their numbers cannot be compared."
     for (name, fit), each in zip(named.items(), held_out, strict=True):
-        yield from (f"{name}: {text}" for text in (*unreliable(fit), *trouble(fit, each)))
+        yield from (f"{name}: {text}" for text in (*unreliable(fit), *hidden_digits(fit), *trouble(fit, each)))
 
 
 def _same_rows(first: SVMResults, other: SVMResults) -> bool:

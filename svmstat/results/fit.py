@@ -10,7 +10,7 @@ from svmstat.reporting.summary import Summary
 from svmstat.results.as_estimator import AsEstimator
 from svmstat.results.pictured import Pictured
 from svmstat.results.saved import Saved
-from svmstat.results.summary import summarize
+from svmstat.results.summary import hidden_digits, summarize
 from svmstat.results.tabled import Tabled
 from svmstat.results.terms import Termed
 from svmstat.results.termwise import Termwise
@@ -76,4 +76,5 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
             percentiles then.
         """
         coefficients = None if bootstrap is None else self.spread_by(bootstrap)
-        return summarize(self, self.held_out(None if loo is None else flag("loo", loo)), coefficients)
+        held_out = self.held_out(None if loo is None else flag("loo", loo))
+        return summarize(self, held_out, coefficients, hidden_digits(self))

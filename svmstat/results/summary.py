@@ -41,8 +41,13 @@ _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
 
 
-def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None) -> Summary:
-    """The summary of a fit, with the evidence of held-out rows and the spread of its coefficients if they are given."""
+def summarize(
+    fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None, hidden: tuple[str, ...] = ()
+) -> Summary:
+    """The summary of a fit, with the evidence of held-out rows and the spread of its coefficients if they are given.
+
+    ``hidden`` says what `hidden_digits` has found.
+    """
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
     of_terms: tuple[str, ...] = ()
@@ -70,7 +75,7 @@ def summarize(fit: Resampled, held_out: Evidence | None, coefficients: Coefficie
     of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
     own = [*([_LANDMARKS] if fit.is_approximate else []), *(_notes(fit) if two else _pair_notes(fit))]
     notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out, by_row))
-    return Summary(title, tuple(parts), notes, (*unreliable(fit), *of_spread[1], *trouble(fit, held_out)))
+    return Summary(title, tuple(parts), notes, (*unreliable(fit), *hidden, *of_spread[1], *trouble(fit, held_out)))
 
 
 def abridged(formula: str, most: int) -> str:
@@ -370,11 +375,16 @@ _MOST_HIDDEN = 1e-3
 """Of the spread of f, for three of its digits to be seen."""
 
 
-def _hidden_share(fit: Resampled) -> float:
-    """How much of the spread of f, of the pair for which it is most, may be rounding; zero where f is constant."""
+def hidden_digits(fit: Resampled) -> tuple[str, ...]:
+    """That rounding hides digits of f, of the pair of which it hides most; nothing where f is constant."""
     solutions = [pair.solution for pair in fit.machine.pairs]
     shares = [each.resolution / np.ptp(each.field) for each in solutions if not each.flat and np.ptp(each.field) > 0]
-    return float(max(shares, default=0.0))
+    if not fit.converged or max(shares, default=0.0) <= _MOST_HIDDEN:
+        return ()
+    return (
+        f"rounding hides {max(shares):.2g} of the spread of f over the rows, which is small beside the margin: ranks, "
+        "probabilities and held-out numbers hang on it. A larger C or gamma shows more of f.",
+    )
 
 
 def unreliable(fit: Resampled) -> tuple[str, ...]:
@@ -384,11 +394,6 @@ def unreliable(fit: Resampled) -> tuple[str, ...]:
         warnings.append(
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
             f"duality gap {show(fit.duality_gap, 'residual')}); do not rely on the numbers below: {fit.advice}."
-        )
-    elif (hidden := _hidden_share(fit)) > _MOST_HIDDEN:
-        warnings.append(
-            f"rounding hides {hidden:.2g} of the spread of f over the rows, which is small beside the margin: ranks, "
-            "probabilities and held-out numbers hang on it. A larger C or gamma shows more of f."
         )
     if fit.has_maps and not np.all(fit.calibration.converged):
         warnings.append("the Platt calibration did not converge; do not rely on the probabilities.")
