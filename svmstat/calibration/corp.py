@@ -18,9 +18,11 @@ from scipy.special import xlog1py, xlogy
 
 from svmstat._tools.arrays import Floats
 from svmstat.calibration.isotonic import isotonic, points_of
+from svmstat.machine import tied
 
 _ROUNDING = 1e-11
-"""Of a probability or of what it lacks of one, whichever is less."""
+"""Of a probability or of what it lacks of one, whichever is less: what differs by no more than the rounding of maps is
+one point, as a row that is there twice and one of weight two are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ def recalibrate(prob: Floats, event: NDArray[np.bool_], weights: Floats) -> Corp
     >>> found.recalibrated, found.brier
     (array([0. , 0.5, 0.5, 1. ]), Decomposition(score=0.185, miscalibration=0.06, discrimination=0.125, ...=0.25))
     """
-    points = points_of(_tied(prob), event, weights)
+    rounding = _ROUNDING * np.minimum(prob, 1.0 - prob) + np.finfo(float).eps
+    points = points_of(tied(prob[:, None], rounding[:, None])[:, 0], event, weights)
     fitted = isotonic(points.events, points.others)
     share = np.full(len(fitted), points.events.sum() / points.totals.sum())
     scores = []
@@ -100,20 +103,6 @@ def recalibrate(prob: Floats, event: NDArray[np.bool_], weights: Floats) -> Corp
         given, best, least = (score(p, points.events, points.others) for p in (points.values, fitted, share))
         scores.append(Decomposition(given, given - best, least - best, least))
     return Corp(points.values, fitted, points.events, points.others, *scores)
-
-
-def _tied(prob: Floats) -> Floats:
-    """Probabilities (n,), the same where only the rounding of their maps tells them apart.
-
-    A row that is there twice and one of weight two are then one point.
-    """
-    order = np.argsort(prob)
-    rising = prob[order]
-    apart = np.diff(rising) > _ROUNDING * np.minimum(rising[1:], 1.0 - rising[1:]) + np.finfo(float).eps
-    starts = np.flatnonzero(np.append(True, apart | np.isnan(rising[1:])))
-    found = np.empty(len(prob))
-    found[order] = np.repeat(rising[starts], np.diff(np.append(starts, len(prob))))
-    return found
 
 
 def consistency_band(curve: Corp, *, B: int, level: float, seed: np.random.SeedSequence) -> ConsistencyBand:

@@ -292,7 +292,9 @@ def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, nois
     part_h = fresh(case, part)
     if _hides_more(case, (part, part_h), (beta, h)):
         correct(case, part, part_h, None)
-    if not judge(case, part, part_h).certified or _hides_more(case, (part, part_h), (beta, h)):
+        if _is_hidden(case, part, part_h):
+            return basis
+    if not judge(case, part, part_h).certified:
         return basis
     beta[:], h[:] = part, part_h
     return None
