@@ -1,5 +1,6 @@
 """The call of a fit, repeated with changes."""
 
+import re
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -97,10 +98,15 @@ def data_since(fit: Updated, asked: object) -> pd.DataFrame:
     kept, now = fit.frame.data, getattr(fit.call, "now", None)
     if now is None or not isinstance(asked, str | int):
         return kept
-    added = [column for column in now.columns if column not in kept.columns and str(column) in str(asked)]
+    added = [column for column in now.columns if column not in kept.columns and _speaks_of(column, str(asked))]
     if added and not has_rows_of(now, kept):
         raise DataError(
             f"the column {added[0]!r} has been added to data whose rows are no longer those of the fit in their order: "
             "fit.update() fits them as they are now."
         )
     return pd.concat([kept, now[added]], axis=1) if added else kept
+
+
+def _speaks_of(column: object, asked: str) -> bool:
+    """Whether the name of a column stands in a text, and not in the middle of another name."""
+    return re.search(rf"(?<!\w){re.escape(str(column))}(?!\w)", asked) is not None

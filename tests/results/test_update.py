@@ -116,6 +116,14 @@ def test_columns_of_other_rows_are_refused(given, how):
     assert fit.update(weights="w").n_rows == len(frame)
 
 
+def test_a_column_since_whose_name_is_in_the_middle_of_another(given):
+    frame, _, fit = given
+    before = fit.add1("site").table
+    frame.loc["more"] = frame.iloc[0]
+    frame["it"] = 0
+    assert fit.add1("site").table.equals(before)
+
+
 def test_one_after_the_other(data):
     fit = svm("y ~ x + z", data, **START)
     assert_same_fit(fit.update(C=7.0).update("~ . - z").update(C=2.0).update("~ . + z"), fit)
