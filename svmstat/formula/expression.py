@@ -2,6 +2,7 @@
 
 import importlib
 import pickle
+import unicodedata
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -216,6 +217,9 @@ def _hint(name: str, columns: Mapping[Hashable, bool]) -> str:
     """What may have been meant by the name of no column."""
     if name in map(str, columns):
         return f": the name of that column is no text; data.rename(columns=str) makes it {name!r}."
+    written = [each for each in map(str, columns) if unicodedata.normalize("NFKC", each) == name]
+    if written:
+        return f", but one whose letters Python reads as these: write Q({written[0]!r})."
     return nearest(name, map(str, columns))
 
 

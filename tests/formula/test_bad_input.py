@@ -203,6 +203,13 @@ def test_a_column_whose_name_is_no_text_is_told():
     assert build_design("y ~ Q('0')", data.rename(columns=str)).X.shape == (3, 1)
 
 
+def test_a_column_whose_letters_python_reads_as_others_is_told():
+    data = pd.DataFrame({"\u00b5g": [1.0, 2.0, 3.0], "y": [0, 1, 0]})
+    with pytest.raises(FormulaError, match=r"no column '\u03bcg', but one .* as these: write Q\('\u00b5g'\)"):
+        build_design("y ~ \u00b5g", data)
+    assert build_design("y ~ Q('\u00b5g')", data).X.shape == (3, 1)
+
+
 def test_numbers_that_are_text_are_told():
     n = 40
     data = pd.DataFrame({"y": np.arange(n) % 2, "a": np.arange(n) / 7.0, "code": [f"{k % 12}" for k in range(n)]})
