@@ -75,6 +75,8 @@ class TermTests(Printed):
     tests : tuple of TermTest
     repeats : int
         The number of splits of the nested folds, 0 without.
+    function : str
+        The name of the user's function that is the kernel or a part of it, if there is one.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class TermTests(Printed):
     evidence: Evidence
     tests: tuple[TermTest, ...]
     repeats: int = 0
+    function: str = ""
 
     def __getitem__(self, name: str) -> TermTest:
         """The test of a term by its name."""
@@ -154,6 +157,11 @@ class TermTests(Printed):
             f"{_DONE[self.kind]}, C and kernel as they were: {sense}. Its se takes {what} for independent and makes no "
             "test: all fits have seen the same rows."
         ]
+        if self.function:
+            notes.append(
+                f"{self.function}() is called with the columns of each fit, in their order: a function that picks some "
+                "of them by position has others then, and the change of the score is not of the term."
+            )
         if units is not None and units.grouped:
             notes.append(
                 f"The test of the generalised covariance measure is over {units.count} groups: residuals are held out "

@@ -3,13 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from svmstat.errors import UnavailableError
 from svmstat.kernels.additive import Additive
 from svmstat.kernels.base import Kernel, On, Sum, Wrapped
 from svmstat.kernels.centred import Centred
 from svmstat.kernels.formulas import Spline
 from svmstat.kernels.nystrom import Nystrom, landmarks_of
 from svmstat.kernels.pairs import FloatArray
-from svmstat.kernels.product import Normed
+from svmstat.kernels.product import Normed, Product
+
+_NOTHING = np.empty((1, 0))
+"""A row without columns."""
 
 
 def on_fewer_columns(kernel: Kernel, kept: Sequence[int]) -> Kernel | None:
@@ -39,6 +45,8 @@ def on_fewer_columns(kernel: Kernel, kept: Sequence[int]) -> Kernel | None:
         return left[0] if len(left) == 1 else Sum(left) if left else None
     if isinstance(kernel, On):
         return _on_its_own(kernel, kept)
+    if isinstance(kernel, Product):
+        return _of_fewer_factors(kernel, kept)
     if isinstance(kernel, Spline) and kept:
         lower, upper = (tuple(ends[k] for k in kept) for ends in (kernel.lower or (), kernel.upper or ()))
         return replace(kernel, lower=lower, upper=upper)
@@ -56,6 +64,20 @@ def _on_its_own(kernel: On, kept: Sequence[int]) -> Kernel | None:
         return On(kernel.kernel, places)
     inner = on_fewer_columns(kernel.kernel, [place for place, column in enumerate(own) if column in kept])
     return None if inner is None else On(inner, places)
+
+
+def _of_fewer_factors(kernel: Product, kept: Sequence[int]) -> Kernel | None:
+    """The same of a product; a factor of which no column is left is the constant that its kernel is without columns."""
+    kernels, columns = [], []
+    for factor, own in zip(kernel.kernels, kernel.columns, strict=True):
+        part = on_fewer_columns(factor, [place for place, column in enumerate(own) if column in kept])
+        if part is None and factor.parts:
+            raise UnavailableError(f"{kernel!r} cannot do without all columns of {factor!r}, which needs them.")
+        if part is None and kernel.plus + float(factor(_NOTHING, _NOTHING)[0, 0]) == 0.0:
+            return None
+        kernels.append(factor if part is None else part)
+        columns.append(tuple(kept.index(column) for column in own if column in kept))
+    return replace(kernel, kernels=tuple(kernels), columns=tuple(columns)) if any(columns) else None
 
 
 def _around(kernel: Wrapped, part: Kernel, kept: list[int]) -> Kernel:

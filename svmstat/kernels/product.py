@@ -1,13 +1,15 @@
 """Products of kernels, and kernels of size one: what the terms of an additive machine are made of."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain
+from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat._tools.checks import finite
+from svmstat._tools.checks import number, refuse
 from svmstat.errors import DataError
 from svmstat.kernels.base import Combined, Kernel, Wrapped, check_part
 from svmstat.kernels.pairs import FloatArray
@@ -27,8 +29,13 @@ class Product(Combined):
     ----------
     kernels : tuple of Kernel
     columns : tuple of tuple of int
-        The positions of the columns of each.
+        The positions of the columns of each; of no columns a kernel is a constant.
     plus : float
+
+    Raises
+    ------
+    ArgumentError
+        If there is no kernel, ``columns`` has not a tuple of positions for each, or ``plus`` is negative.
 
     Examples
     --------
@@ -45,9 +52,13 @@ class Product(Combined):
     name: ClassVar[str] = "product"
 
     def __post_init__(self) -> None:
+        if isinstance(self.kernels, Kernel) or not isinstance(self.kernels, Iterable) or not tuple(self.kernels):
+            raise refuse("kernels", self.kernels, "one kernel or several")
         for k, each in enumerate(self.kernels):
             check_part(f"kernels[{k}]", each)
-        finite("plus", self.plus)
+        object.__setattr__(self, "kernels", tuple(self.kernels))
+        object.__setattr__(self, "columns", _positions(self.columns, len(self.kernels)))
+        number("plus", self.plus, lambda x: 0 <= x < np.inf, "a finite number >= 0")
 
     def written(self, text: Callable[[Any], str]) -> str:
         """Product((K_1, K_2, …), …)."""
@@ -72,6 +83,8 @@ class Product(Combined):
     ) -> Kernel:
         """Each kernel resolved on its columns of these rows."""
         del columns  # they have positions, and no names
+        if (last := max(chain([-1], *self.columns))) >= (p := X.shape[1]):
+            raise refuse("columns", last, f"a position from 0 to {p - 1}")
         resolved = (each.resolve(part, weights) for each, part in zip(self.kernels, self._split(X), strict=True))
         return replace(self, kernels=tuple(resolved))
 
@@ -89,6 +102,17 @@ class Product(Combined):
         """The columns of each kernel."""
         X = np.asarray(X, dtype=float)
         return [np.ascontiguousarray(X[:, list(each)]) for each in self.columns]
+
+
+def _positions(given: object, K: int) -> tuple[tuple[int, ...], ...]:
+    """The columns of each of K kernels."""
+    try:
+        found = tuple(tuple(map(index, each)) for each in given)  # type: ignore[attr-defined]
+    except TypeError:
+        found = ()
+    if len(found) != K or any(place < 0 for each in found for place in each):
+        raise refuse("columns", given, f"for each of the {K} kernels a tuple of positions from 0 on, such as (0,)")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
 from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
 from svmstat.formula import Design, ModelFrame
-from svmstat.kernels import on_fewer_columns, on_other_columns
+from svmstat.kernels import CustomKernel, on_fewer_columns, on_other_columns
+from svmstat.kernels.base import family
 from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
@@ -210,7 +211,10 @@ class Termed(Resampled):
             TermTest(name, group, each.evidence, each.dependence, change)
             for name, group, each, change in zip(names, with_it, found, changes, strict=True)
         ]
-        return TermTests(kind=kind, formula=self.formula, evidence=base, tests=tuple(tests), repeats=len(splits))
+        function = next((str(each) for each in family(self.kernel) if isinstance(each, CustomKernel)), "")
+        return TermTests(
+            kind=kind, formula=self.formula, evidence=base, tests=tuple(tests), repeats=len(splits), function=function
+        )
 
 
 class _Found(NamedTuple):

@@ -121,6 +121,30 @@ def test_kernels_that_are_refused(X):
         Normed(Centred(Linear())).resolve(np.ones((4, 1)))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (((), ()), r"kernels=\(\) is not allowed: it must be one kernel or several"),
+        ((RBF(), RBF()), "it must be one kernel or several"),
+        (((RBF(), RBF()), ((0,),)), "it must be for each of the 2 kernels a tuple of positions from 0 on"),
+        (((RBF(), RBF()), (0, 1)), "it must be for each of the 2 kernels a tuple of positions"),
+        (((RBF(), RBF()), ((0,), ("b",))), "it must be for each of the 2 kernels a tuple of positions"),
+        (((RBF(), RBF()), ((0,), (-1,))), "positions from 0 on"),
+        (((RBF(), RBF()), ((0,), (1,)), -1.0), "plus=-1.0 is not allowed: it must be a finite number >= 0"),
+    ],
+)
+def test_products_that_are_refused(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        Product(*arguments)
+
+
+def test_a_product_on_a_column_that_there_is_not(X):
+    with pytest.raises(
+        ArgumentError, match=f"columns=7 is not allowed: it must be a position from 0 to {X.shape[1] - 1}"
+    ):
+        Product((RBF(), RBF()), ((0,), (7,))).resolve(X)
+
+
 def test_what_is_not_resolved_says_so(X):
     kernel = additive_kernel((term(),), RBF())
     assert kernel.unresolved == ("size", "centre", "gamma")

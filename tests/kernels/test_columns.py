@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from svmstat import svm, tune
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.kernels import (
     RBF,
     Centred,
@@ -13,6 +13,7 @@ from svmstat.kernels import (
     Linear,
     Nystrom,
     Polynomial,
+    Product,
     Spline,
     on_fewer_columns,
     on_other_columns,
@@ -25,6 +26,8 @@ KERNELS = {
     "sum": Linear() + 0.5 * RBF(gamma=0.2),
     "some columns": Linear().on(1, 3) + RBF(gamma=0.2).on(0, 2, 3),
     "polynomial": Polynomial(gamma=0.5, degree=2, coef0=1.0).on(2, 3),
+    "product": Product((RBF(gamma=0.3), 2.0 * Laplace(gamma=0.2), Linear()), ((1,), (3, 0), (2,)), plus=0.5),
+    "product in a sum": 3.0 * Product((RBF(gamma=0.3), Linear() + RBF(gamma=0.1)), ((0, 1), (2, 3))) + Linear(),
 }
 
 
@@ -46,10 +49,41 @@ def test_columns_that_are_gone_add_nothing(name, kept):
         (Linear().on(1) + 3.0 * RBF(gamma=0.2).on(0), [1, 2], Linear().on(0)),
         (Linear().on(1) + RBF(gamma=0.2).on(0), [3], None),
         (Linear() + RBF(gamma=0.2).on(0), [2], Linear()),
+        (Product((RBF(gamma=0.2), Linear()), ((0,), (1,))), [0, 2], None),
+        (Product((RBF(gamma=0.2), Linear()), ((0,), (1,))), [1, 2], Product((RBF(gamma=0.2), Linear()), ((), (0,)))),
+        (Product((RBF(gamma=0.2), Linear()), ((0,), (1,)), 1.0), [2], None),
     ],
 )
 def test_parts_without_columns_vanish(kernel, kept, expected):
     assert on_fewer_columns(kernel, kept) == expected
+
+
+def test_a_factor_that_is_nothing_without_its_columns_is_told():
+    product = Product((Centred(RBF(gamma=0.2)), RBF(gamma=0.2)), ((0,), (1,))).resolve(X)
+    with pytest.raises(UnavailableError, match=r"cannot do without all columns of Centred\(RBF\(gamma=0.2\)\)"):
+        on_fewer_columns(product, [1, 2, 3])
+
+
+def test_a_product_without_a_term_is_the_kernel_of_the_columns_left():
+    """A product of kernels of one width is the kernel of all their columns."""
+    factors = Product((RBF(gamma=0.4), RBF(gamma=0.4)), ((0,), (1,)))
+    fits = [svm("y ~ a + b + c", data(), kernel=kernel) for kernel in (factors, RBF(gamma=0.4).on(0, 1))]
+    tables = [fit.drop1().table for fit in fits]
+    pd.testing.assert_frame_equal(*tables, atol=TOL)
+    assert tables[0].loc["c", "delta_score"] == 0.0
+
+
+def test_a_function_of_the_user_is_called_with_the_columns_of_each_fit():
+    def first_two(X, Z):
+        return X[:, :2] @ Z[:, :2].T
+
+    def three(X, Z):
+        return (X * [1.0, 2.0, 3.0]) @ Z.T
+
+    tests = svm("y ~ a + b + c", data(), kernel=first_two).drop1()
+    assert "first_two() is called with the columns of each fit" in str(tests.summary()).replace("\n", " ")
+    with pytest.raises(ArgumentError, match=r"kernel=three failed on rows of the data: ValueError: .*\(2 columns\)"):
+        svm("y ~ a + b + c", data(), kernel=three).drop1()
 
 
 LANDMARKS = Nystrom(RBF(gamma=0.4), landmarks=500)
