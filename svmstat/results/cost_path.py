@@ -156,7 +156,7 @@ def _numbers(
     f, w = machine.decision_values[:, 0], machine.weights
     found: dict[str, Any] = {
         "intercept": solution.intercept,
-        "norm": np.sqrt(max(solution.norm_squared, 0.0)),
+        "norm": np.sqrt(solution.norm_squared),
         "n_support": groups.weights[solution.alpha > 0].sum(),
         "n_free": groups.weights[solution.free].sum(),
         "apparent_error": measures.share((f > 0) != (y > 0), w),

@@ -122,9 +122,9 @@ class Solved(Calibrated):
 
     @property
     def margin(self) -> Any:
-        """2/‖h‖, infinite for h = 0; of every pair."""
-        norms = np.sqrt(self._by_pair(lambda solution: max(solution.norm_squared, 0.0)))
-        values = np.divide(2.0, norms, out=np.full(len(norms), np.inf), where=norms > 0)
+        """2/‖h‖, infinite for h = 0, NaN where ‖h‖² is hidden by rounding or, of an indefinite kernel, negative."""
+        norms = np.sqrt(self._by_pair(lambda solution: solution.norm_squared))
+        values = np.divide(2.0, norms, out=np.full(len(norms), np.inf), where=norms != 0.0)
         return self.shape.numbers(values, "margin")
 
     @property

@@ -13,7 +13,7 @@ from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_no
 from svmstat.kernels import Additive
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import show
+from svmstat.reporting.rendering.values import or_none, show
 from svmstat.reporting.summary import Summary
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled
@@ -198,7 +198,7 @@ def _solution(fit: Resampled) -> Block:
     )
     return Block(
         title="Solution",
-        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Objective", fit.objective), *intercept),
+        left=(Entry("Margin, 2/||h||", or_none(fit.margin)), Entry("Objective", fit.objective), *intercept),
         right=(
             Entry("KKT violation", fit.kkt_violation, "residual"),
             Entry("Duality gap", fit.duality_gap, "residual"),
@@ -276,7 +276,7 @@ def _functions(fit: Resampled) -> Table:
     return Table(
         headers=("margin", "intercept", "Platt A", "Platt B")[: len(columns)],
         index=_pair_names(fit),
-        cells=tuple(zip(*(map(float, column) for column in columns), strict=True)),
+        cells=tuple(zip(*(map(or_none, column) for column in columns), strict=True)),
         styles=("estimate",) * len(columns),
     )
 
@@ -344,6 +344,11 @@ def _notes(fit: Resampled) -> tuple[str, ...]:
     notes = []
     if not fit.intercept_is_unique:
         notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
+    if math.isnan(fit.margin):
+        notes.append(
+            "No margin: ||h||^2 is hidden by the last digits of the kernel values, or negative, as it may be of an "
+            "indefinite kernel."
+        )
     if math.isinf(fit.margin):
         notes.append("h = 0: the decision function is constant.")
         if fit.nu is not None:

@@ -15,6 +15,7 @@ from svmstat.solver.flat import is_all_of_f, is_noise, left_over, may_be_flat, o
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.low_rank import LowRank
+from svmstat.solver.norm import squared_norm
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.low_rank import approach
 from svmstat.solver.rough.newton import MANY, Outcome, newton
@@ -365,7 +366,8 @@ def certified(
             lost = is_all_of_f(problem, beta, ends[0] - ends[1], middle(*without[:2]))
             field, ends, rounding = np.zeros(problem.n), without, rounding + left
     b_low, b_high, violation, gap = ends
-    norm_squared = float(beta @ field)
+    norm_squared = 0.0 if flat else squared_norm(problem.gram, beta, field, limit)
+    energy = float(beta @ field) if np.isnan(norm_squared) else norm_squared
     spread = 1.0 if flat else float(np.ptp(field))
     reach = reach_of(gap, problem.gram.diagonal)
     judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread, reach)
@@ -382,7 +384,7 @@ def certified(
         delicate=bool(limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
-        objective=0.5 * norm_squared - float(problem.margin @ alpha),
+        objective=0.5 * energy - float(problem.margin @ alpha),
         status=Status.IMPRECISE if lost and judged.status == Status.CERTIFIED else Status(int(judged.status)),
         road=road,
         steps=steps,

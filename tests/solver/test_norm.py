@@ -1,0 +1,60 @@
+"""‖h‖² where its terms cancel: against sums of exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import svmstat
+from svmstat import svm
+
+
+def sample(scale, n=70):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 3))
+    data = pd.DataFrame(X * scale, columns=list("abc"))
+    return data.assign(y=X[:, 0] - X[:, 1] ** 2 + rng.normal(size=n) > -1.0)
+
+
+def exact_square(coefficients, X):
+    """‖Σ_i β_i x_i‖²."""
+    normal = [sum(Fraction(c) * Fraction(x) for c, x in zip(coefficients, column, strict=True)) for column in X.T]
+    return float(sum(each * each for each in normal))
+
+
+@pytest.mark.parametrize(("scale", "C", "scaled"), [(1e3, 1.0, False), (1e4, 1.0, False), (1.0, 1e8, True)])
+def test_the_margin_of_a_linear_fit_is_that_of_its_coefficients(scale, C, scaled):
+    data = sample(scale)
+    fit = svm("y ~ a + b + c", data, kernel="linear", C=C, scale=scaled)
+    assert fit.status == 0
+    beta = np.where(data["y"], 1.0, -1.0) * fit.alpha
+    assert fit.margin == pytest.approx(2.0 / np.sqrt(exact_square(beta, fit.machine.X)), rel=1e-9)
+    rows = sample(scale, 700).drop(columns="y")  # others, by which f = b + x'w tells w
+    design = np.column_stack([np.ones(len(rows)), rows])
+    w = np.linalg.lstsq(design, np.asarray(fit.decision_function(rows)), rcond=None)[0][1:]
+    if not scaled:
+        assert fit.margin == pytest.approx(2.0 / np.linalg.norm(w), rel=1e-5)
+
+
+def test_path_has_the_norm_of_the_margin():
+    fit = svm("y ~ a + b + c", sample(1e3), kernel="linear", scale=False)
+    assert fit.path([1.0, 2.0]).table["norm"].iloc[0] == pytest.approx(2.0 / fit.margin, rel=1e-9)
+
+
+def test_a_margin_that_the_digits_of_kernel_values_hide_is_none(tmp_path):
+    fit = svm("y ~ a + b + c", sample(1.0), kernel="poly", degree=2, coef0=1.0, C=1e8)
+    assert np.isnan(fit.margin)
+    assert np.isfinite(fit.objective)
+    assert "No margin: ||h||^2 is hidden by the last digits" in str(fit.summary())
+    fit.save(tmp_path / "fit.svmstat")
+    assert np.isnan(svmstat.load(tmp_path / "fit.svmstat").margin)
+
+
+def test_a_kernel_with_a_negative_square_has_no_margin():
+    def negative(X, Z):
+        return -(X @ Z.T)
+
+    with pytest.warns(UserWarning, match="clearly negative eigenvalues"):
+        fit = svm("y ~ a + b + c", sample(1.0), kernel=negative)
+    assert np.isnan(fit.margin)
