@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -68,6 +69,8 @@ def _on_its_own(kernel: On, kept: Sequence[int]) -> Kernel | None:
 
 def _of_fewer_factors(kernel: Product, kept: Sequence[int]) -> Kernel | None:
     """The same of a product; a factor of which no column is left is the constant that its kernel is without columns."""
+    if not set(kept).intersection(chain(*kernel.columns)):
+        return None
     kernels, columns = [], []
     for factor, own in zip(kernel.kernels, kernel.columns, strict=True):
         part = on_fewer_columns(factor, [place for place, column in enumerate(own) if column in kept])
@@ -77,7 +80,7 @@ def _of_fewer_factors(kernel: Product, kept: Sequence[int]) -> Kernel | None:
             return None
         kernels.append(factor if part is None else part)
         columns.append(tuple(kept.index(column) for column in own if column in kept))
-    return replace(kernel, kernels=tuple(kernels), columns=tuple(columns)) if any(columns) else None
+    return replace(kernel, kernels=tuple(kernels), columns=tuple(columns))
 
 
 def _around(kernel: Wrapped, part: Kernel, kept: list[int]) -> Kernel:

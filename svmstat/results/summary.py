@@ -198,7 +198,7 @@ def _solution(fit: Resampled) -> Block:
     )
     return Block(
         title="Solution",
-        left=(Entry("Margin, 2/||h||", or_none(fit.margin)), Entry("Objective", fit.objective), *intercept),
+        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Objective", fit.objective), *intercept),
         right=(
             Entry("KKT violation", fit.kkt_violation, "residual"),
             Entry("Duality gap", fit.duality_gap, "residual"),

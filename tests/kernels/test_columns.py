@@ -64,6 +64,14 @@ def test_a_factor_that_is_nothing_without_its_columns_is_told():
         on_fewer_columns(product, [1, 2, 3])
 
 
+@pytest.mark.parametrize("term", ["te(a, b)", "ti(a, b)", "s(a, by=g)"])
+def test_terms_that_are_products_are_dropped_whole(term):
+    frame = data().assign(g=np.arange(50) % 2 == 0)
+    fit, smaller = (svm(formula, frame) for formula in (f"y ~ s(c) + {term}", "y ~ s(c)"))
+    dropped = fit.drop1([term])
+    assert dropped.table.loc[term, "delta_score"] == pytest.approx(smaller.loo().score - fit.loo().score, abs=TOL)
+
+
 def test_a_product_without_a_term_is_the_kernel_of_the_columns_left():
     """A product of kernels of one width is the kernel of all their columns."""
     factors = Product((RBF(gamma=0.4), RBF(gamma=0.4)), ((0,), (1,)))
