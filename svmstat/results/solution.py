@@ -13,10 +13,10 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.frames import alike
 from svmstat.errors import UnavailableError
 from svmstat.kernels import Precomputed
-from svmstat.machine import vote
+from svmstat.machine import Pair, vote
 from svmstat.objective import measures
 from svmstat.results.calibrated import Calibrated
-from svmstat.solver import Solution, Status
+from svmstat.solver import Solution, Status, intercepts_by_nu
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -109,16 +109,18 @@ class Solved(Calibrated):
 
     @property
     def intercept_interval(self) -> Any:
-        """All optimal b, low and high, of every pair: a point if a support vector is free."""
-        return self.shape.intervals(
-            self._by_pair(lambda each: (each.intercept,) * 2 if _unique(each) else each.intercept_interval)
-        )
+        """All optimal b, low and high, of every pair: a point if a support vector is free, by nu one of each class.
+
+        By nu another b goes with another ρ; it is on the scale of this fit, of h/ρ.
+        """
+        return self.shape.intervals([_optimal_intercepts(pair) for pair in self.machine.pairs])
 
     @property
     def intercept_is_unique(self) -> bool:
-        """Whether b is determined: a support vector is free or the interval is a point; for two levels."""
+        """Whether b is determined: the interval is a point; for two levels."""
         self.shape.require_two("intercept_is_unique", "intercept_interval")
-        return _unique(self.machine.pairs[0].solution)
+        low, high = self.intercept_interval
+        return bool(low == high)
 
     @property
     def margin(self) -> Any:
@@ -291,7 +293,14 @@ class Solved(Calibrated):
             )
 
 
-def _unique(solution: Solution) -> bool:
+def _optimal_intercepts(pair: Pair) -> tuple[float, float]:
+    """All optimal b of a pair, low and high: twice the one there is if a free row tells it."""
+    solution, nearest = pair.solution, pair.solution.nearest
     low, high = solution.intercept_interval
-    free = bool(solution.free.any()) and solution.nearest is None
-    return free or high - low <= 1e-12 * max(1.0, abs(low))
+    told = bool(solution.free.any())
+    if nearest is not None and nearest.rho > 0.0:
+        low, high = intercepts_by_nu(pair.problem, nearest)
+        told = all(solution.free[side].any() for side in (pair.problem.signs > 0, pair.problem.signs < 0))
+    if told or high - low <= 1e-12 * max(1.0, abs(solution.intercept)):
+        return solution.intercept, solution.intercept
+    return low, high

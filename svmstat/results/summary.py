@@ -194,7 +194,10 @@ def _solution(fit: Resampled) -> Block:
     intercept = (
         [Entry("Intercept", b)]
         if fit.intercept_is_unique
-        else [Entry("Intercept (midpoint)", b), Entry("  interval", tuple(ends))]
+        else [
+            Entry("Intercept (midpoint)" if np.isfinite(ends).all() else "Intercept", b),
+            Entry("  interval", tuple(ends)),
+        ]
     )
     return Block(
         title="Solution",
@@ -342,7 +345,12 @@ def _without_noise(values: Any, least: float = 0.0) -> pd.Series:
 
 def _notes(fit: Resampled) -> tuple[str, ...]:
     notes = []
-    if not fit.intercept_is_unique:
+    if not fit.intercept_is_unique and fit.nu is not None:
+        notes.append(
+            "A level has no free support vector: intercept and rho can move together, the sign of f with them, and all "
+            "in the interval is optimal. The midpoint is used, or the end that is finite."
+        )
+    elif not fit.intercept_is_unique:
         notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
     if math.isnan(fit.margin):
         notes.append(

@@ -2,6 +2,7 @@
 
 from svmstat.solver.ahead import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION, have_helped
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
+from svmstat.solver.hulls import intercepts_by_nu
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.confirm import misfit

@@ -22,6 +22,7 @@ import numpy as np
 from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Gram
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.solution import Nearest
 
 MEET = 1e-12
 """Hulls nearer than this share of the data's squared spread meet."""
@@ -65,6 +66,16 @@ def class_ends(h, beta, lo, hi, group, low, high):
         if high[g] == _FAR:
             high[g] = np.inf
     return max(abs(total[0] - 1.0), abs(total[1] + 1.0))
+
+
+def intercepts_by_nu(problem: BoxQP, nearest: Nearest) -> tuple[float, float]:
+    """All optimal b/ρ, low and high, for the ρ of these nearest points: with another b ρ may be another."""
+    assert problem.total is not None
+    low, high = np.empty(2), np.empty(2)
+    lo, hi = problem.box(nearest.caps * problem.total)
+    class_ends(nearest.h, nearest.beta, lo, hi, problem.sums.group, low, high)
+    rho = nearest.rho / problem.total
+    return float(low.mean() / rho), float(high.mean() / rho)
 
 
 @compiled()

@@ -288,6 +288,11 @@ class NuPlan(Plan):
                 "the reduced hulls of the best point meet (rho = 0): f = 0 in all rows, and one level is predicted for "
                 "all. Larger nu reduce them further."
             )
+        elif not result.best.intercept_is_unique:
+            notes.append(
+                "A level has no free support vector at the best point, so that many intercepts, each with its rho, are "
+                "optimal: the error rates are those of their midpoint, or of the end that is finite."
+            )
         return Summary("Search with controlled errors", (block, *rule, *nested), tuple(notes), tuple(warnings))
 
 

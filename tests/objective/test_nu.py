@@ -271,6 +271,33 @@ def test_every_row_at_its_bound():
     assert "rho (not unique)" in str(ours.summary())
 
 
+@pytest.mark.parametrize("nu", [(0.1, 1.0), (1.0, 0.5), (0.5, 0.5), (0.3, 0.4)])
+def test_the_intercepts_that_are_optimal_by_nu(nu):
+    """½‖h‖² − νρ + Σ u_i [ρ − y_i (h_i + b)]₊ is the same along the interval, b moving with ρ, and larger beyond it."""
+    ours = fit(nu, gamma=0.2)
+    low, high = ours.intercept_interval
+    assert low <= ours.intercept <= high
+    assert ours.intercept_is_unique == (low == high) == (ours.n_support["free"] > 0).all()
+    assert ours.intercept_is_unique or "intercept and rho can move together" in " ".join(str(ours.summary()).split())
+    pair = ours.machine.pairs[0]
+    nearest, total, y = pair.solution.nearest, pair.problem.total, pair.problem.signs
+    h, u = -total * nearest.h, total * nearest.caps
+
+    def lost(b):
+        """The least over ρ, which is at a margin of a row, of what varies."""
+        margins = y * (h + b)
+        return min((u @ np.maximum(rho - margins, 0.0)) - 2.0 * total * rho for rho in margins)
+
+    scale = ours.rho
+    least = lost(ours.intercept * scale)
+    for end in (low, high):
+        side = 1.0 if end == high else -1.0
+        inside = end if np.isfinite(end) else ours.intercept + 100.0 * side
+        assert lost(inside * scale) == pytest.approx(least, abs=1e-12)
+        if np.isfinite(end):
+            assert lost((end + 0.01 * side) * scale) > least + 1e-9
+
+
 @pytest.mark.parametrize("nu", [(0.7, 1.0), (1.0, 0.6)])
 @pytest.mark.parametrize("share", [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-5, 1e5, 1e9, 1e12])
 def test_weights_of_every_size(share, nu):
