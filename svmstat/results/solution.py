@@ -124,7 +124,7 @@ class Solved(Calibrated):
 
     @property
     def margin(self) -> Any:
-        """2/‖h‖, infinite for h = 0, NaN where ‖h‖² is hidden by rounding or, of an indefinite kernel, negative."""
+        """2/‖h‖, infinite for h = 0, NaN where ‖h‖² < 0, as of an indefinite kernel."""
         norms = np.sqrt(self._by_pair(lambda solution: solution.norm_squared))
         values = np.divide(2.0, norms, out=np.full(len(norms), np.inf), where=norms != 0.0)
         return self.shape.numbers(values, "margin")

@@ -11,6 +11,7 @@ from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import Additive
+from svmstat.machine import Pair
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import or_none, show
@@ -18,6 +19,7 @@ from svmstat.reporting.summary import Summary
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled
 from svmstat.results.term_table import term_table
+from svmstat.solver import norm_rounding
 
 _CALIBRATIONS = {
     "insample": "in-sample decision values",
@@ -353,10 +355,7 @@ def _notes(fit: Resampled) -> tuple[str, ...]:
     elif not fit.intercept_is_unique:
         notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
     if math.isnan(fit.margin):
-        notes.append(
-            "No margin: ||h||^2 is hidden by the last digits of the kernel values, or negative, as it may be of an "
-            "indefinite kernel."
-        )
+        notes.append("No margin: ||h||^2 is negative, as it may be of an indefinite kernel.")
     if math.isinf(fit.margin):
         notes.append("h = 0: the decision function is constant.")
         if fit.nu is not None:
@@ -389,15 +388,30 @@ _MOST_HIDDEN = 1e-3
 
 
 def hidden_digits(fit: Resampled) -> tuple[str, ...]:
-    """That rounding hides digits of f, of the pair of which it hides most; nothing where f is constant."""
+    """That rounding hides digits of f or of the margin, of the pair of which it hides most."""
+    if not fit.converged:
+        return ()
     solutions = [pair.solution for pair in fit.machine.pairs]
     shares = [each.resolution / np.ptp(each.field) for each in solutions if not each.flat and np.ptp(each.field) > 0]
-    if not fit.converged or max(shares, default=0.0) <= _MOST_HIDDEN:
-        return ()
-    return (
-        f"rounding hides {max(shares):.2g} of the spread of f over the rows, which is small beside the margin: ranks, "
-        "probabilities and held-out numbers hang on it. A larger C or gamma shows more of f.",
-    )
+    found = []
+    if max(shares, default=0.0) > _MOST_HIDDEN:
+        found.append(
+            f"rounding hides {max(shares):.2g} of the spread of f over the rows, which is small beside the margin: "
+            "ranks, probabilities and held-out numbers hang on it. A larger C or gamma shows more of f."
+        )
+    if (share := max(map(_hidden_of_margin, fit.machine.pairs))) > _MOST_HIDDEN:
+        found.append(
+            f"the last digits of the kernel values may hide {min(share, 1.0):.2g} of the margin; f has its digits. "
+            "A smaller C shows more of the margin."
+        )
+    return tuple(found)
+
+
+def _hidden_of_margin(pair: Pair) -> float:
+    """What rounding of kernel values may be of 2/‖h‖, as a share of it: half of what it is of ‖h‖²."""
+    squared = pair.solution.norm_squared
+    lost = norm_rounding(pair.problem.gram, pair.problem.signs * pair.solution.alpha)
+    return 0.5 * lost / squared if squared > 0.0 else 0.0  # NaN has a note of its own
 
 
 def unreliable(fit: Resampled) -> tuple[str, ...]:

@@ -1,18 +1,24 @@
 """Where h = 0, so that f is the intercept everywhere: known beforehand, or found as far as rounding lets it be told.
 
 A map of what rounding leaves of such an h would take it for a signal, and every road to the solution would leave
-another.
+another. And what rounding leaves of ‖h‖² = β'Kβ, whose terms cancel where kernel values are large beside it.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import INVISIBLE, PRECISION, rounding_of
+from svmstat.solver.twofold import products_twofold
 
-_EQUAL = 4.0 * float(np.finfo(float).eps)
+_EPS = float(np.finfo(float).eps)
+
+_EQUAL = 4.0 * _EPS
 """Sums of bounds that differ by this share are equal: it is rounding of the bounds and their sums."""
+
+_HIDDEN = 1e-7
+"""Rounding of more than this share of ‖h‖² is taken away."""
 
 _NOISE = 8.0
 _FAR = 1e300
@@ -92,6 +98,33 @@ def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float)
     rounding = float(rounding_of(beta, problem.gram.diagonal))
     largest = float(np.abs(problem.gram.residual(beta, np.zeros(problem.n))).max())
     return largest > max(_NOISE * (max(crossing, 0.0) + rounding), abs(intercept))
+
+
+def squared_norm(gram: Gram, beta: Floats, field: Floats, rounding: float) -> float:
+    """‖h‖² from β and Kβ, both (n,), the latter known to within ``rounding``.
+
+    Where that hides digits it is made of the normal vector A'β if kernel values are products AA', and otherwise of
+    sums as if in twice the working precision; where the last digits of the kernel values leave nothing of it, it is
+    what they add up to. NaN where it is negative beyond that: such a kernel matrix is not positive semidefinite.
+    """
+    plain = float(beta @ field)
+    if not np.abs(beta).sum() * rounding > _HIDDEN * plain:
+        return plain
+    rows = np.flatnonzero(beta)
+    if gram.vectors is not None:
+        normal = gram.normal(rows, beta[rows])
+        return float(normal @ normal)
+    exact = -gram.residual(beta, np.zeros(len(beta)))
+    total = float(products_twofold(exact[None], beta)[0])
+    lost = norm_rounding(gram, beta)
+    if abs(total) >= lost or total == 0.0:
+        return total if total >= 0.0 else np.nan
+    return lost
+
+
+def norm_rounding(gram: Gram, beta: Floats) -> float:
+    """What the last digits of the kernel values may add up to in ‖h‖²; nothing where products take their place."""
+    return 0.0 if gram.vectors is not None else _EPS * float(beta * beta @ np.abs(gram.diagonal))
 
 
 def _largest(field: Floats) -> Floats:

@@ -339,7 +339,7 @@ class Solution:
         spread
     delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
-    norm_squared : ‖h‖²; NaN where rounding hides it
+    norm_squared : ‖h‖²; NaN where it is negative
     objective : value of the dual objective ½‖h‖² − m'α (minimised)
     status, road : see `Status`, `Road`
     steps, events : SMO steps and path events that were spent

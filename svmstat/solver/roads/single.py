@@ -11,11 +11,10 @@ from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.factored import finish, unsettled
 from svmstat.solver.exact.polish import no_basis, polish, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
-from svmstat.solver.flat import is_all_of_f, is_noise, left_over, may_be_flat, outweighed
+from svmstat.solver.flat import is_all_of_f, is_noise, left_over, may_be_flat, outweighed, squared_norm
 from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.low_rank import LowRank
-from svmstat.solver.norm import squared_norm
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.low_rank import approach
 from svmstat.solver.rough.newton import MANY, Outcome, newton
