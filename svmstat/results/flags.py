@@ -13,6 +13,7 @@ from svmstat.kernels import Kernel
 from svmstat.objective import predictive
 from svmstat.reporting.rendering.values import literal
 from svmstat.results.resampled import Resampled
+from svmstat.solver import lost_beside_margins
 
 _ALIKE, _UNLIKE = 0.95, 0.05
 """Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
@@ -182,6 +183,14 @@ def _cause(fit: Resampled, level: object) -> str:
     if fit.nu is not None:
         return "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further"
     if np.all(np.isinf(fit.margin)):
+        lost = [
+            lost_beside_margins(each.problem, each.problem.signs * each.solution.alpha) for each in fit.machine.pairs
+        ]
+        if min(lost) > 0.0:
+            return (
+                f"values of h, up to {max(lost):.1g}, are lost beside the intercept; a larger C, or predictors on a "
+                "larger scale, shows them"
+            )
         return (
             f"to this kernel a mean of the rows with {fit.response_name} = {level} is one of the others, so that h = 0 "
             "whatever C is; costs, class_weight or another kernel may tell rows apart"

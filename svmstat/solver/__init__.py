@@ -1,7 +1,7 @@
 """The quadratic problem and its solver: arrays only, nothing about losses, labels or resampling."""
 
 from svmstat.solver.ahead import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION, have_helped
-from svmstat.solver.flat import norm_rounding
+from svmstat.solver.flat import lost_beside_margins, norm_rounding
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.hulls import intercepts_by_nu
 from svmstat.solver.low_rank import LowRank

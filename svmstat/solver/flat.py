@@ -95,9 +95,14 @@ def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float)
     """
     if abs(intercept) > INVISIBLE or problem.total is not None:
         return False
+    return lost_beside_margins(problem, beta, crossing) > abs(intercept)
+
+
+def lost_beside_margins(problem: BoxQP, beta: Floats, crossing: float = 0.0) -> float:
+    """The largest |h| of β (n,) where it is computed alone, if it is no noise; otherwise 0."""
     rounding = float(rounding_of(beta, problem.gram.diagonal))
     largest = float(np.abs(problem.gram.residual(beta, np.zeros(problem.n))).max())
-    return largest > max(_NOISE * (max(crossing, 0.0) + rounding), abs(intercept))
+    return largest if largest > _NOISE * (max(crossing, 0.0) + rounding) else 0.0
 
 
 def squared_norm(gram: Gram, beta: Floats, field: Floats, rounding: float) -> float:

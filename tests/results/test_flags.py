@@ -96,6 +96,17 @@ def test_weights_that_call_for_the_other_level_are_no_cause(options):
         assert f"{ONE_LEVEL}: {cause}" in said(fit)
 
 
+@pytest.mark.parametrize("options", [{"kernel": "linear", "scale": False}, {"C": 1e-15}])
+def test_values_of_h_that_are_lost_beside_the_intercept_are_the_cause(options):
+    """Not "whatever C is": with another C, or predictors in another unit, they are seen."""
+    data = frame(events=0.45)
+    unit = 1.0 if "C" in options else 1e-8
+    fit = svm("y ~ a + b", data.assign(a=unit * data["a"], b=unit * data["b"]), **options)
+    assert np.isinf(fit.margin)
+    assert f"{ONE_LEVEL}: values of h, up to" in said(fit)
+    assert "are lost beside the intercept; a larger C, or predictors on a larger scale, shows them" in said(fit)
+
+
 def test_a_nu_at_which_the_hulls_meet_is_the_cause():
     data = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 2)).round(), columns=["a", "b"])
     fit = svm("y ~ a + b", data.assign(y=np.arange(90) < 45), nu=0.2)
