@@ -182,7 +182,7 @@ class LooResult(Printed, Evidence):
 
     @property
     def _n_groups(self) -> int:
-        return 0 if self.groups is None else int(self.groups[self._used].nunique())
+        return 0 if self.groups is None else int(self.groups[self._used & (self.arrays.winner >= 0)].nunique())
 
     def __repr__(self) -> str:
         groups = "" if self.groups is None else f"{self._n_groups} groups, "

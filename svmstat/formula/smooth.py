@@ -20,6 +20,10 @@ RULES = ("scale", "median")
 _OPTIONS = ("by", "kernel", "gamma")
 
 
+SMOOTH = "s()"
+"""Beside the expressions of a term: that its functions of them are smooth."""
+
+
 @dataclass(frozen=True, slots=True)
 class Smoothing:
     """A smooth term as it is written.
@@ -74,8 +78,8 @@ class Smooth:
 
     @property
     def codes(self) -> frozenset[str]:
-        """What it multiplies: itself, since no other term contains a smooth."""
-        return frozenset({self.name})
+        """What it multiplies, and that it is smooth: s(x, z) and s(x, by=g) contain s(x), which contains x."""
+        return frozenset({SMOOTH, *(factor.expression.code for factor in self.factors)})
 
     @property
     def data_columns(self) -> set[Hashable]:

@@ -46,8 +46,8 @@ class Termed(Resampled):
     ) -> TermTests:
         """Drop each term: the change of the CV score, and a test that the response depends on it given the others.
 
-        A term goes with all that contain it, x with x:z. The other columns, C and the kernel stay as they are, the
-        width of a rule such as ``gamma="scale"`` as the number that it is in this fit.
+        A term goes with all that contain it, x with x:z, s(x) with ti(x, z). The other columns, C and the kernel stay
+        as they are, the width of a rule such as ``gamma="scale"`` as the number that it is in this fit.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
     if design.read_by(gone) <= design.read_by(rest):
         dependence = untested(0, "the terms that stay read the same data")
     else:
-        dependence = _dependence(evidence, frame.X[:, columns], frame.X[:, ~columns])
+        dependence = _dependence(evidence, *_apart(design, frame.X, columns))
     return _Found(evidence, dependence, _nested_table(without, frame, splits))
 
 
@@ -258,7 +258,7 @@ def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, s
     if design.read_by(new) <= fit.frame.design.read_by(fit.frame.design.term_slices):
         dependence = untested(0, "the terms that are there read the same data")
     else:
-        dependence = _dependence(evidence, X[:, columns], X[:, ~columns])
+        dependence = _dependence(evidence, *_apart(design, X, columns))
     table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
     return _Found(other.judged(folds, n_jobs=1), dependence, table)
 
@@ -280,6 +280,19 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
     weights = evidence.weights[used]
     return generalised_covariance(residuals, columns[used], others[used], weights, evidence.units_of(used))
+
+
+def _apart(design: Design, X: Floats, gone: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Some columns of X (n, p) and the others; those of smooths once, and not beside others: s(x, z) and s(z) have z."""
+    if not design.additive:
+        return X[:, gone], X[:, ~gone]
+    known, new = {each.tobytes() for each in X[:, ~gone].T}, []
+    for place in np.flatnonzero(gone):
+        column = X[:, place].tobytes()
+        if column not in known:
+            new.append(place)
+        known.add(column)
+    return X[:, new], X[:, ~gone]
 
 
 def _of_frequencies(fit: Termed, said: Said) -> Evidence:

@@ -126,6 +126,26 @@ def test_beyond_many_rows_folds_are_held_out(monkeypatch):
 # add1
 
 
+def test_smooth_terms_go_with_what_contains_them():
+    rng = np.random.default_rng(11)
+    data = pd.DataFrame({"v": rng.normal(size=70), "u": rng.normal(size=70), "g": rng.choice(list("abc"), 70)})
+    data["y"] = data["v"] + data["u"] + 0.5 * rng.logistic(size=70) > 0
+    for formula, goes in {
+        "y ~ s(v) + s(u) + ti(v, u)": {"s(v)": ("ti(v, u)",), "s(u)": ("ti(v, u)",), "ti(v, u)": ()},
+        "y ~ v + s(v) + s(v, by=g)": {"v": ("s(v)", "s(v, by=g)"), "s(v)": ("s(v, by=g)",), "s(v, by=g)": ()},
+        "y ~ s(v) + s(v, u) + u": {"s(v)": ("s(v, u)",), "s(v, u)": (), "u": ("s(v, u)",)},
+    }.items():
+        tests = svm(formula, data).drop1()
+        assert {test.name: test.with_it for test in tests.tests} == goes
+        assert "Dropped with it, since they contain it" in str(tests)
+        if "ti" in formula:
+            alone = svm("y ~ s(v) + s(u)", data).drop1().table.loc["s(v)"]
+            change = svm("y ~ s(u)", data).loo().score - svm(formula, data).loo().score
+            assert tests.table.loc["s(v)", "delta_score"] == pytest.approx(change, abs=1e-6)
+            assert tests.table.loc["s(v)", "statistic"] == pytest.approx(alone["statistic"], rel=1e-6)
+            assert tests.table.loc["s(v)", "df"] == alone["df"] == 2  # v and its square, once
+
+
 def test_adding_is_the_larger_formula_and_the_other_way_round(data):
     fit = fitted(data, "y ~ x + site")
     larger = fit.update(". ~ . + z")
