@@ -22,6 +22,7 @@ from benchmarks import (
     validity_evidence,
     validity_gof,
     validity_groups,
+    validity_permutations,
     validity_selection,
     validity_sets,
     validity_terms,
@@ -44,6 +45,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "terms": validity_terms.rows,
     "rare-terms": validity_terms.rare,
     "groups": validity_groups.rows,
+    "permutations": validity_permutations.rows,
     "neyman-pearson": np_loo.rows,
     "selection": validity_selection.rows,
 }

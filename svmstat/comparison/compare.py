@@ -134,7 +134,17 @@ def compare(
             without = partial(member.without, n_jobs=n_jobs, progress=progress)
             tables.append(log_likelihoods(without, order, inner, reference.codes))
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
-    return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0)
+    rules = tuple(map(_thresholds, members))
+    return Comparison(
+        tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules if any(rules) else ()
+    )
+
+
+def _thresholds(member: Member) -> tuple[float, ...]:
+    """Those of the pairs of a machine; empty where all are 1/2, as they are for other models."""
+    pairs = member.fit.machine.pairs if isinstance(member, Machines) else ()
+    found = tuple(round(pair.loss.threshold, 12) for pair in pairs)
+    return () if set(found) <= {0.5} else found
 
 
 def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np.random.SeedSequence) -> Splits:

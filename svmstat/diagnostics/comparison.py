@@ -52,12 +52,16 @@ class Comparison(Printed):
         The score of each model but the first minus that of the first, by nested cross-validation; empty without.
     repeats : int
         The number of its splits.
+    thresholds : tuple of tuple of float, length M
+        The probabilities above which the rule of a model calls for a level, where costs, priors, class weights or ν
+        make them others than 1/2; empty where they do not.
     """
 
     names: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     nested: tuple[Estimate, ...] = ()
     repeats: int = 0
+    thresholds: tuple[tuple[float, ...], ...] = ()
 
     def __getitem__(self, name: str) -> Evidence:
         """The evidence of a model by its name."""
@@ -102,8 +106,16 @@ class Comparison(Printed):
         if self.evidence[0].shape.two:
             names += ["auc", "calibration_slope"]
         columns |= {name: [getattr(each, name) for each in self.evidence] for name in names}
-        columns["mcnemar"] = [np.nan, *(mcnemar(self.evidence[0], each) for each in self.evidence[1:])]
+        columns["mcnemar"] = [np.nan, *map(self._mcnemar, range(1, len(self.names)))]
         return pd.DataFrame(columns, index=pd.Index(self.names, name="model"))
+
+    def _mcnemar(self, k: int) -> float:
+        return np.nan if k in self._other_rules else mcnemar(self.evidence[0], self.evidence[k])
+
+    @property
+    def _other_rules(self) -> tuple[int, ...]:
+        """The places of models that weigh the levels otherwise than the first: these do not aim at the same errors."""
+        return tuple(k for k, each in enumerate(self.thresholds) if each != self.thresholds[0])
 
     def plot(self, ax: Any = None) -> Any:
         """Differences of the scores from the first model, with ± their standard errors. Returns the Axes."""
@@ -113,7 +125,9 @@ class Comparison(Printed):
 
     def summary(self) -> Summary:
         """The table, what its standard errors cover, and what went wrong."""
-        table = self.table if self._tested_by_errors else self.table.drop(columns="mcnemar")
+        table = self.table
+        if not self._tested_by_errors or (self._other_rules and table["mcnemar"].isna().all()):
+            table = table.drop(columns="mcnemar")
         slope = " (slope: of their calibration, 1 is best)" if "calibration_slope" in table else ""
         parts = tuple(
             _part(table, {name: shown for name, shown in columns.items() if name in table}, title)
@@ -155,11 +169,17 @@ class Comparison(Printed):
             )
         if not self._tested_by_errors:
             notes.append("No McNemar p: it takes independent rows whose weights are whole numbers.")
-        elif table["mcnemar"].notna().any():
+        elif "mcnemar" in table and table["mcnemar"].notna().any():
             notes.append(
                 "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as "
                 "independent. In simulations of models that err equally often it is 0.05 or less in 0.00-0.10 of "
                 "samples (python -m benchmarks validity errors)."
+            )
+        if self._tested_by_errors and self._other_rules:
+            others = ", ".join(self.names[k] for k in self._other_rules)
+            notes.append(
+                f"No McNemar p of {others}: its rule weighs the levels otherwise than that of {first} (costs, priors, "
+                "class_weight or nu), and the number of errors is not what both are to keep small."
             )
         notes += filter(None, [self._without_errors()])
         if not self.evidence[0].shape.two:

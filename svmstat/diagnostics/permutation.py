@@ -35,8 +35,15 @@ _HELD_FOR_GOOD = (
     "groups or probability weights cannot be repeated"
 )
 
+_WITH_WEIGHTS = (
+    "Each label was permuted with the weight of its row: under H0 both have nothing to do with the predictors."
+)
+
 _OF_GROUPS = {
-    "groups": ("The response does not vary within groups, and was permuted among them, whole.",),
+    "groups": (
+        "The response does not vary within groups, and was permuted among them, whole, with their weight. This is "
+        "exact where the numbers of their rows have nothing to do with it either.",
+    ),
     "within groups": (
         "The response was permuted within groups, whose shares of it stay: the test is of what predictors say within "
         "groups, and of those that do not vary there it says nothing.",
@@ -122,7 +129,8 @@ class PermutationResult(Printed):
         ways = round(self.arrangements) if self.arrangements < _MANY_WAYS else 0
         nowhere = (_NOWHERE.format(ways=ways, noun="way" if ways == 1 else "ways", least=1.0 / ways),) if ways else ()
         worth = _NOTES[1] + ("" if nowhere else _NONE_FOUND)
-        notes = (_NOTES[0].format(chosen=chosen), *_OF_GROUPS.get(self.permuted, ()), *nowhere, *few, worth)
+        moved = _OF_GROUPS.get(self.permuted, () if self.repeatable else (_WITH_WEIGHTS,))
+        notes = (_NOTES[0].format(chosen=chosen), *moved, *nowhere, *few, worth)
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:

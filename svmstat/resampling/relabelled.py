@@ -27,6 +27,8 @@ where it finds none."""
 Look = Callable[[Machine, Codes, np.random.Generator], Result | None]
 """What is computed of a refit, of the points (n,) of its rows, and of what else is drawn; None where that fails."""
 
+_GRAIN = 2.0**-20
+
 _MATRICES = 3
 """Matrices that a worker holds at a time, a tableau and what deletions say of every row."""
 
@@ -131,14 +133,16 @@ def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.rando
     """How much of the weight of each of the rows (m,) has each label (m, K).
 
     Where no unit has two labels the labels of units are permuted, whole; otherwise those of rows within their unit, of
-    rows of whole weight those of all copies.
+    rows of whole weight those of all copies. A label takes the weight of its unit, or of its row, with it: labels go
+    with weights in a sample of cases and controls, and shares of classes that change would move the score.
     """
     codes, of_row, w = machine.codes[rows], units.of_row[rows], machine.weights[rows]
     own = np.zeros((units.count, machine.n_classes), bool)
     own[of_row, codes] = True
     if (own.sum(axis=1) == 1).all():
-        labels = rng.permutation(own.argmax(axis=1))[of_row]
-        times, place = w, np.arange(len(rows))
+        order, totals = rng.permutation(units.count), np.bincount(of_row, w, units.count).astype(float)
+        labels, place = own.argmax(axis=1)[order][of_row], np.arange(len(rows))
+        times = _shared_out(w, of_row, totals, totals[order])
     else:
         whole = bool((w == np.round(w)).all())
         place = np.repeat(np.arange(len(rows)), w.astype(np.intp) if whole else 1)
@@ -146,10 +150,25 @@ def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.rando
         shuffled = np.lexsort((rng.random(len(place)), of_row[place]))
         labels = np.empty(len(place), np.intp)
         labels[order] = codes[place[shuffled]]
-        times = np.ones(len(place)) if whole else w
+        times = np.ones(len(place))
+        if not whole:
+            times[order] = w[shuffled]
     copies = np.zeros((len(rows), machine.n_classes))
     np.add.at(copies, (place, labels), times)
     return copies
+
+
+def _shared_out(w: Floats, of_row: Codes, totals: Floats, wanted: Floats) -> Floats:
+    """Weights (m,) in proportion to w that add up to what is wanted of each unit (U,), where w does to the totals.
+
+    They are multiples of a small number, so that sums of whole numbers stay exact; one row of a unit has the rest.
+    """
+    ratio = np.divide(wanted, totals, out=np.ones(len(totals)), where=totals > 0.0)
+    times = np.where(ratio[of_row] == 1.0, w, np.floor(w * ratio[of_row] / _GRAIN) * _GRAIN)
+    rest = wanted - np.bincount(of_row, times, len(totals))
+    units, first = np.unique(of_row, return_index=True)
+    times[first] += np.where(ratio[units] == 1.0, 0.0, rest[units])
+    return times
 
 
 def arrangements(machine: Machine) -> float:

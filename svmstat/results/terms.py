@@ -283,7 +283,7 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
 
 
 def _apart(design: Design, X: Floats, gone: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Some columns of X (n, p) and the others; those of smooths once, and not beside others: s(x, z) and s(z) have z."""
+    """Some columns of X (n, p) and the others; of smooths once, and not beside others: s(x, z) and s(z) have one z."""
     if not design.additive:
         return X[:, gone], X[:, ~gone]
     known, new = {each.tobytes() for each in X[:, ~gone].T}, []
