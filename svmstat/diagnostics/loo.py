@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import one_of
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
-from svmstat.diagnostics.worth import SCORE_NOTE, chosen_notes, held_out_notes, held_out_tables
+from svmstat.diagnostics.worth import SCORE_NOTE, chosen_notes, held_out_notes, held_out_tables, on_one_row
 from svmstat.errors import UnavailableError
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
@@ -166,7 +166,8 @@ class LooResult(Printed, Evidence):
 
     def summary(self) -> Summary:
         """Score, errors, ranking and calibration of the rows by the fits without them, and what went wrong."""
-        warnings = self.what_failed()
+        of_one = on_one_row(self)
+        warnings = self.what_failed() if of_one is None else (*self.what_failed(), f"of the score {of_one}.")
         errors = Block(
             left=(
                 *([] if self.groups is None else [Entry("Groups left out", self._n_groups, "count")]),

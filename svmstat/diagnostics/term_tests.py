@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import few_rows
+from svmstat.diagnostics.worth import few_rows, on_one_row
 from svmstat.objective.predictive import Estimate, score_difference
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
@@ -190,6 +190,8 @@ class TermTests(Printed):
         found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
         found += self._few_rows()
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
+            if (of_one := on_one_row(each)) is not None:
+                found.append(f"{name}: of the score {of_one}.")
             if each.n_failed:
                 what = "row" if each.n_failed == 1 else "rows"
                 found.append(f"{name}: {each.n_failed} {what} could not be held out, and the score is missing.")

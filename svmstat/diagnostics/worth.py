@@ -96,6 +96,10 @@ SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV s
 """Where nothing but held-out numbers is printed."""
 
 
+_FEW_LOSSES, _MOST_OF_ONE = 20, 0.25
+"""Of so many rows or groups one may have this share of the score without a word."""
+
+
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
     *first, of_order, of_line = held_out_remarks(held_out)
@@ -112,6 +116,25 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
         return _PROBABILITY.format(n=units.count), _HELD_OUT, *alike, *of_ranks
     few = _FEW.format(least=_FEW_GROUPS) if units.count < _FEW_GROUPS else ""
     return _BY_GROUP.format(G=units.count, few=few), *alike, *of_ranks
+
+
+def on_one_row(held_out: Evidence) -> str | None:
+    """What a single row, or group, has of the score, where that is so much that the score is of little else."""
+    used = held_out.weights > 0
+    units = held_out.units_of(used)
+    losses = -2.0 * held_out.weights[used] * held_out.log_likelihoods[used]
+    if units is not None:
+        losses = units.sums(losses)
+    if len(losses) < _FEW_LOSSES or not np.isfinite(losses).all() or losses.max() <= _MOST_OF_ONE * losses.sum():
+        return None
+    one = "one group" if units is not None and units.grouped else "one row"
+    if one == "one row":
+        label = held_out.index[used][int(np.argmax(held_out.log_likelihoods[used] * -held_out.weights[used]))]
+        one = f"one row, {label},"
+    return (
+        f"{one} has {losses.max():.4g} of {losses.sum():.4g}: what was fitted without it gave its level next to no "
+        "probability, and what holds for the others is hardly seen"
+    )
 
 
 def _of_order(held_out: Evidence) -> str:

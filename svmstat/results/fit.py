@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from svmstat._tools.checks import flag
 from svmstat._tools.keywords import helpful_methods
+from svmstat.diagnostics.worth import on_one_row
 from svmstat.reporting.rendering.lines import cut, line
 from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
@@ -77,4 +78,6 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
         """
         coefficients = None if bootstrap is None else self.spread_by(bootstrap)
         held_out = self.held_out(None if loo is None else flag("loo", loo))
-        return summarize(self, held_out, coefficients, hidden_digits(self))
+        of_one = None if held_out is None else on_one_row(held_out)
+        told = hidden_digits(self) if of_one is None else (*hidden_digits(self), f"of the held-out score {of_one}.")
+        return summarize(self, held_out, coefficients, told)

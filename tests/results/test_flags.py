@@ -107,6 +107,19 @@ def test_values_of_h_that_are_lost_beside_the_intercept_are_the_cause(options):
     assert "are lost beside the intercept; a larger C, or predictors on a larger scale, shows them" in said(fit)
 
 
+def test_a_row_that_has_most_of_the_score_is_named():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=180), "g": rng.choice(list("uv"), 180), "y": rng.random(180) < 0.12})
+    fit = svm("y ~ s(a) + g", data.set_index("row" + data.index.astype(str).to_series().to_numpy()))
+    losses = -2.0 * fit.loo().log_likelihoods
+    told = f"one row, row{np.argmax(losses)}, has {losses.max():.4g} of {losses.sum():.4g}"
+    assert losses.max() > 0.25 * losses.sum()
+    assert f"WARNING: of the held-out score {told}" in said(fit)
+    assert f"WARNING: of the score {told}" in " ".join(str(fit.loo()).split())
+    assert f"of the score {told}" in " ".join(str(fit.drop1()).split())
+    assert "one row, " not in said(svm("y ~ a + b", frame()))
+
+
 def test_a_nu_at_which_the_hulls_meet_is_the_cause():
     data = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 2)).round(), columns=["a", "b"])
     fit = svm("y ~ a + b", data.assign(y=np.arange(90) < 45), nu=0.2)
