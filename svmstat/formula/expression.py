@@ -202,7 +202,7 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
         if name in names.quoted or not is_known(name, env, called):
             if called:
                 raise source.error(no_function(name, env))
-            raise source.error(f"The data have no column {name!r}{_hint(name, columns)}")
+            raise source.error(f"The data have no column {name!r}{_hint(source, name, columns)}")
         if name not in PATSY and fits(env, name, called):
             own[name] = env[name]
     if not used:
@@ -213,14 +213,22 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
         raise source.nested() from error
 
 
-def _hint(name: str, columns: Mapping[Hashable, bool]) -> str:
+def _hint(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
     """What may have been meant by the name of no column."""
+    if dotted := _dotted(source, name, columns):
+        return f": a name with dots, as R has them, is written Q({dotted!r})."
     if name in map(str, columns):
         return f": the name of that column is no text; data.rename(columns=str) makes it {name!r}."
     written = [each for each in map(str, columns) if unicodedata.normalize("NFKC", each) == name]
     if written:
         return f", but one whose letters Python reads as these: write Q({written[0]!r})."
     return nearest(name, map(str, columns))
+
+
+def _dotted(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
+    """The column whose name has dots, as R has them, and which the code names so; or nothing."""
+    own = [each for each in columns if isinstance(each, str) and each.startswith(f"{name}.")]
+    return max((each for each in own if each in source.code.replace(" ", "")), key=len, default="")
 
 
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:

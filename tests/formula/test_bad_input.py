@@ -210,6 +210,14 @@ def test_a_column_whose_letters_python_reads_as_others_is_told():
     assert build_design("y ~ Q('\u00b5g')", data).X.shape == (3, 1)
 
 
+def test_a_name_with_dots_is_told():
+    data = pd.DataFrame({"malic.acid": [1.0, 2.0, 3.0], "malic.acid.b": [3.0, 1.0, 2.0], "y": [0, 1, 0]})
+    for name in ("malic.acid", "malic.acid.b"):
+        with pytest.raises(FormulaError, match=rf"no column 'malic': a name with dots, .* Q\('{name}'\)"):
+            build_design(f"y ~ {name}", data)
+        assert build_design(f"y ~ Q('{name}')", data).X.shape == (3, 1)
+
+
 def test_numbers_that_are_text_are_told():
     n = 40
     data = pd.DataFrame({"y": np.arange(n) % 2, "a": np.arange(n) / 7.0, "code": [f"{k % 12}" for k in range(n)]})

@@ -37,6 +37,9 @@ _FINE = 120
 """Points along each axis of a map, between which and its grid values are interpolated."""
 
 _MOST_CURVES = 200
+_LETTER = 0.085
+"""Inches that a letter of such a name takes, lying."""
+
 _LONG_TICKS = 24
 """Letters of all names of levels together, from which on they are turned."""
 
@@ -325,8 +328,9 @@ def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence
 def level_ticks(ax: Axes, levels: Names) -> None:
     """The names of levels 0, 1, … below the axis, turned where they are long, some of them where they are many."""
     names = [f"{level:g}" if isinstance(level, float) else str(level) for level in levels]
-    turned = sum(map(len, names)) > _LONG_TICKS
-    inches = ax.get_window_extent().height / ax.figure.dpi
+    box = ax.get_window_extent()
+    inches, apart = box.height / ax.figure.dpi, box.width / ax.figure.dpi / len(names)
+    turned = sum(map(len, names)) > _LONG_TICKS or _LETTER * (1 + max(map(len, names))) > apart
     names = told_apart(names, max(_SHORTEST, int(_UPRIGHT * inches)) if turned else _LONG_TICKS)
     step = -(-len(names) // (2 * _MOST_TICKS if turned else _MOST_TICKS))
     ax.set_xticks(np.arange(0, len(names), step), names[::step], rotation=90 if turned else 0)
