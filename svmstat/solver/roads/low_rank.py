@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat.solver.case import Case, fresh, judge
+from svmstat.solver.exact.factored import finish
 from svmstat.solver.exact.polish import polish
 from svmstat.solver.gram import Floats, Gram, Room, Rows
 from svmstat.solver.hulls import feasible
@@ -25,6 +26,10 @@ _ROUNDS = 30
 
 _FEW_ROUNDS = 4
 """The same after a path from a neighbouring solution."""
+
+_MANY_FREE = 16
+"""Free rows, for each column and the intercept, that are more than a rough solution leaves unless they depend on each
+other."""
 
 _LEAST_ROWS, _MOST_ROWS = 256, 4000
 """Rows of a working set."""
@@ -49,7 +54,26 @@ def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
+    events = _at_the_margin(case, gram, beta, h)
+    if events is not None:
+        return Approached(True, 0, events, None)
     return _improved(case, gram, beta, h, _ROUNDS, max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1)))
+
+
+def _at_the_margin(case: Case, gram: LowRank, beta: Floats, h: Floats) -> int | None:
+    """The solution from a (β, h) with many free rows, in place, and the events it took; None where it is none.
+
+    Where a flat f is best most rows are at the margin, and all but r + 1 of them depend on the others.
+    """
+    if np.count_nonzero(case.free(beta)) <= max(_LEAST_ROWS, _MANY_FREE * (gram.factor.shape[1] + 1)):
+        return None
+    trial, trial_h = beta.copy(), np.empty(len(h))
+    events = finish(case, gram.factor, trial, trial_h)
+    trial_h = fresh(case, trial)
+    if not judge(case, trial, trial_h).certified:
+        return None
+    beta[:], h[:] = trial, trial_h
+    return events
 
 
 def overrun_solved(case: Case, gram: LowRank, beta: Floats, h: Floats, basis: Basis) -> Approached:

@@ -30,6 +30,19 @@ def test_is_the_solution_by_kernel_values(p, C):
     assert low.free.sum() <= p + 1
 
 
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_a_flat_f_by_which_most_rows_are_at_the_margin(C, monkeypatch):
+    """No part of thousands of rows that depend on each other is solved by a matrix of these."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(900, 4))
+    y = np.where(X[:, 0] - X[:, 1] ** 2 + rng.normal(size=900) > -1.0, 1.0, -1.0)
+    problems = posed(X[:, 1:], y, upper=C)
+    monkeypatch.setattr("svmstat.solver.roads.low_rank._solve_part", None)
+    low, _ = agree(problems)
+    assert low.free.sum() <= 4
+    assert np.ptp(low.field) <= 1e-12
+
+
 def test_weights_margins_and_rows_that_are_absent():
     X, y = noisy(800, 4)
     rng = np.random.default_rng(2)
