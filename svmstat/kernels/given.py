@@ -85,7 +85,7 @@ class CustomKernel(Kernel):
     Raises
     ------
     ArgumentError
-        When it is no function, fails, or returns anything but a finite real array of shape (n, m).
+        When it is no function, or returns anything but a finite real array of shape (n, m).
 
     Examples
     --------
@@ -119,7 +119,13 @@ class CustomKernel(Kernel):
     def check_rows(self, X: FloatArray) -> None:
         """Refuse a function that is not a symmetric function of pairs of rows on the first few rows of X (n, p)."""
         what, few = f"kernel={called(self.function)}", np.ascontiguousarray(X[:_FEW], dtype=float)
-        whole, part = self(few, few), self(few, few[:3])
+        try:
+            whole, part = self(few, few), self(few, few[:3])
+        except ArgumentError:
+            raise
+        except Exception as error:
+            shown = f"{type(error).__name__}: {error} ({X.shape[1]} columns)"
+            raise ArgumentError(f"{what} failed on rows of the data: {shown}") from error
         tolerance = SYMMETRY * np.abs(whole).max(initial=0.0)
         if (np.abs(whole - whole.T) > tolerance).any():
             raise ArgumentError(f"{what} is not symmetric on rows of the data: K(X, Z) must equal K(Z, X)'.")
@@ -128,12 +134,8 @@ class CustomKernel(Kernel):
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The cross-gram matrix (n, m) that the function returns, checked."""
+        K = np.asarray(self.function(X, Z))
         what = f"kernel={called(self.function)}"
-        try:
-            K = np.asarray(self.function(X, Z))
-        except Exception as error:
-            shown = f"{type(error).__name__}: {error} ({X.shape[1]} columns)"
-            raise ArgumentError(f"{what} failed on rows of the data: {shown}") from error
         if K.shape != (len(X), len(Z)) or K.dtype.kind not in "biuf":
             raise ArgumentError(
                 f"{what} returned an array of shape {K.shape} and type {K.dtype}: "

@@ -193,6 +193,8 @@ class Termed(Resampled):
         if kernel is None:
             return None
         X = np.ascontiguousarray(frame.X[:, ~columns])
+        if isinstance(kernel, CustomKernel):
+            kernel.check_rows(X)
         machine = fit_machine(kernel, X, frame.codes, frame.weights, self.machine.pairs, C=self.machine.C)
         machine = replace(machine, units=self.machine.units)
         frame = replace(frame, X=X, design=frame.design.without(gone))
