@@ -52,11 +52,12 @@ class Product(Combined):
     name: ClassVar[str] = "product"
 
     def __post_init__(self) -> None:
-        if isinstance(self.kernels, Kernel) or not isinstance(self.kernels, Iterable) or not tuple(self.kernels):
+        given = tuple(self.kernels) if isinstance(self.kernels, Iterable) else ()
+        if not given:
             raise refuse("kernels", self.kernels, "one kernel or several")
-        for k, each in enumerate(self.kernels):
+        for k, each in enumerate(given):
             check_part(f"kernels[{k}]", each)
-        object.__setattr__(self, "kernels", tuple(self.kernels))
+        object.__setattr__(self, "kernels", given)
         object.__setattr__(self, "columns", _positions(self.columns, len(self.kernels)))
         number("plus", self.plus, lambda x: 0 <= x < np.inf, "a finite number >= 0")
 

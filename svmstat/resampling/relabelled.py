@@ -28,6 +28,7 @@ Look = Callable[[Machine, Codes, np.random.Generator], Result | None]
 """What is computed of a refit, of the points (n,) of its rows, and of what else is drawn; None where that fails."""
 
 _GRAIN = 2.0**-20
+"""Of which weights that were whole are multiples."""
 
 _MATRICES = 3
 """Matrices that a worker holds at a time, a tableau and what deletions say of every row."""
@@ -161,13 +162,14 @@ def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.rando
 def _shared_out(w: Floats, of_row: Codes, totals: Floats, wanted: Floats) -> Floats:
     """Weights (m,) in proportion to w that add up to what is wanted of each unit (U,), where w does to the totals.
 
-    They are multiples of a small number, so that sums of whole numbers stay exact; one row of a unit has the rest.
+    Of whole numbers they are multiples of a small one, so that sums stay exact, and one row of a unit has the rest.
     """
     ratio = np.divide(wanted, totals, out=np.ones(len(totals)), where=totals > 0.0)
-    times = np.where(ratio[of_row] == 1.0, w, np.floor(w * ratio[of_row] / _GRAIN) * _GRAIN)
-    rest = wanted - np.bincount(of_row, times, len(totals))
-    units, first = np.unique(of_row, return_index=True)
-    times[first] += np.where(ratio[units] == 1.0, 0.0, rest[units])
+    times = w * ratio[of_row]
+    if (w == np.round(w)).all():
+        times = np.floor(times / _GRAIN) * _GRAIN
+        units, first = np.unique(of_row, return_index=True)
+        times[first] += (wanted - np.bincount(of_row, times, len(totals)))[units]
     return times
 
 

@@ -181,3 +181,21 @@ def test_folds_need_rows_of_every_level(data):
     rare = data.assign(y=(data.index == "r1") | (data.index == "r2"))
     with pytest.raises(DataError, match="the level True of the response has 2 rows"):
         compare(svm("y ~ x + z", rare), tree=(TREE, "y ~ x + z", rare), folds=4)
+
+
+@pytest.mark.parametrize(
+    "options", [{"priors": {0: 0.5, 1: 0.5}}, {"costs": {"fp": 1.0, "fn": 4.0}}, {"nu": (0.4, 0.7)}]
+)
+def test_errors_of_rules_that_weigh_the_levels_otherwise_are_not_compared(options):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    data["y"] = (data["x"] + rng.logistic(size=90) > 0.8).astype(int)
+    plain, other = svm("y ~ x + z", data), svm("y ~ x", data)
+    weighed = svm("y ~ x + z", data, **options)
+    found = compare(plain, other=other, weighed=weighed)
+    assert found.table["mcnemar"].notna().tolist() == [False, True, False]
+    text = " ".join(str(found).split())
+    assert "No McNemar p of weighed: its rule weighs the levels otherwise than that of svm rbf" in text
+    again = svm("y ~ x", data, **options)
+    both = compare(weighed, again=again)
+    assert both.table["mcnemar"].notna().tolist() == [False, True] and "No McNemar p" not in str(both)

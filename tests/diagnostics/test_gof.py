@@ -144,3 +144,11 @@ def test_more_copies_than_can_be_counted(method, K):
     fit = svm("y ~ x + z", sample(K, 30), weights=np.full(30, 1e20), C=1e-20)
     with pytest.raises(DataError, match=r"the weights add up to 3e\+21, and a replicate draws .* count 9\.01e\+15"):
         fit.gof(B=5, method=method)
+
+
+@pytest.mark.parametrize(
+    ("method", "drawn"), [("pairs", "rows drawn"), ("parametric", "labels drawn from the in-sample")]
+)
+def test_what_the_deviance_of_a_flexible_machine_is(mackerel, method, drawn):
+    text = " ".join(str(mackerel.gof(B=19, method=method, rng=1)).split())
+    assert f"Replicates are of {drawn}" in text and "Of a flexible machine D may lie above all of them" in text

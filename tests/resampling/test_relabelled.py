@@ -174,6 +174,24 @@ def test_permuted_labels_stay_in_their_units(K, constant):
             np.testing.assert_allclose(found, before)
 
 
+@pytest.mark.parametrize("groups", [np.arange(60), np.repeat(np.arange(12), [2, 8] * 6)], ids=["rows", "groups"])
+@pytest.mark.parametrize("whole", [False, True], ids=["fractions", "whole"])
+def test_a_label_takes_the_weight_of_its_unit_along(groups, whole):
+    """The weights of the classes stay what they are, and those of the labels that units have."""
+    rng = np.random.default_rng(5)
+    codes = groups % 2
+    weights = (
+        np.where(codes == 1, 0.3, 1.5) * rng.uniform(0.8, 1.2, 60) if not whole else np.where(codes == 1, 1.0, 3.0)
+    )
+    machine = fit(RBF(0.5), rng.normal(size=(60, 2)), codes, weights)
+    units = units_of(groups, weights, True, machine.groups.of_row)
+    machine = replace(machine, units=units)
+    own = np.sort(units.sums(np.eye(2)[codes] * weights[:, None]), axis=0)
+    for again, _ in refits(machine, seen, chances=None, B=5, seed=np.random.SeedSequence(1), what=""):
+        found = again.units.sums(np.eye(2)[again.codes] * again.weights[:, None])
+        np.testing.assert_allclose(np.sort(found, axis=0), own, rtol=1e-12)
+
+
 def test_a_machine_divided_among_units_leaves_out_what_a_fit_does():
     rng = np.random.default_rng(3)
     group, codes = np.repeat(np.arange(10), 6), rng.integers(0, 2, 60)
