@@ -19,6 +19,9 @@ from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
 from svmstat.objective.units import Units
 
+_SAME = 1e-9
+"""Log-likelihoods of a row that differ by no more are the same."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Evidence:
@@ -380,16 +383,24 @@ class Evidence:
 
     def _lines(self) -> list[Line]:
         codes, weights = self._observed
+        if self._is_of_frequencies:  # which differ by how many of a level were left out, and by nothing else
+            return [predictive.NO_LINE for _ in self._each]
         return [
             predictive.calibration_line(self.probability[self._used, level], codes == level, weights, self._units)
             for level in self._each
         ]
 
     @property
+    def _is_of_frequencies(self) -> bool:
+        """Whether the probabilities are those of the class frequencies of other rows, to rounding."""
+        return bool((np.abs(self.log_likelihoods[self._used] - self._null) <= _SAME).all())
+
+    @property
     def calibration_slope(self) -> Any:
         """Slope of the logistic regression of the outcome on logit π, 1 if calibrated, below it if too extreme.
 
-        Of more than two levels one against the rest, a Series. NaN where the probabilities separate the levels.
+        Of more than two levels one against the rest, a Series. NaN where the probabilities separate the levels, or
+        are the class frequencies.
         """
         return self._shown([line.slope.value for line in self._lines()], "calibration_slope")
 

@@ -59,7 +59,7 @@ _FAR = (
     "here they are not. Maps of held-out values bring them near that where there is much to be seen, and not with few "
     "events, a weak signal, or folds or groups whose fits differ. .reliability() tells more."
 )
-_NO_LINE = "there are none where the probabilities are all the same, or separate the levels."
+_NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
 _OF_LEVELS = (
     "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() tells "
     "more."
@@ -96,6 +96,9 @@ SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV s
 """Where nothing but held-out numbers is printed."""
 
 
+_NO_SE = 1e-12
+"""A standard error up to this is 0, but for rounding."""
+
 _FEW_LOSSES, _MOST_OF_ONE = 20, 0.25
 """Of so many rows or groups one may have this share of the score without a word."""
 
@@ -109,7 +112,7 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
 def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
     """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
     units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
-    alike = (_ALIKE,) if any(each.se == 0.0 for _, _, each in numbers_of(held_out)) else ()
+    alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
     if units is None:
         return _HELD_OUT, *alike, *of_ranks
     if not units.grouped:

@@ -205,6 +205,10 @@ def _unbiased(count: int) -> float:
     return count / (count - 1.0) if count > 1 else np.nan
 
 
+NO_LINE = Line(Estimate(np.nan, np.nan), Estimate(np.nan, np.nan))
+"""Where there is none."""
+
+
 def calibration_line(
     probability: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None
 ) -> Line:
@@ -215,16 +219,15 @@ def calibration_line(
     """
     p = np.clip(probability, _SMALL, 1.0 - np.finfo(float).epsneg)
     x, y = np.log(p) - np.log1p(-p), event.astype(float)
-    nothing = Line(Estimate(np.nan, np.nan), Estimate(np.nan, np.nan))
     if np.isnan(x).any() or _separated(x, event):
-        return nothing
+        return NO_LINE
     design = np.column_stack([np.ones(len(x)), x])
     line = np.array([0.0, 1.0])
     for _ in range(_MOST_STEPS):
         mean = expit(design @ line)
         information = design.T @ (design * (weights * mean * (1.0 - mean))[:, None])
         if np.linalg.cond(information) > 1e14:
-            return nothing
+            return NO_LINE
         step = np.linalg.solve(information, design.T @ (weights * (y - mean)))
         size = np.abs(design @ step).max()
         if size > 4.0:  # far from the line Newton's step may go too far
@@ -237,7 +240,7 @@ def calibration_line(
                 covariance = _unbiased(units.count) * scores.T @ scores
             se = np.sqrt(np.diag(covariance))
             return Line(*map(Estimate, line.tolist(), se.tolist()))
-    return nothing
+    return NO_LINE
 
 
 def _separated(x: Floats, event: NDArray[np.bool_]) -> bool:

@@ -107,6 +107,17 @@ def test_values_of_h_that_are_lost_beside_the_intercept_are_the_cause(options):
     assert "are lost beside the intercept; a larger C, or predictors on a larger scale, shows them" in said(fit)
 
 
+def test_class_frequencies_have_no_calibration_line():
+    """Those of the other groups differ, but by what was left out only: the line of noise had a slope of -26 +- 4."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(24), rng.integers(3, 9, 24))
+    noise = pd.DataFrame({"y": rng.random(len(group)) < 0.3, "g": group}).assign(x=rng.normal(size=len(group)))
+    loo = svm("y ~ x", noise.assign(z=rng.normal(size=len(group))), groups="g").loo()
+    assert abs(loo.score - loo.null_score) < 1e-6 and len(np.unique(loo.prob.round(12))) > 2
+    assert np.isnan([loo.calibration_slope, loo.calibration_slope_se, loo.calibration_intercept]).all()
+    assert "there are none where the probabilities are all the same or class frequencies" in " ".join(str(loo).split())
+
+
 def test_a_row_that_has_most_of_the_score_is_named():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": rng.normal(size=180), "g": rng.choice(list("uv"), 180), "y": rng.random(180) < 0.12})
