@@ -135,9 +135,7 @@ def compare(
             tables.append(log_likelihoods(without, order, inner, reference.codes))
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
     rules = tuple(map(_thresholds, members))
-    return Comparison(
-        tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules if any(rules) else ()
-    )
+    return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules)
 
 
 def _thresholds(member: Member) -> tuple[float, ...]:

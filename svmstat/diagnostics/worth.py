@@ -125,15 +125,12 @@ def on_one_row(held_out: Evidence) -> str | None:
     """What a single row, or group, has of the score, where that is so much that the score is of little else."""
     used = held_out.weights > 0
     units = held_out.units_of(used)
-    losses = -2.0 * held_out.weights[used] * held_out.log_likelihoods[used]
-    if units is not None:
-        losses = units.sums(losses)
+    of_rows = -2.0 * held_out.weights[used] * held_out.log_likelihoods[used]
+    losses = of_rows if units is None else units.sums(of_rows)
     if len(losses) < _FEW_LOSSES or not np.isfinite(losses).all() or losses.max() <= _MOST_OF_ONE * losses.sum():
         return None
-    one = "one group" if units is not None and units.grouped else "one row"
-    if one == "one row":
-        label = held_out.index[used][int(np.argmax(held_out.log_likelihoods[used] * -held_out.weights[used]))]
-        one = f"one row, {label},"
+    grouped = units is not None and units.grouped
+    one = "one group" if grouped else f"one row, {held_out.index[used][int(np.argmax(of_rows))]},"
     return (
         f"{one} has {losses.max():.4g} of {losses.sum():.4g}: what was fitted without it gave its level next to no "
         "probability, and what holds for the others is hardly seen"

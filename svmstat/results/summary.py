@@ -44,11 +44,11 @@ _NOISE = 1e-10
 
 
 def summarize(
-    fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None, hidden: tuple[str, ...] = ()
+    fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None, told: tuple[str, ...] = ()
 ) -> Summary:
     """The summary of a fit, with the evidence of held-out rows and the spread of its coefficients if they are given.
 
-    ``hidden`` says what `hidden_digits` has found.
+    ``told`` are warnings beside those that are found here, as of `hidden_digits`.
     """
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
@@ -77,7 +77,7 @@ def summarize(
     of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
     own = [*([_LANDMARKS] if fit.is_approximate else []), *(_notes(fit) if two else _pair_notes(fit))]
     notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out, by_row))
-    return Summary(title, tuple(parts), notes, (*unreliable(fit), *hidden, *of_spread[1], *trouble(fit, held_out)))
+    return Summary(title, tuple(parts), notes, (*unreliable(fit), *told, *of_spread[1], *trouble(fit, held_out)))
 
 
 def abridged(formula: str, most: int) -> str:

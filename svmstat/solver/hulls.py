@@ -72,8 +72,7 @@ def intercepts_by_nu(problem: BoxQP, nearest: Nearest) -> tuple[float, float]:
     """All optimal b/ρ, low and high, for the ρ of these nearest points: with another b ρ may be another."""
     assert problem.total is not None
     low, high = np.empty(2), np.empty(2)
-    lo, hi = problem.box(nearest.caps * problem.total)
-    class_ends(nearest.h, nearest.beta, lo, hi, problem.sums.group, low, high)
+    class_ends(nearest.h, nearest.beta, *problem.sides(nearest.caps), problem.sums.group, low, high)
     rho = nearest.rho / problem.total
     return float(low.mean() / rho), float(high.mean() / rho)
 

@@ -75,5 +75,8 @@ class BoxQP:
 
     def box(self, upper: Floats) -> tuple[Floats, Floats]:
         """The bounds (lo, hi) of β for upper bounds of any shape (..., n)."""
-        scaled = upper if self.total is None else upper / self.total
-        return np.where(self.signs > 0, 0.0, -scaled), np.where(self.signs > 0, scaled, 0.0)
+        return self.sides(upper if self.total is None else upper / self.total)
+
+    def sides(self, caps: Floats) -> tuple[Floats, Floats]:
+        """The same for bounds of |β|, of any shape (..., n)."""
+        return np.where(self.signs > 0, 0.0, -caps), np.where(self.signs > 0, caps, 0.0)

@@ -37,11 +37,11 @@ _FINE = 120
 """Points along each axis of a map, between which and its grid values are interpolated."""
 
 _MOST_CURVES = 200
-_LETTER = 0.085
-"""Inches that a letter of such a name takes, lying."""
-
 _LONG_TICKS = 24
 """Letters of all names of levels together, from which on they are turned."""
+
+_LETTER = 0.085
+"""Inches that a letter of such a name takes, lying."""
 
 _UPRIGHT, _SHORTEST = 6.0, 12
 """Letters of a turned name for each inch of the axes, and how many it may have in any case."""

@@ -83,6 +83,11 @@ def _overstated(solution: Solution, again: Solution, tolerance: float) -> str | 
     return None
 
 
+def _may_be(name: str, value: object) -> bool:
+    """Whether a number of a certificate is one: of a kernel that is not positive semidefinite ‖h‖² may be NaN."""
+    return isinstance(value, float) and bool(np.isfinite(value) or (name == "norm_squared" and np.isnan(value)))
+
+
 def _malformed(problem: BoxQP, solution: Solution) -> str | None:
     """Arrays of other lengths, or numbers that are none."""
     vectors = [solution.alpha, solution.upper, solution.field]
@@ -94,11 +99,7 @@ def _malformed(problem: BoxQP, solution: Solution) -> str | None:
             return "its rho is no number"
     if not all(_is_vector(each, problem.n) for each in vectors):
         return f"its arrays are not of the {problem.n} rows of the problem, or hold what is no number"
-    numbers = {name: getattr(solution, name) for name in _NUMBERS}
-    hidden = isinstance(solution.norm_squared, float) and np.isnan(solution.norm_squared)
-    if hidden:
-        del numbers["norm_squared"]
-    if not all(isinstance(each, float) and np.isfinite(each) for each in numbers.values()):
+    if not all(_may_be(name, getattr(solution, name)) for name in _NUMBERS):
         return "its certificate holds what is no number"
     if not all(isinstance(each, bool) for each in (solution.delicate, solution.flat)):
         return "its certificate holds what is neither true nor false"
