@@ -27,6 +27,7 @@ TRUTHS = {
     "linear": (lambda x, z: 1.5 * x - z, {"kernel": "linear", "C": 1.0}),
     "smooth": (lambda x, z: 2.0 * np.sin(1.5 * x) + z**2 - 1.0, {"C": 1.0, "gamma": 0.25}),
     "interaction": (lambda x, z: 2.0 * x * z, {"C": 4.0, "gamma": 0.5}),
+    "nearly separated": (lambda x, z: 12.0 * x - 8.0 * z, {"kernel": "linear", "C": 1.0}),
 }
 DESIGNS = [(truth, K, n) for truth in TRUTHS for K, n in ((2, 200), (2, 634), (3, 200))]
 KINDS = ("accumulated", "partial dependence", "comparison")

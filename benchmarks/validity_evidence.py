@@ -9,7 +9,6 @@ from functools import partial
 import joblib
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from benchmarks.known import FLEXIBLE, LBW, LINEAR, SMOOTH, low_birth_weight, row
 from svmstat import svm, tune
@@ -23,13 +22,26 @@ TRUTHS = {
     "smooth": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 - 1.0, 2, SMOOTH),
     "flexible": (lambda X: 3.0 * np.sin(3.0 * X[:, 0]) * np.sin(2.0 * X[:, 1]), 2, FLEXIBLE),
     "smooth, 8 noise columns": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1], 10, {"C": 1.0}),
+    "linear, one in eleven": (lambda X: 1.5 * X[:, 0] - X[:, 1] - 3.5, 2, LINEAR),
+    "smooth, one in eleven": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 - 4.5, 2, SMOOTH),
+    "smooth, one in eleven, costs 1 : 10": (
+        lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 - 4.5,
+        2,
+        SMOOTH | {"costs": {"fp": 1.0, "fn": 10.0}},
+    ),
+    "linear, nearly separated": (lambda X: 15.0 * X[:, 0] - 10.0 * X[:, 1], 2, LINEAR),
+    "smooth, nearly separated": (lambda X: 20.0 * np.sin(1.5 * X[:, 0]) + 10.0 * X[:, 1] ** 2 - 10.0, 2, SMOOTH),
+    "three levels": (lambda X: np.column_stack([1.5 * X[:, 0] - X[:, 1], 2.0 * X[:, 1] ** 2 - 2.0]), 2, SMOOTH),
 }
+"""The logits of the levels but the first at X (m, p), p, and a machine."""
 SIZES = (50, 100, 200, 634)
+LEAST = 3
+"""Rows of each level in a sample; where events are few, samples of 50 rows have fewer now and then."""
 
 
 def rows(quick=False):
     """Coverage, and the evidence of shuffled responses."""
-    return [*coverage(20 if quick else 100), *noise(20 if quick else 200)]
+    return [*coverage(20 if quick else 200), *noise(20 if quick else 200)]
 
 
 def coverage(samples):
@@ -39,7 +51,7 @@ def coverage(samples):
         for n in SIZES:
             work = (joblib.delayed(one_sample)(name, n, seed) for seed in range(samples))
             table = pd.DataFrame(joblib.Parallel(n_jobs=2, prefer="threads")(work))
-            for quantity in ("score", "brier", "error_rate", "auc", "slope", "intercept"):
+            for quantity in dict.fromkeys(name for name, _ in table.columns):
                 value, se, fresh = (table[quantity, part].to_numpy() for part in ("value", "se", "fresh"))
                 known = np.isfinite(value) & np.isfinite(fresh)
                 target = fresh[known].mean()
@@ -53,37 +65,52 @@ def coverage(samples):
 
 def one_sample(truth, n, seed):
     """Held-out numbers, their standard errors, and the numbers on fresh rows; scores are means over rows."""
-    logit, p, settings = TRUTHS[truth]
-    rng = np.random.default_rng([3, n, seed])
-    names = [f"x{j}" for j in range(p)]
-    X = rng.normal(size=(n + FRESH, p))
-    event = rng.random(n + FRESH) < expit(logit(X))
-    data = pd.DataFrame(X, columns=names).assign(y=event)
-    fit = svm(f"y ~ {' + '.join(names)}", data[:n], **settings)
+    logits, p, settings = TRUTHS[truth]
+    data = sample(logits, p, n, np.random.default_rng([3, n, seed]))
+    fit = svm(f"y ~ {' + '.join(data.columns.drop('y'))}", data[:n], **settings)
     loo, new = fit.loo(), data[n:]
-    prob, f = fit.predict_proba(new).to_numpy(), fit.decision_function(new).to_numpy()
-    codes, ones = new["y"].to_numpy().astype(int), np.ones(FRESH)
-    line = predictive.calibration_line(prob[:, 1], codes == 1, ones)
+    held = loo.estimates()
+    for name in ("score", "null_score"):
+        held[name] = predictive.Estimate(held[name].value / n, held[name].se / n)
+    codes, ones, frequencies = new["y"].to_numpy(), np.ones(FRESH), np.bincount(data["y"][:n]) / n
+    prob = fit.predict_proba(new).to_numpy()
+    score, null = -2.0 * np.log(prob[np.arange(FRESH), codes]).mean(), -2.0 * np.log(frequencies[codes]).mean()
     fresh = {
-        "score": -2.0 * np.log(prob[np.arange(FRESH), codes]).mean(),
+        "score": score,
+        "ratio": 1.0 - score / null,
         "brier": predictive.brier(prob, codes, ones).value,
-        "error_rate": np.mean((f > 0) != (codes == 1)),
-        "auc": predictive.auc(f, codes == 1, ones).value,
-        "slope": line.slope.value,
-        "intercept": line.intercept.value,
+        "error_rate": np.mean(fit.predict(new).to_numpy() != codes),
     }
-    held = {
-        "score": (loo.score / n, loo.score_se / n),
-        "brier": (loo.brier, loo.brier_se),
-        "error_rate": (loo.error_rate, loo.error_rate_se),
-        "auc": (loo.auc, loo.auc_se),
-        "slope": (loo.calibration_slope, loo.calibration_slope_se),
-        "intercept": (loo.calibration_intercept, loo.calibration_intercept_se),
-    }
+    if len(frequencies) == 2:
+        held |= next(loo.by_level())[1]
+        fresh |= of_event(prob[:, 1], fit.decision_function(new).to_numpy(), codes == 1)
     return {
         (name, part): number
-        for name, pair in held.items()
-        for part, number in zip(("value", "se", "fresh"), (*pair, fresh[name]), strict=True)
+        for name, number_of_new in fresh.items()
+        for part, number in (("value", held[name].value), ("se", held[name].se), ("fresh", number_of_new))
+    }
+
+
+def sample(logits, p, n, rng):
+    """n rows with `LEAST` or more of each level, and FRESH others."""
+    while True:
+        X = rng.normal(size=(n + FRESH, p))
+        odds = np.exp(np.column_stack([np.zeros(len(X)), logits(X)]))
+        chances = np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1)
+        levels = (rng.random((len(X), 1)) > chances[:, :-1]).sum(axis=1)
+        if np.bincount(levels[:n], minlength=chances.shape[1]).min() >= LEAST:
+            return pd.DataFrame(X, columns=[f"x{j}" for j in range(p)]).assign(y=levels)
+
+
+def of_event(prob, f, event):
+    """The numbers of two levels on fresh rows."""
+    line = predictive.calibration_line(prob, event, np.ones(FRESH))
+    return {
+        "auc": predictive.auc(f, event, np.ones(FRESH)).value,
+        "sensitivity": np.mean(f[event] > 0),
+        "specificity": np.mean(f[~event] <= 0),
+        "calibration_slope": line.slope.value,
+        "calibration_intercept": line.intercept.value,
     }
 
 

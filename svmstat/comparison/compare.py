@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
@@ -134,14 +135,20 @@ def compare(
             without = partial(member.without, n_jobs=n_jobs, progress=progress)
             tables.append(log_likelihoods(without, order, inner, reference.codes))
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
-    rules = tuple(map(_thresholds, members))
+    rules = tuple(map(_thresholds, members, orders))
     return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules)
 
 
-def _thresholds(member: Member) -> tuple[float, ...]:
-    """Those of the pairs of a machine; empty where all are 1/2, as they are for other models."""
-    pairs = member.fit.machine.pairs if isinstance(member, Machines) else ()
-    found = tuple(round(pair.loss.threshold, 12) for pair in pairs)
+def _thresholds(member: Member, order: Codes) -> tuple[float, ...]:
+    """Those of the pairs of a machine, i before j in the ``order`` of the reference; empty where all are 1/2."""
+    if not isinstance(member, Machines):
+        return ()
+    place, fit = np.argsort(order), member.fit
+    of_pair = {}
+    for (one, other), pair in zip(place[np.array(fit.shape.response.pairs)], fit.machine.pairs, strict=True):
+        p = pair.loss.threshold
+        of_pair[min(one, other), max(one, other)] = round(float(p if one < other else 1.0 - p), 12)
+    found = tuple(of_pair[pair] for pair in sorted(of_pair))
     return () if set(found) <= {0.5} else found
 
 

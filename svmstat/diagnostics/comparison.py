@@ -9,7 +9,7 @@ from scipy.special import bdtr
 
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import hang_on_the_intercept
+from svmstat.diagnostics.worth import copies_note, hang_on_the_intercept
 from svmstat.objective.predictive import Estimate, score_difference
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import cut, listed
@@ -152,6 +152,7 @@ class Comparison(Printed):
             if units is None or not units.grouped
             else f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) "
             "in each; it is of the expected difference of models fitted to this many groups.",
+            *copies_note(self.evidence[0].weights, units),
         ]
         if self.nested:
             folds = folds_for(self.evidence[0].weights, units)

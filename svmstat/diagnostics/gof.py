@@ -64,6 +64,8 @@ class GofResult(Printed):
         The number of levels of the response.
     n_groups : int or None
         The number of groups, where rows come in groups.
+    of_weights : tuple of str
+        As how many rows those with weights count, for the printout; empty where each is one.
     """
 
     statistic: float
@@ -75,6 +77,7 @@ class GofResult(Printed):
     retuned: bool = False
     n_levels: int = 2
     n_groups: int | None = None
+    of_weights: tuple[str, ...] = ()
 
     @property
     def B(self) -> int:
@@ -163,10 +166,10 @@ class GofResult(Printed):
                 *((Entry("Tuned in each", self.retuned),) if self.by_residuals else ()),
             ),
         )
-        of_groups = () if self.n_groups is None else (self._note_of_groups(),)
+        of_rows = self.of_weights if self.n_groups is None else (self._note_of_groups(),)
         if not self.by_residuals:
             undecided = () if self.is_decided else (self.verdict,)
-            notes = (*undecided, *of_groups, DEVIANCE_NOTE, _FLEXIBLE.format(drawn=_DRAWN[self.method]))
+            notes = (*undecided, *of_rows, DEVIANCE_NOTE, _FLEXIBLE.format(drawn=_DRAWN[self.method]))
             return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes)
         beside = Block(
             title="Beside it: the bootstrapped deviance",
@@ -176,7 +179,7 @@ class GofResult(Printed):
             ),
             right=(Entry("p-value", pvalue(self.deviance_replicates, self.deviance), "share"),),
         )
-        notes = (f"{_H0[min(self.n_levels, 3)]}. {self.verdict}", *of_groups, RATES, DEVIANCE_NOTE)
+        notes = (f"{_H0[min(self.n_levels, 3)]}. {self.verdict}", *of_rows, RATES, DEVIANCE_NOTE)
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
 
     def _note_of_groups(self) -> str:

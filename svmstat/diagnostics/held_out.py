@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import SCORE_NOTE, chosen_notes, held_out_notes, held_out_tables
+from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.summary import Printed, Summary
 
@@ -26,8 +26,8 @@ class HeldOut(Printed, Evidence):
         """Score, errors, ranking and calibration with standard errors, and what they do not say."""
         rows = int(np.count_nonzero(self.weights > 0))
         block = Block(left=(Entry("Rows held out", rows - self.n_failed, "count"),))
-        notes = (SCORE_NOTE, *held_out_notes(self), *chosen_notes([self.optimism]))
         failed = f"{self.n_failed} row{'s'[: self.n_failed != 1]} could not be held out, or not exactly."
-        warnings = (failed,) if self.n_failed else ()
+        of_one = on_one_row(self)
+        warnings = (*([failed] if self.n_failed else []), *([] if of_one is None else [f"of the score {of_one}."]))
         title = f"Held out: {self.how}"
-        return Summary(title, (*held_out_tables(self), block), notes, warnings)
+        return Summary(title, (*held_out_tables(self), block), notes_of_held_out_alone(self), warnings)

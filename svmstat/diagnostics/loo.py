@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import one_of
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
-from svmstat.diagnostics.worth import SCORE_NOTE, chosen_notes, held_out_notes, held_out_tables, on_one_row
+from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
 from svmstat.errors import UnavailableError
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
@@ -178,8 +178,7 @@ class LooResult(Printed, Evidence):
                 Entry("Excess error", or_none(self.excess_error), "share"),
             ),
         )
-        notes = (SCORE_NOTE, *held_out_notes(self), *chosen_notes([self.optimism]))
-        return Summary(self.how.capitalize(), (*held_out_tables(self), errors), notes, warnings)
+        return Summary(self.how.capitalize(), (*held_out_tables(self), errors), notes_of_held_out_alone(self), warnings)
 
     @property
     def _n_groups(self) -> int:

@@ -77,6 +77,8 @@ class PermutationResult(Printed):
         What the response was permuted among: "rows", whole "groups", or rows "within groups".
     arrangements : float
         How many responses that can make, at most.
+    of_weights : tuple of str
+        As how many rows those with weights count, for the printout; empty where each is one.
     """
 
     statistic: float
@@ -86,6 +88,7 @@ class PermutationResult(Printed):
     permuted: str = "rows"
     arrangements: float = float("inf")
     repeatable: bool = True
+    of_weights: tuple[str, ...] = ()
 
     @property
     def B(self) -> int:
@@ -136,7 +139,7 @@ class PermutationResult(Printed):
         nowhere = (_NOWHERE.format(ways=ways, noun="way" if ways == 1 else "ways", least=1.0 / ways),) if ways else ()
         worth = _NOTES[1] + ("" if nowhere else _NONE_FOUND)
         moved = _OF_GROUPS.get(self.permuted, () if self.repeatable else (_WITH_WEIGHTS,))
-        notes = (_NOTES[0].format(chosen=chosen), *moved, *nowhere, *few, worth)
+        notes = (_NOTES[0].format(chosen=chosen), *self.of_weights, *moved, *nowhere, *few, worth)
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import few_rows, on_one_row
+from svmstat.diagnostics.worth import copies_note, few_rows, on_one_row
 from svmstat.objective.predictive import Estimate, score_difference
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
@@ -157,6 +157,7 @@ class TermTests(Printed):
             f"{_DONE[self.kind]}, C and kernel as they were: {sense}. Its se takes {what} for independent and makes no "
             "test: all fits have seen the same rows."
         ]
+        notes += copies_note(self.evidence.weights, units)
         if self.function:
             notes.append(
                 f"{self.function}() is called with the columns of each fit, in their order: a function that picks some "
@@ -193,8 +194,9 @@ class TermTests(Printed):
             if (of_one := on_one_row(each)) is not None:
                 found.append(f"{name}: of the score {of_one}.")
             if each.n_failed:
-                what = "row" if each.n_failed == 1 else "rows"
-                found.append(f"{name}: {each.n_failed} {what} could not be held out, and the score is missing.")
+                rows = f"{each.n_failed} row{'s'[: each.n_failed != 1]}"
+                why = "held out, and the score is missing" if np.isnan(each.score) else "held out exactly"
+                found.append(f"{name}: {rows} could not be {why}.")
         return found
 
     def _few_rows(self) -> list[str]:

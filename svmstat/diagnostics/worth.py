@@ -6,10 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
+from svmstat.objective.units import Units
 from svmstat.reporting.rendering.parts import Part, Table
-from svmstat.reporting.rendering.values import or_none
+from svmstat.reporting.rendering.values import or_none, show
 
 _OF_ALL = {
     "score": ("-2 log-likelihood", "estimate"),
@@ -82,6 +84,11 @@ _PROBABILITY = (
     "that carry their weights; strata and finite populations are not allowed for."
 )
 
+_COPIES = (
+    "Weights are numbers of copies: {n} rows count as {total} independent ones, in standard errors and p-values too. "
+    "Where a weight says how much a row stands for, as in a survey: weight_type='probability'."
+)
+
 
 def few_rows(response: str, rows: pd.Series) -> str:
     """That the rarest level, of ``rows`` (K,) by level, has few, as the beginning of a sentence; otherwise nothing."""
@@ -92,15 +99,27 @@ def few_rows(response: str, rows: pd.Series) -> str:
     return f"Only {least:.4g} {have} {response} = {rows.idxmin()}: with fewer than {_FEW_OF_A_LEVEL} "
 
 
-SCORE_NOTE = "-2 log-likelihood of the rows by the fits without them is the CV score."
-"""Where nothing but held-out numbers is printed."""
-
+_SCORE = "-2 log-likelihood of the rows by the fits without them is the CV score."
 
 _NO_SE = 1e-12
 """A standard error up to this is 0, but for rounding."""
 
 _FEW_LOSSES, _MOST_OF_ONE = 20, 0.25
 """Of so many rows or groups one may have this share of the score without a word."""
+
+
+def copies_note(weights: Floats, units: Units | None = None) -> tuple[str, ...]:
+    """As how many rows those count whose weights (n,) are repeats; nothing where each is one, or is in a unit.
+
+    Examples
+    --------
+    >>> copies_note(np.array([2.0, 0.0, 3.0]))[0][:64]
+    'Weights are numbers of copies: 2 rows count as 5 independent one'
+    """
+    used = weights[weights > 0]
+    if units is not None or bool(np.all(used == 1.0)):
+        return ()
+    return (_COPIES.format(n=len(used), total=show(float(used.sum()), "count")),)
 
 
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
@@ -180,6 +199,12 @@ def chosen_notes(optimism: Sequence[float | None]) -> tuple[str, ...]:
     if not chosen:
         return ()
     return (_CHOSEN + (_NOT_CORRECTED if np.isnan(chosen).all() else _CORRECTED),)
+
+
+def notes_of_held_out_alone(held_out: Evidence) -> tuple[str, ...]:
+    """What is to be said where nothing but held-out numbers is printed."""
+    copies = copies_note(held_out.weights, held_out.units)
+    return _SCORE, *copies, *held_out_notes(held_out), *chosen_notes([held_out.optimism])
 
 
 def evidence_tables(apparent: Evidence, held_out: Evidence | None, by_row: Evidence | None = None) -> list[Part]:

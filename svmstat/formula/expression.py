@@ -2,6 +2,7 @@
 
 import importlib
 import pickle
+import re
 import unicodedata
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -228,7 +229,8 @@ def _hint(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
 def _dotted(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
     """The column whose name has dots, as R has them, and which the code names so; or nothing."""
     own = [each for each in columns if isinstance(each, str) and each.startswith(f"{name}.")]
-    return max((each for each in own if each in source.code.replace(" ", "")), key=len, default="")
+    code = source.code.replace(" ", "")
+    return max((each for each in own if re.search(rf"{re.escape(each)}(?!\w)", code)), key=len, default="")
 
 
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:

@@ -11,7 +11,7 @@ from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_remarks, numbers_of
+from svmstat.diagnostics.worth import LABELS, chosen_notes, copies_note, held_out_remarks, numbers_of, on_one_row
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
@@ -220,6 +220,9 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
         nus = [(None, None) if fit.nu is None else fit.nu for fit in fits]
         for k, of in enumerate(("event", "other level")):
             rows.append(Row(f"  nu of the {of}", "setting", tuple(each[k] for each in nus)))
+    events = [str(fit.event) if fit.shape.two else None for fit in fits]
+    if len(set(events) - {None}) > 1:
+        rows.append(Row("Event", "estimate", tuple(events)))
     rows.append(Row("Rows used", "count", tuple(fit.n_rows for fit in fits)))
     if any(fit.weights_given for fit in fits):
         rows.append(Row("Sum of weights", "count", tuple(fit.nobs for fit in fits)))
@@ -292,7 +295,7 @@ def _notes(
     if known:
         of: dict[str, list[str]] = {}
         for name, each in known.items():
-            for remark in held_out_remarks(each):
+            for remark in (*copies_note(each.weights, each.units), *held_out_remarks(each)):
                 of.setdefault(remark, []).append(name)
         yield from (
             remark if len(names) == len(known) else f"{', '.join(names)}: {remark}" for remark, names in of.items()
@@ -318,6 +321,8 @@ def _warnings(named: Mapping[str, SVMResults], held_out: Sequence[Evidence | Non
         yield "the fits are not of the same rows, response, weights and groups: their numbers cannot be compared."
     for (name, fit), each in zip(named.items(), held_out, strict=True):
         yield from (f"{name}: {text}" for text in (*unreliable(fit), *hidden_digits(fit), *trouble(fit, each)))
+        if each is not None and (of_one := on_one_row(each)) is not None:
+            yield f"{name}: of the score {of_one}."
 
 
 def _same_rows(first: SVMResults, other: SVMResults) -> bool:

@@ -15,11 +15,11 @@ from svmstat.diagnostics.contrasts import SD, Contrasts
 from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planned_contrasts
 from svmstat.diagnostics.effects import Effect, Effects, labelled
 from svmstat.diagnostics.outcome import ON, Outcome
-from svmstat.errors import ArgumentError, UnavailableError
+from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
 from svmstat.kernels import Precomputed
 from svmstat.resampling.averages import Predictor, means
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, own_bootstrap
 
 _BINS, _PAIR_BINS, _PAIR_STEPS = 20, 10, 15
 """Of one column; of two for accumulated local effects, and for partial dependence."""
@@ -216,11 +216,7 @@ class Explained(Uncertain):
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         level = between("level", level, 0.0, 1.0)
         if isinstance(B, Bootstrap):
-            if B.fit is not self:
-                raise ArgumentError(
-                    "B is the bootstrap of another fit: it must be bootstrap() of this one, or a number."
-                )
-            drawn: Bootstrap | None = B
+            drawn: Bootstrap | None = own_bootstrap(self, B)
         else:
             drawn = self.bootstrap(B, rng, n_jobs, progress) if _checked_count(B, level) else None
         if drawn is not None:

@@ -10,11 +10,11 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import flag, fraction, one_of, refuse
 from svmstat._tools.frames import in_kind, of_any_kind
 from svmstat.calibration import COUPLINGS, POINTWISE, VennAbersMaps, pointwise, probability_interval
-from svmstat.errors import DataError, UnavailableError
+from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import case_weights
 from svmstat.machine import vote
 from svmstat.objective import measures
-from svmstat.results.two_levels import TwoLevels
+from svmstat.results.two_levels import WEIGHTS_OF_NEWDATA, TwoLevels
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -209,11 +209,15 @@ class Predicting(TwoLevels):
 
         Raises
         ------
+        ArgumentError
+            For weights without newdata.
         DataError
             If no new row has both the response and the predictors, or a column cannot be used.
         """
         self.shape.require_many("error", "risk(), which is the error rate where costs are 1, or apparent_error")
         if newdata is None:
+            if weights is not None:
+                raise ArgumentError(WEIGHTS_OF_NEWDATA)
             return self.apparent_error
         winner, codes = self.predicted_codes(newdata), self.frame.observed(newdata)
         known = (winner >= 0) & (codes >= 0)

@@ -9,7 +9,7 @@ import pandas as pd
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
+from svmstat.diagnostics.worth import chosen_notes, copies_note, evidence_tables, held_out_notes
 from svmstat.kernels import Additive
 from svmstat.machine import Pair
 from svmstat.reporting.plots.style import percent
@@ -376,7 +376,8 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
         "In-sample numbers are of the rows that the fit was made to suit, by the map of their own decision values [003]"
     )
     if held_out is not None:
-        return (f"{own}.", *held_out_notes(held_out), *chosen_notes([fit.optimism]))
+        copies = copies_note(fit.frame.weights, fit.machine.units) if fit.weights_given else ()
+        return (f"{own}.", *copies, *held_out_notes(held_out), *chosen_notes([fit.optimism]))
     how = "loo()" if fit.usual_folds is None else "kfold()"
     return (
         f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",

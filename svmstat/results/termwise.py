@@ -16,7 +16,7 @@ from svmstat.machine import term_values
 from svmstat.reporting.plots import terms_plot
 from svmstat.resampling.replicates import least_replicates
 from svmstat.results.term_table import term_frame
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, own_bootstrap
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -146,7 +146,7 @@ class Termwise(Uncertain):
         kernel = self._additive("plot_terms()")
         chosen = _chosen(kernel, terms)
         columns = at_least("columns", columns, 1)
-        made = B if isinstance(B, Bootstrap) else None
+        made = own_bootstrap(self, B) if isinstance(B, Bootstrap) else None
         n = at_least("B", B, 0) if made is None else made.B
         if n:
             level = checked_level(level, n)

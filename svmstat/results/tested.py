@@ -12,6 +12,7 @@ from svmstat._tools.frames import label_at
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, PermutationResult
 from svmstat.diagnostics.gof import METHODS
+from svmstat.diagnostics.worth import copies_note
 from svmstat.errors import DataError, UnavailableError
 from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.influences import (
@@ -148,7 +149,7 @@ class Tested(Resampled):
             return GofResult(
                 statistic=self.deviance, replicates=found, deviance=self.deviance, deviance_replicates=found,
                 method=method, level=level, n_levels=len(self.classes),
-                n_groups=self.n_groups if self.grouped else None,
+                n_groups=self.n_groups if self.grouped else None, of_weights=self._of_weights,
             )  # fmt: skip
         machine, S = self.machine, len(first_of_points(self.machine))
         probability = self._all_held_out(n_jobs, progress).probability
@@ -166,7 +167,7 @@ class Tested(Resampled):
             statistic=float(T[0]), replicates=T[1:], deviance=self.deviance,
             deviance_replicates=np.array([np.nan if each is None else each.deviance for each in found_in]),
             method=method, level=level, retuned=retune, n_levels=len(self.classes),
-            n_groups=self.n_groups if self.grouped else None,
+            n_groups=self.n_groups if self.grouped else None, of_weights=self._of_weights,
         )  # fmt: skip
 
     def permutation_test(
@@ -236,6 +237,7 @@ class Tested(Resampled):
             statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune,
             permuted=("groups" if constant else "within groups") if self.grouped else "rows",
             arrangements=arrangements(self.machine), repeatable=self.machine.units is None,
+            of_weights=self._of_weights,
         )  # fmt: skip
 
     @property
@@ -366,6 +368,10 @@ class Tested(Resampled):
                 "retune=False."
             )
         return self.retuned if retune else None
+
+    @property
+    def _of_weights(self) -> tuple[str, ...]:
+        return copies_note(self.frame.weights, self.machine.units)
 
     @property
     def _no_copies(self) -> str:

@@ -25,6 +25,8 @@ from svmstat.results.rules import BiasTuned, error_rates
 from svmstat.results.solution import Solved
 from svmstat.solver import Nearest
 
+WEIGHTS_OF_NEWDATA = "weights are those of newdata: without it the rows of the fit keep their own."
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TwoLevels(Solved):
@@ -188,7 +190,7 @@ class TwoLevels(Solved):
         """Decision values, labels and weights (m,) of the rows that have both response and predictors."""
         if newdata is None:
             if weights is not None:
-                raise ArgumentError("weights are those of newdata: without it the rows of the fit keep their own.")
+                raise ArgumentError(WEIGHTS_OF_NEWDATA)
             return self.machine.decision_values[:, 0], self.frame.y, self.frame.weights
         f, codes = self.decision_at(newdata)[1][:, 0], self.frame.observed(newdata)
         known = ~np.isnan(f) & (codes >= 0)

@@ -11,6 +11,7 @@ from svmstat._tools.frames import in_kind, of_any_kind, read_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_within, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
+from svmstat.errors import ArgumentError
 from svmstat.machine import tied_to
 from svmstat.reporting.rendering.lines import line
 from svmstat.resampling.replicates import (
@@ -359,3 +360,10 @@ def checked_level(level: float, B: int) -> float:
     if least_replicates(level) > B:
         at_least(f"with level={level:g}, B", B, least_replicates(level))
     return level
+
+
+def own_bootstrap(fit: Uncertain, B: Bootstrap) -> Bootstrap:
+    """Replicates that were made of this very fit."""
+    if B.fit is not fit:
+        raise ArgumentError("B is the bootstrap of another fit: it must be bootstrap() of this one, or a number.")
+    return B

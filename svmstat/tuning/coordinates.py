@@ -10,7 +10,7 @@ LINES = ((-4.0, -2.0, -1.0, 1.0, 2.0, 4.0), (-0.5, 0.5))
 """Powers of two by which a number is moved: first along a whole line, and at last by a little."""
 
 REACH = 12.0
-"""Powers of two beyond which a number does not go: a weight of 2^-12 is none."""
+"""Powers of two that a number goes from its start: a weight of 2^-12 is none beside others of one."""
 
 SAME = 1e-4
 """A score that is not less by this share of itself is no better: moves would go on for the last digit."""
@@ -41,21 +41,21 @@ def descend(scores: Scores, start: Floats) -> Floats:
             known.update(zip(new, scores([np.exp2(key) for key in new]), strict=True))
         return np.array([known[key] for key in keys])
 
-    point = np.log2(start)
+    point = begin = np.log2(start)
     least = score([point])[0]
     for line in LINES:
         moved = True
         while moved:
             moved = False
             for k in range(len(point)):
-                tried = [_moved(point, k, by) for by in line]
+                tried = [_moved(point, k, by, begin[k]) for by in line]
                 found = np.where(np.isnan(values := score(tried)), np.inf, values)
                 if found.min() < least - SAME * abs(least):
                     point, least, moved = tried[int(found.argmin())], found.min(), True
     return np.exp2(point)
 
 
-def _moved(point: Floats, k: int, by: float) -> Floats:
+def _moved(point: Floats, k: int, by: float, begin: float) -> Floats:
     found = point.copy()
-    found[k] = np.clip(found[k] + by, -REACH, REACH)
+    found[k] = np.clip(found[k] + by, begin - REACH, begin + REACH)
     return found

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat import datasets, svm
+from svmstat import compare, datasets, etable, svm
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 
@@ -128,7 +128,27 @@ def test_a_row_that_has_most_of_the_score_is_named():
     assert f"WARNING: of the held-out score {told}" in said(fit)
     assert f"WARNING: of the score {told}" in " ".join(str(fit.loo()).split())
     assert f"of the score {told}" in " ".join(str(fit.drop1()).split())
+    assert f"WARNING: fit: of the score {told}" in " ".join(str(etable({"fit": fit})).split())
     assert "one row, " not in said(svm("y ~ a + b", frame()))
+    x = np.linspace(-3, 3, 80)
+    data = pd.DataFrame({"x": np.where(np.arange(80) < 79, x, -9.0), "y": x > 0})
+    folds = svm("y ~ x", data, kernel="linear").kfold(5)
+    assert "WARNING: of the score one row, 79, has 43.23 of 82.99:" in " ".join(str(folds).split())
+
+
+def test_weights_that_count_as_copies_are_said_to():
+    """Those of a survey, left at the default type, would make confident results of noise without a word."""
+    data = frame(60).assign(w=np.arange(60) % 4)
+    told = "Weights are numbers of copies: 45 rows count as 90 independent ones, in standard errors and p-values too."
+
+    def printed(**options):
+        fit = svm("y ~ a + b", data, **options)
+        yield from (fit.summary(), fit.loo(), fit.kfold(5), fit.drop1(), compare(fit, fit), etable(fit, loo=True))
+        yield from (fit.permutation_test(B=1, rng=1), fit.gof(B=1, rng=1), fit.gof(B=1, method="pairs", rng=1))
+
+    assert all(told in " ".join(str(each).split()) for each in printed(weights="w"))
+    for options in ({}, {"weights": "w", "weight_type": "probability"}):
+        assert not any("numbers of copies" in " ".join(str(each).split()) for each in printed(**options))
 
 
 def test_a_nu_at_which_the_hulls_meet_is_the_cause():

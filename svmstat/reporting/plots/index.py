@@ -66,14 +66,12 @@ def index_plot(
     y = np.asarray(values, dtype=float)
     x = np.arange(1, len(y) + 1)
     high = above(y, critical)
-    labelled = np.flatnonzero(high)
-    if extreme and not np.isfinite(critical):
-        labelled = np.argsort(-np.nan_to_num(y, nan=-np.inf), kind="stable")[:extreme]
-    chosen = labelled[np.argsort(-y[labelled], kind="stable")][:MOST_LABELS]
+    has_line, beyond, missing = bool(np.isfinite(critical)), int(high.sum()), int(np.isnan(y).sum())
+    chosen = np.argsort(-y, kind="stable")[: min(beyond, MOST_LABELS) if has_line else min(extreme, len(y) - missing)]
     with drawing(ax) as ax:
         _stems(ax, x, y, high)
         ends = [0.0, *y]
-        if np.isfinite(critical):
+        if has_line:
             ends.append(critical)
             ax.axhline(critical, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
             ax.annotate(
@@ -93,7 +91,7 @@ def index_plot(
         ax.set(xlabel=f"position of the {what}", ylabel=ylabel)
         settle(ax)
         placed = label_points(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)
-        if note := _note(len(labelled) - placed, int(np.isnan(y).sum()), what):
+        if note := _note(beyond - placed if has_line else 0, missing, what):
             ax.set_title(note, fontsize=SMALL)
     return ax
 

@@ -18,7 +18,8 @@ def misfit(problem: BoxQP, solution: Solution) -> str | None:
     """What is wrong with a solution that comes from elsewhere; None if it is that of the problem.
 
     h and the certificate are computed anew from α. They must be those of the solution to the tolerance of 1e-8, or as
-    far as the rounding of Kβ goes where that is more, and the certificate must say no less than the solution claims.
+    far as the rounding of Kβ goes where that is more. How much rounding hides is taken at its word where it is claimed
+    to be less than what is found: it was known by the exact values of a basis, which the digits of α do not give.
 
     Parameters
     ----------
