@@ -1,7 +1,8 @@
 """What the standard errors of held-out numbers cover, and what they say of noise.
 
 Of each sample the numbers of `fit.loo()` with their standard errors, and the same numbers on 4000 fresh rows. The
-target is the mean of the latter over all samples: what fits of this size are worth.
+target is the mean of the latter over all samples, what fits of this size are worth ("coverage"); beside it is how often
+they cover what the fit itself is worth on the fresh rows ("own fit").
 """
 
 from functools import partial
@@ -45,7 +46,7 @@ def rows(quick=False):
 
 
 def coverage(samples):
-    """How often a number ± 1.96 standard errors holds what fits of this size are worth on fresh rows."""
+    """How often a number ± 1.96 standard errors holds what fits of this size, and the fit itself, are worth."""
     found = []
     for name in TRUTHS:
         for n in SIZES:
@@ -55,8 +56,9 @@ def coverage(samples):
                 value, se, fresh = (table[quantity, part].to_numpy() for part in ("value", "se", "fresh"))
                 known = np.isfinite(value) & np.isfinite(fresh)
                 target = fresh[known].mean()
-                inside = np.abs(value[known] - target) <= Z * se[known]
-                found.append(row("evidence: coverage", name, n, f"{quantity} +- 1.96 se", 0.95, inside))
+                for part, worth in ("coverage", target), ("own fit", fresh[known]):
+                    inside = np.abs(value[known] - worth) <= Z * se[known]
+                    found.append(row(f"evidence: {part}", name, n, f"{quantity} +- 1.96 se", 0.95, inside))
                 found.append(
                     row("evidence: bias", name, n, f"{quantity} minus that of fresh rows", 0.0, value[known] - target)
                 )

@@ -199,3 +199,28 @@ def test_errors_of_rules_that_weigh_the_levels_otherwise_are_not_compared(option
     again = svm("y ~ x", data, **options)
     both = compare(weighed, again=again)
     assert both.table["mcnemar"].notna().tolist() == [False, True] and "No McNemar p" not in str(both)
+
+
+def test_a_rule_is_the_same_whichever_level_is_called_the_event():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    data["y"] = np.where(data["x"] + rng.logistic(size=90) > 0.8, "yes", "no")
+    first = svm("y ~ x + z", data, event="yes", costs={"fp": 1.0, "fn": 3.0})
+    same, other = (svm("y ~ x", data, event="no", costs={"fp": cost, "fn": 4.0 - cost}) for cost in (3.0, 1.0))
+    found = compare(first, same=same, other=other)
+    assert found.table["mcnemar"].notna().tolist() == [False, True, False]
+    assert "No McNemar p of other:" in " ".join(str(found).split())
+
+
+def test_a_rule_is_the_same_whatever_the_order_of_the_levels():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    data["y"] = np.array(list("abc"))[(data["x"].to_numpy()[:, None] + rng.logistic(size=(90, 1)) > [-0.7, 0.7]).sum(1)]
+    turned = data.assign(y=pd.Categorical(data["y"], ["c", "a", "b"]))
+    weights = {"a": 1.0, "b": 2.0, "c": 5.0}
+    found = compare(
+        svm("y ~ x + z", data, class_weight=weights),
+        same=svm("y ~ x", turned, class_weight=weights),
+        other=svm("y ~ x", turned, class_weight={"a": 1.0, "b": 5.0, "c": 2.0}),
+    )
+    assert [each != found.thresholds[0] for each in found.thresholds] == [False, False, True]

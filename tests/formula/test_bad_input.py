@@ -212,6 +212,8 @@ def test_a_column_whose_letters_python_reads_as_others_is_told():
 
 def test_a_name_with_dots_is_told():
     data = pd.DataFrame({"malic.acid": [1.0, 2.0, 3.0], "malic.acid.b": [3.0, 1.0, 2.0], "y": [0, 1, 0]})
+    with pytest.raises(FormulaError, match="no column 'malic'; did you mean"):
+        build_design("y ~ malic.acidity", data)
     for name in ("malic.acid", "malic.acid.b"):
         with pytest.raises(FormulaError, match=rf"no column 'malic': a name with dots, .* Q\('{name}'\)"):
             build_design(f"y ~ {name}", data)

@@ -147,3 +147,14 @@ def test_replicates_are_for_coefficients(linear):
 def test_what_is_no_fit(fits, error, message):
     with pytest.raises(error, match=re.escape(message)):
         etable(fits)
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_events_are_told_where_they_differ(linear, data):
+    """What is called sensitivity of one is called specificity of the other."""
+    other = linear.update(event=next(level for level in linear.classes if level != linear.event))
+    found = etable([linear, other], loo=True).table
+    assert found.loc[("settings", "Event")].tolist() == [str(linear.event), str(other.event)]
+    held_out = found.loc["held_out"]
+    assert held_out.loc["Sensitivity", "(1)"] == pytest.approx(held_out.loc["Specificity", "(2)"], abs=1e-12)
+    assert ("settings", "Event") not in etable([linear, linear]).table.index

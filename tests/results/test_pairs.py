@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.svm import SVC
 
 from svmstat import SVMResults, datasets, svm
+from svmstat.errors import ArgumentError
 
 # scikit-learn's SVC at tol=1e-10. libsvm keeps kernel values in 32 bits: at C = 1 with the rbf kernel that is seen in
 # the seventh digit of f. With other kernels it is seen in the sixth: there K holds numbers that 32 bits hold exactly.
@@ -263,3 +264,9 @@ def test_of_a_tie_the_largest_sum_is_taken():
     assert (~alone).sum() > 20
     assert (winners[~alone] != fit.classes[0]).any()
     assert fit.predict(new).tolist() == winners.tolist()
+
+
+def test_weights_of_no_rows_are_refused():
+    fit = svm("y ~ x + z", sample(3, 60, seed=2))
+    with pytest.raises(ArgumentError, match="weights are those of newdata: without it the rows of the fit keep"):
+        fit.error(weights=np.ones(60))

@@ -226,7 +226,18 @@ def test_rows_that_cannot_be_held_out_are_counted():
     data = pd.DataFrame({"y": [1] + [0] * 19, "x": np.arange(20.0), "z": np.arange(20) % 3})
     tests = svm("y ~ x + z", data, C=1.0, gamma=0.1).drop1()
     assert np.isnan(tests.table["delta_score"]).all()
-    assert "<none>: 1 row could not be held out" in " ".join(str(tests).split())
+    assert "<none>: 1 row could not be held out, and the score is missing." in " ".join(str(tests).split())
+
+
+def test_rows_that_were_not_held_out_exactly_leave_a_score():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    data["y"] = data["x"] + rng.normal(size=60) > 0
+    fit = svm("y ~ x + z", data, C=1e8, kernel="poly", degree=5)
+    tests = fit.drop1()
+    told = [each for each in tests.summary().warnings if "could not be held out" in each]
+    assert fit.converged and not tests.table["delta_score"].isna().any()
+    assert told and all(each.endswith("rows could not be held out exactly.") for each in told)
 
 
 def test_the_printout_and_the_figure(data):

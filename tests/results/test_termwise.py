@@ -148,6 +148,8 @@ def test_what_plot_terms_refuses():
         fit.plot_terms("s(z)")
     with pytest.raises(ArgumentError, match="B"):
         fit.plot_terms(B=10)
+    with pytest.raises(ArgumentError, match="B is the bootstrap of another fit"):
+        fit.plot_terms(B=fit.update(C=2).bootstrap(39, rng=1))
     with pytest.raises(ArgumentError, match="terms=3 is not allowed"):
         fit.plot_terms(3)
 

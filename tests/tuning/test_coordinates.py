@@ -36,3 +36,10 @@ def test_no_number_leaves_its_reach():
 def test_what_is_hardly_better_is_no_better():
     scores, _ = counted(lambda at: 1.0 + 1e-6 * float(abs(at[0] - 3.0)))
     assert descend(scores, np.ones(1)).tolist() == [1.0]
+
+
+def test_the_reach_is_counted_from_the_start():
+    """A cost of 2^15 is moved like any other."""
+    scores, asked = counted(lambda at: 1.0 + float(abs(at[0] - 17.0)))
+    assert np.log2(descend(scores, np.array([2.0**15])))[0] == pytest.approx(17.0)
+    assert min(np.log2(np.array(asked)).ravel()) >= 11.0

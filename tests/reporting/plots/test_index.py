@@ -51,6 +51,14 @@ def test_without_a_line_nothing_is_above(critical):
     assert len(ax.texts) == 0 and ax.get_ylim()[1] < 6.0
 
 
+def test_without_a_line_the_largest_are_labelled():
+    ax = index_plot([1.0, np.nan, 5.0, 3.0], list("abcd"), np.inf, label="", extreme=2)
+    assert names(ax) == ["c", "d"] and ax.get_title("left") == "1 row without a value"
+    crowded = index_plot(np.r_[np.zeros(400), np.full(5, 5.0)], range(405), np.inf, label="", extreme=5)
+    assert crowded.get_title("left") == ""
+    assert names(index_plot([np.nan, 2.0], list("ab"), np.inf, label="", extreme=5)) == ["b"]
+
+
 def test_the_line_is_seen_when_nothing_reaches_it():
     ax = index_plot([0.1, 0.2], [0, 1], LINE, label="95 % point of")
     assert ax.get_ylim()[1] > LINE
