@@ -36,9 +36,6 @@ from svmstat.report import report
 from svmstat.reporting.summary import Summary
 from svmstat.tuning import tune
 
-_SETTINGS = ("B", "method", "level", "rng", "n_jobs", "progress", "call")
-"""The arguments of a report; all others are those of a fit."""
-
 _ALL_CORES = {"n_jobs": -1}
 """Of a command, unless it says otherwise: nothing else waits for them, and the numbers are the same."""
 

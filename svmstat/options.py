@@ -209,10 +209,11 @@ def _criterion(text: str) -> Any:
 
 
 def _level_and_number(text: str) -> tuple[str, float]:
-    level, _, number = text.rpartition("=")
+    level, _, number = (part.strip() for part in text.rpartition("="))
     try:
-        if level.strip():
-            return level.strip(), float(number)
+        value = float(number) if level else None
     except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
+        value = None
+    if value is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=NUMBER")
+    return level, value

@@ -84,12 +84,10 @@ class HeldOut:
     ----------
     probability : (n, K)
     log_likelihood : (n,) log π_{y_k}
-    bounds : (n, P) p₀ and p₁ of the first class of each pair
     """
 
     probability: Floats
     log_likelihood: Floats
-    bounds: Bounds
 
 
 def fit_venn_abers_maps(
@@ -145,7 +143,7 @@ def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng"
         totals = units.others(members)
     coupler = _coupler(rows.classes, totals, coupling)
     logit = odds.logit
-    return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes), odds.bounds)
+    return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes))
 
 
 def _of_other_classes(f: Floats, y: Floats, weights: Floats, units: Units, other: Floats, event: Floats) -> None:

@@ -1,6 +1,5 @@
 """What must be averaged for an effect, and what becomes of the averages."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import product
 
@@ -40,11 +39,6 @@ class Plan:
     wanted: SignedMeans
     totals: Floats | None
     near: NDArray[np.bool_]
-
-    @property
-    def name(self) -> tuple[Hashable, ...]:
-        """The names of the columns."""
-        return tuple(variable.name for variable in self.variables)
 
     def finish(self, values: Floats) -> Floats:
         """The effect (R, …, Q) on the grid, of means (R, size, Q)."""

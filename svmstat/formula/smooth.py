@@ -1,7 +1,7 @@
 """Smooth terms of a formula, s(x), te(x, z) and ti(x, z): what is written, and what they give at the fit."""
 
 import ast
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,11 +80,6 @@ class Smooth:
     def codes(self) -> frozenset[str]:
         """What it multiplies, and that it is smooth: s(x, z) and s(x, by=g) contain s(x), which contains x."""
         return frozenset({SMOOTH, *(factor.expression.code for factor in self.factors)})
-
-    @property
-    def data_columns(self) -> set[Hashable]:
-        """The data columns that it reads."""
-        return {column for factor in self.factors for column in factor.expression.columns}
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -17,8 +17,6 @@ from svmstat.objective.bounds import counts
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
 
-METHODS = ("pairs", "parametric")
-
 _CHUNK = 16
 """Replicates per task, whatever the number of workers, so that their results do not depend on it; one where the kernel
 matrix is not in memory."""

@@ -73,19 +73,18 @@ class Splits:
             yield away.astype(float)
 
 
-def stratified(machine: Posed, k: int, rng: np.random.Generator | None = None) -> Splits:
+def stratified(machine: Posed, k: int) -> Splits:
     """k stratified folds, units or rows that are copies of each other in one.
 
-    By default always the same ones, whatever the order of the rows and of the columns and the sign of each.
+    Always the same ones, whatever the order of the rows and of the columns and the sign of each.
     """
-    drawn, units = rng is not None, machine.units
-    rng = np.random.default_rng(_SEED) if rng is None else rng
+    rng, units = np.random.default_rng(_SEED), machine.units
     if units is not None and units.grouped:
         members = np.eye(machine.n_classes)[machine.codes] * machine.weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
     else:
         of_group, used = np.full(len(machine.group_codes), -1), np.flatnonzero(machine.groups.weights > 0)
-        used = used if drawn else used[_order(machine, used)]
+        used = used[_order(machine, used)]
         of_group[used] = assign_folds(machine.group_codes[used].astype(float), k, rng)
         fold = machine.groups.to_rows(of_group)
     kept = "folds of groups" if units is not None and units.grouped else "folds"

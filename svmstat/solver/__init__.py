@@ -8,6 +8,6 @@ from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.confirm import misfit
 from svmstat.solver.roads.nu_grid import NuGrid, Sample, sweep_grid, sweep_line
-from svmstat.solver.roads.single import basis_of, solution_at
+from svmstat.solver.roads.single import basis_of
 from svmstat.solver.solution import TOLERANCE, Basis, Batch, Nearest, Road, Solution, Status, resolved
 from svmstat.solver.solve import Anchor, anchor_at, solve

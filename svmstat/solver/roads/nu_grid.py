@@ -291,8 +291,8 @@ def _fill_smaller(way: _Way, places: list[Place]) -> None:
     code[(code == -1) & unresolved] = UNRESOLVED
     code[code == -1] = MET
     out = code >= UNRESOLVED
-    for array, value in ((results.rho, 0.0), (results.violation, 0.0)):
-        array[code == MET], array[out] = value, np.nan
+    for array in (results.rho, results.violation):
+        array[code == MET], array[out] = 0.0, np.nan
     wrong = results.wrong.transpose(1, 0, 2)
     wrong[0][code == MET], wrong[1][code == MET] = held[0], 0.0
     wrong[:, out] = np.nan

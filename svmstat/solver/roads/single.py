@@ -92,12 +92,6 @@ def solve_single(
     return warm if warm.violation < cold.violation else cold
 
 
-def solution_at(problem: BoxQP, alpha: Floats) -> Solution:
-    """The solution of a problem for its own bounds where its α (n,) is known: nothing is solved, all is certified."""
-    case, beta = case_of(problem, problem.upper), problem.signs * alpha
-    return certified(problem, case, problem.upper, beta, fresh(case, beta), None, Road.COLD, 0, 0)
-
-
 def _may_be_finer(solution: Solution) -> bool:
     """Whether too much of h is hidden, by the violation or as h is noise, and another solution might do better."""
     spread = np.ptp(solution.field)
