@@ -15,7 +15,7 @@ from svmstat.kernels.parameters import declared, is_rule
 from svmstat.kernels.rows import Indices, Rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kernel(ABC):
     """A symmetric function K(x, z) of two rows, and a value: frozen, equal where its parameters are equal.
 
@@ -39,6 +39,15 @@ class Kernel(ABC):
     def __post_init__(self) -> None:
         for name, each in declared(self).items():
             object.__setattr__(self, name, each.check(name, getattr(self, name)))
+
+    def __getstate__(self) -> Any:
+        """All that the kernel has, and not its fields alone: what ``__post_init__`` derived from them goes along."""
+        return object.__getstate__(self)
+
+    def __setstate__(self, state: Any) -> None:
+        for part in state if isinstance(state, tuple) else (state,):
+            for name, value in (part or {}).items():
+                object.__setattr__(self, name, value)
 
     @abstractmethod
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import get_clock_info, perf_counter, process_time
 from typing import Any, TypeVar
@@ -49,6 +49,11 @@ class Outlook:
     each: float = 0.0
     reason: str = ""
 
+    @property
+    def timed(self) -> list[tuple[Callable[[], Any], float]]:
+        """The trials that cost little beside the loop."""
+        return [(work, often) for work, often in self.trials if often >= _WORTH_TRIAL]
+
     def memory(self, workers: int) -> float:
         """Bytes that the loop takes with so many workers."""
         return self.shared + workers * self.each
@@ -82,10 +87,11 @@ class _Counted(joblib.Parallel):
     """A loop whose bar advances whenever a task is done, with any backend."""
 
     bar: tqdm
+    before: int = 0
 
     def print_progress(self) -> None:
         """Called by joblib in the calling process."""
-        self.bar.update(self.n_completed_tasks - self.bar.n)
+        self.bar.update(self.before + self.n_completed_tasks - self.bar.n)
 
 
 def run_pieces(
@@ -108,27 +114,44 @@ def run_pieces(
     n_jobs : number of workers, as in `joblib.Parallel`
     progress : whether to show a bar on stderr
     what : its label
-    outlook : what the loop will cost, which is announced if it is much
+    outlook : what the loop will cost, which is announced if it is much; by default the loops within announce themselves
 
     Warns
     -----
     LongRunWarning
-        Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may.
+        Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may; where trials would
+        cost too much beside it, when every worker has done its first piece.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
+    known = outlook is not None or _inside.value
+    first = 0
     if outlook is not None and not _inside.value:
-        note = announcement(what, _expected_seconds(outlook, workers), outlook, workers)
-        if note:
-            warn(note, LongRunWarning)
+        _announce(what, _expected_seconds(outlook, workers), outlook, workers)
+        first = 0 if outlook.timed or workers == len(pieces) else workers
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
+
+    def done(some: Sequence[tuple[Any, ...]]) -> list[Result]:
+        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in some))
+
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
-        known = outlook is not None or _inside.value
         try:
-            return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in pieces))
+            if outlook is None or first == 0:
+                return done(pieces)
+            start = perf_counter()
+            found = done(pieces[:first])
+            seconds = (perf_counter() - start) * len(pieces) / first
+            _announce(what, seconds, replace(outlook, shared=0.0, each=0.0), workers)
+            loop.before = first
+            return found + done(pieces[first:])
         except SystemError as error:
             if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled function was just being called
                 raise error.__cause__ from None
             raise
+
+
+def _announce(what: str, seconds: float, outlook: Outlook, workers: int) -> None:
+    if note := announcement(what, seconds, outlook, workers):
+        warn(note, LongRunWarning)
 
 
 def announcement(what: str, seconds: float, outlook: Outlook, workers: int) -> str:
@@ -165,7 +188,7 @@ def _expected_seconds(outlook: Outlook, workers: int) -> float:
 
     However long that was: the second time is a twentieth of the loop at most.
     """
-    trials = [(work, often) for work, often in outlook.trials if often >= _WORTH_TRIAL]
+    trials = outlook.timed
     seconds, often = np.zeros(len(trials)), np.array([often for _, often in trials]) / workers
     with one_blas_thread():
         for attempt in range(2):

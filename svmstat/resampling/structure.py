@@ -2,7 +2,7 @@
 
 T = r'R r / Σ π(1 − π) for r = 1{y = event} − π and R_kl = exp(−‖x_k − x_l‖² / median ‖x − x'‖²), R_kk = 0, is a
 statistic of the kind of le Cessie & van Houwelingen (1991), of residuals of rows that the fit has not seen. Rows of
-weight w are w copies, each at distance zero from the others.
+weight w are w copies, each at distance zero from the others; those with probability weights are one row each.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ class Residuals:
     Attributes
     ----------
     sums : (S, L) sums of the residuals of the copies at each point
-    squares : (L,) Σ w r²
+    squares : (L,) Σ w r² of copies, Σ (w r)² of rows that are none
     variance : (L,) Σ w π(1 − π)
     deviance : D, by the in-sample maps
     """
@@ -49,7 +49,9 @@ def residuals(machine: Machine, probability: Floats, deviance: float, point: Cod
     r = (machine.codes[used, None] == level) - p
     sums = np.zeros((n_points, len(level)))
     np.add.at(sums, point[used], w * r)
-    return Residuals(sums, (w * r**2).sum(axis=0), (w * p * (1.0 - p)).sum(axis=0), deviance)
+    apart = machine.units is not None and (not machine.units.grouped or bool((w != np.rint(w)).any()))
+    squares = (w * r) ** 2 if apart else w * r**2
+    return Residuals(sums, squares.sum(axis=0), (w * p * (1.0 - p)).sum(axis=0), deviance)
 
 
 class Seen(NamedTuple):

@@ -22,7 +22,7 @@ from svmstat.machine import Machine, vote
 from svmstat.resampling.deletions import different_deletions
 from svmstat.resampling.folds import HeldOut, hold_out
 from svmstat.resampling.leave_one_out import LeaveOneOut
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.splits import Splits, stratified
 
 MOST_LEFT_OUT = 5000
@@ -174,7 +174,7 @@ def _by_folds(
     machine.keep_all_rows()
     aways = list(splits.left_out(machine))
     pieces = [(machine, away, [machine.C], coupling, with_maps) for away in aways]
-    parts = run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how)
+    parts = run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how, outlook=Outlook())
     for which, (away, part) in enumerate(zip(aways, parts, strict=True)):
         rows = np.flatnonzero(splits.fold == which)
         yield rows, np.searchsorted(np.flatnonzero(away > 0.0), machine.groups.of_row[rows]), part

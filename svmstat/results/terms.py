@@ -22,7 +22,7 @@ from svmstat.kernels.base import family
 from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
@@ -100,8 +100,9 @@ class Termed(Resampled):
         gone = [design.containing(name) for name in names]
         base = self.judged(how, n_jobs, progress)
         found = run_pieces(
-            _smaller, [(self, each, how, splits) for each in gone], n_jobs=n_jobs, progress=progress, what="terms"
-        )
+            _smaller, [(self, each, how, splits) for each in gone], n_jobs=n_jobs, progress=progress, what="terms",
+            outlook=Outlook(),
+        )  # fmt: skip
         with_it = [tuple(each for each in group if each != name) for name, group in zip(names, gone, strict=True)]
         return self._tests("drop1", base, names, with_it, found, splits)
 
@@ -153,7 +154,7 @@ class Termed(Resampled):
         how = self.left_out_folds
         base = self.judged(how, n_jobs, progress)
         pieces = [(self, other, base, how, splits) for other in larger]
-        found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
+        found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms", outlook=Outlook())
         return self._tests("add1", base, names, [()] * len(names), found, splits)
 
     def _design_of_terms(self, what: str) -> Design:

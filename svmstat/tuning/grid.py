@@ -104,7 +104,15 @@ def _different(kernels: list[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
             raise refuse(
                 f"kernel[{k}]", kernels[k], "alone: its data are a gram matrix, and not rows as for the others"
             )
-    return tuple(kernels[k] for k, each in enumerate(made) if each not in made[:k])
+    return tuple(kernels[k] for k, each in enumerate(made) if not any(_same(each, other) for other in made[:k]))
+
+
+def _same(one: Kernel, other: Kernel) -> bool:
+    """Whether kernels are equal; those of one's own may have arrays for parameters, which are not compared."""
+    try:
+        return bool(one == other)
+    except ValueError:
+        return one is other
 
 
 def _checked(kernel: object, base: Kernel, name: str, value: object) -> list[Any]:
