@@ -44,6 +44,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "span": span.rows,
     "terms": validity_terms.rows,
     "rare-terms": validity_terms.rare,
+    "many-levels": validity_terms.many,
     "groups": validity_groups.rows,
     "permutations": validity_permutations.rows,
     "neyman-pearson": np_loo.rows,

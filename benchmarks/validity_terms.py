@@ -2,6 +2,7 @@
 
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
@@ -32,6 +33,9 @@ NESTED = {
 
 RARE = (10, 20, 40)
 """Events of 200 rows, on average."""
+
+MANY = ((200, 2, 6), (200, 2, 11), (200, 2, 16), (200, 3, 5), (200, 3, 9), (634, 2, 16), (634, 2, 40), (634, 3, 25))
+"""Rows, levels of the response, and levels of a factor of noise; df is the product of the last two, each less one."""
 
 
 def rows(quick):
@@ -68,6 +72,27 @@ def rare(quick):
                 design = f"{events} events of 200 rows, {name}, {kernel}"
                 found.append(row("terms", design, 200, "size", LEVEL, np.array(every) < LEVEL))
     return found
+
+
+def many(quick):
+    """The size of factors with many levels, by how many rows there are for each degree of freedom."""
+    found = []
+    for n, K, levels in MANY:
+        number = 4 if quick else SAMPLES[200] if n == 200 else 200
+        every = joblib.Parallel(2)(joblib.delayed(many_pvalue)((s, n, K), n, K, levels) for s in range(number))
+        design = f"{levels} levels, {K} classes, {n / ((levels - 1) * (K - 1)):.0f} rows for each df"
+        found.append(row("terms", design, n, "size", LEVEL, np.array(every) < LEVEL))
+    return found
+
+
+def many_pvalue(seed, n, K, levels):
+    """Of a factor of noise, in a sample."""
+    rng = np.random.default_rng([*seed, 41])
+    a, b = rng.normal(size=(2, n))
+    data = pd.DataFrame({"a": a, "b": b, "x": np.array([f"l{j}" for j in range(levels)])[rng.integers(levels, size=n)]})
+    of_level = np.column_stack([np.zeros(n), a - 0.3, 0.3 * b - 0.5 * a][:K])
+    data["y"] = np.array(list("pqr"))[(of_level + rng.gumbel(size=(n, K))).argmax(axis=1)]
+    return tested("y ~ a + b + x", data, "x", kernel=("linear", "rbf")[seed[0] % 2])
 
 
 def rare_pvalue(seed, events, of, kernel):

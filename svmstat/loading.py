@@ -10,14 +10,14 @@ from svmstat._tools.frames import KINDS, PANDAS, alike, can_answer
 from svmstat.calibration import fit_calibration
 from svmstat.errors import ArgumentTypeError, ModelFileError
 from svmstat.formula import Untrusted
-from svmstat.kernels import Kernel
+from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Machine, machine_with, pose
 from svmstat.model import Call, Posing
 from svmstat.prepared import results_of, tell_of_certificate
 from svmstat.resampling.unseen import Fitted
 from svmstat.results import SVMResults
 from svmstat.results.calibrated import kind_of
-from svmstat.solver import Solution, misfit
+from svmstat.solver import Solution, Status, misfit
 from svmstat.storage import Reading, decoded, read_archive, refused
 from svmstat.storage.tables import decode_frame
 
@@ -54,7 +54,8 @@ def load(path: str | Path) -> SVMResults:
     Notes
     -----
     The digests in the file tell damage. They are no signature: who can change the file can make new ones, and so give
-    another fit, of other data. Such a fit is one that `svm` could have made.
+    another fit, of other data. Its solution is one that `svm` could have found; the held-out decision values, to which
+    the map of its probabilities is fitted, are those of the file, for nothing is refitted.
 
     Examples
     --------
@@ -97,8 +98,8 @@ def _made(reading: Reading) -> SVMResults:
     reading.finish()
     if not isinstance(formula, str) or not isinstance(kernel, Kernel):
         reading.refuse("its formula is no text, or its kernel none")
-    if not all(isinstance(each, Solution) for each in solutions):
-        reading.refuse("a solution is none")
+    if not all(isinstance(each, Solution) and isinstance(each.status, Status) for each in solutions):
+        reading.refuse("a solution is none, or has no status")
     if not set(untuned) <= {"C", "gamma"} or not (optimism is None or isinstance(optimism, float)):
         reading.refuse("what is said of the tuning is not what a fit says")
     if kind not in KINDS:
@@ -128,6 +129,9 @@ def _machine(reading: Reading, posing: Posing, kernel: Kernel, solutions: list[A
     prepared, frame = posing.prepared, posing.prepared.frame
     if kernel.of_rows is not posing.kernel.of_rows or kernel.unresolved:
         reading.refuse("its kernel is not that of the call, or has not learnt from the data")
+    terms = [each.names if isinstance(each, Additive) else None for each in (kernel, posing.kernel)]
+    if terms[0] != terms[1]:
+        reading.refuse(f"its kernel is of the terms {terms[0]}, and the formula has {terms[1]}")
     kernel = kernel.resolve(prepared.X, frame.weights, frame.design.named_slices)
     posed = pose(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(posing.nu), C=posing.C)
     if len(solutions) != len(posed.pairs):

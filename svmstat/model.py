@@ -317,10 +317,11 @@ class Call:
         """What the call asks for of data and texts that are not trusted: nothing is solved, and no name looked up."""
         return _posing({**_DEFAULTS, **self.given}, {})
 
-    @staticmethod
-    def _replaced_by(changes: Mapping[str, Any]) -> tuple[str, ...]:
-        """What the changes take the place of."""
-        kernel = ARGUMENTS if "kernel" in changes else ()
+    def _replaced_by(self, changes: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the changes take the place of; the name of the kernel that the fit has is no change."""
+        name = self.given.get("kernel", _DEFAULTS["kernel"])
+        same = isinstance(name, str) and isinstance(changes.get("kernel"), str) and changes["kernel"] == name
+        kernel = ARGUMENTS if "kernel" in changes and not same else ()
         cost = _OF_COST if changes.get("nu") is not None else ()
         nu = ("nu",) if any(changes.get(name) is not None for name in _OF_COST) else ()
         return (*kernel, *cost, *nu)

@@ -190,6 +190,7 @@ class TermTests(Printed):
                 lacking.setdefault(test.dependence.why_not, []).append(test.name)
         found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
         found += self._few_rows()
+        found += self._many_levels()
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
             if (of_one := on_one_row(each)) is not None:
                 found.append(f"{name}: of the score {of_one}.")
@@ -209,10 +210,26 @@ class TermTests(Printed):
             "events of 200 rows, that of a factor in 0.04 to 0.06 (python -m benchmarks validity rare-terms)."
         ]
 
+    def _many_levels(self) -> list[str]:
+        """What the test does where a term has many degrees of freedom for the rows."""
+        units, weights = self.evidence.units, self.evidence.weights
+        rows = weights.sum() if units is None else units.count
+        each = [(test.name, test.dependence) for test in self.tests if not test.dependence.why_not]
+        names = [name for name, found in each if found.df >= _MANY_DF and rows < _FEW_FOR_EACH * found.df]
+        if not names:
+            return []
+        return [
+            f"{', '.join(names)}: fewer than {_FEW_FOR_EACH} rows or groups for each df. There the test rejected a "
+            "true H0 at 0.05 in 0.05 to 0.13 of samples (python -m benchmarks validity many-levels)."
+        ]
+
     def __repr__(self) -> str:
         changes = [f"{test.name} {self._change(test).value:+.4g}" for test in self.tests]
         return listed(f"<TermTests: {self.kind}, {self.evidence.how}, score {self.evidence.score:.6g}; ", changes, ">")
 
+
+_MANY_DF, _FEW_FOR_EACH = 4, 50
+"""Degrees of freedom of a factor, say, and rows for each of them, below which the size was found to be too large."""
 
 SIZE = (
     "In simulations (python -m benchmarks validity terms; 200 and 634 rows, two and three classes) it rejected a true "

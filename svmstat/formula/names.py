@@ -153,6 +153,20 @@ def read_names(code: str) -> Names:
     )
 
 
+def has_power_of_r(code: str) -> bool:
+    """Whether something is raised to a number with ``^``, which are exclusive bits in Python.
+
+    Examples
+    --------
+    >>> has_power_of_r("I(age^2)"), has_power_of_r("age**2"), has_power_of_r("I((a > 0) ^ (b > 0))")
+    (True, False, False)
+    """
+    return any(
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor) and isinstance(node.right, ast.Constant)
+        for node in ast.walk(ast.parse(code, mode="eval"))
+    )
+
+
 class _Without(ast.NodeTransformer):
     def __init__(self, functions: frozenset[str]) -> None:
         self.functions = functions

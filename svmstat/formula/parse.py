@@ -16,7 +16,7 @@ from patsy.parse_formula import parse_formula
 from svmstat._tools.checks import ended
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.functions import COUNTS
-from svmstat.formula.names import NO_NAME, column_named, read_names
+from svmstat.formula.names import NO_NAME, column_named, has_power_of_r, read_names
 from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 
@@ -141,6 +141,8 @@ def _source(factor: EvalFactor, text: str) -> Source:
 
 def _names(source: Source, what: str = "formula") -> Any:
     try:
+        if has_power_of_r(source.code):
+            raise source.error(f"The {what} cannot be used: {NO_POWER}.")
         return read_names(source.code)
     except SyntaxError as error:
         dot = " ('.' must stand by itself, outside any function)" if "." in source.code else ""

@@ -32,8 +32,8 @@ _TOO_LOW = (
     "Greasidou & Borboudakis 2018]. Simulated (python -m benchmarks validity tuning), the least is up to 0.08 a row of "
     "deviance too low, the corrected one 0.03 too low to 0.02 too high"
 )
-_ASK = "; nested=True tunes anew without each of ten folds, which takes ten times as long."
-_NESTED = (
+ASK = "; nested=True tunes anew without each of ten folds, which takes ten times as long."
+NESTED = (
     ": see the optimism, which also holds what tuning on fewer rows costs. The nested standard error is that of a mean "
     "over the rows, as if the searches were independent."
 )
@@ -195,17 +195,17 @@ class CostPlan(Plan):
             ),
         )
         notes = [f"The score is the {result.score_name}.", *note_of_groups(result.best)]
-        blocks = [block] if of_full_fit else [block, *_of_nested(result), *_within_se(result)]
+        blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
-            notes.append(f"{_TOO_LOW.format(what=what)}{_ASK if result.nested is None else _NESTED}")
+            notes.append(f"{_TOO_LOW.format(what=what)}{ASK if result.nested is None else NESTED}")
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
         points = f"{result.n_failed} grid point{'s'[: result.n_failed != 1]}"
         lost = f"{points} could not be scored: see the column reason of .table."
         return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
 
 
-def _of_nested(result: TuneResult) -> Iterator[Block]:
+def of_nested(result: TuneResult) -> Iterator[Block]:
     """The score of rows for which all was tuned without them, beside that of the best point."""
     nested = result.nested
     if nested is not None:

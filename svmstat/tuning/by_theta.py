@@ -22,7 +22,7 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.summary import Summary
 from svmstat.resampling.loops import Outlook, run_pieces
-from svmstat.tuning.by_cost import CostPlan, corrected_of, plan_by_cost
+from svmstat.tuning.by_cost import ASK, NESTED, CostPlan, of_nested, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
@@ -39,6 +39,10 @@ SHARES = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """The values of M, as shares of the number of terms, which is Σθ of equal θ."""
 
 _SAME = 1e-9
+_LED = (
+    "The score led the search from point to point, and is too low for that, by more than the least of a grid: what "
+    "corrects that of a grid does not correct it"
+)
 _NOT_TESTED = (
     "theta are those of the terms in a sum of kernels of one size, with the sum of their number. They were chosen by "
     "the score, which is too low for that, and so are fits of the chosen terms alone: no p-value of such a fit counts "
@@ -76,7 +80,6 @@ class ThetaPlan(Plan):
             right=(
                 Entry("Score", float(row["score"])),
                 Entry("  standard error", float(row["score_se"])),
-                *(() if result.corrected_score is None else (Entry("  corrected", result.corrected_score),)),
                 Entry("Error of held-out rows", float(row["error"]), "share"),
                 Entry("Points", len(result.table), "count"),
             ),
@@ -147,7 +150,7 @@ class CoordinatePlan(ThetaPlan):
         columns = {"C": values[:, 0], **dict(zip(kernel.names, values[:, 1:].T, strict=True))}
         table = pd.DataFrame({**columns, **_scored_columns(points, chosen)})
         params = {"C": C, "theta": dict(zip(kernel.names, theta, strict=True)), **grid.arguments[equal.kernel]}
-        return Found(table, chosen, equal.kernel, params, C, corrected=corrected_of(points), theta=theta)
+        return Found(table, chosen, equal.kernel, params, C, theta=theta)
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:
         return self.cost.judged(sample, left)
@@ -168,10 +171,12 @@ class CoordinatePlan(ThetaPlan):
         notes = (
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
             "at last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
+            f"{_LED}{_of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
-        return Summary("Search over the weights of terms", (block, table), notes, _lost(result))
+        blocks: tuple[Block | Table, ...] = (block, *of_nested(result), table)
+        return Summary("Search over the weights of terms", blocks, notes, _lost(result))
 
 
 def _along(moved: Floats, to: Floats | float, scores: Floats, along: Floats | None = None) -> tuple[Floats, Floats]:
@@ -308,10 +313,15 @@ class CossoPlan(ThetaPlan):
             "The score is the mean loss of rows in folds that were left out. C is that of the least score with equal "
             "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
             f"standard error of the least. Terms with less than {100 * LEAST:g} % of the sum are left out.",
+            f"The score chose C and M, and is too low for that{_of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
-        return Summary("Selection of terms", (block, table), notes, _lost(result))
+        return Summary("Selection of terms", (block, *of_nested(result), table), notes, _lost(result))
+
+
+def _of_nesting(result: TuneResult) -> str:
+    return ASK if result.nested is None else NESTED
 
 
 def _by_cost(each: tuple[float, float, int]) -> tuple[float, int]:

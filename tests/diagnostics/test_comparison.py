@@ -1,11 +1,13 @@
 """The table of a comparison, and what is said beside it."""
 
+import warnings
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from sklearn.model_selection import LeaveOneOut
 from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
@@ -13,6 +15,7 @@ from svmstat import compare, svm
 from svmstat.diagnostics import Comparison, Evidence
 from svmstat.diagnostics.comparison import mcnemar
 from svmstat.diagnostics.shape import Shape
+from svmstat.diagnostics.worth import hang_on_the_intercept
 from svmstat.formula import Response
 from svmstat.objective.predictive import Estimate
 
@@ -129,3 +132,19 @@ def test_no_p_of_errors_that_hang_on_the_intercept():
     assert "hang on how the intercept moves" in text and "McNemar p is left out" not in text
     folded = compare(*fits, folds=10, rng=1)
     assert folded.table["mcnemar"].iloc[1] <= 1.0 and "McNemar p: exact" in str(folded)
+
+
+def test_a_good_ranking_with_a_few_lost_rows_does_not_hang_on_the_intercept():
+    """Of a logistic model a rare level is separated without one of its rows: its R² is below 0, and its AUC is not."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "z"]).assign(site=rng.choice(list("abcde"), 200))
+    data["y"] = (1.1 * data["x"] + rng.logistic(size=200) > 0).astype(int)
+    data.loc[:2, "site"], data.loc[:2, "y"] = "r", [1, 1, 0]
+    data.loc[3:4, "site"], data.loc[3:4, "y"] = "q", [1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logit = smf.logit("y ~ x + z + site", data).fit(disp=False)
+        found = compare(svm("y ~ x + z + site", data, kernel="linear"), logit=logit)
+    judged = found["logit"]
+    assert judged.rsquared < 0.0 and judged.auc - 2.0 * judged.auc_se > 0.5
+    assert not hang_on_the_intercept(judged) and not np.isnan(found.table["mcnemar"]["logit"])

@@ -210,6 +210,15 @@ def test_a_column_whose_letters_python_reads_as_others_is_told():
     assert build_design("y ~ Q('\u00b5g')", data).X.shape == (3, 1)
 
 
+@pytest.mark.parametrize("values", [[1, 2, 3], [1.0, 2.0, 3.0]])
+def test_a_power_as_r_writes_it_is_told_inside_functions_too(values):
+    """Of whole numbers Python makes exclusive bits of it: 55 becomes 53."""
+    data = pd.DataFrame({"age": values, "y": [0, 1, 0]})
+    with pytest.raises(FormulaError, match=r"'\^' is no power here: write .* I\(x\*\*2\) for a square"):
+        build_design("y ~ I(age^2)", data)
+    assert build_design("y ~ I((age > 1) ^ (age > 2))", data).X.shape == (3, 2)
+
+
 def test_a_name_with_dots_is_told():
     data = pd.DataFrame({"malic.acid": [1.0, 2.0, 3.0], "malic.acid.b": [3.0, 1.0, 2.0], "y": [0, 1, 0]})
     with pytest.raises(FormulaError, match="no column 'malic'; did you mean"):

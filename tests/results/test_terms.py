@@ -292,3 +292,12 @@ def test_what_is_added_takes_nothing_away(data):
 def test_a_change_by_rounding_is_none():
     noise = pd.DataFrame({"x": np.random.default_rng(0).normal(size=6), "y": [0, 1] * 3})
     assert svm("y ~ x", noise).drop1().table["delta_score"].tolist() == [0.0]
+
+
+def test_factors_of_many_levels_are_warned_of():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=200), "many": rng.integers(11, size=200).astype(str)})
+    data["y"] = data["x"] + rng.logistic(size=200) > 0
+    text = " ".join(str(svm("y ~ x + many", data).drop1()).split())
+    assert "WARNING: many: fewer than 50 rows or groups for each df. There the test rejected a true H0 at 0.05" in text
+    assert "for each df. There" not in str(svm("y ~ x", data).drop1())

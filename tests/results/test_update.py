@@ -28,6 +28,7 @@ CHANGES = {
     "C": ({"C": 5.0}, {"C": 5.0}),
     "gamma": ({"gamma": "scale"}, {"gamma": "scale"}),
     "kernel": ({"kernel": "linear"}, {"kernel": "linear", "gamma": None}),
+    "the same kernel": ({"kernel": "rbf", "C": 3.0}, {"C": 3.0}),
     "loss and calibration": ({"loss": "p0", "calibration": "insample"}, {"loss": "p0", "calibration": "insample"}),
     "no weights": ({"weights": None}, {"weights": None}),
     "subset": ({"subset": "x > -1"}, {"subset": "x > -1"}),

@@ -252,6 +252,8 @@ SOLUTION = ("solutions", 0, "fields")
         (("kernel", "fields", "gamma"), -1.0, "gamma"),
         (("kernel", "fields", "gamma"), 0.9, "the solution for 'a' and 'b' is none of the stored data"),
         (("kernel",), "rbf", "kernel"),
+        ((*SOLUTION, "status"), 1, "a solution is none, or has no status"),
+        ((*SOLUTION, "status"), [], "a solution is none, or has no status"),
         (("call", "kernel"), "sigmoid", "kernel"),
         (("call", "loss"), "logistic", "loss"),
         (("call", "loss"), "p0", "none of the stored data"),
@@ -358,3 +360,14 @@ def test_a_fit_that_was_not_certified_says_so_again(path, tmp_path):
     fit.save(tmp_path / "fit")
     with pytest.warns(CertificateWarning):
         assert not load(tmp_path / "fit").converged
+
+
+@pytest.mark.parametrize("names", [["s(z)", "s(x)"], ["s(x)"], []])
+def test_terms_under_other_names(names, tmp_path, refuse):
+    """Functions of a fit must not be shown under the names of others."""
+    path = tmp_path / "folder" / "terms.svmstat"
+    svm("y ~ s(x) + s(z)", DATA).save(path)
+    opened = Opened(path)
+    path.unlink()
+    opened.put({"tuple": names}, "kernel", "fields", "names").write(refuse.path)
+    refuse()

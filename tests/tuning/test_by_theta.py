@@ -168,3 +168,16 @@ def test_coordinates_on_mackerel():
     terms = " + ".join(f"s({name})" for name in ("lon", "lat", "b_depth", "c_dist", "temp_20m", "lon, lat"))
     options = {"C": 1.0, "gamma": 1.0, "calibration": "insample", "theta": "coordinate", "n_jobs": 2}
     assert tune(f"egg_count > 0 ~ {terms}", datasets.load("mackerel"), **options).best_row["score"] < 491.0
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_score_of_a_search_has_no_correction_but_a_nested_one(theta, K):
+    """Points that the score led to are no grid that was there before: what corrects that would be too low."""
+    data = noisy(K)
+    result = found(data, theta, nested=2)
+    assert result.corrected_score is None and np.isnan(result.best.optimism)
+    text = " ".join(str(result).split())
+    assert f"Nested score: {result.nested_score:.5g}" in text and "corrected:" not in text
+    assert "is too low for that" in text and "see the optimism" in text
+    assert "by how much is not known here" in " ".join(str(result.best.summary()).split())
+    assert "nested=True tunes anew" in " ".join(str(found(data, theta)).split())
