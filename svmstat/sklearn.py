@@ -14,7 +14,7 @@ from pandas.api import types
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import as_pandas
-from svmstat.errors import DataError, UnavailableError
+from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import right_side, with_response
 from svmstat.kernels import Kernel, Precomputed
 from svmstat.machine import by_class, vote
@@ -172,7 +172,14 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         data, labels = self._read(X, y)
         check_classification_targets(labels)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        if not isinstance(X, pd.DataFrame) and isinstance(groups, pd.Series):
+            groups = groups.to_numpy()  # by position, as sample_weight: these rows have no index
         levels, codes = np.unique(labels, return_inverse=True)
+        if len(levels) > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
+            raise ArgumentError(
+                f"Only binary classification is supported. With nu or costs the response has two levels; y has "
+                f"{len(levels)}."
+            )
         called = y.name if isinstance(y, pd.Series) and isinstance(y.name, str) else "y"
         formula, name = with_response("." if self.formula is None else self.formula, called, data.columns)
         data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=pd.Index(levels))})

@@ -359,3 +359,17 @@ def test_frames_of_other_libraries_may_have_text(formula):
     found = SVMClassifier(formula=formula).fit(other, y)
     assert found.feature_names_in_.tolist() == ["x", "g"]
     np.testing.assert_array_equal(found.decision_function(other), expected.decision_function(data))
+
+
+def test_groups_of_rows_without_an_index_are_taken_by_position():
+    """As weights and labels are, which come out of a pipeline beside an array."""
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.normal(size=(60, 2)), rng.integers(2, size=60), pd.Series(np.arange(60) // 3, np.arange(60) + 9)
+    found = SVMClassifier().fit(X, y, groups=groups)
+    assert found.result_.loo().score == SVMClassifier().fit(X, y, groups=groups.to_numpy()).result_.loo().score
+
+
+def test_more_than_two_levels_are_no_case_for_nu():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    with pytest.raises(ArgumentError, match="Only binary classification is supported"):
+        SVMClassifier(nu=0.2).fit(X, y)

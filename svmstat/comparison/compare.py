@@ -175,6 +175,8 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
 
 def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     """The models by name; of models without one the kind is the name, numbered if there are several."""
+    if len(given) == 1 and isinstance(given[0], list | dict) and not named:
+        raise ArgumentError("the models are given one by one, as in compare(fit, logit): of a list, compare(*models).")
     if len(given) + len(named) < 2:
         raise ArgumentError("one model is given: there must be two to compare, as in compare(fit, logit).")
     found, names = {}, [_default_name(model) for model in given]

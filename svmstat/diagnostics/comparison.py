@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.special import bdtr
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import copies_note, hang_on_the_intercept
 from svmstat.objective.predictive import Estimate, score_difference
@@ -64,8 +65,17 @@ class Comparison(Printed):
     thresholds: tuple[tuple[float, ...], ...] = ()
 
     def __getitem__(self, name: str) -> Evidence:
-        """The evidence of a model by its name."""
-        return dict(zip(self.names, self.evidence, strict=True))[name]
+        """The evidence of a model by its name.
+
+        Raises
+        ------
+        ArgumentError
+            If there is none.
+        """
+        known = dict(zip(self.names, self.evidence, strict=True))
+        if name not in known:
+            raise refuse("name", name, f"one of {', '.join(map(repr, self.names))}")
+        return known[name]
 
     @property
     def how(self) -> str:

@@ -182,7 +182,7 @@ def hang_on_the_intercept(held_out: Evidence) -> bool:
     below 0 of a good ranking.
     """
     found, se = held_out.rsquared, held_out.rsquared_se
-    if not held_out.levels_move or found > 2.0 * se:
+    if found > 2.0 * se or not held_out.levels_move:
         return False
     auc = np.asarray(held_out.auc, float)
     ranks = bool(np.min(auc - 2.0 * np.asarray(held_out.auc_se, float)) > 0.5)

@@ -145,11 +145,19 @@ def _names(source: Source, what: str = "formula") -> Any:
             raise source.error(f"The {what} cannot be used: {NO_POWER}.")
         return read_names(source.code)
     except SyntaxError as error:
-        dot = " ('.' must stand by itself, outside any function)" if "." in source.code else ""
-        unread = f"The {what} cannot be read: {source.code!r} is not an expression{dot}."
+        unread = f"The {what} cannot be read: {source.code!r} is not an expression{_instead_of(source.code)}."
         raise source.error(unread) from error
     except (RecursionError, MemoryError) as error:
         raise source.nested() from error
+
+
+def _instead_of(code: str) -> str:
+    """What to write for code that Python cannot read."""
+    if code.startswith("as.factor("):
+        return ": as.factor() of R is C() here"
+    if all(word.isidentifier() for word in code.split()):
+        return f": a column of that name is written Q({code!r})"
+    return " ('.' must stand by itself, outside any function)" if "." in code else ""
 
 
 def whole(text: str) -> Source:
@@ -174,4 +182,6 @@ def syntax_error(error: PatsyError, text: str) -> FormulaError:
     place = error.origin
     shown = marked(place.code, place.start, place.end) if place is not None else f"    {text}"
     message = NO_POWER if "'^" in error.message else error.message
+    if "`" in text:
+        message = "the names that R puts between backticks are written Q('...') here"
     return FormulaError(f"{ended(f'The formula cannot be read: {message}')}\n{shown}")

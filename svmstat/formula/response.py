@@ -127,6 +127,11 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
         levels = _numbers(name, value, dtype, counted)
     else:
         levels = tuple(value.levels[code] for code in np.unique(value.data[counted]))
+        if len(levels) == counted.sum() > MOST_NUMBERS:
+            raise DataError(
+                f"The response {name!r} has another level in each of the {len(levels)} rows that count, "
+                f"{_shown(list(levels))}: it names rows, and there is nothing that tells its levels apart."
+            )
     if len(levels) == 1:
         raise DataError(
             f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "

@@ -11,6 +11,8 @@ from svmstat.errors import ArgumentError, DataError
 # A column whose range is this small beside its largest value is constant up to the rounding of the
 # operations that made it; standardising it would blow that rounding up.
 CONSTANT = 1e-12
+_ROUNDING = 1e-9
+"""Of the sum of weights that were divided by theirs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,10 +92,11 @@ def learn_scaling(
     free = ~is_indicator
     if standardise and free.any():
         total = weights.sum()
-        if total <= 1:
+        if total <= 1 + _ROUNDING:
             raise ArgumentError(
                 f"weights add up to {total:.6g}: they count as repeats of rows, so a standard deviation "
-                "needs a sum above 1. Multiply them, or use scale=False."
+                "needs a sum above 1. Weights that say how much a row stands for: weight_type='probability'. Otherwise "
+                "multiply them, or use scale=False."
             )
         with np.errstate(over="ignore", invalid="ignore"):
             moments = [_mean_and_sd(column, weights, total) for column in columns[:, free].T]

@@ -1,6 +1,6 @@
 """From decision values to probabilities: the map, made of held-out values when a probability is first asked for."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -106,9 +106,13 @@ class Calibrated(Settings):
     def calibration(self) -> Any:
         """The map from decision values to probabilities, its ``kind``, Platt's ``slope`` A and ``intercept`` B.
 
-        With more than two levels arrays (P,) of the maps of all pairs, and their ``coupling``.
+        With more than two levels arrays (P,) of the maps of all pairs, and their ``coupling``. Where no row of a class
+        could be held out for it, it is "insample" whatever was asked for.
         """
-        return self.shape.calibration(self.maps)
+        maps = self.maps
+        if isinstance(maps, Maps) and self.fitted_maps().own.all():
+            maps = replace(maps, kind="insample")
+        return self.shape.calibration(maps)
 
     @property
     def insample(self) -> Any:

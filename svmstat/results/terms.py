@@ -1,5 +1,6 @@
 """Terms dropped from a fit and added to it: what they are worth, and whether the response depends on them."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,6 +29,9 @@ from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
 from svmstat.results.resampled import Resampled
 from svmstat.results.updated import data_since
+
+_OF_R = re.compile(r"^\s*\.?\s*~\s*\.\s*\+\s*")
+"""What stands before a term in add1() of R, ``~ . + w``."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -323,7 +327,7 @@ def _names(argument: str, given: str | Sequence[str]) -> tuple[str, ...]:
         raise ArgumentTypeError(f"{argument}={given!r} is not allowed: it must be the text of a term, or several.")
     if len(set(names)) < len(names):
         raise refuse(argument, given, "different terms")
-    return names
+    return tuple(_OF_R.sub("", each) for each in names)
 
 
 def _known(argument: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -272,6 +272,8 @@ class TwoLevels(Solved):
         bounds = self.machine.upper
         for cost in (costs.max(), costs.min()):
             check_range({"C": cost, "weights": bounds[bounds > 0] / self.C})
+        if data is not None and truth is None:
+            raise ArgumentError("data are for truth, a column of them: without it they are not read.")
         with_loo = flag("loo", loo)
         n_jobs = workers("n_jobs", n_jobs)
         known = None

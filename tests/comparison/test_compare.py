@@ -224,3 +224,11 @@ def test_a_rule_is_the_same_whatever_the_order_of_the_levels():
         other=svm("y ~ x", turned, class_weight={"a": 1.0, "b": 5.0, "c": 2.0}),
     )
     assert [each != found.thresholds[0] for each in found.thresholds] == [False, False, True]
+
+
+def test_models_in_a_list_and_unknown_names(data):
+    fit = svm("y ~ x", data)
+    with pytest.raises(ArgumentError, match=r"the models are given one by one, .* of a list, compare\(\*models\)"):
+        compare([fit, fit])
+    with pytest.raises(ArgumentError, match="name='tree' is not allowed: it must be one of 'svm rbf', 'again'"):
+        compare(fit, again=fit)["tree"]

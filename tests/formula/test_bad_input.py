@@ -219,6 +219,23 @@ def test_a_power_as_r_writes_it_is_told_inside_functions_too(values):
     assert build_design("y ~ I((age > 1) ^ (age > 2))", data).X.shape == (3, 2)
 
 
+def test_a_response_that_names_rows_is_refused():
+    data = pd.DataFrame({"name": [f"patient {k}" for k in range(40)], "x": np.arange(40.0)})
+    with pytest.raises(DataError, match=r"The response 'name' has another level in each of the 40 rows .*'patient 0'"):
+        build_design("name ~ x", data)
+    assert build_design("name ~ x", data.assign(name=data["name"].str[:9])).X.shape == (40, 1)
+
+
+def test_backticks_of_r_are_told():
+    data = pd.DataFrame({"body mass": [1.0, 2.0, 3.0], "y": [0, 1, 0]})
+    with pytest.raises(FormulaError, match=r"the names that R puts between backticks are written Q\('\.\.\.'\) here"):
+        build_design("y ~ `body mass`", data)
+    with pytest.raises(FormulaError, match=r"a column of that name is written Q\('body mass'\)"):
+        build_design("y ~ body mass", data)
+    with pytest.raises(FormulaError, match=r"as\.factor\(\) of R is C\(\) here"):
+        build_design("y ~ as.factor(y)", data)
+
+
 def test_a_name_with_dots_is_told():
     data = pd.DataFrame({"malic.acid": [1.0, 2.0, 3.0], "malic.acid.b": [3.0, 1.0, 2.0], "y": [0, 1, 0]})
     with pytest.raises(FormulaError, match="no column 'malic'; did you mean"):

@@ -16,7 +16,7 @@ from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
 from svmstat.resampling.leave_one_out import held_out_values, leave_one_out
 from svmstat.resampling.predicted import How, held_out_score, predicted
 from svmstat.resampling.relabelled import arrangements, first_of_points, permuted_labels, points_of, refits
-from svmstat.resampling.structure import look_at_residuals, residuals, statistics
+from svmstat.resampling.structure import look_at_residuals, nearness, residuals, statistics
 from svmstat.resampling.unseen import unseen
 
 TOL = 1e-6  # by two certified fits of one sample
@@ -121,6 +121,19 @@ def test_the_statistic_is_its_definition(clouds, fit, given, K):
     expected = by_definition(X, codes, weights, p, machine.classes[0, 0] if K == 2 else None)
     assert statistics(machine, [own, None])[0] == pytest.approx(expected, rel=1e-9)
     assert np.isnan(statistics(machine, [None, own])[0])
+
+
+def test_a_row_with_a_probability_weight_is_no_neighbour_of_itself(clouds, fit, K):
+    X, codes = clouds(40, K, seed=5)
+    w = np.random.default_rng(0).uniform(0.2, 3.0, 40)
+    machine, maps = fit(RBF(0.5), X, codes, w)
+    machine = replace(machine, units=units_of(None, w, False, machine.groups.of_row))
+    p, levels = maps.probabilities(machine.decision_values), machine.classes[0, :1] if K == 2 else np.arange(K)
+    R = nearness(machine)(np.arange(40))[np.ix_(points_of(machine), points_of(machine))]
+    np.fill_diagonal(R, 0.0)
+    found = statistics(machine, [residuals(machine, p, 0.0, points_of(machine), 40)])[0]
+    r, variance = w[:, None] * ((codes[:, None] == levels) - p[:, levels]), w @ (p * (1.0 - p))[:, levels]
+    assert found == pytest.approx((np.einsum("kl,km,lm->m", R, r, r) / variance).sum(), rel=1e-9)
 
 
 def test_half_of_the_pairs_at_one_point(clouds, fit):

@@ -376,3 +376,9 @@ def test_rows_that_are_no_independent_copies_have_no_gacv(options):
     assert "gacv" not in path.table
     with pytest.raises(ArgumentError, match="criterion='gacv' is not allowed"):
         path.best()
+
+
+def test_data_without_truth_are_refused():
+    data = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20) % 2})
+    with pytest.raises(ArgumentError, match="data are for truth, a column of them"):
+        svm("y ~ x", data).path([1.0], data=data)

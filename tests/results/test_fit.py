@@ -497,3 +497,11 @@ def test_what_helps_a_fit_that_is_not_certified(options, remedy, monkeypatch):
     monkeypatch.setattr(SVMResults, "status", Status.UNCERTIFIED)
     monkeypatch.setattr(SVMResults, "converged", False)
     assert remedy in fit.advice and remedy in " ".join(str(fit.summary()).split())
+
+
+def test_the_kind_of_a_map_is_what_it_was_fitted_to():
+    """All events are of one group: no held-out value of one is there for a map."""
+    data = pd.DataFrame({"x": np.random.default_rng(0).normal(size=40), "g": np.arange(40) // 4})
+    fit = svm("g == 2 ~ x", data, groups="g")
+    assert fit.calibration.kind == "insample" and fit.calibration == fit.insample
+    assert svm("x > 0 ~ g", data).calibration.kind == "loo"

@@ -301,3 +301,8 @@ def test_factors_of_many_levels_are_warned_of():
     text = " ".join(str(svm("y ~ x + many", data).drop1()).split())
     assert "WARNING: many: fewer than 50 rows or groups for each df. There the test rejected a true H0 at 0.05" in text
     assert "for each df. There" not in str(svm("y ~ x", data).drop1())
+
+
+def test_scope_as_r_has_it(data):
+    fit = fitted(data, "y ~ x")
+    pd.testing.assert_frame_equal(fit.add1("~ . + z").table, fit.add1("z").table)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -169,12 +169,14 @@ def _held(rows: AlteredRows, shown: set[Any], at: Mapping[Hashable, object]) -> 
     if not isinstance(at, Mapping):
         raise refuse("at", at, "a mapping of predictors to values, such as {'x': 0.5}")
     others = [name for name in rows.frame.design.predictors if name not in shown]
-    for name in at:
+    for name, value in at.items():
         if name not in others:
             listed = ", ".join(map(repr, others)) or "there is none"
             raise ArgumentError(
                 f"at={dict(at)!r} is not allowed: {name!r} is not among the predictors held ({listed})."
             )
+        if types.is_scalar(value) and pd.isna(cast("Any", value)):
+            raise ArgumentError(f"at={dict(at)!r} is not allowed: {name!r} must be held at a value.")
     return {name: at[name] if name in at else _typical(rows.data[name], rows.weights) for name in others}
 
 

@@ -218,3 +218,9 @@ def test_only_lines_that_are_drawn_are_in_the_legend():
     sure = svm("two ~ x + z", MIXED, C=1e-3, weights=np.where(MIXED["two"] == "yes", 9.0, 1.0))
     assert sure.decision_values.min() > 0
     assert "f = 0" not in legend(surface_plot(sure)) and "f = 0" in legend(surface_plot(FIT, grid=20))
+
+
+@pytest.mark.parametrize("value", [None, np.nan, pd.NaT])
+def test_what_is_held_has_a_value(value):
+    with pytest.raises(ArgumentError, match="'z' must be held at a value"):
+        svm("y ~ x + w + z", MIXED.assign(y=np.arange(len(MIXED)) % 2)).plot_surface(x="x", y="w", at={"z": value})
