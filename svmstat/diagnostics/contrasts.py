@@ -94,7 +94,7 @@ class Contrasts(Printed):
         """The table, how it was made, and what its intervals are not."""
         return Summary(
             f"Average comparisons of {self.outcome.name}", (self._block(), *self.tables()), self.notes(),
-            () if self.band is None else self.band.warnings,
+            () if self.band is None else self.band.told_of(self.estimate),
         )  # fmt: skip
 
     def _block(self) -> Block:

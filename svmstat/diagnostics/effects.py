@@ -194,7 +194,7 @@ class Effect(Printed):
 
     def summary(self) -> Summary:
         """The effect at some of its values, how it was made, and what its band is not."""
-        warnings = () if self.band is None else self.band.warnings
+        warnings = () if self.band is None else self.band.told_of(self._shown)
         parts: tuple[Part, ...] = (self._block(), *self._tables())
         if self.differences is not None and len(self.differences.labels):
             parts += self.differences.tables("Differences")
@@ -209,8 +209,12 @@ class Effect(Printed):
         ]
         if not self.near.all():
             left.append(Entry("Values without data near", int((~self.near).sum()), "count"))
-        shown = np.where(self.near[..., None], self.estimate, np.nan)
-        return Block(left=tuple(left), right=() if self.band is None else self.band.beside(shown))
+        return Block(left=tuple(left), right=() if self.band is None else self.band.beside(self._shown))
+
+    @property
+    def _shown(self) -> Floats:
+        """The estimates, NaN where no data are near."""
+        return np.where(self.near[..., None], self.estimate, np.nan)
 
     def _tables(self) -> Iterator[Table]:
         frame, key = self.summary_frame(), self.outcome.key_name
@@ -318,7 +322,7 @@ class Effects(Printed):
             NO_BAND if first.band is None else f"Intervals are in the printouts of single effects. There {NOTE}",
         )
         block = Block(wide=(Entry("Rows averaged over", len(first.weights), "count"),))
-        warnings = () if first.band is None else first.band.warnings
+        warnings = () if first.band is None else first.band.warnings  # those of each effect are in its own printout
         return Summary(f"Effects on {first.outcome.name}", (block, table), notes, warnings)
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
-from svmstat.diagnostics.band import WHAT, Band
+from svmstat.diagnostics.band import WHAT, Band, told_outside
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
@@ -26,8 +26,6 @@ _NOTES = (
     "the true probability in 0.49 to 0.99: least where a level is rare or the truth rougher than the fit.",
 )
 _MOST_SHOWN = 10
-_MANY_OUTSIDE = 2.0
-"""Times 1 − level: the share of estimates outside their intervals from which these are not where the estimate lies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,14 +132,7 @@ class PredictionResult(Printed):
                 f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
                 "was left out; too few are left for an interval.",
             )
-        if self.outside.any() and self.outside.mean() > _MANY_OUTSIDE * (1.0 - self.level):
-            return (
-                f"the estimate lies outside its interval in {int(self.outside.sum())} of {len(self.outside)} rows: "
-                "replicates have fewer different rows, and maps of fewer still, so that their probabilities are less "
-                "extreme, most so where levels are well separated. There the interval covers neither the estimate "
-                "nor its mean; se says how much it varies.",
-            )
-        return ()
+        return tuple(f"{each}; se says how much it varies." for each in told_outside(self.outside, self.level, "rows"))
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -16,7 +16,7 @@ from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
-from svmstat.solver.roads.compact import are_distant, solve_compactly
+from svmstat.solver.roads.compact import LARGEST, are_distant, solve_compactly
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
 from svmstat.solver.roads.single import arrived, basis_of, solve_single
@@ -114,7 +114,7 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         road[distant], road[~distant] = Road.COMPACT, Road.TABLEAU
         if not distant.all():
             follow(problem, origin, anchor.tableau, uppers, ~distant, paths, road)
-        if distant.any():
+        if distant.any() and n <= LARGEST:  # of more rows a descent of its own is shorter than the path
             solve_compactly(problem, origin, uppers, both & distant, paths, steps, road)
         settle_all(problem.gram.complete(), Wanted(problem.signs, uppers), paths)
     elif arrived(origin):

@@ -127,6 +127,23 @@ def test_intervals_that_leave_their_own_estimate_out_are_told():
     assert "WARNING" not in str(near)
 
 
+def test_effects_outside_their_own_bands_are_told():
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 2
+    apart = svm("y ~ x", pd.DataFrame({"x": rng.normal(size=60) + 9.0 * y, "y": y}))
+    made = apart.bootstrap(59, rng=1)
+    told = 0
+    for found in (apart.comparisons(B=made), apart.effects("x", B=made)):
+        band, shown = found.band, " ".join(str(found).split())
+        outside = (found.estimate < band.lower) | (found.estimate > band.upper)
+        many = outside.mean() > 0.1
+        assert (
+            f"the estimate lies outside its interval in {outside.sum()} of {outside.size} estimates" in shown
+        ) == many
+        told += many
+    assert told > 0
+
+
 def test_a_figure_without_a_band_says_so(fit, K):
     found = replace(fit.get_prediction(B=39, rng=1), n_failed=1)
     nothing = np.full_like(found.probability, np.nan)

@@ -28,7 +28,7 @@ TOO_LONG = 7
 FEW = 20
 """Bounds that may change before a path from the start is given up for a new descent; above 400 rows 5 %."""
 
-_LARGEST_COMPACT = 4000
+LARGEST = 4000
 """Rows of the largest problem whose open rows are gathered for each bound vector (128 MB)."""
 
 _SETTING_OFF, _EVENTS, _EVENT = 200, 0.3, 5
@@ -215,8 +215,6 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
 
 def are_distant(uppers: Floats, upper: Floats) -> NDArray[np.bool_]:
     """Where so many bounds (B, n) differ from the start's that the path from there would be long."""
-    if len(upper) > _LARGEST_COMPACT:
-        return np.zeros(len(uppers), bool)
     return np.asarray(np.count_nonzero(uppers != upper, axis=1) > max(FEW, 0.05 * len(upper)))
 
 
