@@ -23,6 +23,7 @@ from svmstat.reporting.plots.style import (
     label_of,
     panels,
     pyplot,
+    told_apart,
 )
 
 WITHIN = 2.0
@@ -167,7 +168,8 @@ def values_plot(
     for at, style in ((0.0, "-"), (-1.0, ":"), (1.0, ":")):
         ax.axvline(at, color=GREY, linewidth=0.9, linestyle=style, zorder=1)
     ax.set_ylim(0.0, len(pairs) * (1.3 if two else 1.0))
-    names = [f"{label_of(levels[i], _SHORT)} : {label_of(levels[j], _SHORT)}" for i, j in reversed(pairs)]
+    called = told_apart(levels, _SHORT)
+    names = [f"{called[i]} : {called[j]}" for i, j in reversed(pairs)]
     ax.set_yticks([] if two else np.arange(len(pairs)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("f (held out)")

@@ -66,6 +66,8 @@ _FLAT = 1e-9
 
 _BELOW = 32.0
 """Points from the axis down to the legend, past a label of one line."""
+_APART = 8.0
+"""Points between the labels of the axis and the legend, where they go further down."""
 
 _FEW, _INCHES = 3, 0.2
 """Lines of a legend that a figure has room for, and the height of each further one."""
@@ -126,6 +128,8 @@ def told_apart(levels: Sequence[object], longest: int = _LONGEST) -> list[str]:
     ['… 1 …', '… 2 …']
     >>> told_apart(["a", "b"])
     ['a', 'b']
+    >>> told_apart(["no school", "university, bachelor degree", "university, master degree"], 16)
+    ['no school', '… bachelor …', '… master …']
     """
     names = list(map(str, levels))
     if len(names) > 1 and max(map(len, names)) > longest:
@@ -136,7 +140,20 @@ def told_apart(levels: Sequence[object], longest: int = _LONGEST) -> list[str]:
         last = _alike([each[::-1][: most - first] for each in words])
         kept = [f"{'… ' * bool(first)}{' '.join(each[first : len(each) - last])}{' …' * bool(last)}" for each in words]
         names = [f"{start * (len(start) + max(map(len, kept)) <= longest)}{name}" for name in kept]
-    return [label_of(name, longest) for name in names]
+    return _unlike(list(map(str, levels)), [label_of(name, longest) for name in names], longest)
+
+
+def _unlike(names: Sequence[str], short: list[str], longest: int) -> list[str]:
+    """Short names, those of different names that are alike by the words in which these differ, or numbered."""
+    for name in dict.fromkeys(short):
+        alike = [k for k, each in enumerate(short) if each == name]
+        if len({names[k] for k in alike}) > 1:
+            some = [names[k] for k in alike]
+            numbered = [f"{label_of(each, longest - 4)} ({k})" for k, each in enumerate(some, 1)]
+            apart = told_apart(some, longest) if len(some) < len(names) else numbered
+            for k, each in zip(alike, apart, strict=True):
+                short[k] = each
+    return short
 
 
 def _head(names: Sequence[str]) -> str:
@@ -206,10 +223,10 @@ def with_room_below(size: tuple[float, float], labels: Sequence[str]) -> tuple[f
     return size[0], round(size[1] + _INCHES * max(0, lines - _FEW), 1)
 
 
-def legend_below(ax: Axes, title: str = "") -> None:
-    """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit."""
+def legend_below(ax: Axes, title: str = "", columns: int | None = None) -> None:
+    """A legend of all that has a label, below that of the horizontal axis, in as many columns as fit in the figure."""
     _, labels = ax.get_legend_handles_labels()
-    points = _BELOW + _LINE * ax.get_xlabel().count("\n")
+    points = max(_BELOW + _LINE * ax.get_xlabel().count("\n"), _depth(ax) + _APART)
     below = pyplot().matplotlib.transforms.ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
     ax.legend(
         title=title or None,
@@ -219,10 +236,16 @@ def legend_below(ax: Axes, title: str = "") -> None:
         bbox_to_anchor=(0.0, 0.0),
         bbox_transform=ax.transAxes + below,
         borderaxespad=0.0,
-        ncols=columns_of(ax.figure, labels, 3),
+        ncols=columns_of(ax.figure, labels, 3) if columns is None else columns,
         columnspacing=1.2,
         handletextpad=0.5,
     )
+
+
+def _depth(ax: Axes) -> float:
+    """How far the labels of the horizontal axis go below it, in points: those that are turned may be long."""
+    box = ax.xaxis.get_tightbbox()
+    return 0.0 if box is None else float(72.0 * (ax.bbox.y0 - box.y0) / ax.figure.dpi)
 
 
 def pyplot() -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api import types
 
 from svmstat._tools.arrays import Codes, Floats
@@ -37,6 +38,8 @@ _LETTERS = 12
 """Of an inch of a title."""
 _MOST_HELD = 9
 """Predictors whose values stand in a title."""
+_MANY, _PARTS = 1000, 25
+"""Of more rows than this the classes are drawn in turn, a part of each at a time."""
 
 
 class _Fit(Protocol):
@@ -297,11 +300,18 @@ def _points(ax: Axes, fit: _Fit, plane: Plane) -> None:
     event = _counted(fit, fit.frame.y)[plane.which] > 0
     support = _counted(fit, fit.alpha)[plane.which] > 0
     other_level = next(level for level in fit.classes if level != fit.event)
-    for is_event, level, colour in ((False, other_level, "white"), (True, fit.event, INK)):
-        for is_support in (False, True):
-            which = (event == is_event) & (support == is_support)
-            label = f"{label_of(level)}{', support vector' if is_support else ''}"
-            _scatter(ax, plane, which, is_support, colour, linewidths=0.6, label=label)
+    for part, some in enumerate(_parts(len(event))):
+        for is_event, level, colour in ((False, other_level, "white"), (True, fit.event, INK)):
+            for is_support in (False, True):
+                which = some & (event == is_event) & (support == is_support)
+                label = None if part else f"{label_of(level)}{', support vector' if is_support else ''}"
+                _scatter(ax, plane, which, is_support, colour, linewidths=0.6, label=label)
+
+
+def _parts(n: int) -> list[NDArray[np.bool_]]:
+    """Which of n rows are drawn one after the other: of many, no class is to cover the others."""
+    parts = 1 if n <= _MANY else _PARTS
+    return [np.arange(n) % parts == k for k in range(parts)]
 
 
 def _regions(ax: Axes, plane: Plane, codes: Codes, n_classes: int) -> None:
@@ -321,12 +331,13 @@ def _regions(ax: Axes, plane: Plane, codes: Codes, n_classes: int) -> None:
 def _class_points(ax: Axes, fit: _Fit, plane: Plane) -> None:
     support = (_counted(fit, fit.alpha)[plane.which] > 0).any(axis=1)
     codes = _counted(fit, fit.frame.codes)[plane.which]
-    for k, level in enumerate(fit.classes):
-        look = class_look(k)
-        for is_support in (False, True):
-            which = (codes == k) & (support == is_support)
-            label, rim = (label_of(level), 0.6) if is_support else (None, 0.0)
-            _scatter(ax, plane, which, is_support, look.colour, marker=look.marker, linewidths=rim, label=label)
+    for part, some in enumerate(_parts(len(codes))):
+        for k, level in enumerate(fit.classes):
+            look = class_look(k)
+            for is_support in (False, True):
+                which = some & (codes == k) & (support == is_support)
+                label, rim = (None if part else label_of(level), 0.6) if is_support else (None, 0.0)
+                _scatter(ax, plane, which, is_support, look.colour, marker=look.marker, linewidths=rim, label=label)
     ax.plot([], [], "o", color=INK, markersize=3, label="small, no rim: no support vector")
 
 

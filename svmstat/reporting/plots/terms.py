@@ -17,12 +17,16 @@ from svmstat.reporting.plots.style import (
     class_look,
     drawing_panels,
     label_of,
+    legend_below,
     percent,
     pyplot,
+    told_apart,
 )
 
 _WIDE, _TALL = 3.4, 2.7
 """Inches of a panel."""
+_FEW_LINES, _LINE = 3, 0.2
+"""Lines whose names stand among them; inches of each name below a panel that has more."""
 
 
 class _Effect(Protocol):
@@ -76,7 +80,8 @@ def terms_plot(
     panels = [(each, pair) for each in effects for pair in (range(len(pairs)) if each.kind == "map" else [None])]
     side = min(columns, len(panels))
     rows = math.ceil(len(panels) / side)
-    size = (_WIDE * side, _TALL * rows + 0.6)
+    below = _LINE * max((len(each.lines) for each in effects if _is_crowded(each)), default=0)
+    size = (_WIDE * side, _TALL * rows + 0.6 + below)
     lines = [each for each in effects if each.kind != "map"]
     with drawing_panels(len(panels), rows, side, size, ax) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
@@ -128,7 +133,15 @@ def _curve(ax: Axes, effect: _Effect) -> None:
     ax.locator_params(axis="x", nbins=5)
     ax.set_title(label_of(effect.name))
     if len(effect.lines) > 1 and len(effect.estimate) == 1:
-        ax.legend(fontsize=SMALL - 1.0)
+        if _is_crowded(effect):
+            legend_below(ax, columns=1)
+        else:
+            ax.legend(fontsize=SMALL - 1.0)
+
+
+def _is_crowded(effect: _Effect) -> bool:
+    """Whether it has so many lines that their names have no room among them."""
+    return effect.kind == "curve" and len(effect.lines) > _FEW_LINES and len(effect.estimate) == 1
 
 
 def _points(ax: Axes, effect: _Effect) -> None:
@@ -138,7 +151,7 @@ def _points(ax: Axes, effect: _Effect) -> None:
         x = places + (0.5 * (p + 0.5) / P - 0.25 if P > 1 else 0.0)
         ax.vlines(x, effect.lower[p, :, 0], effect.upper[p, :, 0], color=colour, linewidth=1.2)
         ax.plot(x, effect.estimate[p, :, 0], marker, color=colour, markersize=5)
-    names = [label_of(name) for name in effect.lines]
+    names = told_apart(effect.lines)
     crowded = sum(map(len, names)) > 24
     ax.set_xticks(places, names, rotation=35 if crowded else 0, ha="right" if crowded else "center")
     ax.set_xlim(-0.6, len(places) - 0.4)

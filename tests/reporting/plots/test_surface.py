@@ -224,3 +224,28 @@ def test_only_lines_that_are_drawn_are_in_the_legend():
 def test_what_is_held_has_a_value(value):
     with pytest.raises(ArgumentError, match="'z' must be held at a value"):
         svm("y ~ x + w + z", MIXED.assign(y=np.arange(len(MIXED)) % 2)).plot_surface(x="x", y="w", at={"z": value})
+
+
+def test_the_legend_is_below_long_names_of_levels():
+    rng = np.random.default_rng(0)
+    names = ["less than primary school", "primary school", "secondary school, lower", "university, master degree"]
+    data = pd.DataFrame({"age": rng.normal(size=80), "school": rng.choice(names, 80), "y": np.arange(80) % 2})
+    ax = svm("y ~ age + school", data).plot_surface(x="school", y="age")
+    ax.figure.canvas.draw()
+    legend = ax.get_legend().get_window_extent()
+    assert not any(label.get_window_extent().overlaps(legend) for label in ax.get_xticklabels())
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_of_many_rows_no_class_is_drawn_over_all_others(K):
+    """The last thousandth of what is drawn is of every class; all rows are there, and each name once."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(1500, 2)), columns=["x", "z"]).assign(y=np.sort(np.arange(1500) % K))
+    ax = svm("y ~ x + z", data.sample(frac=1.0, random_state=0)).plot_surface(grid=20)
+    drawn = [each for each in ax.collections if isinstance(each, PathCollection)]
+    assert sum(len(each.get_offsets()) for each in drawn) == 1500
+    assert max(len(each.get_offsets()) for each in drawn) < 1500 / K / 10
+    labels = ax.get_legend_handles_labels()[1]
+    assert len(labels) == len(set(labels))
+    plt.close(ax.figure)
