@@ -10,7 +10,7 @@ from svmstat._tools.frames import KINDS, PANDAS, alike, can_answer
 from svmstat.calibration import fit_calibration
 from svmstat.errors import ArgumentTypeError, ModelFileError
 from svmstat.formula import Untrusted
-from svmstat.kernels import Additive, Kernel
+from svmstat.kernels import Additive, Kernel, additive_kernel
 from svmstat.machine import Machine, machine_with, pose
 from svmstat.model import Call, Posing
 from svmstat.prepared import results_of, tell_of_certificate
@@ -129,9 +129,11 @@ def _machine(reading: Reading, posing: Posing, kernel: Kernel, solutions: list[A
     prepared, frame = posing.prepared, posing.prepared.frame
     if kernel.of_rows is not posing.kernel.of_rows or kernel.unresolved:
         reading.refuse("its kernel is not that of the call, or has not learnt from the data")
-    terms = [each.names if isinstance(each, Additive) else None for each in (kernel, posing.kernel)]
-    if terms[0] != terms[1]:
-        reading.refuse(f"its kernel is of the terms {terms[0]}, and the formula has {terms[1]}")
+    terms = additive_kernel(frame.design.terms, posing.kernel).names if frame.design.additive else ()
+    if (kernel.names if isinstance(kernel, Additive) else ()) != terms:
+        reading.refuse(
+            f"its kernel is not of the terms of the formula: {', '.join(terms) or 'these have one together'}"
+        )
     kernel = kernel.resolve(prepared.X, frame.weights, frame.design.named_slices)
     posed = pose(kernel, prepared.X, frame.codes, frame.weights, prepared.contrasts(posing.nu), C=posing.C)
     if len(solutions) != len(posed.pairs):

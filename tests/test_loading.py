@@ -209,3 +209,12 @@ def test_the_search_is_not_stored(tmp_path):
 def test_a_path_is_a_text(function, path):
     with pytest.raises(TypeError, match="path="):
         function(path)
+
+
+def test_terms_without_a_column_that_varies_are_no_other_terms(tmp_path):
+    data = sample(2, n=30).assign(same=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = svm("y ~ s(x) + same", data)
+    fit.save(tmp_path / "fit.svmstat")
+    assert load(tmp_path / "fit.svmstat").kernel.names == fit.kernel.names == ("s(x)",)

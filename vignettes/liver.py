@@ -54,7 +54,8 @@ print(loo)
 print(f"{loo.n_refits} pairs were refitted for {fit.n_rows} patients")
 
 # %% [markdown]
-# Most errors are aggressive chronic hepatitis taken for cirrhosis: these two are hard to tell apart by three enzymes.
+# The most frequent error is aggressive chronic hepatitis taken for cirrhosis: these two are hard to tell apart by three
+# enzymes.
 
 # %%
 _ = fit.plot_surface(x="log_ast", y="log_alt")

@@ -11,22 +11,17 @@ import pandas as pd
 
 from svmstat.errors import ModelFileError
 from svmstat.kernels import (
-    RBF,
+    KERNELS,
     Additive,
     Centred,
     CustomKernel,
     Inherited,
     Kernel,
-    Laplace,
-    Linear,
     Normed,
     Nystrom,
     On,
-    Polynomial,
-    Precomputed,
     Product,
     Scaled,
-    Spline,
     Sum,
     called,
 )
@@ -37,10 +32,13 @@ from svmstat.storage.arrays import Reading, Writing
 from svmstat.storage.columns import decode_column, encode_column
 from svmstat.storage.tables import decode_index, decode_label, encode_index, encode_label
 
-_KERNELS = (
-    RBF, Additive, Centred, Laplace, Linear, Normed, Nystrom, On, Polynomial, Precomputed, Product, Scaled, Spline, Sum,
-)  # fmt: skip
-_RECORDS: dict[str, Any] = {each.__name__: each for each in (*_KERNELS, Centre, Landmarks, Solution, Nearest, Basis)}
+_NAMED: tuple[type[Kernel], ...] = tuple(
+    each for each in KERNELS.values() if each.__module__.startswith("svmstat.kernels.")
+)
+"""Those of the package: a file holds no code, and one's own may be registered too."""
+_KERNELS: tuple[type[Kernel], ...] = (*_NAMED, Additive, Centred, Normed, Nystrom, On, Product, Scaled, Sum)
+_CLASSES: tuple[type[Any], ...] = (*_KERNELS, Centre, Landmarks, Solution, Nearest, Basis)
+_RECORDS: dict[str, Any] = {each.__name__: each for each in _CLASSES}
 _ENUMS: dict[str, type[IntEnum]] = {"Status": Status, "Road": Road}
 _DEEPEST = 40
 
