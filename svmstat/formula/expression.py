@@ -30,6 +30,8 @@ from svmstat.formula.safety import NAMES, Sealed, check
 from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
 
+_BITS = ". Comparisons that & and | join stand in brackets, as in I((x > 0) & (z > 0))"
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -142,7 +144,7 @@ class Expression:
             cause = error.__cause__ if isinstance(error, PatsyError) and error.__cause__ else error
             if isinstance(cause, SvmstatError):
                 raise cause from None
-            reason = explain(cause)
+            reason = f"{explain(cause)}{_BITS if _joins_unbracketed(self.code, cause) else ''}"
             raise self.source.error(f"The term {self.code!r} cannot be evaluated: {reason}") from cause
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -224,6 +226,11 @@ def _hint(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
     if written:
         return f", but one whose letters Python reads as these: write Q({written[0]!r})."
     return nearest(name, map(str, columns))
+
+
+def _joins_unbracketed(code: str, cause: BaseException) -> bool:
+    """Whether & or | has taken numbers beside it, before they were compared."""
+    return isinstance(cause, TypeError) and ("&" in code or "|" in code) and any(each in code for each in "<>=")
 
 
 def _dotted(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:

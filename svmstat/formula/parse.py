@@ -182,6 +182,8 @@ def syntax_error(error: PatsyError, text: str) -> FormulaError:
     place = error.origin
     shown = marked(place.code, place.start, place.end) if place is not None else f"    {text}"
     message = NO_POWER if "'^" in error.message else error.message
+    if message.startswith("expected an operator") and message.partition("not '")[2][:1] in ("&", "|"):
+        message += "; comparisons that are joined stand inside I(...), as in I((x > 0) & (z > 0))"
     if "`" in text:
         message = "the names that R puts between backticks are written Q('...') here"
     return FormulaError(f"{ended(f'The formula cannot be read: {message}')}\n{shown}")

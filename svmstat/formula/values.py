@@ -139,6 +139,7 @@ def _vector(what: str, series: pd.Series) -> Value:
     message = f"{what} holds {kind} such as {first!r}: it must be numbers, booleans, text or categories."
     if kind.startswith(("date", "time", "period", "duration")):
         message += (
-            " Take parts of it, as in date.dt.month, or make a column of the data of it, such as days since a day."
+            " Take parts of it, as in date.dt.month, or make a column of the data of it, such as days since a day; "
+            "C(...) makes a level of each."
         )
     raise DataError(message)

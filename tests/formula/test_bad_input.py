@@ -226,6 +226,13 @@ def test_a_response_that_names_rows_is_refused():
     assert build_design("name ~ x", data.assign(name=data["name"].str[:9])).X.shape == (40, 1)
 
 
+@pytest.mark.parametrize("text", ["(x > 0) & (z > 0) ~ w", "x > 0 & z > 0 ~ w", "y ~ w + (x > 0) | z"])
+def test_how_comparisons_are_joined_is_told(text):
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("xzw")).assign(y=[0, 1] * 10)
+    with pytest.raises(FormulaError, match=r"omparisons that .* as in I\(\(x > 0\) & \(z > 0\)\)"):
+        build_design(text, data)
+
+
 def test_backticks_of_r_are_told():
     data = pd.DataFrame({"body mass": [1.0, 2.0, 3.0], "y": [0, 1, 0]})
     with pytest.raises(FormulaError, match=r"the names that R puts between backticks are written Q\('\.\.\.'\) here"):

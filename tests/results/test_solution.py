@@ -1,4 +1,4 @@
-"""‖h‖² where its terms cancel: against sums of exact fractions."""
+"""The margin where terms of ‖h‖² cancel: against sums of exact fractions."""
 
 import re
 from fractions import Fraction
@@ -54,6 +54,7 @@ def test_what_the_digits_of_kernel_values_hide_of_a_margin_is_said(C):
     true = 2.0 / np.sqrt(exact_square(beta, np.column_stack([np.sqrt(2.0) * X, *features])))
     text = " ".join(str(fit.summary()).split())
     found = re.search(r"the last digits of the kernel values may hide (\S+) of the margin", text)
+    assert (found is not None) == (C > 1e5)
     assert abs(fit.margin / true - 1.0) <= (float(found[1]) if found else 1e-3)
 
 
