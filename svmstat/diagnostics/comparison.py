@@ -11,7 +11,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import copies_note, hang_on_the_intercept
-from svmstat.objective.predictive import Estimate, score_difference
+from svmstat.objective.predictive import Estimate
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.parts import Table
@@ -84,13 +84,8 @@ class Comparison(Printed):
 
     def _differences(self) -> list[Estimate]:
         """Score minus that of the first model, with the paired standard error 2 √(n · var(log π¹ − log π²))."""
-        first = self.evidence[0]
-        used = first.weights > 0
-        found = [Estimate(0.0, np.nan)]
-        for other in self.evidence[1:]:
-            both = other.log_likelihoods[used], first.log_likelihoods[used]
-            found.append(score_difference(*both, first.weights[used], first.units_of(used)))
-        return found
+        first, *others = self.evidence
+        return [Estimate(0.0, np.nan), *(other.score_above(first) for other in others)]
 
     @property
     def table(self) -> pd.DataFrame:

@@ -175,6 +175,12 @@ class Evidence:
         """Those of some rows (n,), where there are any."""
         return None if self.units is None else self.units.among(rows)
 
+    def score_above(self, other: "Evidence") -> Estimate:
+        """The score less that of another fit to the same rows, with the paired standard error, on its weights."""
+        used = other.weights > 0
+        both = self.log_likelihoods[used], other.log_likelihoods[used]
+        return predictive.score_difference(*both, other.weights[used], other.units_of(used))
+
     def without(self, rows: NDArray[np.bool_]) -> Self:
         """The same where some rows (n,) do not count."""
         if not rows.any():

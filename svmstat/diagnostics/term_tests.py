@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import copies_note, few_rows, on_one_row
-from svmstat.objective.predictive import Estimate, score_difference
+from svmstat.objective.predictive import Estimate
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
@@ -87,13 +88,20 @@ class TermTests(Printed):
     function: str = ""
 
     def __getitem__(self, name: str) -> TermTest:
-        """The test of a term by its name."""
-        return {test.name: test for test in self.tests}[name]
+        """The test of a term by its name.
+
+        Raises
+        ------
+        ArgumentError
+            If there is none.
+        """
+        known = {test.name: test for test in self.tests}
+        if name not in known:
+            raise refuse("name", name, f"one of {', '.join(map(repr, known))}")
+        return known[name]
 
     def _change(self, test: TermTest) -> Estimate:
-        used = self.evidence.weights > 0
-        both = test.evidence.log_likelihoods[used], self.evidence.log_likelihoods[used]
-        return score_difference(*both, self.evidence.weights[used], self.evidence.units_of(used))
+        return test.evidence.score_above(self.evidence)
 
     @property
     def table(self) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from svmstat.tuning.edges import warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
-from svmstat.tuning.scores import MEASURES, TIED, Point, first_least, paired_se, within_se
+from svmstat.tuning.scores import MEASURES, TIED, Point, columns_of, first_least, paired_se
 
 _TOO_LOW = (
     "The least of many scores is too low, for having been chosen. Corrected, it is that of rows that had no part in "
@@ -292,18 +292,7 @@ def _table(
     """The table of all points; with ``delta_se`` those whose score is within it of the ``least`` are marked."""
     searched = zip(*((cost, *each.values()) for cost in grid.costs for each in grid.parameters), strict=True)
     columns: dict[str, Any] = dict(zip(grid.names, map(list, searched), strict=True))
-    columns["score"] = np.array([point.score for point in points])
-    columns["score_se"] = [point.score_se for point in points]
-    if delta_se is not None:
-        columns["delta_se"] = np.array(delta_se)
-        columns["within_se"] = within_se(columns["score"], least, columns["delta_se"])
-    columns["error"] = [point.error for point in points]
-    columns["n_support"] = [point.n_support for point in points]
-    for name in further:
-        columns[name] = [point.further.get(name, np.nan) for point in points]
-    columns["status"] = ["failed" if point.reason else "ok" for point in points]
-    columns["reason"] = [point.reason for point in points]
-    return pd.DataFrame(columns)
+    return pd.DataFrame(columns | columns_of(points, delta_se, least, further))
 
 
 def _named(name: str, value: object) -> str:

@@ -30,7 +30,7 @@ from svmstat.tuning.edges import warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
 from svmstat.tuning.sample import Effort, Folds, Sample
-from svmstat.tuning.scores import TIED, Parts, Point, failed, paired_se, within_se
+from svmstat.tuning.scores import TIED, Parts, Point, columns_of, failed, paired_se
 
 SEARCHES = ("coordinate", "cosso")
 """What ``theta=`` of `tune` may be, besides values."""
@@ -198,18 +198,7 @@ def _of_one_size(at: Floats) -> Floats:
 
 def _scored_columns(points: Sequence[Point], chosen: int) -> dict[str, Any]:
     """What a table has of every point."""
-    delta_se = np.array([paired_se(point, points[chosen]) for point in points])
-    scores = np.array([point.score for point in points])
-    return {
-        "score": scores,
-        "score_se": [point.score_se for point in points],
-        "delta_se": delta_se,
-        "within_se": within_se(scores, scores[chosen], delta_se),
-        "error": [point.error for point in points],
-        "n_support": [point.n_support for point in points],
-        "status": ["failed" if point.reason else "ok" for point in points],
-        "reason": [point.reason for point in points],
-    }
+    return columns_of(points, [paired_se(point, points[chosen]) for point in points], points[chosen].score)
 
 
 def _lost(result: TuneResult) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """How good the predictions for held-out rows are: one number for a grid point, its standard error, the error rate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,3 +209,22 @@ def first_least(keys: Iterable[tuple[Floats, float]]) -> int:
 def within_se(scores: Floats, least: float, delta_se: Floats) -> NDArray[np.bool_]:
     """(m,) whether scores are within their paired standard error of the least; those that tie with it are."""
     return np.asarray(scores - least <= np.maximum((1.0 + TIED) * delta_se, TIED * abs(least)))
+
+
+def columns_of(
+    points: Sequence[Point], delta_se: Sequence[float] | None, least: float, further: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What a table has of every point; with ``delta_se`` those whose score is within it of the ``least`` are marked."""
+    columns: dict[str, Any] = {
+        "score": np.array([point.score for point in points]),
+        "score_se": [point.score_se for point in points],
+    }
+    if delta_se is not None:
+        columns["delta_se"] = np.array(delta_se)
+        columns["within_se"] = within_se(columns["score"], least, columns["delta_se"])
+    columns["error"] = [point.error for point in points]
+    columns["n_support"] = [point.n_support for point in points]
+    columns |= {name: [point.further.get(name, np.nan) for point in points] for name in further}
+    columns["status"] = ["failed" if point.reason else "ok" for point in points]
+    columns["reason"] = [point.reason for point in points]
+    return columns
