@@ -120,29 +120,30 @@ def run_pieces(
     -----
     LongRunWarning
         Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may; where trials would
-        cost too much beside it, when every worker has done its first piece.
+        cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known = outlook is not None or _inside.value
-    first = 0
+    known, watched = outlook is not None or _inside.value, False
     if outlook is not None and not _inside.value:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
-        first = 0 if outlook.timed or workers == len(pieces) else workers
+        watched = not outlook.timed
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
 
     def done(some: Sequence[tuple[Any, ...]]) -> list[Result]:
         return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in some))
 
+    found: list[Result] = []
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
         try:
-            if outlook is None or first == 0:
-                return done(pieces)
-            start = perf_counter()
-            found = done(pieces[:first])
-            seconds = (perf_counter() - start) * len(pieces) / first
-            _announce(what, seconds, replace(outlook, shared=0.0, each=0.0), workers)
-            loop.before = first
-            return found + done(pieces[first:])
+            while watched and len(found) + workers < len(pieces):
+                start, again = perf_counter(), len(found) > 0  # at first it may have waited for the compiler
+                found += done(pieces[len(found) : len(found) + workers])
+                loop.before = len(found)
+                seconds = (perf_counter() - start) * len(pieces) / workers
+                watched = seconds > LONG and not again
+                if seconds > LONG and (again or len(found) + workers >= len(pieces)):
+                    _announce(what, seconds, replace(outlook or Outlook(), shared=0.0, each=0.0), workers)
+            return found + done(pieces[len(found) :])
         except SystemError as error:
             if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled function was just being called
                 raise error.__cause__ from None

@@ -261,3 +261,34 @@ def test_an_interrupt_that_a_compiled_function_met_is_an_interrupt():
         run_pieces(_interrupted_in_compiled_code, [()], n_jobs=1, progress=False, what="")
     with pytest.raises(SystemError, match="something else"):
         run_pieces(_broken, [()], n_jobs=1, progress=False, what="")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_jobs", "after"),
+    [
+        ([3.0] * 10, 1, 2),
+        ([3.0, 0.1, *[3.0] * 8], 1, None),
+        ([30.0, 0.1, 0.1], 1, None),
+        ([8.0] * 3, 2, 2),
+        ([9.0], 1, None),
+    ],
+    ids=["all long", "the first waits for the compiler, the second is short", "few", "one batch", "nothing is left"],
+)
+def test_few_pieces_are_announced_when_some_are_done(seconds, n_jobs, after, monkeypatch):
+    """A trial would cost too much beside them; what is known of the loops within does not change."""
+    clock, told = [0.0], []
+    monkeypatch.setattr(loops, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(loops, "warn", lambda text, _: told.append((text, len(done))))
+    done = []
+
+    def piece(k):
+        clock[0] += seconds[k]
+        done.append(k)
+        return k
+
+    assert run(piece, len(seconds), outlook=Outlook(), n_jobs=n_jobs) == list(range(len(seconds)))
+    assert [count for _, count in told] == ([] if after is None else [after])
+    assert all(text.startswith("test will take about ") for text, _ in told)
+    told.clear()
+    run(piece, len(seconds), n_jobs=n_jobs)
+    assert told == []
