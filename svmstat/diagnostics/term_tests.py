@@ -236,8 +236,8 @@ class TermTests(Printed):
         return listed(f"<TermTests: {self.kind}, {self.evidence.how}, score {self.evidence.score:.6g}; ", changes, ">")
 
 
-_MANY_DF, _FEW_FOR_EACH = 4, 50
-"""Degrees of freedom of a factor, say, and rows for each of them, below which the size was found to be too large."""
+_MANY_DF, _FEW_FOR_EACH = 8, 50
+"""Degrees of freedom from which on, and rows for each of them below which, the size was found to be too large."""
 
 SIZE = (
     "In simulations (python -m benchmarks validity terms; 200 and 634 rows, two and three classes) it rejected a true "
