@@ -37,6 +37,9 @@ from svmstat.tuning.sample import Effort, Sample
 OUTER = 10
 """Without how many folds in turn all is tuned anew with ``nested=True``."""
 
+_ROUNDING = 1e-12
+"""Of the least score, up to which what corrects it is rounding: where another point is never the best of drawn rows."""
+
 AnyKernel = str | Kernel | Callable[[Floats, Floats], ArrayLike]
 
 
@@ -256,7 +259,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     best = replace(best, call=call_of({**call, **kernel_of}, shared), kind=source.kind)
     if len(found.table) > 1:
         corrected = found.corrected if plan.is_of_probabilities and found.corrected is not None else np.nan
-        best = replace(best, optimism=corrected - float(found.table["score"].iloc[found.chosen]))
+        least = float(found.table["score"].iloc[found.chosen])
+        best = replace(best, optimism=0.0 if abs(corrected - least) <= _ROUNDING * abs(least) else corrected - least)
     alone = len(formulas) == 1
     copies = sample.units is None and counted
     if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels

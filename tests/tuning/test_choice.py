@@ -1,6 +1,7 @@
 """The score of the best point, corrected for the choice: against loops, and on noise."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from levels import quiet, sample
 
@@ -96,3 +97,14 @@ def test_where_it_is_not_known():
     loo = error.best.loo()
     assert "corrected for tuning" not in text and not loo.is_corrected
     assert loo.rsquared == pytest.approx(1.0 - loo.score / loo.null_score, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_where_one_point_is_always_the_best_nothing_is_too_good(seed):
+    """The sums of drawn rows differ in their last digits: no summary is to say that a score is too good by 1e-14."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=80)
+    data = pd.DataFrame({"x": x, "y": x + 0.3 * rng.logistic(size=80) > 0})
+    found = quiet("y ~ x", data, C=[1e-9, 1.0], gamma=[0.5])
+    assert found.corrected_score == pytest.approx(found.best_row["score"], abs=1e-10)
+    assert found.best.optimism == 0.0
