@@ -94,7 +94,8 @@ class Band:
         """That too few replicates are left, or that many estimates lie outside."""
         if not self.is_known:
             return self.warnings
-        return tuple(f"{each}." for each in told_outside(self.outside(estimate).ravel(), self.level, "estimates"))
+        outside = self.outside(estimate)[~np.isnan(estimate)]
+        return tuple(f"{each}." for each in told_outside(outside, self.level, "estimates"))
 
     def beside(self, estimate: Floats) -> tuple[Entry, ...]:
         """What a summary says of it, and how many estimates lie outside."""

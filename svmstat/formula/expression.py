@@ -230,7 +230,8 @@ def _hint(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
 
 def _joins_unbracketed(code: str, cause: BaseException) -> bool:
     """Whether & or | has taken numbers beside it, before they were compared."""
-    return isinstance(cause, TypeError) and ("&" in code or "|" in code) and any(each in code for each in "<>=")
+    numbers = isinstance(cause, TypeError) and "float" in str(cause)
+    return numbers and ("&" in code or "|" in code) and any(each in code for each in "<>=")
 
 
 def _dotted(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:

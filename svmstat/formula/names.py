@@ -154,15 +154,19 @@ def read_names(code: str) -> Names:
 
 
 def has_power_of_r(code: str) -> bool:
-    """Whether something is raised to a number with ``^``, which are exclusive bits in Python.
+    """Whether something is raised to a number with ``^``, which are exclusive bits in Python: with 1 they may be meant.
 
     Examples
     --------
-    >>> has_power_of_r("I(age^2)"), has_power_of_r("age**2"), has_power_of_r("I((a > 0) ^ (b > 0))")
-    (True, False, False)
+    >>> has_power_of_r("I(age^2)"), has_power_of_r("age**2"), has_power_of_r("I(flag ^ True)"), has_power_of_r("k ^ 1")
+    (True, False, False, False)
     """
     return any(
-        isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor) and isinstance(node.right, ast.Constant)
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.BitXor)
+        and isinstance(node.right, ast.Constant)
+        and isinstance(node.right.value, int | float)
+        and node.right.value not in (0, 1)
         for node in ast.walk(ast.parse(code, mode="eval"))
     )
 

@@ -141,7 +141,7 @@ def _source(factor: EvalFactor, text: str) -> Source:
 
 def _names(source: Source, what: str = "formula") -> Any:
     try:
-        if has_power_of_r(source.code):
+        if what == "formula" and has_power_of_r(source.code):
             raise source.error(f"The {what} cannot be used: {NO_POWER}.")
         return read_names(source.code)
     except SyntaxError as error:
@@ -155,7 +155,7 @@ def _instead_of(code: str) -> str:
     """What to write for code that Python cannot read."""
     if code.startswith("as.factor("):
         return ": as.factor() of R is C() here"
-    if all(word.isidentifier() for word in code.split()):
+    if code and all(word.isidentifier() for word in code.split()):
         return f": a column of that name is written Q({code!r})"
     return " ('.' must stand by itself, outside any function)" if "." in code else ""
 
@@ -184,6 +184,6 @@ def syntax_error(error: PatsyError, text: str) -> FormulaError:
     message = NO_POWER if "'^" in error.message else error.message
     if message.startswith("expected an operator") and message.partition("not '")[2][:1] in ("&", "|"):
         message += "; comparisons that are joined stand inside I(...), as in I((x > 0) & (z > 0))"
-    if "`" in text:
+    if "tokenizing" in error.message and "`" in text:
         message = "the names that R puts between backticks are written Q('...') here"
     return FormulaError(f"{ended(f'The formula cannot be read: {message}')}\n{shown}")

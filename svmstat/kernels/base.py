@@ -40,6 +40,13 @@ class Kernel(ABC):
         for name, each in declared(self).items():
             object.__setattr__(self, name, each.check(name, getattr(self, name)))
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Let no dataclass with slots put its fields alone in the place of all that a kernel has."""
+        super(Kernel, cls).__init_subclass__(**given)
+        for name in ("__getstate__", "__setstate__"):
+            if name not in cls.__dict__:
+                setattr(cls, name, getattr(Kernel, name))
+
     def __getstate__(self) -> Any:
         """All that the kernel has, and not its fields alone: what ``__post_init__`` derived from them goes along."""
         return object.__getstate__(self)

@@ -123,10 +123,11 @@ def run_pieces(
         cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known, watched = outlook is not None or _inside.value, False
-    if outlook is not None and not _inside.value:
+    known, watched = _inside.value, False
+    if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
-        watched = not outlook.timed
+        watched = not outlook.timed and workers < len(pieces)
+        known = watched or bool(outlook.trials)
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
 
     def done(some: Sequence[tuple[Any, ...]]) -> list[Result]:

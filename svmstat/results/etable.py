@@ -220,9 +220,9 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
         nus = [(None, None) if fit.nu is None else fit.nu for fit in fits]
         for k, of in enumerate(("event", "other level")):
             rows.append(Row(f"  nu of the {of}", "setting", tuple(each[k] for each in nus)))
-    events = [str(fit.event) if fit.shape.two else None for fit in fits]
-    if len(set(events) - {None}) > 1:
-        rows.append(Row("Event", "estimate", tuple(events)))
+    events = [fit.event for fit in fits if fit.shape.two]
+    if len(set(events)) > 1:
+        rows.append(Row("Event", "estimate", tuple(str(fit.event) if fit.shape.two else None for fit in fits)))
     rows.append(Row("Rows used", "count", tuple(fit.n_rows for fit in fits)))
     if any(fit.weights_given for fit in fits):
         rows.append(Row("Sum of weights", "count", tuple(fit.nobs for fit in fits)))

@@ -153,6 +153,9 @@ def _unlike(names: Sequence[str], short: list[str], longest: int) -> list[str]:
             apart = told_apart(some, longest) if len(some) < len(names) else numbered
             for k, each in zip(alike, apart, strict=True):
                 short[k] = each
+    if len(set(short)) < len(set(names)):
+        return [each if short.count(each) == 1 else f"{label_of(names[k], longest - 5)} ({k + 1})"
+                for k, each in enumerate(short)]  # fmt: skip
     return short
 
 

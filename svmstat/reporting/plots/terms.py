@@ -83,10 +83,13 @@ def terms_plot(
     below = _LINE * max((len(each.lines) for each in effects if _is_crowded(each)), default=0)
     size = (_WIDE * side, _TALL * rows + 0.6 + below)
     lines = [each for each in effects if each.kind != "map"]
+    own = ax is None
     with drawing_panels(len(panels), rows, side, size, ax) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
             if pair is None:
                 _DRAWN[each.kind](ax, each)
+                if each.kind == "curve" and len(each.lines) > 1 and len(each.estimate) == 1:
+                    _name_lines(ax, room_below=own and _is_crowded(each))
                 ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
             else:
                 _map(ax, each, pair, f", {label_of(pairs[pair])}" if len(pairs) > 1 else "")
@@ -132,11 +135,14 @@ def _curve(ax: Axes, effect: _Effect) -> None:
     ax.set_xlabel(label_of(effect.labels[0]))
     ax.locator_params(axis="x", nbins=5)
     ax.set_title(label_of(effect.name))
-    if len(effect.lines) > 1 and len(effect.estimate) == 1:
-        if _is_crowded(effect):
-            legend_below(ax, columns=1)
-        else:
-            ax.legend(fontsize=SMALL - 1.0)
+
+
+def _name_lines(ax: Axes, room_below: bool) -> None:
+    """A legend below the panel where a figure of its own has room for it, else among the lines."""
+    if room_below:
+        legend_below(ax, columns=1)
+    else:
+        ax.legend(fontsize=SMALL - 1.0)
 
 
 def _is_crowded(effect: _Effect) -> bool:
