@@ -14,6 +14,7 @@ from svmstat.calibration import Maps, coupled, deviance, fit_map
 from svmstat.calibration.maps import LEAST
 from svmstat.machine import Machine, elsewhere, others_of, source, tied_where_coarse
 from svmstat.objective.bounds import counts
+from svmstat.resampling.folds import contested
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
 
@@ -172,12 +173,17 @@ class Drawn(NamedTuple):
 def drawn_rows(machine: Machine, rng: np.random.Generator) -> Drawn:
     """Draw round(Σw) copies of the rows with chances w/Σw; or of G units G with equal chances, whole.
 
-    A row counts as left out if no copy of it, nor of an equal row, was drawn; or if its unit was not.
+    A row counts as left out if no copy of it, nor of an equal row, was drawn; or if its unit was not. Where rows with
+    the same predictors have another label, copies are cases of their own: of w of them w (1 − 1/w)^c are expected to be
+    left out by c draws. Otherwise a label that was not drawn at a point would be judged by the others there alone.
     """
     weights, units = machine.groups.weights, machine.units
     if units is None:
         copies = rng.multinomial(round(weights.sum()), weights / weights.sum()).astype(float)
-        return Drawn(copies, np.where(copies == 0, weights, 0.0))
+        left_out = np.where(copies == 0, weights, 0.0)
+        several = np.flatnonzero((weights > 1.0) & contested(machine.groups, machine.group_codes))
+        left_out[several] = weights[several] * (1.0 - 1.0 / weights[several]) ** copies[several]
+        return Drawn(copies, left_out)
     times = rng.multinomial(units.count, np.full(units.count, 1.0 / units.count))
     used = np.flatnonzero(units.of_row >= 0)
     of_row, place, w = times[units.of_row[used]], machine.groups.of_row[used], machine.weights[used]

@@ -1,7 +1,9 @@
 """Stratified k-fold: each fold left out of every pair as a bound u = 0 on the one kernel matrix, along a path of costs.
 
 Scaling, kernel width and factor coding are those of the fit to all rows. Rows that are copies of each other are in one
-fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide.
+fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide, or rows with the
+same predictors have another label. Copies are different cases then, of which each is for itself: without all of one
+label at a point a fit has seen the other label there alone.
 """
 
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
-from svmstat.machine import Posed, decided_elsewhere, others_of, vote
+from svmstat.machine import Groups, Posed, decided_elsewhere, others_of, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.solver import Solution, Status, solve
 
@@ -62,6 +64,52 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     fold = np.empty(len(y), np.intp)
     fold[order] = np.arange(len(y)) % k
     return fold
+
+
+def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes, Codes]:
+    """What goes into a fold as one.
+
+    Those are the groups of equal rows; of a point with rows of several classes its rows, each for itself, or where some
+    are several by their weight all of them together.
+
+    Parameters
+    ----------
+    groups : of equal rows
+    codes : (G,) the class of each
+    weights : (n,) of the rows
+    repeats : whether weights are repeats of rows
+
+    Returns
+    -------
+    (n,) the unit of each row, −1 for a row of weight zero; (U,) the first group of each unit, and its class
+
+    Examples
+    --------
+    >>> from svmstat.machine import group_rows
+    >>> x, y = np.array([[1.0], [1.0], [1.0], [2.0], [2.0]]), np.array([0, 0, 1, 1, 1])
+    >>> groups = group_rows(x, y, np.ones(5))
+    >>> fold_units(groups, y[groups.first], np.ones(5), True)[0]
+    array([0, 1, 2, 3, 3])
+    """
+    rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
+    group = groups.of_row[rows]
+    point, both = groups.point[group], contested(groups, codes)[group]
+    several = np.zeros(len(codes), bool)
+    several[point[(weights[rows] > 1.0) & repeats]] = True
+    alone, whole = both & ~several[point], both & several[point]
+    keys = np.column_stack([np.where(whole, point, group), np.where(alone, rows + 1, 0)])
+    units, of_row = np.unique(keys, axis=0, return_inverse=True)
+    totals = np.zeros((len(units), int(codes.max(initial=0)) + 1))
+    np.add.at(totals, (of_row.ravel(), codes[group]), weights[rows])
+    unit = np.full(len(groups.of_row), -1)
+    unit[rows] = of_row.ravel()
+    return unit, units[:, 0], totals.argmax(axis=1)
+
+
+def contested(groups: Groups, codes: Codes) -> NDArray[np.bool_]:
+    """(G,) whether rows with the same predictors as those of a group of class ``codes`` (G,) have another class."""
+    classes_at = np.unique(np.column_stack([groups.point, codes]), axis=0)[:, 0]
+    return np.asarray((np.bincount(classes_at, minlength=len(codes)) > 1)[groups.point])
 
 
 def assign_units(totals: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp]:

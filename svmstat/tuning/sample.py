@@ -13,7 +13,7 @@ from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, units_of
-from svmstat.resampling.folds import assign_folds, assign_units
+from svmstat.resampling.folds import assign_folds, assign_units, fold_units
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -103,7 +103,7 @@ class Sample:
         return machine if self.units is None else replace(machine, units=self.units)
 
     def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
-        """The same rows in k stratified folds, groups or those that are the same observation in one; or as given.
+        """The same rows in k stratified folds, groups or what `fold_units` keeps together in one; or as given.
 
         Raises
         ------
@@ -118,12 +118,15 @@ class Sample:
             of_unit = assign_units(self.units.sums(members), k, rng)
             return replace(self, folds=self._folds(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1)))
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
-        codes = self.codes[groups.first]
+        unit, _, codes = fold_units(groups, self.codes[groups.first], self.weights, self.units is None)
         for code, level in enumerate(self.levels):
             n = int(np.count_nonzero(codes == code))
             if n < k:
                 raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
-        return replace(self, folds=Folds(groups, assign_folds(codes.astype(float), k, rng)))
+        of_unit = assign_folds(codes.astype(float), k, rng)
+        if np.array_equal(unit, groups.of_row):
+            return replace(self, folds=Folds(groups, of_unit))
+        return replace(self, folds=self._folds(np.where(unit >= 0, of_unit[unit], -1)))
 
     def _folds(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
         """Folds (n,) of rows of which equal ones may be in several, or in several groups: these are told apart."""
