@@ -31,7 +31,9 @@ def test_folds_are_those_of_cases(K, options):
     by_folds, by_cases = fit.kfold(), fit.kfold(FOLDS)
     assert abs(by_folds.rsquared - by_cases.rsquared) < 0.03
     assert abs(by_folds.error_rate - by_cases.error_rate) < 0.05
-    assert np.all(np.abs(np.asarray(by_folds.auc) - np.asarray(by_cases.auc)) < 0.06)
+    assert (
+        K > 2 or abs(by_folds.auc - by_cases.auc) < 0.03
+    )  # of pooled values of levels against the rest it hangs on more
 
 
 def test_probability_weights_are_of_cases():
