@@ -17,6 +17,7 @@ from svmstat.comparison.machines import Machines
 from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed, agreement, same_units
 from svmstat.diagnostics import Comparison
+from svmstat.diagnostics.comparison import IMPOSSIBLE
 from svmstat.diagnostics.shape import Shape
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula import fold_labels
@@ -135,8 +136,8 @@ def compare(
             without = partial(member.without, n_jobs=n_jobs, progress=progress)
             tables.append(log_likelihoods(without, order, inner, reference.codes))
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
-    rules = tuple(map(_thresholds, members, orders))
-    return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules)
+    rules, lost = tuple(map(_thresholds, members, orders)), tuple(int((table < IMPOSSIBLE).sum()) for table in tables)
+    return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules, lost)
 
 
 def _thresholds(member: Member, order: Codes) -> tuple[float, ...]:

@@ -23,6 +23,9 @@ FEW = 100
 
 _LEAST = float(np.log(np.finfo(float).tiny))
 
+IMPOSSIBLE = float(np.log(1e-6))
+"""The logarithm of what is next to no probability: of nested estimates, which square losses, a few such are all."""
+
 _SCORES = {
     "score": ("CV score", "estimate"),
     "delta": ("difference", "estimate"),
@@ -56,6 +59,8 @@ class Comparison(Printed):
     thresholds : tuple of tuple of float, length M
         The probabilities above which the rule of a model calls for a level, where costs, priors, class weights or ν
         make them others than 1/2; empty where they do not.
+    impossible : tuple of int, length M
+        How many predictions of nested refits gave next to no probability to what was observed; empty without.
     """
 
     names: tuple[str, ...]
@@ -63,6 +68,7 @@ class Comparison(Printed):
     nested: tuple[Estimate, ...] = ()
     repeats: int = 0
     thresholds: tuple[tuple[float, ...], ...] = ()
+    impossible: tuple[int, ...] = ()
 
     def __getitem__(self, name: str) -> Evidence:
         """The evidence of a model by its name.
@@ -182,10 +188,11 @@ class Comparison(Printed):
                 "samples (python -m benchmarks validity errors)."
             )
         if self._tested_by_errors and self._other_rules:
-            others = ", ".join(self.names[k] for k in self._other_rules)
+            others = [self.names[k] for k in self._other_rules]
+            own, weigh = ("its rule", "weighs") if len(others) == 1 else ("their rules", "weigh")
             notes.append(
-                f"No McNemar p of {others}: its rule weighs the levels otherwise than that of {first} (costs, priors, "
-                "class_weight or nu), and the number of errors is not what both are to keep small."
+                f"No McNemar p of {', '.join(others)}: {own} {weigh} the levels otherwise than that of {first} (costs, "
+                "priors, class_weight or nu), and the number of errors is not what both are to keep small."
             )
         notes += filter(None, [self._without_errors()])
         if not self.evidence[0].shape.two:
@@ -222,6 +229,12 @@ class Comparison(Printed):
                     f"{name}: {each.n_failed} {what} predicted by refits that are not at their optimum or have lost a "
                     "class, as where classes can be separated; their probabilities are those of the last step, and "
                     "missing where a class was lost."
+                )
+            if lost := dict(zip(self.names, self.impossible, strict=False)).get(name, 0):
+                found.append(
+                    f"{name}: {lost} prediction{'s'[: lost != 1]} of nested refits gave what was observed next to no "
+                    "probability, as where levels are separated without some rows: the nested difference and its se "
+                    "are of little else."
                 )
             never = int(np.count_nonzero((each.log_likelihoods <= _LEAST) & (each.weights > 0)))
             if never:

@@ -173,21 +173,36 @@ class Drawn(NamedTuple):
 def drawn_rows(machine: Machine, rng: np.random.Generator) -> Drawn:
     """Draw round(Σw) copies of the rows with chances w/Σw; or of G units G with equal chances, whole.
 
-    A row counts as left out if no copy of it, nor of an equal row, was drawn; or if its unit was not. Where rows with
-    the same predictors have another label, copies are cases of their own: of w of them w (1 − 1/w)^c are expected to be
-    left out by c draws. Otherwise a label that was not drawn at a point would be judged by the others there alone.
+    A row counts as left out if no copy of it, nor of an equal row, was drawn; or if its unit was not. Where most rows
+    have others with the same predictors and another label, copies are cases of their own at such points: of w of them
+    w (1 − 1/w)^c are expected to be left out by c draws. Otherwise a label that was not drawn at a point would be
+    judged by a fit that has seen the others there alone.
     """
     weights, units = machine.groups.weights, machine.units
     if units is None:
         copies = rng.multinomial(round(weights.sum()), weights / weights.sum()).astype(float)
-        left_out = np.where(copies == 0, weights, 0.0)
-        several = np.flatnonzero((weights > 1.0) & contested(machine.groups, machine.group_codes))
-        left_out[several] = weights[several] * (1.0 - 1.0 / weights[several]) ** copies[several]
-        return Drawn(copies, left_out)
+        return Drawn(copies, _undrawn(copies, weights, contested(machine.groups, machine.group_codes)))
     times = rng.multinomial(units.count, np.full(units.count, 1.0 / units.count))
     used = np.flatnonzero(units.of_row >= 0)
     of_row, place, w = times[units.of_row[used]], machine.groups.of_row[used], machine.weights[used]
     return Drawn(*(np.bincount(place, w * often, len(weights)).astype(float) for often in (of_row, of_row == 0)))
+
+
+def _undrawn(copies: Floats, weights: Floats, shared: NDArray[np.bool_]) -> Floats:
+    """What is left out of groups (G,) of these weights by so many draws; ``shared``: at points of several classes.
+
+    Examples
+    --------
+    >>> _undrawn(np.array([0.0, 1.0, 2.0]), np.array([2.0, 2.0, 2.0]), np.array([True, True, True]))
+    array([2. , 1. , 0.5])
+    >>> _undrawn(np.array([0.0, 1.0, 2.0]), np.array([2.0, 2.0, 2.0]), np.array([False, True, False]))
+    array([2., 0., 0.])
+    """
+    left_out = np.where(copies == 0, weights, 0.0)
+    if weights[shared].sum() > 0.5 * weights.sum():
+        several = np.flatnonzero(shared & (weights > 1.0))
+        left_out[several] = weights[several] * (1.0 - 1.0 / weights[several]) ** copies[several]
+    return left_out
 
 
 def _pairs(machine: Machine, rng: np.random.Generator) -> Floats:

@@ -66,7 +66,7 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     return fold
 
 
-def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes, Codes]:
+def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes, Floats]:
     """What goes into a fold as one.
 
     Those are the groups of equal rows; of a point with rows of several classes its rows, each for itself, or where some
@@ -81,7 +81,7 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
 
     Returns
     -------
-    (n,) the unit of each row, −1 for a row of weight zero; (U,) the first group of each unit, and its class
+    (n,) the unit of each row, −1 for a row of weight zero; (U,) the first group of each unit; (U, K) weights of classes
 
     Examples
     --------
@@ -103,7 +103,14 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     np.add.at(totals, (of_row.ravel(), codes[group]), weights[rows])
     unit = np.full(len(groups.of_row), -1)
     unit[rows] = of_row.ravel()
-    return unit, units[:, 0], totals.argmax(axis=1)
+    return unit, units[:, 0], totals
+
+
+def in_folds(totals: Floats, k: int, rng: np.random.Generator) -> Codes:
+    """A fold 0 … k − 1 for each of U units with these weights (U, K) of the classes, of which most have one only."""
+    if ((totals > 0.0).sum(axis=1) > 1).any():
+        return assign_units(totals, k, rng)
+    return assign_folds(totals.argmax(axis=1).astype(float), k, rng)
 
 
 def contested(groups: Groups, codes: Codes) -> NDArray[np.bool_]:

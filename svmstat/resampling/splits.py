@@ -13,7 +13,7 @@ from svmstat._tools.checks import at_least, refuse
 from svmstat.errors import ArgumentError
 from svmstat.machine import Posed
 from svmstat.objective.units import Units
-from svmstat.resampling.folds import assign_folds, assign_units, fold_units
+from svmstat.resampling.folds import assign_units, fold_units, in_folds
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -83,10 +83,10 @@ def stratified(machine: Posed, k: int) -> Splits:
         members = np.eye(machine.n_classes)[machine.codes] * machine.weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
     else:
-        unit, group, codes = fold_units(machine.groups, machine.group_codes, machine.weights, units is None)
+        unit, group, totals = fold_units(machine.groups, machine.group_codes, machine.weights, units is None)
         of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
         used = used[_order(machine, group[used])]
-        of_unit[used] = assign_folds(codes[used].astype(float), k, rng)
+        of_unit[used] = in_folds(totals[used], k, rng)
         fold = np.where(unit >= 0, of_unit[unit], -1)
     kept = "folds of groups" if units is not None and units.grouped else "folds"
     return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")

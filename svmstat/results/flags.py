@@ -150,7 +150,7 @@ def _knows_groups(by_group: Evidence, by_row: Evidence) -> Iterator[str]:
         return
     gain = (by_row.gains - by_group.gains)[used]
     found = predictive.score(gain, by_group.weights[used], by_group.units.among(used))
-    if -found.value > 2.0 * found.se:
+    if -found.value > 2.0 * found.se and by_row.score < by_group.score:
         yield (
             f"Held out by row the score, less that of the class frequencies, is {-found.value:.4g} better than by "
             f"group (standard error {found.se:.2g}): "

@@ -13,7 +13,7 @@ from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, units_of
-from svmstat.resampling.folds import assign_folds, assign_units, fold_units
+from svmstat.resampling.folds import assign_units, fold_units, in_folds
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -118,12 +118,12 @@ class Sample:
             of_unit = assign_units(self.units.sums(members), k, rng)
             return replace(self, folds=self._folds(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1)))
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
-        unit, _, codes = fold_units(groups, self.codes[groups.first], self.weights, self.units is None)
+        unit, _, totals = fold_units(groups, self.codes[groups.first], self.weights, self.units is None)
         for code, level in enumerate(self.levels):
-            n = int(np.count_nonzero(codes == code))
+            n = int(np.count_nonzero(totals[:, code] > 0.0)) if code < totals.shape[1] else 0
             if n < k:
                 raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
-        of_unit = assign_folds(codes.astype(float), k, rng)
+        of_unit = in_folds(totals, k, rng)
         if np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
         return replace(self, folds=self._folds(np.where(unit >= 0, of_unit[unit], -1)))

@@ -1,5 +1,7 @@
 """``compare()``: what it refuses, and that its numbers are those of the models' own leave-one-out."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -232,3 +234,16 @@ def test_models_in_a_list_and_unknown_names(data):
         compare([fit, fit])
     with pytest.raises(ArgumentError, match="name='tree' is not allowed: it must be one of 'svm rbf', 'again'"):
         compare(fit, again=fit)["tree"]
+
+
+def test_nested_refits_that_separate_are_told():
+    data = sm.datasets.spector.load_pandas().data
+    formula = "GRADE ~ GPA + TUCE + PSI"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logit = smf.logit(formula, data).fit(disp=False)
+        found = compare(svm(formula, data, kernel="linear"), logit=logit, nested=True, rng=1)
+    text = " ".join(str(found).split())
+    assert "WARNING: logit: 8 predictions of nested refits gave what was observed next to no probability" in text
+    assert "svm linear: 8" not in text and found.impossible[0] == 0
+    assert "nested refits" not in str(compare(svm(formula, data, kernel="linear"), logit=logit))
