@@ -115,8 +115,9 @@ def in_folds(totals: Floats, k: int, rng: np.random.Generator) -> Codes:
 
 def contested(groups: Groups, codes: Codes) -> NDArray[np.bool_]:
     """(G,) whether rows with the same predictors as those of a group of class ``codes`` (G,) have another class."""
-    classes_at = np.unique(np.column_stack([groups.point, codes]), axis=0)[:, 0]
-    return np.asarray((np.bincount(classes_at, minlength=len(codes)) > 1)[groups.point])
+    point, found = groups.point, np.zeros(len(codes), bool)  # the groups are in the order of their predictors
+    found[point[1:][(point[1:] == point[:-1]) & (codes[1:] != codes[:-1])]] = True
+    return found[point]
 
 
 def assign_units(totals: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp]:

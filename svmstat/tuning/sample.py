@@ -120,7 +120,7 @@ class Sample:
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
         unit, _, totals = fold_units(groups, self.codes[groups.first], self.weights, self.units is None)
         for code, level in enumerate(self.levels):
-            n = int(np.count_nonzero(totals[:, code] > 0.0)) if code < totals.shape[1] else 0
+            n = int(np.count_nonzero(totals[:, code : code + 1] > 0.0))
             if n < k:
                 raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
         of_unit = in_folds(totals, k, rng)
