@@ -10,6 +10,7 @@ from levels import repeated, sample, standardised
 
 from svmstat import svm
 from svmstat.diagnostics import PredictionResult
+from svmstat.diagnostics.band import Band
 
 NUMBERS = ["prob", "se", "lower", "upper"]
 
@@ -140,6 +141,14 @@ def test_effects_outside_their_own_bands_are_told():
         assert (f"the estimate lies outside its interval in {where}" in shown) == many
         told += many
     assert told > 0
+
+
+def test_blank_cells_are_no_estimates():
+    """They are not inside their intervals: of two that are shown one is outside."""
+    estimate = np.array([[2.0], [0.5], *[[np.nan]] * 18])
+    band = Band(np.zeros((20, 1)), np.ones((20, 1)), 0.95, 99, 0)
+    assert band.told_of(estimate)[0].startswith("the estimate lies outside its interval in 1 of 2 estimates")
+    assert band.told_of(np.where(estimate > 1.0, np.nan, estimate)) == ()
 
 
 def test_a_figure_without_a_band_says_so(fit, K):

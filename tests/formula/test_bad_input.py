@@ -219,6 +219,12 @@ def test_a_power_as_r_writes_it_is_told_inside_functions_too(values):
     assert build_design("y ~ I((age > 1) ^ (age > 2))", data).X.shape == (3, 2)
 
 
+@pytest.mark.parametrize("text", ["y ~ I(flag ^ True)", "y ~ I(k ^ 1)", "I(y ^ 1) ~ k"])
+def test_exclusive_bits_are_no_power(text):
+    data = pd.DataFrame({"flag": [True, False, True], "k": [0, 1, 2], "y": [0, 1, 0]})
+    assert len(build_design(text, data, subset="k ^ 2 < 9").X) == 3
+
+
 def test_a_response_that_names_rows_is_refused():
     data = pd.DataFrame({"name": [f"patient {k}" for k in range(40)], "x": np.arange(40.0)})
     with pytest.raises(DataError, match=r"The response 'name' has another level in each of the 40 rows .*'patient 0'"):

@@ -60,7 +60,21 @@ class ByColumn(PointKernel):
         gaussian(np.sqrt(self.widths) * points, np.sqrt(self.widths)[:, None] * columns, out)
 
 
-OWN = [Plain(2.0), Mahalanobis(((2.0, 0.5), (0.5, 1.0))), Slotted(0.7), ByColumn(np.array([1.0, 0.1]))]
+@dataclass(frozen=True)
+class Periodic(RBF):
+    """A kernel of the package with a field more, and what is derived from it."""
+
+    period: float = 2.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "frequency", 2.0 * np.pi / self.period)
+
+    def prepare(self, X):
+        return super().prepare(np.hstack([np.sin(self.frequency * X), np.cos(self.frequency * X)]))
+
+
+OWN = [Periodic(0.5), Plain(2.0), Mahalanobis(((2.0, 0.5), (0.5, 1.0))), Slotted(0.7), ByColumn(np.array([1.0, 0.1]))]
 
 
 @pytest.fixture

@@ -292,3 +292,14 @@ def test_few_pieces_are_announced_when_some_are_done(seconds, n_jobs, after, mon
     told.clear()
     run(piece, len(seconds), n_jobs=n_jobs)
     assert told == []
+
+
+def test_loops_within_one_that_is_over_with_its_first_pieces_announce_themselves(everything_is_long):
+    """Nothing could be said of the loop itself while it lasts."""
+
+    def inner(i):
+        return sum(run(lambda k: k, 3, outlook=Outlook([(lambda: None, 100.0)]))) + i
+
+    with pytest.warns(LongRunWarning) as record:
+        assert run(inner, 1, outlook=Outlook()) == [3]
+    assert len(record) == 1

@@ -158,3 +158,10 @@ def test_events_are_told_where_they_differ(linear, data):
     held_out = found.loc["held_out"]
     assert held_out.loc["Sensitivity", "(1)"] == pytest.approx(held_out.loc["Specificity", "(2)"], abs=1e-12)
     assert ("settings", "Event") not in etable([linear, linear]).table.index
+
+
+@pytest.mark.parametrize("K", [2], ids=["two"])
+def test_one_event_is_one_in_every_type(data):
+    numbers = data.assign(whole=np.arange(60) % 2, real=np.arange(60) % 2 * 1.0)
+    found = etable([svm("whole ~ x", numbers), svm("real ~ x", numbers)])
+    assert ("settings", "Event") not in found.table.index

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 
 from svmstat import compare, datasets, etable, svm
 
@@ -298,3 +299,11 @@ def test_rule_and_map_that_disagree_are_told():
     balanced, plain = (svm("y ~ a + b", data, class_weight=each, C=1.0) for each in ("balanced", None))
     for fit in (balanced, plain):
         assert ("they call for different levels" in said(fit)) == (fit.disagreement > 0.05)
+
+
+def test_rows_are_not_predicted_from_their_group_where_by_row_is_worse():
+    """One of four rows of each group is an event: what changes by row is the score of the class frequencies."""
+    data = sm.datasets.modechoice.load_pandas().data
+    fit = svm("choice ~ C(mode) + ttme + invc + invt + gc", data, groups="individual", C=4)
+    assert fit.by_rows.loo().score > fit.loo().score
+    assert "Held out by row the score" not in said(fit, loo=True)

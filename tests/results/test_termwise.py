@@ -1,5 +1,6 @@
 """Additive fits: their functions add up, and what is the same model is the same fit."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -167,3 +168,17 @@ def test_mackerel_with_equal_weights(C, score):
     terms = " + ".join(f"s({name})" for name in ("lon", "lat", "b_depth", "c_dist", "temp_20m"))
     fit = svm(f"egg_count > 0 ~ {terms}", datasets.load("mackerel"), C=C, gamma=1.0, calibration="insample")
     assert fit.loo().score == pytest.approx(score, abs=0.1)
+
+
+def test_names_of_lines_stay_inside_axes_that_are_given():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=90), "g": rng.choice(list("abcde"), 90), "y": np.arange(90) % 2})
+    fit = svm("y ~ s(x, by=g)", data)
+    figure, axes = plt.subplots(2, 1, figsize=(5, 7))
+    ax = np.ravel(fit.plot_terms(B=0, ax=axes[0]))[0]
+    figure.canvas.draw()
+    assert not ax.get_legend().get_window_extent().overlaps(axes[1].get_window_extent())
+    own = np.ravel(fit.plot_terms(B=0))[0]
+    own.figure.canvas.draw()
+    assert own.get_legend().get_window_extent().y1 < own.get_window_extent().y0
+    plt.close("all")

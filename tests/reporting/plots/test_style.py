@@ -168,6 +168,14 @@ def test_long_names_of_levels_differ_after_they_are_cut():
     ]
 
 
+@pytest.mark.parametrize("longest", [12, 16, 24])
+def test_names_of_crossed_levels_differ_after_they_are_cut(longest):
+    regions, kinds = ("northern region", "southern region"), ("urban municipality", "rural municipality")
+    levels = [*(f"{region}, {kind}" for region in regions for kind in kinds), "abroad"]
+    cut = told_apart(levels, longest)
+    assert len(set(cut)) == 5 and cut[4] == "abroad"
+
+
 def test_texts_stay_within_the_figure():
     names = ["svm", "a_very_long_name_for_this_member_of_the_comparison"]
     for draw in (

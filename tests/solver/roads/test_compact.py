@@ -1,5 +1,7 @@
 """Bounds far from the start's: by the descent on the open rows or, where that would be long, by the path."""
 
+import sys
+
 import numpy as np
 import pytest
 from problems import size, with_upper
@@ -57,6 +59,16 @@ def test_both_ways_lead_to_the_same(mackerel, kernel, patience, monkeypatch):
     found = solve(qp, uppers)
     assert (found.road == (Road.COMPACT if patience else Road.PATH)).mean() >= 0.9
     assert (found.steps[found.road == Road.PATH] == 0).all()
+    assert_cold(qp, uppers, found)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.25)], ids=lambda kernel: kernel.name)
+def test_of_many_rows_each_sets_off_for_itself(mackerel, kernel, monkeypatch):
+    """No path of thousands of events is walked from the fit, of which a third of the bounds change."""
+    monkeypatch.setattr(sys.modules["svmstat.solver.solve"], "LARGEST", 100)
+    qp, uppers = replicates(mackerel, kernel, 2.0)
+    found = solve(qp, uppers)
+    assert (found.road == Road.RESCUE).all()
     assert_cold(qp, uppers, found)
 
 
