@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import pdist
 from scipy.special import expit, logit, softmax
+from sklearn.datasets import load_iris
 
 from benchmarks.known import FLEXIBLE, LBW, low_birth_weight
 from svmstat import svm, tune
@@ -82,6 +83,12 @@ def three_crossed(n: int) -> tuple[pd.DataFrame, Any]:
     return data, softmax(np.column_stack([2.5 * data.x * data.z, -2.5 * data.x * data.z, np.zeros(n)]), axis=1)
 
 
+def iris(_: int) -> tuple[pd.DataFrame, Any]:
+    """Fisher's irises, and which level each is."""
+    known = load_iris()
+    return pd.DataFrame(known.data, columns=["sl", "sw", "pl", "pw"]), np.eye(3)[known.target]
+
+
 def births(n: int) -> tuple[pd.DataFrame, Any]:
     """Low birth weight: the predictors (drawn again and shaken for more rows), and the logistic model of the data."""
     data = low_birth_weight()
@@ -107,6 +114,7 @@ def designs(quick: bool) -> list[Design]:
         Design("own", "factors, default", 189, births, DEFAULT, LBW),
         Design("own", "tuned", 200, curved, GRID, tuned=True),
         Design("own", "three levels, smooth", 200, three, SMOOTH),
+        Design("own", "irises, default", 150, iris, DEFAULT, "y ~ sl + sw + pl + pw"),
     ]
     others = [
         Design("logistic", "linear", 200, straight, LINEAR),

@@ -19,14 +19,18 @@ from svmstat.comparison.observed import Observed, agreement, same_units
 from svmstat.diagnostics import Comparison
 from svmstat.diagnostics.comparison import IMPOSSIBLE
 from svmstat.diagnostics.shape import Shape
-from svmstat.errors import ArgumentError, ArgumentTypeError
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
+from svmstat.resampling.folds import several_alone
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter
 from svmstat.results import SVMResults
 from svmstat.results.updated import data_since
+
+_OF_A_TABLE = 0.1
+"""Of which rows with weights may have no more, if folds are to be drawn."""
 
 
 def compare(
@@ -85,6 +89,7 @@ def compare(
         For something that is no such model, or is not at the maximum of its likelihood.
     DataError
         If models differ in their rows, in the response, in the weights or in the groups; it says in which row first.
+        If folds are to be drawn of a table of counts, whose rows can only be held out whole.
 
     Warns
     -----
@@ -119,6 +124,7 @@ def compare(
     for member in members:
         if isinstance(member, Machines):
             same_units(reference, member.observed)
+    _refuse_tables(members, folds, nested)
     of_folds, of_nested = seed.spawn(2)
     rows, units = (reference.codes, reference.weights, reference.levels), reference.units
     grouped = units is not None and units.grouped
@@ -138,6 +144,24 @@ def compare(
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
     rules, lost = tuple(map(_thresholds, members, orders)), tuple(int((table < IMPOSSIBLE).sum()) for table in tables)
     return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules, lost)
+
+
+def _refuse_tables(members: Sequence[Member], folds: Any, nested: bool) -> None:
+    """Refuse to draw folds of a table of counts, a row of which is all of a level at its point."""
+    drawn = isinstance(folds, int | float | np.number)
+    if not (drawn or nested):
+        return
+    given = f"folds={folds}" if drawn else "nested=True"
+    for fit in (member.fit for member in members if isinstance(member, Machines)):
+        machine, w = fit.machine, fit.frame.weights
+        if fit.weight_type == "frequency" and not fit.grouped:
+            counts = several_alone(machine.groups, machine.group_codes, machine.weights)
+            if w[counts].sum() > _OF_A_TABLE * w.sum():
+                raise DataError(
+                    f"{given} holds out rows whole, and of these data many stand for several with the same predictors "
+                    "as others of another level: fits would have seen only the other level there. Give the rows one by "
+                    "one, as data.loc[data.index.repeat(weights)], or compare by leave-one-out."
+                )
 
 
 def _thresholds(member: Member, order: Codes) -> tuple[float, ...]:

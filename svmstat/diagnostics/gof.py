@@ -50,7 +50,12 @@ class GofResult(Printed):
         With method="residual" T, which adds up products of held-out residuals of rows that are near each other;
         otherwise the deviance D.
     replicates : ndarray (B,)
-        The statistics of the replicates; NaN where one failed.
+        What the statistic is compared with, NaN where a replicate failed: deviances, or T* + slope · (V − V*) of the
+        replicates, which is T* as it would be at the noise V of the fit.
+    noise, noise_replicates : float, ndarray (B,); or None
+        With method="residual" V = Σ π(1 − π) of held-out probabilities, of more than two levels the sum over them; V*.
+    slope : float
+        Of the least-squares line of T on V through the fit and its replicates.
     deviance : float
         D of the fit.
     deviance_replicates : ndarray (B,)
@@ -74,6 +79,9 @@ class GofResult(Printed):
     deviance_replicates: Floats
     method: str
     level: float
+    noise: float | None = None
+    noise_replicates: Floats | None = None
+    slope: float = 0.0
     retuned: bool = False
     n_levels: int = 2
     n_groups: int | None = None
@@ -143,7 +151,7 @@ class GofResult(Printed):
 
     def plot(self, ax: Any = None) -> Any:
         """Histogram of the replicates with the statistic of the fit and the critical value. Returns the Axes."""
-        names = {"letter": "T", "xlabel": "T* of replicates"} if self.by_residuals else {}
+        names = {"letter": "T", "xlabel": "T* of replicates, at the noise of the fit"} if self.by_residuals else {}
         return replicates_plot(self.replicates, self.statistic, self.critical_value, level=self.level, ax=ax, **names)
 
     def summary(self) -> Summary:

@@ -54,6 +54,21 @@ def bins_of(x: Floats, weights: Floats, count: int) -> Bins:
     return Bins(edges, np.maximum(np.searchsorted(edges, x) - 1, 0))
 
 
+def pooled(x: Floats, weights: Floats, count: int) -> Codes:
+    """The bin (n,) of each of x (n,), at most ``count`` of about equal weight: of as few values each has one.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0])
+    >>> pooled(x, np.ones(8), 5), pooled(x, np.ones(8), 4)
+    (array([0, 0, 0, 0, 1, 2, 3, 4]), array([0, 0, 0, 0, 1, 1, 2, 2]))
+    """
+    values, which = np.unique(x, return_inverse=True)
+    if len(values) <= count:
+        return which
+    return np.searchsorted(np.unique(quantiles(x, weights, np.arange(1, count + 1) / count)), x)
+
+
 def accumulated(delta: Floats, totals: Floats) -> Floats:
     """The effect (…, K + 1, Q) at the edges, of mean differences delta (…, K, Q) and the weights (K,) of the bins.
 

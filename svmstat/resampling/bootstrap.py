@@ -14,7 +14,6 @@ from svmstat.calibration import Maps, coupled, deviance, fit_map
 from svmstat.calibration.maps import LEAST
 from svmstat.machine import Machine, elsewhere, others_of, source, tied_where_coarse
 from svmstat.objective.bounds import counts
-from svmstat.resampling.folds import contested
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
 
@@ -173,36 +172,29 @@ class Drawn(NamedTuple):
 def drawn_rows(machine: Machine, rng: np.random.Generator) -> Drawn:
     """Draw round(Σw) copies of the rows with chances w/Σw; or of G units G with equal chances, whole.
 
-    A row counts as left out if no copy of it, nor of an equal row, was drawn; or if its unit was not. Where most rows
-    have others with the same predictors and another label, copies are cases of their own at such points: of w of them
-    w (1 − 1/w)^c are expected to be left out by c draws. Otherwise a label that was not drawn at a point would be
-    judged by a fit that has seen the others there alone.
+    What is left out are copies that were not drawn: of w of them w (1 − 1/w)^c are expected after c draws, and less
+    than half of one is none. Of units those that were not drawn are left out.
     """
     weights, units = machine.groups.weights, machine.units
     if units is None:
         copies = rng.multinomial(round(weights.sum()), weights / weights.sum()).astype(float)
-        return Drawn(copies, _undrawn(copies, weights, contested(machine.groups, machine.group_codes)))
+        return Drawn(copies, _undrawn(copies, weights))
     times = rng.multinomial(units.count, np.full(units.count, 1.0 / units.count))
     used = np.flatnonzero(units.of_row >= 0)
     of_row, place, w = times[units.of_row[used]], machine.groups.of_row[used], machine.weights[used]
     return Drawn(*(np.bincount(place, w * often, len(weights)).astype(float) for often in (of_row, of_row == 0)))
 
 
-def _undrawn(copies: Floats, weights: Floats, shared: NDArray[np.bool_]) -> Floats:
-    """What is left out of groups (G,) of these weights by so many draws; ``shared``: at points of several classes.
+def _undrawn(copies: Floats, weights: Floats) -> Floats:
+    """What is left out of groups (G,) of these weights by so many draws.
 
     Examples
     --------
-    >>> _undrawn(np.array([0.0, 1.0, 2.0]), np.array([2.0, 2.0, 2.0]), np.array([True, True, True]))
-    array([2. , 1. , 0.5])
-    >>> _undrawn(np.array([0.0, 1.0, 2.0]), np.array([2.0, 2.0, 2.0]), np.array([False, True, False]))
-    array([2., 0., 0.])
+    >>> _undrawn(np.array([0.0, 1.0, 2.0, 0.0, 1.0]), np.array([2.0, 2.0, 2.0, 0.5, 0.5]))
+    array([2. , 1. , 0.5, 0.5, 0. ])
     """
-    left_out = np.where(copies == 0, weights, 0.0)
-    if weights[shared].sum() > 0.5 * weights.sum():
-        several = np.flatnonzero(shared & (weights > 1.0))
-        left_out[several] = weights[several] * (1.0 - 1.0 / weights[several]) ** copies[several]
-    return left_out
+    share = np.maximum(1.0 - 1.0 / np.where(weights > 0.0, weights, 1.0), 0.0) ** copies
+    return np.where(weights * share >= 0.5 * np.minimum(weights, 1.0), weights * share, 0.0)
 
 
 def _pairs(machine: Machine, rng: np.random.Generator) -> Floats:

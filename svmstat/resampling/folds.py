@@ -1,9 +1,11 @@
 """Stratified k-fold: each fold left out of every pair as a bound u = 0 on the one kernel matrix, along a path of costs.
 
 Scaling, kernel width and factor coding are those of the fit to all rows. Rows that are copies of each other are in one
-fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide, or rows with the
-same predictors have another label. Copies are different cases then, of which each is for itself: without all of one
-label at a point a fit has seen the other label there alone.
+fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide, or some rows with
+the same predictors have different labels. Rows that are equal are different cases then, by predictors of few values,
+and each is for itself, also where labels agree: what is held out together must not hang on labels. Without all of one
+label at a point a fit has seen the other label there alone, and a point that is held out because its labels agree has
+no fit that would know them.
 """
 
 from collections.abc import Sequence
@@ -17,6 +19,9 @@ from svmstat.calibration import Maps, Platt, fit_platt
 from svmstat.machine import Groups, Posed, decided_elsewhere, others_of, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.solver import Solution, Status, solve
+
+_SEVERAL = 2.0
+"""A row of this weight and more stands for several, of which it can be most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,8 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
 def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes, Floats]:
     """What goes into a fold as one.
 
-    Those are the groups of equal rows; of a point with rows of several classes its rows, each for itself, or where some
-    are several by their weight all of them together.
+    Those are the groups of equal rows; if some point has rows of several classes, all rows, each for itself. Only such
+    a point goes together whose rows of one class are for the most part one row, which stands for several.
 
     Parameters
     ----------
@@ -89,21 +94,39 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     >>> x, y = np.array([[1.0], [1.0], [1.0], [2.0], [2.0]]), np.array([0, 0, 1, 1, 1])
     >>> groups = group_rows(x, y, np.ones(5))
     >>> fold_units(groups, y[groups.first], np.ones(5), True)[0]
-    array([0, 1, 2, 3, 3])
+    array([0, 1, 2, 3, 4])
+    >>> y[2] = 0
+    >>> groups = group_rows(x, y, np.ones(5))
+    >>> fold_units(groups, y[groups.first], np.ones(5), True)[0]
+    array([0, 0, 0, 1, 1])
     """
     rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
-    group = groups.of_row[rows]
-    point, both = groups.point[group], contested(groups, codes)[group]
-    several = np.zeros(len(codes), bool)
-    several[point[(weights[rows] > 1.0) & repeats]] = True
-    alone, whole = both & ~several[point], both & several[point]
-    keys = np.column_stack([np.where(whole, point, group), np.where(alone, rows + 1, 0)])
+    group, w = groups.of_row[rows], weights[rows]
+    if contested(groups, codes).any():
+        rank = np.empty(len(rows), np.intp)
+        rank[np.lexsort((w, group))] = np.arange(1, len(rows) + 1)  # of equal rows by weight, whatever their order is
+        whole = np.zeros(len(codes), bool)
+        if repeats:
+            whole[groups.point[group[several_alone(groups, codes, weights)[rows]]]] = True
+        together = whole[groups.point[group]]
+        keys = np.column_stack([np.where(together, groups.point[group], group), np.where(together, 0, rank)])
+    else:
+        keys = group[:, None]
     units, of_row = np.unique(keys, axis=0, return_inverse=True)
     totals = np.zeros((len(units), int(codes.max(initial=0)) + 1))
-    np.add.at(totals, (of_row.ravel(), codes[group]), weights[rows])
+    np.add.at(totals, (of_row.ravel(), codes[group]), w)
     unit = np.full(len(groups.of_row), -1)
     unit[rows] = of_row.ravel()
     return unit, units[:, 0], totals
+
+
+def several_alone(groups: Groups, codes: Codes, weights: Floats) -> NDArray[np.bool_]:
+    """(n,) rows that stand for several, and for most rows of their class at a point which has other classes too."""
+    of_row = groups.to_rows(np.arange(len(codes)))
+    found = (of_row >= 0) & (weights >= _SEVERAL)
+    group = of_row[found]
+    found[found] = (weights[found] > 0.5 * groups.weights[group]) & contested(groups, codes)[group]
+    return found
 
 
 def in_folds(totals: Floats, k: int, rng: np.random.Generator) -> Codes:

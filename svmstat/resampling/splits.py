@@ -86,6 +86,7 @@ def stratified(machine: Posed, k: int) -> Splits:
         unit, group, totals = fold_units(machine.groups, machine.group_codes, machine.weights, units is None)
         of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
         used = used[_order(machine, group[used])]
+        k = min(k, len(used))
         of_unit[used] = in_folds(totals[used], k, rng)
         fold = np.where(unit >= 0, of_unit[unit], -1)
     kept = "folds of groups" if units is not None and units.grouped else "folds"

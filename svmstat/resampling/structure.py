@@ -3,6 +3,9 @@
 T = r'R r / Σ π(1 − π) for r = 1{y = event} − π and R_kl = exp(−‖x_k − x_l‖² / median ‖x − x'‖²), R_kk = 0, is a
 statistic of the kind of le Cessie & van Houwelingen (1991), of residuals of rows that the fit has not seen. Rows of
 weight w are w copies, each at distance zero from the others; those with probability weights are one row each.
+
+T goes with the noise V = Σ π(1 − π) that a fit reports, and fits to labels drawn from probabilities report another V
+than these have. So the T of a fit is compared with what replicates have at the same V, along a line.
 """
 
 from collections.abc import Callable, Sequence
@@ -88,6 +91,27 @@ def statistics(machine: Machine, found: Sequence[Residuals | None]) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         values[there] = ((forms - squares) / variance).sum(axis=1)
     return values
+
+
+def noises(found: Sequence[Residuals | None]) -> Floats:
+    """V of each of B fits, NaN for None; of more than two levels the sum over them."""
+    return np.array([np.nan if each is None else each.variance.sum() for each in found])
+
+
+def slope_in_noise(T: Floats, V: Floats) -> float:
+    """The slope of the least-squares line of T on V of (1 + B,) fits, of which the observed one is treated as any.
+
+    Moved along it to the V of the fit, T* counts as no less than T where it is so of the residuals of the line.
+
+    Examples
+    --------
+    >>> slope_in_noise(np.array([1.0, 0.0, 0.5, np.nan]), np.array([4.0, 6.0, 5.0, np.nan]))
+    -0.5
+    """
+    good = np.isfinite(T)
+    apart = V[good] - V[good].mean() if good.any() else np.zeros(0)
+    spread = float(apart @ apart)
+    return float(apart @ T[good]) / spread if spread > 0.0 else 0.0
 
 
 def _forms(machine: Machine, s: Floats) -> Floats:

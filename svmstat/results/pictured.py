@@ -20,7 +20,7 @@ from svmstat.kernels import Precomputed
 from svmstat.objective.residuals import Binned, binned
 from svmstat.reporting.plots import outlying_plot, region_plot, reliability_plot, residuals, surface_plot
 from svmstat.reporting.plots.style import SMALL, percent
-from svmstat.resampling.accumulated import bins_of
+from svmstat.resampling.accumulated import pooled
 from svmstat.results.explained import Explained
 from svmstat.results.tested import Tested
 
@@ -208,7 +208,7 @@ class Pictured(Tested, Explained):
 
     def _by_prediction(self, held: Evidence, used: NDArray[np.bool_], ax: Any) -> Any:
         count = self._count_of_bins(held.weights[used])
-        found = self._binned(held, used, lambda p: (p, bins_of(p, held.weights[used], count).of_row))
+        found = self._binned(held, used, lambda p: (p, pooled(p, held.weights[used], count)))
         names = [str(self.classes[k]) for k in self._shown]
         return residuals.residuals_plot(
             found, names, xlabel="predicted (held out)", title="mean residuals, ± 2 se", ax=ax
@@ -219,7 +219,7 @@ class Pictured(Tested, Explained):
     ) -> Any:
         x, which = variable.values[known], variable.values[known]
         if variable.levels is None:
-            which = bins_of(x, held.weights[used], self._count_of_bins(held.weights[used])).of_row
+            which = pooled(x, held.weights[used], self._count_of_bins(held.weights[used]))
         found = self._binned(held, used, lambda _: (x, which))
         return residuals.residuals_plot(found, self._names, levels=variable.levels, xlabel=str(variable.name), ax=ax)
 

@@ -28,7 +28,7 @@ from svmstat.resampling.influences import (
 from svmstat.resampling.predicted import How, held_out_score
 from svmstat.resampling.relabelled import Look, Refit, Result, arrangements, first_of_points, points_of, refits
 from svmstat.resampling.replicates import check_copies
-from svmstat.resampling.structure import look_at_residuals, residuals, statistics
+from svmstat.resampling.structure import look_at_residuals, noises, residuals, slope_in_noise, statistics
 from svmstat.results.resampled import Resampled
 
 _MOST_PERMUTED = 10**7
@@ -108,6 +108,10 @@ class Tested(Resampled):
         of weight w is w rows, and of more than two levels T is the sum over them. It is of the kind of le Cessie & van
         Houwelingen (1991). Beyond 5000 rows, unless calibration="loo", rows are held out by ten folds.
 
+        T goes with the noise V = Σ π(1 − π), and fits to drawn labels report another V than the probabilities that
+        these come from. So T is compared with T* + b (V − V*) of the replicates, b being the slope of the least-squares
+        line of T on V through the fit and all of them.
+
         Replicates of a fit with groups draw the labels of all rows independently of each other, given the predictors,
         also within groups, and hold out groups as the fit does; "pairs" draws groups. Where rows of a group share what
         the predictors do not have, residuals near each other agree, and H0 is rejected for that.
@@ -162,9 +166,11 @@ class Tested(Resampled):
             maxima = [None if each is None else each.maxima for each in drawn]
             envelope_of.keep_envelope(together(maxima, seconds_of(B)))
         found_in = [None if each is None else each.residuals for each in drawn]
-        T = statistics(machine, [own, *found_in])
+        T, V = statistics(machine, [own, *found_in]), noises([own, *found_in])
+        slope = slope_in_noise(T, V)
         return GofResult(
-            statistic=float(T[0]), replicates=T[1:], deviance=self.deviance,
+            statistic=float(T[0]), replicates=T[1:] + slope * (V[0] - V[1:]), noise=float(V[0]),
+            noise_replicates=V[1:], slope=slope, deviance=self.deviance,
             deviance_replicates=np.array([np.nan if each is None else each.deviance for each in found_in]),
             method=method, level=level, retuned=retune, n_levels=len(self.classes),
             n_groups=self.n_groups if self.grouped else None, of_weights=self._of_weights,

@@ -7,11 +7,10 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.errors import DataError, GridWarning
-from svmstat.machine import Machine, fit_machine, group_rows, nu_contrast
-from svmstat.resampling.folds import assign_folds
+from svmstat.machine import Machine, fit_machine, nu_contrast
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Plan
-from svmstat.tuning.sample import Effort, Folds, Sample
+from svmstat.tuning.sample import Effort, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,8 @@ class Retuned:
 
     def __call__(self, X: Floats, codes: Codes, weights: Floats) -> Machine | None:
         """The machine of the best point for rows X (n, p), classes and weights (n,); None if none can be scored."""
-        sample = replace(self.sample, X=X, codes=codes, weights=weights, folds=self._folds(X, codes, weights))
         try:
+            sample = self._sample(X, codes, weights)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", GridWarning)  # the user has been told of the grid once
                 found = self.plan.search(sample, self.grid, Effort())
@@ -43,10 +42,12 @@ class Retuned:
             asked = (nu_contrast(asked[0].first, asked[0].second, found.nu),)
         return fit_machine(found.kernel_of(self.grid), X, codes, weights, asked, C=found.C)
 
-    def _folds(self, X: Floats, codes: Codes, weights: Floats) -> Folds | None:
-        """Stratified folds of these rows, if the search holds out folds."""
+    def _sample(self, X: Floats, codes: Codes, weights: Floats) -> Sample:
+        """These rows, in stratified folds if the search holds out folds: of single rows, where it was of such."""
         if self.plan.folds is None:
-            return None
-        classes = codes.astype(float)
-        groups = group_rows(X, classes, weights)
-        return Folds(groups, assign_folds(classes[groups.first], self.plan.folds, np.random.default_rng(self.seed)))
+            return replace(self.sample, X=X, codes=codes, weights=weights, folds=None)
+        if (self.sample.weights <= 1.0).all():
+            each = np.repeat(np.arange(len(codes)), weights.astype(np.intp))
+            X, codes, weights = X[each], codes[each], np.ones(len(each))
+        sample = replace(self.sample, X=X, codes=codes, weights=weights, folds=None)
+        return sample.in_folds(self.plan.folds, np.random.default_rng(self.seed))

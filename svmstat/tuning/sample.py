@@ -122,7 +122,8 @@ class Sample:
         for code, level in enumerate(self.levels):
             n = int(np.count_nonzero(totals[:, code : code + 1] > 0.0))
             if n < k:
-                raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
+                what = "rows" if (np.count_nonzero(totals, axis=1) <= 1).all() else "points, that are held out whole,"
+                raise DataError(f"{name}={k} needs {k} different {what} of each level: the level {level!r} has {n}.")
         of_unit = in_folds(totals, k, rng)
         if np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))

@@ -60,13 +60,34 @@ def test_decision_of_the_test_of_fit(K):
     assert "pairs" in str(gof) and str(gof) == str(gof.summary())
 
 
+def unmoved(gof):
+    """T* as it is, without what the noise of the replicate has to do with it."""
+    return gof.replicates - gof.slope * (gof.noise - gof.noise_replicates)
+
+
+def test_replicates_are_at_the_noise_of_the_fit(K):
+    """On the least-squares line of T on V, found by another road, with the ranks of its residuals."""
+    gof = svm("y ~ x + z", sample(K, 90, seed=8)).gof(B=40, rng=5)
+    T, V = np.append(gof.statistic, unmoved(gof)), np.append(gof.noise, gof.noise_replicates)
+    line = np.polynomial.Polynomial.fit(V, T, 1)
+    left = T - line(V)
+    assert gof.slope == pytest.approx(line.deriv()(0.0), rel=1e-6)
+    assert gof.pvalue == (1 + (left[1:] >= left[0]).sum()) / 41 == (1 + (gof.replicates >= gof.statistic).sum()) / 41
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_replicates_depend_on_the_seed_alone(method, K):
     fit = svm("y ~ x + z", sample(K, 90, seed=8))
-    first = fit.gof(B=40, method=method, rng=5).replicates
+    all_of_them = fit.gof(B=40, method=method, rng=5)
+    first = all_of_them.replicates
     np.testing.assert_array_equal(fit.gof(B=40, method=method, rng=5, n_jobs=2).replicates, first)
     for B in (25, 26, 39):  # the last ones are together with fewer others
-        np.testing.assert_array_equal(fit.gof(B=B, method=method, rng=5).replicates, first[:B])
+        fewer = fit.gof(B=B, method=method, rng=5)
+        if method == "residual":
+            np.testing.assert_allclose(unmoved(fewer), unmoved(all_of_them)[:B], rtol=1e-9)
+            np.testing.assert_array_equal(fewer.noise_replicates, all_of_them.noise_replicates[:B])
+        else:
+            np.testing.assert_array_equal(fewer.replicates, first[:B])
     assert (fit.gof(B=40, method=method, rng=6).replicates != first).any()
     drawn = np.random.default_rng(1)
     assert (fit.gof(B=5, rng=drawn).replicates != fit.gof(B=5, rng=drawn).replicates).any()

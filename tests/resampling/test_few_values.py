@@ -11,7 +11,7 @@ from svmstat import minimax, svm, tune
 from svmstat.errors import GridWarning
 from svmstat.machine import group_rows
 from svmstat.resampling.bootstrap import drawn_rows
-from svmstat.resampling.folds import contested, fold_units
+from svmstat.resampling.folds import fold_units
 
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=1)
 
@@ -84,18 +84,97 @@ def test_bands_hold_their_estimates():
 
 
 def test_what_is_left_out_of_a_replicate():
-    """Of w copies those that no draw has met, on average; of a point with one label, or of single rows, all or none."""
+    """Of w copies those that no draw has met, on average, whatever the labels are."""
     x, y = np.array([0.0] * 7 + [1.0] * 4 + [2.0]), np.array([0] * 3 + [1] * 4 + [0] * 4 + [1])
     machine = svm("y ~ x", pd.DataFrame({"x": x, "y": y}), kernel="linear", scale=False).machine
-    groups = machine.groups
-    np.testing.assert_array_equal(contested(groups, machine.group_codes), x[groups.first] == 0.0)
+    weights = machine.groups.weights
     rng = np.random.default_rng(0)
     for _ in range(20):
         drawn = drawn_rows(machine, rng)
-        for g, w in enumerate(groups.weights):
-            c = drawn.copies[g]
-            shared = x[groups.first[g]] == 0.0
-            assert drawn.left_out[g] == pytest.approx(w * (1.0 - 1.0 / w) ** c if shared else w * (c == 0))
+        for w, c, left_out in zip(weights, drawn.copies, drawn.left_out, strict=True):
+            expected = w * (1.0 - 1.0 / w) ** c
+            assert left_out == pytest.approx(expected if expected >= 0.5 else 0.0)
+
+
+def test_left_out_copies_are_as_many_as_of_rows():
+    """Draws of rows one by one leave as many copies of each group undrawn, on average."""
+    rng = np.random.default_rng(1)
+    x, y = np.array([0.0] * 12 + [1.0] * 8 + [2.0] * 4), np.array([0] * 5 + [1] * 7 + [0] * 8 + [1] * 4)
+    machine = svm("y ~ x", pd.DataFrame({"x": x, "y": y}), kernel="linear", scale=False).machine
+    found = np.mean([drawn_rows(machine, rng).left_out for _ in range(2000)], axis=0)
+    of_row = machine.groups.of_row
+    by_rows = np.zeros(len(found))
+    for _ in range(2000):
+        undrawn = np.bincount(rng.integers(24, size=24), minlength=24) == 0
+        by_rows += np.bincount(of_row, undrawn) / 2000
+    np.testing.assert_allclose(found, by_rows, rtol=0.08)
+
+
+def repeated(n, times, seed, signal):
+    """Points that are given several times, with labels of their own."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.normal(size=(n, 2)), times, axis=0)
+    y = (signal * X[:, 0] + rng.logistic(size=len(X)) > 0).astype(int)
+    return pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "y": y})
+
+
+@pytest.mark.parametrize("signal", [0.0, 1.5])
+def test_what_is_held_out_does_not_hang_on_labels(signal):
+    """Where labels of a point agree by chance it is held out row by row as well."""
+    found = []
+    for seed in range(8):
+        fit = svm("y ~ x + z", repeated(80, 2, seed, signal), gamma=5.0, C=1.0)
+        by_cases = StratifiedKFold(10, shuffle=True, random_state=seed)
+        found.append([fit.kfold().auc, fit.loo().auc, fit.kfold(by_cases).auc])
+    by_folds, alone, by_cases = np.mean(found, axis=0)
+    assert abs(by_folds - alone) < 0.04 and abs(by_folds - by_cases) < 0.04
+
+
+def test_maps_of_replicates_are_about_that_of_the_fit():
+    fit = svm("y ~ x + z", repeated(100, 3, 0, 1.0), gamma=5.0, C=1.0)
+    made = fit.bootstrap(39, rng=1)
+    assert fit.get_prediction(B=39, rng=1).outside.mean() < 0.1
+    assert made.replicates.maps.slope.mean() < 0.5 * fit.calibration.slope < 0
+
+
+def test_some_rows_of_weight_two_do_not_hold_whole_points_out():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.choice(list("abcde"), 500), "w": 1.0})
+    data["y"] = (rng.random(500) < data["a"].map(dict(zip("abcde", [0.1, 0.3, 0.4, 0.6, 0.8], strict=True)))).astype(
+        int
+    )
+    data.loc[::50, "w"] = 2.0
+    fit = svm("y ~ a", data, weights="w")
+    assert abs(fit.kfold().auc - fit.loo().auc) < 0.05
+
+
+def test_a_table_names_the_folds_that_it_has():
+    table = pd.DataFrame({"a": list("aabbcc"), "y": [0, 1] * 3, "w": [30, 10, 12, 28, 5, 40]})
+    splits = svm("y ~ a", table, weights="w").splits(6)
+    assert splits.how == "3 folds" and set(splits.fold) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("weight_type", ["frequency", "probability"])
+def test_folds_of_weighted_rows_do_not_hang_on_their_order(weight_type):
+    data = survey(200).assign(w=np.random.default_rng(7).uniform(0.2, 3.0, 200))
+    scores = [
+        svm("y ~ x + z", data.sample(frac=1, random_state=seed), weights="w", weight_type=weight_type).kfold().score
+        for seed in range(3)
+    ]
+    np.testing.assert_allclose(scores, scores[0], rtol=1e-9)
+
+
+def test_a_search_that_is_repeated_has_the_folds_of_the_first():
+    data = survey(300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        found = tune("y ~ x + z", data, C=[0.01, 0.1, 1.0, 10.0], gamma=[0.1, 0.5], criterion="kfold", folds=5, rng=1)
+    again = found.best.retuned
+    assert again(again.sample.X, again.sample.codes, again.sample.weights).C == found.best.C
+    order = np.lexsort((data["y"], data["z"], data["x"]))  # as copies of points, which replicates are
+    groups = group_rows(again.sample.X[order], again.sample.codes[order].astype(float), np.ones(300))
+    first = order[groups.first]
+    assert again(again.sample.X[first], again.sample.codes[first], groups.weights).C in (0.1, 1.0, 10.0)
 
 
 def test_without_other_labels_copies_stay_together():

@@ -26,6 +26,13 @@ def by_row(machine, values):
     return weights
 
 
+def undrawn(weights, counts):
+    """Of w copies, how many are expected to be left out by c draws; of no half of one, none."""
+    left_out = [w * (1.0 - 1.0 / max(w, 1.0)) ** c if w > 0 else 0.0 for w, c in zip(weights, counts, strict=True)]
+    left_out = np.where((weights < 1.0) & (counts == 0), weights, left_out)
+    return np.where(left_out >= 0.5 * np.minimum(weights, 1.0), left_out, 0.0)
+
+
 def assert_is_refitted(machine, maps, found, refit):
     """Counts, decision values and maps of the replicates that have them, and the probabilities of all rows."""
     f, p = found.decision_function(machine.X), found.probabilities(machine.X)
@@ -35,7 +42,7 @@ def assert_is_refitted(machine, maps, found, refit):
         np.testing.assert_allclose(f[r][known], one.f[known], rtol=0, atol=TOL_LOOP * max(1.0, np.abs(one.f).max()))
         if found.unmapped[r]:
             continue
-        out = by_row(machine, np.where(found.counts[r] == 0, machine.groups.weights, 0.0))
+        out = by_row(machine, undrawn(machine.groups.weights, found.counts[r]))
         for j, pair in enumerate(machine.pairs):
             rows = np.flatnonzero((out > 0) & pair.holds(machine.codes))
             platt = fit_platt(one.f[rows, j], pair.signs(machine.codes)[rows], out[rows])

@@ -39,6 +39,20 @@ def test_bins_by_hand():
     np.testing.assert_array_equal(found.total, [3.0, 4.0])
 
 
+def test_each_of_few_values_has_a_bin():
+    """Misfit at the two least values goes opposite ways, and would be nothing in one bin."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 4, 600)
+    y = rng.random(600) < np.array([0.15, 0.85, 0.5, 0.5])[x]
+    fit = svm("y ~ x + z", pd.DataFrame({"x": x, "z": rng.normal(size=600), "y": y}), kernel="linear")
+    found = dots(fit.plot_residuals()[0])
+    residuals = fit.residuals("response").to_numpy()
+    by_hand = [residuals[x == value].mean() for value in range(4)]
+    order = np.argsort(found[:, 0])
+    np.testing.assert_allclose(found[order], np.column_stack([range(4), by_hand]), rtol=1e-9, atol=1e-12)
+    assert by_hand[0] < -0.2 < 0.3 < by_hand[1]
+
+
 def test_residuals_by_level_are_means_of_the_residuals(fit):
     axes = fit.plot_residuals()
     assert [ax.get_xlabel() for ax in axes] == ["x", "z", "site"]
