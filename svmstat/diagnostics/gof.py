@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from svmstat._tools.arrays import Floats
 from svmstat.objective.replicated import above, failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
@@ -187,8 +189,23 @@ class GofResult(Printed):
             ),
             right=(Entry("p-value", pvalue(self.deviance_replicates, self.deviance), "share"),),
         )
-        notes = (f"{_H0[min(self.n_levels, 3)]}. {self.verdict}", *of_rows, RATES, DEVIANCE_NOTE)
+        notes = (
+            f"{_H0[min(self.n_levels, 3)]}. {self.verdict}",
+            *self._note_of_noise(),
+            *of_rows,
+            RATES,
+            DEVIANCE_NOTE,
+        )
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
+
+    def _note_of_noise(self) -> tuple[str, ...]:
+        if self.noise is None or self.noise_replicates is None or self.n_failed == self.B:
+            return ()
+        return (
+            f"T goes with the noise that a fit reports, sum pi(1 - pi) of held-out rows: {self.noise:.4g} here, and "
+            f"{np.nanmean(self.noise_replicates):.4g} in the replicates, whose T are compared as they would be at the "
+            "noise of the fit.",
+        )
 
     def _note_of_groups(self) -> str:
         if self.method == "pairs":

@@ -34,6 +34,9 @@ from svmstat.formula.values import Value
 
 _MANY_LEVELS = 10
 """Fewer different texts may be codes, whatever they read as."""
+_NAMES = 100
+"""Levels that name rows, of at most twice as many, if they are no numbers."""
+
 _FEW_OTHERS = 3
 """So many levels beside numbers may be codes for missing values."""
 
@@ -218,8 +221,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     -----
     DesignWarning
         If a column is constant, and dropped; a term is not a number where its columns are present; a column stands
-        on both sides; text reads as numbers, most rows having one of their own; or more than a tenth of the weight is
-        dropped for missing values.
+        on both sides; most rows have a level of their own, as of text that reads as numbers or names rows; or more
+        than a tenth of the weight is dropped for missing values.
 
     Examples
     --------
@@ -271,7 +274,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
     for each in right.values():
         warn_whole_column(each, complete.values[each.code], table)
-    _tell_numbers_as_text(factors.values(), int(np.count_nonzero(counted)))
+    _tell_identifiers(factors.values(), int(np.count_nonzero(counted)))
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
     _refuse_width(parsed, terms)
     columns = term_columns("data", terms, complete.values, table.index)
@@ -371,13 +374,21 @@ def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:
             )
 
 
-def _tell_numbers_as_text(factors: Iterable[Factor], n: int) -> None:
-    """Warn of text that reads as numbers, but for a few levels, of which hardly two of n rows have the same."""
+def _tell_identifiers(factors: Iterable[Factor], n: int) -> None:
+    """Warn of factors of which hardly two of n rows have the same level: text that reads as numbers, names of rows."""
     for factor in factors:
         if len(factor.levels) < _MANY_LEVELS or 2 * len(factor.levels) <= n:
             continue
         others = [level for level in factor.levels if not _is_number(level)]
         if len(others) > _FEW_OTHERS or not all(isinstance(level, str) for level in others):
+            if len(factor.levels) < _NAMES:
+                continue
+            warn(
+                f"{factor.expression.code} has {len(factor.levels)} different levels in {n} rows, and a column for "
+                "each: of a level that one row has nothing can be learnt, and new ones are refused. Names of rows are "
+                "no predictors; of dates make numbers.",
+                DesignWarning,
+            )
             continue
         but = f" but for {', '.join(map(repr, others))}, which may stand for missing values" if others else ""
         commas = any("," in level for level in factor.levels if isinstance(level, str))

@@ -23,6 +23,9 @@ _OBJECT_KINDS = {
     "mixed-integer": "mixed types",
 }
 
+_LISTED = 12
+"""Levels that a message names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -225,5 +228,11 @@ def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.Categorical
 
 def new_levels(what: str, new: Iterable[object], known: Iterable[object]) -> DataError:
     """The error for levels that the fit has not seen, ready to be raised."""
-    listed = ", ".join(map(repr, new))
-    return DataError(f"{what} has new level(s) {listed}; the fit knows {', '.join(map(repr, known))}.")
+    return DataError(f"{what} has new level(s) {_listed(new)}; the fit knows {_listed(known)}.")
+
+
+def _listed(levels: Iterable[object]) -> str:
+    """The first of them, and how many more there are."""
+    shown = list(map(repr, levels))
+    more = f" and {len(shown) - _LISTED} more" if len(shown) > _LISTED + 1 else ""
+    return ", ".join(shown[:_LISTED] if more else shown) + more

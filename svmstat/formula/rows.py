@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import nearest
+from svmstat._tools.frames import label_at
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind
@@ -53,7 +54,7 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     result, shown = _row_numbers("weights", weights, data, "finite numbers >= 0")
     bad = np.flatnonzero(inside & ~(np.isfinite(result) & (result >= 0)))
     if len(bad):
-        row = data.index[bad[0]]
+        row = label_at(data.index, bad[0])
         raise ArgumentError(f"{shown} hold {result[bad[0]].item()!r} in row {row!r}: they must be finite numbers >= 0.")
     with np.errstate(over="ignore"):
         total = result[inside].sum()

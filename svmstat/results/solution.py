@@ -171,7 +171,10 @@ class Solved(Calibrated):
 
     @property
     def converged(self) -> bool:
-        """Whether every certificate holds: KKT violation ≤ 1e-8, and a rounding of f ≤ 1e-6 of its spread."""
+        """Whether every certificate holds: KKT violation ≤ 1e-8, a rounding of h ≤ 1e-6 of its spread.
+
+        Beside an intercept that is large, as for a tiny C, that of f = h + b is a thousandth at most: see `rounding`.
+        """
         return self.status is Status.CERTIFIED
 
     # How well it fits

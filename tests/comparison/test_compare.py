@@ -247,3 +247,19 @@ def test_nested_refits_that_separate_are_told():
     assert "WARNING: logit: 8 predictions of nested refits gave what was observed next to no probability" in text
     assert "svm linear: 8" not in text and found.impossible[0] == 0
     assert "nested refits" not in str(compare(svm(formula, data, kernel="linear"), logit=logit))
+
+
+def test_folds_of_tables_of_counts_are_refused():
+    """They would hold out all of one level at a point; given row by row there is nothing against them."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.integers(1, 6, 300), "z": rng.integers(0, 3, 300)})
+    rows["y"] = (0.8 * (rows["x"] - 3.0) + rng.logistic(size=300) > 0).astype(int)
+    table = rows.groupby(["x", "z", "y"]).size().reset_index(name="count")
+    both, one = (svm(formula, table, weights="count") for formula in ("y ~ x + z", "y ~ x"))
+    for given, named in (({"folds": 5}, "folds=5"), ({"nested": True}, "nested=True")):
+        with pytest.raises(DataError, match=rf"{named} holds out rows whole.*data\.index\.repeat"):
+            compare(both, one, **given)
+    alone, together = compare(both, one), compare(svm("y ~ x + z", rows), svm("y ~ x", rows))
+    np.testing.assert_allclose(alone.table["score"], together.table["score"], rtol=1e-6)
+    by_folds = compare(svm("y ~ x + z", rows), svm("y ~ x", rows), folds=5, rng=1)
+    assert by_folds["svm rbf 1"].auc > 0.6

@@ -72,6 +72,8 @@ def test_replicates_are_at_the_noise_of_the_fit(K):
     line = np.polynomial.Polynomial.fit(V, T, 1)
     left = T - line(V)
     assert gof.slope == pytest.approx(line.deriv()(0.0), rel=1e-6)
+    words = " ".join(str(gof).split())
+    assert f"{gof.noise:.4g} here, and {gof.noise_replicates.mean():.4g} in the replicates" in words
     assert gof.pvalue == (1 + (left[1:] >= left[0]).sum()) / 41 == (1 + (gof.replicates >= gof.statistic).sum()) / 41
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from svmstat import svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula import build_design
 
@@ -272,3 +273,21 @@ def test_numbers_that_are_text_are_told():
         build_design("y ~ a", data.assign(a=data["a"].map(lambda a: f"{a:.3f}".replace(".", ","))))
     for quiet in (data, data.assign(a=[f"station {k}" for k in range(n)])):
         build_design("y ~ a + code", quiet)
+
+
+def test_names_of_rows_are_told():
+    n = 120
+    data = pd.DataFrame({"y": np.arange(n) % 2, "x": np.arange(n) / 7.0, "day": [f"2020-{k:03d}" for k in range(n)]})
+    with pytest.warns(DesignWarning, match="day has 120 different levels in 120 rows, and a column for each"):
+        fit = svm("y ~ x + day", data)
+    with pytest.raises(DataError, match=r"'2020-011' and 108 more\.$"):
+        fit.predict(data.assign(day="2021-001"))
+    build_design("y ~ x + day", data.assign(day=[f"week {k // 3}" for k in range(n)]))
+
+
+def test_the_row_of_a_missing_weight_is_named_as_python_writes_it():
+    data = pd.DataFrame(
+        {"y": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 5.0], "w": [1.0, np.nan, 1.0, 1.0]}, index=[4, 3, 2, 1]
+    )
+    with pytest.raises(ArgumentError, match=r"hold nan in row 3: they must"):
+        build_design("y ~ x", data, weights="w")

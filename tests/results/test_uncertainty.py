@@ -66,7 +66,7 @@ def test_weights_beyond_what_can_be_counted(K):
 
 
 def test_replicates_are_fits_to_weights(K):
-    """Decision values of new rows, and the map of the rows that were not drawn."""
+    """Decision values of new rows, and the map of the copies that were not drawn: of w drawn c times w (1 − 1/w)^c."""
     data, new = (standardised(sample(K, n, seed=n)) for n in (60, 20))
     how = {"C": 2, "gamma": 0.5, "scale": False, "calibration": "insample"}
     found = svm("y ~ x + z", data, weights="w", **how).bootstrap(B=4, rng=2)
@@ -75,7 +75,8 @@ def test_replicates_are_fits_to_weights(K):
     for r in np.flatnonzero(~arrays.failed):
         weights = np.zeros((2, 60))
         weights[0, groups.first] = arrays.counts[r]
-        weights[1, groups.first] = np.where(arrays.counts[r] == 0, groups.weights, 0.0)
+        left_out = groups.weights * (1.0 - 1.0 / groups.weights) ** arrays.counts[r]
+        weights[1, groups.first] = np.where(left_out >= 0.5, left_out, 0.0)  # the weights are whole
         again = svm("y ~ x + z", data, weights=weights[0], **how)
         g = matrix(again.decision_function(new))
         np.testing.assert_allclose(f[r], g, rtol=0, atol=TOL_LOOP * max(1.0, np.abs(g).max()))
