@@ -7,7 +7,7 @@ import pandas as pd
 
 from svmstat._tools.checks import at_least, refuse
 from svmstat.diagnostics import Coefficients
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -17,7 +17,7 @@ class Estimated(Uncertain):
     def confint(
         self,
         level: float = 0.95,
-        B: int = 199,
+        B: int | Bootstrap = 199,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -33,10 +33,10 @@ class Estimated(Uncertain):
         ----------
         level : float
             Between 0 and 1: the share of the replicates between ``lower`` and ``upper``.
-        B : int
-            Number of replicates, at least 2/(1 − level) − 1, which is 39 for 0.95.
+        B : int or Bootstrap
+            Number of replicates, at least 2/(1 − level) − 1, which is 39 for 0.95; or those that `bootstrap` has made.
         rng, n_jobs, progress
-            As in `bootstrap`, whose result has `confint` and `vcov` too, for both of the same replicates.
+            As in `bootstrap`, whose result has `confint` and `vcov` too.
 
         Returns
         -------
@@ -63,13 +63,12 @@ class Estimated(Uncertain):
         lat      -0.08  0.03  -0.16  -0.03
         """
         self.require_linear("confint()")
-        at_least("B", B, 1)
-        level = checked_level(level, B)
-        return self.bootstrap(B, rng, n_jobs, progress).confint(level)
+        level = checked_level(level, count_of(self, B))
+        return made_of(self, B, rng, n_jobs, progress).confint(level)
 
     def vcov(
         self,
-        B: int = 199,
+        B: int | Bootstrap = 199,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -78,8 +77,8 @@ class Estimated(Uncertain):
 
         Parameters
         ----------
-        B : int
-            Number of replicates, at least 2.
+        B : int or Bootstrap
+            Number of replicates, at least 2; or those that `bootstrap` has made.
         rng, n_jobs, progress
             As in `bootstrap`.
 
@@ -95,8 +94,8 @@ class Estimated(Uncertain):
             As `confint`.
         """
         self.require_linear("vcov()")
-        at_least("B", B, 2)
-        return self.bootstrap(B, rng, n_jobs, progress).vcov()
+        at_least("B", count_of(self, B), 2)
+        return made_of(self, B, rng, n_jobs, progress).vcov()
 
     def spread_by(self, bootstrap: Bootstrap, level: float = 0.95) -> Coefficients:
         """The coefficients with their spread over replicates that `bootstrap` made of this fit.

@@ -16,7 +16,7 @@ from svmstat.machine import term_values
 from svmstat.reporting.plots import terms_plot
 from svmstat.resampling.replicates import least_replicates
 from svmstat.results.term_table import term_frame
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, own_bootstrap
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -146,11 +146,10 @@ class Termwise(Uncertain):
         kernel = self._additive("plot_terms()")
         chosen = _chosen(kernel, terms)
         columns = at_least("columns", columns, 1)
-        made = own_bootstrap(self, B) if isinstance(B, Bootstrap) else None
-        n = at_least("B", B, 0) if made is None else made.B
-        if n:
-            level = checked_level(level, n)
-            made = self.bootstrap(n, rng, n_jobs, progress) if made is None else made
+        made = None
+        if isinstance(B, Bootstrap) or at_least("B", B, 0):
+            level = checked_level(level, count_of(self, B))
+            made = made_of(self, B, rng, n_jobs, progress)
         replicates = None if made is None else made.replicates
         effects = term_effects(self.machine, self.frame.design, chosen, replicates, level)
         pairs = [f"{first} : {second}" for first, second in self.pairs]

@@ -203,7 +203,7 @@ class Uncertain(Resampled):
         self,
         newdata: pd.DataFrame | None = None,
         level: float = 0.95,
-        B: int = 199,
+        B: int | Bootstrap = 199,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -222,10 +222,10 @@ class Uncertain(Resampled):
             New rows; by default the n rows of the fit.
         level : float
             Between 0 and 1: the share of the replicates between ``lower`` and ``upper``.
-        B : int
-            Number of replicates, at least 2/(1 − level) − 1, which is 39 for 0.95.
+        B : int or Bootstrap
+            Number of replicates, at least 2/(1 − level) − 1, which is 39 for 0.95; or those that `bootstrap` has made.
         rng, n_jobs, progress
-            As in `bootstrap`, whose result has a `get_prediction` too, for several tables of the same replicates.
+            As in `bootstrap`, whose result has a `get_prediction` too.
 
         Returns
         -------
@@ -248,10 +248,9 @@ class Uncertain(Resampled):
            prob    se  lower  upper
         0  ...
         """
-        at_least("B", B, 1)
-        level = checked_level(level, B)
+        level = checked_level(level, count_of(self, B))
         self.rows_at(newdata)  # what cannot be predicted is refused before anything is solved
-        return self.bootstrap(B, rng, n_jobs, progress).get_prediction(newdata, level, n_jobs, progress)
+        return made_of(self, B, rng, n_jobs, progress).get_prediction(newdata, level, n_jobs, progress)
 
     @of_any_kind
     def label_sets(self, newdata: pd.DataFrame | None = None, level: float = 0.9) -> LabelSets:
@@ -367,3 +366,15 @@ def own_bootstrap(fit: Uncertain, B: Bootstrap) -> Bootstrap:
     if B.fit is not fit:
         raise ArgumentError("B is the bootstrap of another fit: it must be bootstrap() of this one, or a number.")
     return B
+
+
+def count_of(fit: Uncertain, B: int | Bootstrap) -> int:
+    """How many replicates are given, or asked for."""
+    return own_bootstrap(fit, B).B if isinstance(B, Bootstrap) else at_least("B", B, 1)
+
+
+def made_of(
+    fit: Uncertain, B: int | Bootstrap, rng: int | np.random.Generator | None, n_jobs: int | None, progress: bool
+) -> Bootstrap:
+    """The replicates that are given, or as many new ones as are asked for."""
+    return own_bootstrap(fit, B) if isinstance(B, Bootstrap) else fit.bootstrap(B, rng, n_jobs, progress)

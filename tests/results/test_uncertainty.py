@@ -5,6 +5,7 @@ from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 from levels import matrix, sample, standardised
 
@@ -85,6 +86,24 @@ def test_replicates_are_fits_to_weights(K):
         maps = fit_maps_of(replace(again.machine, weights=weights[1]), again.machine.decision_values, again.coupled_by)
         np.testing.assert_allclose(arrays.maps.slope[r, 0], maps.slope, rtol=TOL_LOOP, atol=TOL_LOOP)
         np.testing.assert_allclose(arrays.maps.intercept[r, 0], maps.intercept, rtol=TOL_LOOP, atol=TOL_LOOP)
+
+
+def test_replicates_that_are_made_already(K):
+    """Tables, intervals and covariances of the same replicates, of which there must be enough, and of this fit."""
+    data = sample(K, 60, seed=1)
+    fit, other = svm("y ~ x + z", data, kernel="linear"), svm("y ~ x", data, kernel="linear")
+    made = fit.bootstrap(B=39, rng=1)
+    for given, drawn in (
+        (fit.get_prediction(B=made).summary_frame(), fit.get_prediction(B=39, rng=1).summary_frame()),
+        (fit.confint(B=made).summary_frame(), fit.confint(B=39, rng=1).summary_frame()),
+        (fit.vcov(B=made), fit.vcov(B=39, rng=1)),
+    ):
+        pd.testing.assert_frame_equal(given, drawn)
+    for ask in (other.get_prediction, other.confint, other.vcov):
+        with pytest.raises(ArgumentError, match="B is the bootstrap of another fit"):
+            ask(B=made)
+    with pytest.raises(ArgumentError, match=r"with level=0\.99, B=39 is not allowed"):
+        fit.confint(level=0.99, B=made)
 
 
 def test_a_generator_moves_on_and_a_seed_does_not(fit):
