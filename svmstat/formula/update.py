@@ -50,6 +50,11 @@ def update_formula(formula: str, change: str, others: Iterable[Hashable] = ()) -
         raise ArgumentTypeError(f"formula={change!r} is not allowed: it must be text such as '. ~ . - x + z'.")
     left, right = parse_formula(one_line(formula)).args
     text = one_line(change)
+    if text.lstrip()[:1] in ("+", "-") and "~" not in text:
+        raise FormulaError(
+            f"formula={change!r} is not allowed: without a dot it would drop all predictors; "
+            f"write '. ~ . {text.strip()}' to change those of the model."
+        )
     try:
         *new_left, new_right = parse_formula(text).args
         response = _side(new_left[0] if new_left else left, _side(left))

@@ -1,5 +1,7 @@
 """Formulas made from formulas: what R's update.formula gives, and what is refused."""
 
+import re
+
 import pytest
 
 from svmstat.errors import ArgumentTypeError, FormulaError
@@ -56,3 +58,9 @@ def test_what_is_refused():
 def test_untrusted_text_stays_untrusted():
     assert isinstance(update_formula(Untrusted("y ~ x"), ". ~ . + z"), Untrusted)
     assert isinstance(update_formula("y ~ x", Untrusted(". ~ . + z")), Untrusted)
+
+
+@pytest.mark.parametrize("change", ["+ w", "- x", " +w"])
+def test_a_change_without_a_dot_is_refused(change):
+    with pytest.raises(FormulaError, match=rf"write '\. ~ \. {re.escape(change.strip())}'"):
+        update_formula("y ~ x + z", change)
