@@ -124,11 +124,11 @@ def compare(
     for member in members:
         if isinstance(member, Machines):
             same_units(reference, member.observed)
-    _refuse_tables(members, folds, nested)
     of_folds, of_nested = seed.spawn(2)
     rows, units = (reference.codes, reference.weights, reference.levels), reference.units
     grouped = units is not None and units.grouped
     held = None if folds is None else _splits(folds, reference, members, of_folds)
+    _refuse_tables(members, folds, nested)
     inner = splits(*rows, folds_for(reference.weights, units), repeats if nested else 0, of_nested, units)
     one_by_one = "leave-one-group-out" if grouped else "leave-one-out"
     how = one_by_one if held is None else held.told(reference.weights)

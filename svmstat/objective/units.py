@@ -37,6 +37,19 @@ class Units:
         np.add.at(found, self.of_row[used], values[used])
         return found
 
+    def are_pure(self, codes: Codes) -> bool:
+        """Whether no unit has rows of two classes (n,).
+
+        Examples
+        --------
+        >>> units = Units(np.array([1, -1, 0, 1]), 2, True)
+        >>> units.are_pure(np.array([0, 0, 1, 0])), units.are_pure(np.array([0, 0, 1, 1]))
+        (True, False)
+        """
+        used = self.of_row >= 0
+        pairs = np.unique(np.column_stack([self.of_row[used], codes[used]]), axis=0)
+        return len(pairs) == self.count
+
     def others(self, values: Floats) -> Floats:
         """(n, …) sums over the rows of all other units; over all rows for a row of none."""
         sums = self.sums(values)

@@ -138,11 +138,11 @@ def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.rando
     with weights in a sample of cases and controls, and shares of classes that change would move the score.
     """
     codes, of_row, w = machine.codes[rows], units.of_row[rows], machine.weights[rows]
-    own = np.zeros((units.count, machine.n_classes), bool)
-    own[of_row, codes] = True
-    if (own.sum(axis=1) == 1).all():
+    if units.are_pure(machine.codes):
         order, totals = rng.permutation(units.count), np.bincount(of_row, w, units.count).astype(float)
-        labels, place = own.argmax(axis=1)[order][of_row], np.arange(len(rows))
+        own = np.empty(units.count, np.intp)
+        own[of_row] = codes
+        labels, place = own[order][of_row], np.arange(len(rows))
         times = _shared_out(w, of_row, totals, totals[order])
     else:
         whole = bool((w == np.round(w)).all())
@@ -180,7 +180,7 @@ def arrangements(machine: Machine) -> float:
         counts = machine.totals[None]
     else:
         counts = units.sums(rows * (w if (w == np.round(w)).all() else np.ones(len(w)))[:, None])
-        if ((counts > 0).sum(axis=1) == 1).all():
+        if units.are_pure(machine.codes):
             counts = (counts > 0).sum(axis=0)[None]
     with np.errstate(over="ignore"):
         return float(np.exp((gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)).sum()))

@@ -225,7 +225,8 @@ class Tested(Resampled):
         at_least("B", B, 1)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         refit, seed = self._refit(flag("retune", retune)), seed_sequence("rng", rng)
-        constant = self._labels_of_units_are_constant
+        units = self.machine.units
+        constant = units is not None and units.are_pure(self.frame.codes)
         if not constant and self.weight_type == "frequency":
             self._refuse_fractions("the labels of all copies of the rows are permuted")
         if self.nobs > _MOST_PERMUTED:
@@ -245,16 +246,6 @@ class Tested(Resampled):
             arrangements=arrangements(self.machine), repeatable=self.machine.units is None,
             of_weights=self._of_weights,
         )  # fmt: skip
-
-    @property
-    def _labels_of_units_are_constant(self) -> bool:
-        """Whether there are units, and none has rows of two levels."""
-        units = self.machine.units
-        if units is None:
-            return False
-        used = units.of_row >= 0
-        pairs = np.unique(np.column_stack([units.of_row[used], self.frame.codes[used]]), axis=0)
-        return len(pairs) == units.count
 
     def get_influence(
         self, n_jobs: int | None = None, progress: bool = False, by: str | None = None
