@@ -1,5 +1,7 @@
 """Rows that belong together, and what weights mean: against refits, and fits that must be the same."""
 
+import warnings
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -556,3 +558,69 @@ def test_groups_stand_in_their_order_whatever_the_columns_are():
     pd.testing.assert_frame_equal(*frames, rtol=1e-6, atol=1e-9)
     by_group = svm("y ~ x", data, groups="g").loo().summary_frame("group")
     np.testing.assert_allclose(frames[0]["outlyingness"], by_group["score"], rtol=1e-9)
+
+
+class Forward:
+    """Each group by those before it."""
+
+    def split(self, X, y=None, groups=None):
+        for label in np.unique(groups)[4:]:
+            yield np.flatnonzero(groups < label), np.flatnonzero(groups == label)
+
+
+def test_splitters_are_given_the_labels_of_groups():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"x": rng.normal(size=120), "year": np.repeat(np.arange(2010, 2020), 12)})
+    data["y"] = data["x"] + rng.logistic(size=120) > 0
+    fit = svm("y ~ x", data, groups="year", C=2, gamma=0.5, scale=False)
+    found = fit.kfold(Forward())
+    later = data["year"].to_numpy() >= 2014
+    assert found.prob.isna().to_numpy().tolist() == (~later).tolist()
+    for year in (2014, 2019):
+        now = data[data["year"] == year]
+        before = svm("y ~ x", data[data["year"] < year], groups="year", C=2, gamma=0.5, scale=False)
+        np.testing.assert_allclose(found.prob[now.index], before.predict_proba(now)[True], rtol=1e-6)
+    tuned = tune("y ~ x", data, C=[0.5, 2], gamma=[0.5], criterion="kfold", folds=Forward(), groups="year")
+    assert tuned.fold[~later].eq(-1).all() and tuned.fold[later].nunique() == 6
+    both = compare(fit, svm("y ~ x", data, groups="year", kernel="linear"), folds=Forward())
+    assert both["svm rbf"].weights[later].all() and not both["svm rbf"].weights[~later].any()
+
+
+def test_rows_that_are_never_held_out_have_no_prediction():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=60)})
+    data["y"] = data["x"] + rng.logistic(size=60) > 0
+    found = svm("y ~ x", data).kfold(TimeSeriesSplit(4))
+    frame = found.summary_frame()
+    assert frame.iloc[:12].isna().all(axis=None) and frame.iloc[12:].notna().all(axis=None)
+    assert -2.0 * frame["log_likelihood"].sum() == pytest.approx(found.score)
+    assert found.residuals().iloc[:12].isna().all()
+
+
+def test_a_search_by_blocks_has_no_corrected_score():
+    """Its least score is of other rows than those of leave-one-out, and no search is nested in folds that are given."""
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"x": rng.normal(size=90), "block": np.arange(90) // 10})
+    data["y"] = data["x"] + rng.logistic(size=90) > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = tune("y ~ x", data, C=[0.5, 2, 8], gamma=[0.1, 0.5], criterion="kfold", folds="block")
+    assert np.isnan(found.best.optimism) and not found.best.loo().is_corrected
+    words = " ".join(str(found.best.summary()).split())
+    assert "fit.kfold() of these blocks says more" in words and "R-squared corrected" not in words
+    said = " ".join(str(found).split())
+    assert "nested=True" not in said and "rows that had no part in the search tell" in said
+    with pytest.raises(ArgumentError, match="nested=True are not allowed together"):
+        compare(found.best, svm("y ~ x", data), folds="block", nested=True)
+
+
+def test_a_report_where_a_level_cannot_be_left_out():
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame({"x": rng.normal(size=60), "g": np.arange(60) // 6})
+    data["y"] = (data["g"] == 3).astype(int)
+    fit = svm("y ~ x", data, groups="g")
+    with pytest.raises(UnavailableError, match="Each level needs two groups at least"):
+        fit.gof(B=19)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert "method pairs" in report(fit, B=19, rng=1)

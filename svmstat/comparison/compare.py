@@ -116,6 +116,11 @@ def compare(
     at_least("repeats", repeats, 1)
     nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
     seed = seed_sequence("rng", rng)
+    if nested and folds is not None and not isinstance(folds, int | float | np.number):
+        raise ArgumentError(
+            f"folds={type(folds).__name__} and nested=True are not allowed together: the standard errors of nested "
+            "splits are of random folds, and not of blocks of rows. Give a number of folds, or leave one of the two."
+        )
     models = _named((first, *others), named)
     with one_blas_thread():
         members, shape = _members(models, ChainMap(env.f_locals, env.f_globals))
@@ -187,15 +192,15 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
         fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units)[0]
         how = f"{count} folds{' of groups' if units is not None and units.grouped else ''}"
         return Splits(fold, fold == np.arange(count)[:, None], how)
-    labels = None
+    labels, fits = None, [member.fit for member in members if isinstance(member, Machines)]
     if not is_splitter(folds):
-        fits = [member.fit for member in members if isinstance(member, Machines)]
         if not fits:
             raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
         known = [(data_since(fit, folds), fit.frame.rows) for fit in fits]
         has = (each for each in known if isinstance(folds, str | int) and folds in each[0].columns)
         labels = fold_labels(folds, *next(has, known[0]))
-    return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units)
+    groups = next((fit.frame.grouping.ordered for fit in fits if fit.frame.grouping is not None), None)
+    return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units, groups)
 
 
 def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

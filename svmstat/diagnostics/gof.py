@@ -53,11 +53,12 @@ class GofResult(Printed):
         otherwise the deviance D.
     replicates : ndarray (B,)
         What the statistic is compared with, NaN where a replicate failed: deviances, or T* + slope · (V − V*) of the
-        replicates, which is T* as it would be at the noise V of the fit.
+        replicates, which is T* raised to what it would be at the noise V of the fit.
     noise, noise_replicates : float, ndarray (B,); or None
         With method="residual" V = Σ π(1 − π) of held-out probabilities, of more than two levels the sum over them; V*.
     slope : float
-        Of the least-squares line of T on V through the fit and its replicates.
+        Of the least-squares line of T on V through the fit and its replicates, if it falls and these have more noise;
+        otherwise 0.
     deviance : float
         D of the fit.
     deviance_replicates : ndarray (B,)
@@ -153,7 +154,7 @@ class GofResult(Printed):
 
     def plot(self, ax: Any = None) -> Any:
         """Histogram of the replicates with the statistic of the fit and the critical value. Returns the Axes."""
-        names = {"letter": "T", "xlabel": "T* of replicates, at the noise of the fit"} if self.by_residuals else {}
+        names = {"letter": "T", "xlabel": "T* of replicates"} if self.by_residuals else {}
         return replicates_plot(self.replicates, self.statistic, self.critical_value, level=self.level, ax=ax, **names)
 
     def summary(self) -> Summary:
@@ -199,12 +200,12 @@ class GofResult(Printed):
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
 
     def _note_of_noise(self) -> tuple[str, ...]:
-        if self.noise is None or self.noise_replicates is None or self.n_failed == self.B:
+        if self.noise is None or self.noise_replicates is None or self.slope == 0.0:
             return ()
         return (
-            f"T goes with the noise that a fit reports, sum pi(1 - pi) of held-out rows: {self.noise:.4g} here, and "
-            f"{np.nanmean(self.noise_replicates):.4g} in the replicates, whose T are compared as they would be at the "
-            "noise of the fit.",
+            f"The replicates report more noise than the fit, sum pi(1 - pi) of held-out rows: "
+            f"{np.nanmean(self.noise_replicates):.4g} against {self.noise:.4g}. T falls with it, and theirs are raised "
+            "to what they would be at the noise of the fit.",
         )
 
     def _note_of_groups(self) -> str:

@@ -421,7 +421,7 @@ class InfluenceResult(Printed):
     def notes(self) -> tuple[str, ...]:
         """What the measures say, and what they do not."""
         made_of = _OTHERS if self._like_own() < _LIKE_OWN else _OWN.format(but=self._but)
-        return tuple(note.format(made_of=made_of) for note in _NOTES)
+        return (*(note.format(made_of=made_of) for note in _NOTES), *self._elsewhere, *self._of_weights)
 
     @property
     def _but(self) -> str:
@@ -442,6 +442,31 @@ class InfluenceResult(Printed):
         counts = True if self.grouped else self.loo.weights > 0
         return np.asarray(~np.isnan(self.measures.delta_deviance) & counts)
 
+    def _most(self, name: str) -> int | None:
+        """Where a measure is largest; None where nothing is known of it."""
+        known = np.where(self._shown, getattr(self.measures, name), np.nan)
+        return int(np.nanargmax(known)) if np.isfinite(known).any() else None
+
+    @property
+    def _elsewhere(self) -> tuple[str, ...]:
+        """The largest outlyingness and influence, where no table names them."""
+        listed, told = set(self._largest.tolist()), []
+        for name in () if self.has_envelope else ("outlyingness", "rms_change"):
+            place = self._most(name)
+            if place is not None and place not in listed:
+                value = float(getattr(self.measures, name)[place])
+                told.append(f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {self.index[place]}")
+        return (f"Not among those of largest delta D: {' and '.join(told)}.",) if told else ()
+
+    @property
+    def _of_weights(self) -> tuple[str, ...]:
+        """What a row with a weight counts as in the measures."""
+        weights = self.loo.weights[self.loo.weights > 0]
+        if self.grouped or (weights == np.round(weights)).all():
+            return ()
+        of = "min(w, 1) copies of it" if self.loo.units is None else "the row times its weight"
+        return (f"Of a row of weight w, delta D and own misfit are of {of}, -2 log pi is of one.",)
+
     def _like_own(self) -> float:
         """The correlation of ΔD with own misfit."""
         m, shown = self.measures, self._shown
@@ -452,15 +477,15 @@ class InfluenceResult(Printed):
         beyond = self.beyond(level)
         rows = []
         for name in MEASURES:
-            values = getattr(self.measures, name)
-            largest = float(np.nanmax(values)) if np.isfinite(values).any() else None
-            rows.append((largest, self._known.critical_value(name, level), int(beyond[name].sum())))
+            values, place = getattr(self.measures, name), self._most(name)
+            largest = (None, "-") if place is None else (float(values[place]), str(self.index[place]))
+            rows.append((*largest, self._known.critical_value(name, level), int(beyond[name].sum())))
         failed = f", {self._known.n_failed} failed" if self._known.n_failed else ""
         return Table(
-            headers=("largest", f"{percent(level)} envelope", "rows above"),
+            headers=("largest", "in row", f"{percent(level)} envelope", "rows above"),
             index=tuple(_PRINTED.values()),
             cells=tuple(rows),
-            styles=("share", "share", "count"),
+            styles=("share", "text", "share", "count"),
             title=f"Beside the largest of all rows in {self._known.B} replicates{failed}",
         )
 

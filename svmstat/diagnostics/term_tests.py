@@ -53,6 +53,8 @@ class TermTest:
         The test of the response against the term's columns, given the others.
     nested : Estimate or None
         The change of the score by nested cross-validation.
+    is_constant : bool
+        Whether f of the other fit is constant, though there are predictors.
     """
 
     name: str
@@ -60,6 +62,7 @@ class TermTest:
     evidence: Evidence
     dependence: Dependence
     nested: Estimate | None = None
+    is_constant: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -197,6 +200,12 @@ class TermTests(Printed):
             if test.dependence.why_not:
                 lacking.setdefault(test.dependence.why_not, []).append(test.name)
         found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
+        flat = [test.name for test in self.tests if test.is_constant]
+        if flat:
+            found.append(
+                f"{', '.join(flat)}: {'without' if self.kind == 'drop1' else 'with'} it f is constant, with C, or nu, "
+                "as it was: the change is that to the class frequencies, and not what the term adds to the others."
+            )
         found += self._few_rows()
         found += self._many_levels()
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:

@@ -66,8 +66,8 @@ _NEAR_BY = 0.25
 """How far from 1 a slope is still near it."""
 _NEAR = "where the map was fitted to held-out values they are near that by construction, and .reliability() tells more."
 _FAR = (
-    "here they are not. Maps of held-out values bring them near that where there is much to be seen, and not with few "
-    "events, a weak signal, or folds or groups whose fits differ. .reliability() tells more."
+    "maps of held-out values bring them near that where there is much to be seen, and not with few events, a weak "
+    "signal, or folds or groups whose fits differ. .reliability() tells more."
 )
 _NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
 _OF_LEVELS = (
@@ -204,7 +204,10 @@ _CORRECTED = (
     "it covers what the fit is worth on new rows in 0.82 to 0.92 of samples. The other numbers here are not corrected; "
     "nested=True in tune() repeats the search without the rows."
 )
-_NOT_CORRECTED = "by how much is not known here. Rows that had no part in the choice tell."
+_NOT_CORRECTED = (
+    "by how much is not known here. Rows that had no part in the choice tell. After a search by blocks of rows, which "
+    "leave-one-out does not keep together, fit.kfold() of these blocks says more."
+)
 
 
 def chosen_notes(optimism: Sequence[float | None]) -> tuple[str, ...]:

@@ -40,6 +40,16 @@ class Grouping:
     codes: np.ndarray
 
     @property
+    def ordered(self) -> np.ndarray:
+        """The label of each row (n,), for what goes by their order; positions where they have none."""
+        values = self.labels.take(self.codes).to_numpy()
+        try:
+            np.unique(values)
+        except TypeError:
+            return self.codes
+        return values
+
+    @property
     def of_rows(self) -> pd.Series:
         """The label of each row (n,)."""
         return pd.Series(self.labels.take(self.codes), name=self.name)

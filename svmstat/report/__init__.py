@@ -39,7 +39,7 @@ def report(
         Replicates of the goodness of fit, and of the envelopes of influence, at least 99 of these.
     method : {"residual", "pairs", "parametric"}, optional
         The test of the fit, as in `SVMResults.gof`; by default "residual", which needs labels for the copies of the
-        rows, and with fractional weights, of which there are no copies, "pairs".
+        rows and predictions of all of them without their row, or group; where there are none of either, "pairs".
     level : float
         Of the percentile of the test and of the lines in the influence plots.
     rng : int or numpy.random.Generator, optional
@@ -73,7 +73,8 @@ def report(
     shown_seed, how = seed_text(seed), (n_jobs, progress)  # a Generator has moved on afterwards
     influence = fit.get_influence(*how)
     if method is None:
-        method = "residual" if fit.weight_type == "probability" or not influence.no_copies else "pairs"
+        copies = fit.weight_type == "probability" or not influence.no_copies
+        method = "residual" if copies and not influence.loo.n_failed else "pairs"
     together = influence if method == "residual" and B >= LEAST and influence.has_lines else None
     gof = fit.gof(B, method, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
     loo = fit.loo()

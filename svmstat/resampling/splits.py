@@ -130,8 +130,9 @@ def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: i
 
 
 def given_splits(
-    folds: Any, labels: Codes | None, X: Floats, codes: Codes, used: NDArray[np.bool_], units: Units | None
-) -> Splits:
+    folds: Any, labels: Codes | None, X: Floats, codes: Codes, used: NDArray[np.bool_], units: Units | None,
+    groups: NDArray[Any] | None = None,
+) -> Splits:  # fmt: skip
     """The splits of n rows that the user gives.
 
     Parameters
@@ -140,6 +141,7 @@ def given_splits(
     labels : (n,) codes of fold labels
     X, codes : (n, p) and (n,) what the splitter is given, with the groups of the rows; those ``used`` (n,) alone
     units : what belongs together
+    groups : (n,) the labels of the groups, which may be times
 
     Raises
     ------
@@ -154,14 +156,15 @@ def given_splits(
         fold = np.where(used, np.searchsorted(known, labels), -1)
         found = Splits(fold, fold == np.arange(len(known))[:, None], f"{len(known)} folds that were given", True)
     else:
-        of_row = None if units is None or not units.grouped else units.of_row[rows]
-        found = _by_splitter(folds, X[rows], codes[rows], of_row, rows, n)
+        found = _by_splitter(folds, X[rows], codes[rows], None if groups is None else groups[rows], rows, n)
     if units is not None and units.grouped:
         _keep_together(found, units)
     return found
 
 
-def _by_splitter(folds: Any, X: Floats, codes: Codes, groups: Codes | None, rows: Codes, n: int) -> Splits:
+def _by_splitter(
+    folds: Any, X: Floats, codes: Codes, groups: NDArray[Any] | None, rows: Codes, n: int
+) -> Splits:  # fmt: skip
     """What a splitter makes of the rows (m,) among n."""
     name = type(folds).__name__
     try:

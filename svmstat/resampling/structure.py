@@ -4,8 +4,8 @@ T = r'R r / Σ π(1 − π) for r = 1{y = event} − π and R_kl = exp(−‖x_k
 statistic of the kind of le Cessie & van Houwelingen (1991), of residuals of rows that the fit has not seen. Rows of
 weight w are w copies, each at distance zero from the others; those with probability weights are one row each.
 
-T goes with the noise V = Σ π(1 − π) that a fit reports, and fits to labels drawn from probabilities report another V
-than these have. So the T of a fit is compared with what replicates have at the same V, along a line.
+Fits to labels drawn from probabilities may report more noise V = Σ π(1 − π) than these have, and T falls with the
+noise: replicates are raised to what they would be at the V of the fit.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +21,9 @@ from svmstat.machine import Machine, rows_of
 from svmstat.resampling.influences import Maxima, OfRefit
 from svmstat.resampling.predicted import How, Predicted, predicted
 from svmstat.resampling.relabelled import first_of_points
+
+_ROUNDING = 1e-10
+"""V that differ by this share are equal."""
 
 _AT_ONCE = 2**22
 """Values of R in memory at a time."""
@@ -99,19 +102,26 @@ def noises(found: Sequence[Residuals | None]) -> Floats:
 
 
 def slope_in_noise(T: Floats, V: Floats) -> float:
-    """The slope of the least-squares line of T on V of (1 + B,) fits, of which the observed one is treated as any.
+    """By how much T falls for each unit of V where replicates, all (1 + B,) but the first, have more of it; else 0.
 
-    Moved along it to the V of the fit, T* counts as no less than T where it is so of the residuals of the line.
+    It is the slope of the least-squares line of T on V through the fit and its replicates: moved along it to the V of
+    the fit, T* counts as no less than T where it is so of the residuals of the line. Where T rises with V from
+    replicate to replicate nothing is moved: that is the chance of the labels, which are in both.
 
     Examples
     --------
     >>> slope_in_noise(np.array([1.0, 0.0, 0.5, np.nan]), np.array([4.0, 6.0, 5.0, np.nan]))
     -0.5
+    >>> slope_in_noise(np.array([0.0, 1.0, 0.5]), np.array([4.0, 6.0, 5.0]))
+    0.0
     """
     good = np.isfinite(T)
-    apart = V[good] - V[good].mean() if good.any() else np.zeros(0)
-    spread = float(apart @ apart)
-    return float(apart @ T[good]) / spread if spread > 0.0 else 0.0
+    if not good[0] or not good[1:].any() or V[0] >= V[1:][good[1:]].mean():
+        return 0.0
+    apart = V[good] - V[good].mean()
+    if np.ptp(V[good]) <= _ROUNDING * V[good].max():
+        return 0.0
+    return min(float(apart @ T[good]) / float(apart @ apart), 0.0)
 
 
 def _forms(machine: Machine, s: Floats) -> Floats:

@@ -149,10 +149,10 @@ class Resampled(Predicting, Updated):
         else:
             maps, by, _ = self.fitted_maps(n_jobs, progress)
             found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
-        frame = self.frame
+        frame, never = self.frame, splits.never(self.frame.weights)
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
-        held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), optimism=self.optimism, seen=seen)
-        return held_out.without(splits.never(frame.weights))
+        how, found = splits.told(frame.weights), found.blank(never)
+        return HeldOut(**self._evidence(how, found), optimism=self.optimism, seen=seen).without(never)
 
     def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
         said = of_lots(partial(self.said_without, n_jobs=n_jobs, progress=progress), splits.lots, splits.fold)
@@ -175,10 +175,9 @@ class Resampled(Predicting, Updated):
         if isinstance(folds, int | float | np.number):
             n_rows = int(np.count_nonzero(frame.weights > 0.0))
             return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
-        if is_splitter(folds):
-            return given_splits(folds, None, frame.X, frame.codes, frame.weights > 0, units)
-        labels = fold_labels(folds, data_since(self, folds), frame.rows)
-        return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units)
+        labels = None if is_splitter(folds) else fold_labels(folds, data_since(self, folds), frame.rows)
+        groups = None if frame.grouping is None else frame.grouping.ordered
+        return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units, groups)
 
     def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:
         """Residuals from the held-out probabilities, of many rows by ten folds; see `Evidence.residuals`.

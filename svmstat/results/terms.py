@@ -215,7 +215,7 @@ class Termed(Resampled):
             units = self.machine.units
             changes = [nested_estimate(2.0 * (own - each.table), splits, self.frame.weights, units) for each in found]
         tests = [
-            TermTest(name, group, each.evidence, each.dependence, change)
+            TermTest(name, group, each.evidence, each.dependence, change, each.is_constant)
             for name, group, each, change in zip(names, with_it, found, changes, strict=True)
         ]
         function = next((str(each) for each in family(self.kernel) if isinstance(each, CustomKernel)), "")
@@ -232,11 +232,13 @@ class _Found(NamedTuple):
     evidence : what it says of rows that it has not seen
     dependence : the test of the terms by which it differs
     table : log-likelihoods by nested folds
+    is_constant : whether its f is constant, though there are predictors
     """
 
     evidence: Evidence
     dependence: Dependence
     table: Floats
+    is_constant: bool = False
 
 
 def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Codes) -> _Found:
@@ -254,7 +256,8 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
         dependence = untested(0, "the terms that stay read the same data")
     else:
         dependence = _dependence(evidence, *_apart(design, frame.X, columns))
-    return _Found(evidence, dependence, _nested_table(without, frame, splits))
+    constant = other is not None and not np.ptp(other.machine.decision_values[frame.weights > 0], axis=0).any()
+    return _Found(evidence, dependence, _nested_table(without, frame, splits), constant)
 
 
 def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, splits: Codes) -> _Found:

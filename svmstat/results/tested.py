@@ -108,9 +108,10 @@ class Tested(Resampled):
         of weight w is w rows, and of more than two levels T is the sum over them. It is of the kind of le Cessie & van
         Houwelingen (1991). Beyond 5000 rows, unless calibration="loo", rows are held out by ten folds.
 
-        T goes with the noise V = Σ π(1 − π), and fits to drawn labels report another V than the probabilities that
-        these come from. So T is compared with T* + b (V − V*) of the replicates, b being the slope of the least-squares
-        line of T on V through the fit and all of them.
+        T falls with the noise V = Σ π(1 − π), and fits to drawn labels may report more of it than the probabilities
+        that these come from. Then T is compared with T* + b (V − V*) of the replicates, b ≤ 0 being the slope of the
+        least-squares line of T on V through the fit and all of them; where they report less, or the line rises, it is
+        compared with T*.
 
         Replicates of a fit with groups draw the labels of all rows independently of each other, given the predictors,
         also within groups, and hold out groups as the fit does; "pairs" draws groups. Where rows of a group share what
@@ -348,9 +349,11 @@ class Tested(Resampled):
         found = self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
         if found.n_failed:
             what = "group" if self.grouped else "row"
+            few = f"Each level needs two {what}s at least."
             raise UnavailableError(
                 f"{found.n_failed} of {len(found.index)} rows cannot be held out, a class or the certificate being "
-                f"lost without them, and the statistic is of all rows. A level of one {what} may be left out by subset."
+                "lost without them, and the statistic is of all rows. "
+                f"{few if self.shape.two else f'A level of one {what} may be left out by subset.'}"
             )
         return found
 

@@ -32,8 +32,9 @@ _TOO_LOW = (
     "Greasidou & Borboudakis 2018]. Simulated (python -m benchmarks validity tuning), the least is up to 0.08 a row of "
     "deviance too low, the corrected one 0.03 too low to 0.02 too high"
 )
-ASK = "; nested=True tunes anew without each of ten folds, which takes ten times as long."
-NESTED = (
+_ASK = "; nested=True tunes anew without each of ten folds, which takes ten times as long."
+_OF_BLOCKS = "; rows that had no part in the search tell, none being nested in folds that are given."
+_NESTED = (
     ": see the optimism, which also holds what tuning on fewer rows costs. The nested standard error is that of a mean "
     "over the rows, as if the searches were independent."
 )
@@ -198,11 +199,18 @@ class CostPlan(Plan):
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
-            notes.append(f"{_TOO_LOW.format(what=what)}{ASK if result.nested is None else NESTED}")
+            notes.append(f"{_TOO_LOW.format(what=what)}{of_nesting(result)}")
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
         points = f"{result.n_failed} grid point{'s'[: result.n_failed != 1]}"
         lost = f"{points} could not be scored: see the column reason of .table."
         return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
+
+
+def of_nesting(result: TuneResult) -> str:
+    """What tells how good the best point is."""
+    if result.nested is not None:
+        return _NESTED
+    return _OF_BLOCKS if result.given else _ASK
 
 
 def of_nested(result: TuneResult) -> Iterator[Block]:

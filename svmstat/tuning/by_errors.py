@@ -268,7 +268,8 @@ class NuPlan(Plan):
         by_loo = isinstance(self.criterion, NeymanPearson) and self.criterion.by_loo
         rule = () if result.rule is None else (_rule_block(result.rule, result.n_threshold, result.order, by_loo),)
         nested = () if result.nested is None else (_nested_block(result.nested),)
-        known = "nested=True estimates by how much" if result.nested is None else "see the rates of rows left out"
+        ask = "rows that had no part in it tell" if result.given else "nested=True estimates by how much"
+        known = ask if result.nested is None else "see the rates of rows left out"
         notes = [f"P_F and P_M are estimated by cross-validation: the chosen point looks better than it is; {known}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]

@@ -22,7 +22,7 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.summary import Summary
 from svmstat.resampling.loops import Outlook, run_pieces
-from svmstat.tuning.by_cost import ASK, NESTED, CostPlan, of_nested, plan_by_cost
+from svmstat.tuning.by_cost import CostPlan, of_nested, of_nesting, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
@@ -171,7 +171,7 @@ class CoordinatePlan(ThetaPlan):
         notes = (
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
             "at last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
-            f"{_LED}{_of_nesting(result)}",
+            f"{_LED}{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
@@ -302,15 +302,11 @@ class CossoPlan(ThetaPlan):
             "The score is the mean loss of rows in folds that were left out. C is that of the least score with equal "
             "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
             f"standard error of the least. Terms with less than {100 * LEAST:g} % of the sum are left out.",
-            f"The score chose C and M, and is too low for that{_of_nesting(result)}",
+            f"The score chose C and M, and is too low for that{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
         return Summary("Selection of terms", (block, *of_nested(result), table), notes, _lost(result))
-
-
-def _of_nesting(result: TuneResult) -> str:
-    return ASK if result.nested is None else NESTED
 
 
 def _by_cost(each: tuple[float, float, int]) -> tuple[float, int]:

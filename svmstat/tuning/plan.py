@@ -257,6 +257,8 @@ class TuneResult:
         rates and what was chosen without each fold.
     n_threshold, order : int or None
         With a guarantee: how many rows of the other level set the threshold, and which of their scores it is.
+    given : bool
+        Whether the folds were given, as blocks of rows, so that none could be drawn for a nested search.
     """
 
     best: SVMResults
@@ -270,6 +272,7 @@ class TuneResult:
     rule: ShiftedRule | None = None
     n_threshold: int | None = None
     order: int | None = None
+    given: bool = False
 
     @property
     def score_name(self) -> str:

@@ -260,12 +260,15 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     if len(found.table) > 1:
         corrected = found.corrected if plan.is_of_probabilities and found.corrected is not None else np.nan
         least = float(found.table["score"].iloc[found.chosen])
-        best = replace(best, optimism=0.0 if abs(corrected - least) <= _ROUNDING * abs(least) else corrected - least)
+        rounding = abs(corrected - least) <= _ROUNDING * abs(least)
+        best = replace(best, optimism=np.nan if not counted else 0.0 if rounding else corrected - least)
     alone = len(formulas) == 1
     copies = sample.units is None and counted
     if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels
         best = replace(best, retuned=Retuned(plan, grid, sample, seed))
-    result = TuneResult(best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged)
+    result = TuneResult(
+        best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged, given=not counted
+    )
     return plan.finished(result, held)
 
 
@@ -309,7 +312,8 @@ def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
 def _in_given_folds(sample: Sample, folds: Any, frame: ModelFrame) -> Sample:
     """The sample in folds that are no number."""
     labels = None if is_splitter(folds) else fold_labels(folds, frame.data, frame.rows)
-    given = given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, sample.units)
+    groups = None if frame.grouping is None else frame.grouping.ordered
+    given = given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, sample.units, groups)
     return replace(sample, given=given).in_folds(given.count, np.random.default_rng())
 
 

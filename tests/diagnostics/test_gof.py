@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from levels import COUPLINGS, sample, standardised
+from sklearn.datasets import load_iris
 
 from svmstat import svm
 from svmstat.diagnostics.gof import METHODS
@@ -65,16 +66,34 @@ def unmoved(gof):
     return gof.replicates - gof.slope * (gof.noise - gof.noise_replicates)
 
 
-def test_replicates_are_at_the_noise_of_the_fit(K):
-    """On the least-squares line of T on V, found by another road, with the ranks of its residuals."""
-    gof = svm("y ~ x + z", sample(K, 90, seed=8)).gof(B=40, rng=5)
+def irises():
+    """Labels drawn from the probabilities of a fit to Fisher's irises: refits report more noise than they have."""
+    known = load_iris()
+    data = pd.DataFrame(known.data, columns=["sl", "sw", "pl", "pw"]).assign(y=known.target)
+    p = svm("y ~ .", data).fittedvalues.to_numpy()
+    draws = np.random.default_rng([5, 3]).random(len(p))[:, None]
+    return data.assign(y=(draws > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1))
+
+
+def test_replicates_of_more_noise_are_raised():
+    """Along the least-squares line of T on V, found by another road, with the ranks of its residuals."""
+    gof = svm("y ~ .", irises()).gof(B=60, rng=5)
     T, V = np.append(gof.statistic, unmoved(gof)), np.append(gof.noise, gof.noise_replicates)
     line = np.polynomial.Polynomial.fit(V, T, 1)
     left = T - line(V)
-    assert gof.slope == pytest.approx(line.deriv()(0.0), rel=1e-6)
+    assert gof.slope == pytest.approx(line.deriv()(0.0), rel=1e-6) and gof.slope < 0.0
     words = " ".join(str(gof).split())
-    assert f"{gof.noise:.4g} here, and {gof.noise_replicates.mean():.4g} in the replicates" in words
-    assert gof.pvalue == (1 + (left[1:] >= left[0]).sum()) / 41 == (1 + (gof.replicates >= gof.statistic).sum()) / 41
+    assert f"{gof.noise_replicates.mean():.4g} against {gof.noise:.4g}" in words
+    assert gof.pvalue == (1 + (left[1:] >= left[0]).sum()) / 61 == (1 + (gof.replicates >= gof.statistic).sum()) / 61
+    assert gof.pvalue > (1 + (unmoved(gof) >= gof.statistic).sum()) / 61
+
+
+def test_replicates_are_never_lowered(K):
+    """A line that rises is the chance of labels, and one that would lower T* is not followed."""
+    for C in (0.05, 1.0, 100.0):
+        gof = svm("y ~ x + z", sample(K, 90, seed=8), C=C).gof(B=40, rng=5)
+        assert gof.slope <= 0.0 and gof.replicates.mean() >= unmoved(gof).mean() - 1e-12
+        assert gof.slope < 0.0 or "more noise than the fit" not in str(gof)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -306,3 +306,15 @@ def test_factors_of_many_levels_are_warned_of():
 def test_scope_as_r_has_it(data):
     fit = fitted(data, "y ~ x")
     pd.testing.assert_frame_equal(fit.add1("~ . + z").table, fit.add1("z").table)
+
+
+def test_a_fit_that_is_constant_without_a_term_is_told():
+    """Its change is that to the class frequencies, whatever the term is."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"age": rng.normal(size=150), "noise": rng.normal(size=150)})
+    data["bad"] = 0.8 * data["age"] + rng.logistic(size=150) > 0
+    found = svm("bad ~ age + noise", data, nu=0.6, gamma=0.2).drop1()
+    assert found["age"].is_constant and found["noise"].is_constant
+    assert "WARNING: age, noise: without it f is constant" in " ".join(str(found).split())
+    plain = svm("bad ~ age + noise", data).drop1()
+    assert not plain["noise"].is_constant and "f is constant" not in str(plain)
