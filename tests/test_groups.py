@@ -580,7 +580,9 @@ def test_splitters_are_given_the_labels_of_groups():
         now = data[data["year"] == year]
         before = svm("y ~ x", data[data["year"] < year], groups="year", C=2, gamma=0.5, scale=False)
         np.testing.assert_allclose(found.prob[now.index], before.predict_proba(now)[True], rtol=1e-6)
-    tuned = tune("y ~ x", data, C=[0.5, 2], gamma=[0.5], criterion="kfold", folds=Forward(), groups="year")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        tuned = tune("y ~ x", data, C=[0.5, 2], gamma=[0.5], criterion="kfold", folds=Forward(), groups="year")
     assert tuned.fold[~later].eq(-1).all() and tuned.fold[later].nunique() == 6
     both = compare(fit, svm("y ~ x", data, groups="year", kernel="linear"), folds=Forward())
     assert both["svm rbf"].weights[later].all() and not both["svm rbf"].weights[~later].any()

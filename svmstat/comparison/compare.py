@@ -19,18 +19,14 @@ from svmstat.comparison.observed import Observed, agreement, same_units
 from svmstat.diagnostics import Comparison
 from svmstat.diagnostics.comparison import IMPOSSIBLE
 from svmstat.diagnostics.shape import Shape
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
-from svmstat.resampling.folds import several_alone
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
-from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter
+from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter, refuse_tables
 from svmstat.results import SVMResults
 from svmstat.results.updated import data_since
-
-_OF_A_TABLE = 0.1
-"""Of which rows with weights may have no more, if folds are to be drawn."""
 
 
 def compare(
@@ -157,16 +153,9 @@ def _refuse_tables(members: Sequence[Member], folds: Any, nested: bool) -> None:
     if not (drawn or nested):
         return
     given = f"folds={folds}" if drawn else "nested=True"
-    for fit in (member.fit for member in members if isinstance(member, Machines)):
-        machine, w = fit.machine, fit.frame.weights
-        if fit.weight_type == "frequency" and not fit.grouped:
-            counts = several_alone(machine.groups, machine.group_codes, machine.weights)
-            if w[counts].sum() > _OF_A_TABLE * w.sum():
-                raise DataError(
-                    f"{given} holds out rows whole, and of these data many stand for several with the same predictors "
-                    "as others of another level: fits would have seen only the other level there. Give the rows one by "
-                    "one, as data.loc[data.index.repeat(weights)], or compare by leave-one-out."
-                )
+    for member in members:
+        if isinstance(member, Machines):
+            refuse_tables(member.fit.machine, given)
 
 
 def _thresholds(member: Member, order: Codes) -> tuple[float, ...]:

@@ -293,15 +293,15 @@ def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> M
     return _machine(posed, tuple(solved(pair, None) for pair in posed.pairs))
 
 
-def in_units(machine: Machine, place: Codes, weights: Floats, units: Units) -> Machine:
-    """The same machine, the weight of its rows divided among units.
+def in_units(machine: Machine, place: Codes, weights: Floats, units: Units | None) -> Machine:
+    """The same machine, the weight of its rows divided among units, or copies.
 
     Parameters
     ----------
     machine : each of whose rows is a group for itself
     place : (m,) a row of the machine
     weights : (m,) a part of its weight; all parts of a row add up to it
-    units : of the m parts
+    units : of the m parts; None for copies
 
     Returns
     -------

@@ -193,7 +193,9 @@ def _undrawn(copies: Floats, weights: Floats) -> Floats:
     >>> _undrawn(np.array([0.0, 1.0, 2.0, 0.0, 1.0]), np.array([2.0, 2.0, 2.0, 0.5, 0.5]))
     array([2. , 1. , 0.5, 0.5, 0. ])
     """
-    share = np.maximum(1.0 - 1.0 / np.where(weights > 0.0, weights, 1.0), 0.0) ** copies
+    several = np.maximum(weights, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of one copy, log 0
+        share = np.where(copies > 0.0, np.exp(copies * np.log1p(-1.0 / several)), 1.0)
     return np.where(weights * share >= 0.5 * np.minimum(weights, 1.0), weights * share, 0.0)
 
 

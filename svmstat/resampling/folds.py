@@ -1,11 +1,11 @@
 """Stratified k-fold: each fold left out of every pair as a bound u = 0 on the one kernel matrix, along a path of costs.
 
 Scaling, kernel width and factor coding are those of the fit to all rows. Rows that are copies of each other are in one
-fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide, or some rows with
-the same predictors have different labels. Rows that are equal are different cases then, by predictors of few values,
-and each is for itself, also where labels agree: what is held out together must not hang on labels. Without all of one
-label at a point a fit has seen the other label there alone, and a point that is held out because its labels agree has
-no fit that would know them.
+fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide, or labels differ
+at a tenth of what has others with the same predictors. Rows that are equal are different cases then, by predictors of
+few values, and each is for itself, also where labels agree: what is held out together must not hang on labels. Without
+all of one label at a point a fit has seen the other label there alone, and a point that is held out because its labels
+agree has no fit that would know them.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,9 @@ from svmstat.solver import Solution, Status, solve
 
 _SEVERAL = 2.0
 """A row of this weight and more stands for several, of which it can be most."""
+
+_OF_A_TABLE = 0.1
+_CONTESTED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,8 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
 def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes, Floats]:
     """What goes into a fold as one.
 
-    Those are the groups of equal rows; if some point has rows of several classes, all rows, each for itself. Only such
-    a point goes together whose rows of one class are for the most part one row, which stands for several.
+    Those are the groups of equal rows, or where points have several classes (`are_cases`) all rows, each for itself.
+    Only such a point goes together whose rows of one class are for the most part one row, which stands for several.
 
     Parameters
     ----------
@@ -102,7 +105,7 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     """
     rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
     group, w = groups.of_row[rows], weights[rows]
-    if contested(groups, codes).any():
+    if are_cases(groups, codes):
         rank = np.empty(len(rows), np.intp)
         rank[np.lexsort((w, group))] = np.arange(1, len(rows) + 1)  # of equal rows by weight, whatever their order is
         whole = np.zeros(len(codes), bool)
@@ -118,6 +121,19 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     unit = np.full(len(groups.of_row), -1)
     unit[rows] = of_row.ravel()
     return unit, units[:, 0], totals
+
+
+def are_cases(groups: Groups, codes: Codes) -> bool:
+    """Whether equal rows are different cases: those at points of several classes have a tenth of what shares points."""
+    at_point = np.bincount(groups.point, groups.weights, len(codes))[groups.point]
+    both = contested(groups, codes)
+    shared = both | (at_point > 1.0)
+    return bool(groups.weights[both].sum() > _CONTESTED * groups.weights[shared].sum())
+
+
+def is_table(groups: Groups, codes: Codes, weights: Floats) -> bool:
+    """Whether rows count the cases at points of several classes: a tenth of the weight or more."""
+    return bool(weights[several_alone(groups, codes, weights)].sum() > _OF_A_TABLE * weights.sum())
 
 
 def several_alone(groups: Groups, codes: Codes, weights: Floats) -> NDArray[np.bool_]:

@@ -80,6 +80,14 @@ def _look_at(
     return None if drawn is None else look(*drawn, rng)
 
 
+def of_copies(look: Look[Result], machine: Machine, point: Codes, rng: np.random.Generator) -> Result | None:
+    """What is seen where each copy of a row is a row."""
+    place = np.repeat(np.arange(len(point)), machine.weights.astype(np.intp))
+    if len(place) == len(point):
+        return look(machine, point, rng)
+    return look(in_units(machine, place, np.ones(len(place)), None), point[place], rng)
+
+
 def redrawn(
     machine: Machine, chances: Floats | None, refit: Refit | None, rng: np.random.Generator
 ) -> tuple[Machine, Codes] | None:

@@ -129,7 +129,7 @@ def pairs_replicates(
     """Draw B samples of the rows and fit each.
 
     Rows are drawn as `drawn_rows` does. The kernel matrix is that of the fit, as are scaling and kernel width. What was
-    left out of a replicate counts with its whole weight in the map.
+    left out of a replicate makes its map.
 
     Parameters
     ----------

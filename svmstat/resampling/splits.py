@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, refuse
-from svmstat.errors import ArgumentError
-from svmstat.machine import Posed
+from svmstat.errors import ArgumentError, DataError
+from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units
-from svmstat.resampling.folds import assign_units, fold_units, in_folds
+from svmstat.resampling.folds import assign_units, fold_units, in_folds, is_table
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -112,6 +112,21 @@ def _rounded(squares: Floats) -> Floats:
     """Without the digits that hang on the order of a sum."""
     rounded: Floats = np.round(squares / max(float(squares.max()), np.finfo(float).tiny), _DIGITS)
     return rounded
+
+
+def refuse_tables(machine: Machine, given: str) -> None:
+    """Refuse to draw folds, as is ``given``, of a table of counts, a row of which is all of a level at its point.
+
+    Raises
+    ------
+    DataError
+    """
+    if machine.units is None and is_table(machine.groups, machine.group_codes, machine.weights):
+        raise DataError(
+            f"{given} holds out rows whole, and of these data many stand for several with the same predictors as "
+            "others of another level: fits would have seen only the other level there. Give the rows one by one, as "
+            "data.loc[data.index.repeat(weights)], or do with leave-one-out."
+        )
 
 
 def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: int | None = None) -> int:

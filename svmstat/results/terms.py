@@ -27,6 +27,7 @@ from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
+from svmstat.resampling.splits import refuse_tables
 from svmstat.results.resampled import Resampled
 from svmstat.results.updated import data_since
 
@@ -187,6 +188,8 @@ class Termed(Resampled):
     def _splits(self, nested: bool, repeats: int, rng: int | np.random.Generator | None) -> Codes:
         """(R, n) the folds of nested cross-validation, none unless it is asked for."""
         frame, seed = self.frame, seed_sequence("rng", rng)
+        if nested:
+            refuse_tables(self.machine, "nested=True")
         units = self.machine.units
         often = repeats if nested else 0
         return splits_of(frame.codes, frame.weights, self.classes, folds_for(frame.weights, units), often, seed, units)

@@ -15,6 +15,7 @@ from svmstat.diagnostics.gof import METHODS
 from svmstat.diagnostics.worth import copies_note
 from svmstat.errors import DataError, UnavailableError
 from svmstat.resampling import bootstrap_deviance
+from svmstat.resampling.folds import is_table
 from svmstat.resampling.influences import (
     Largest,
     OfRefit,
@@ -26,7 +27,16 @@ from svmstat.resampling.influences import (
     together,
 )
 from svmstat.resampling.predicted import How, held_out_score
-from svmstat.resampling.relabelled import Look, Refit, Result, arrangements, first_of_points, points_of, refits
+from svmstat.resampling.relabelled import (
+    Look,
+    Refit,
+    Result,
+    arrangements,
+    first_of_points,
+    of_copies,
+    points_of,
+    refits,
+)
 from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, noises, residuals, slope_in_noise, statistics
 from svmstat.results.resampled import Resampled
@@ -236,8 +246,9 @@ class Tested(Resampled):
                 "permuted. Divide the weights, which count as repeats of rows."
             )
         held_out = self._all_held_out(n_jobs, progress)
+        look: Look[float] = partial(held_out_score, self._how)
         found = refits(
-            self.machine, partial(held_out_score, self._how), chances=None, B=B, seed=seed, refit=refit, n_jobs=n_jobs,
+            self.machine, self._of_cases(look), chances=None, B=B, seed=seed, refit=refit, n_jobs=n_jobs,
             progress=progress, what="permutations",
         )  # fmt: skip
         replicates = np.array([np.nan if each is None else each for each in found])
@@ -325,8 +336,8 @@ class Tested(Resampled):
         """What there is to see in B refits to labels from the fit's probabilities."""
         chances = self.maps.probabilities(self.machine.group_values)
         return refits(
-            self.machine, look, chances=chances, B=B, seed=seed, first=first, refit=refit, n_jobs=n_jobs,
-            progress=progress, what=what,
+            self.machine, self._of_cases(look), chances=chances, B=B, seed=seed, first=first, refit=refit,
+            n_jobs=n_jobs, progress=progress, what=what,
         )  # fmt: skip
 
     def _check_envelope(self, influence: InfluenceResult, method: str, B: int) -> None:
@@ -368,6 +379,14 @@ class Tested(Resampled):
                 "retune=False."
             )
         return self.retuned if retune else None
+
+    def _of_cases(self, look: Look[Result]) -> Look[Result]:
+        """The look at refits where folds hold out the copies of a row one by one: refits have equal ones as a row."""
+        machine, how = self.machine, self._how
+        by_folds = how.folds is not None or how.kind == "kfold"
+        if not by_folds or machine.units is not None:
+            return look
+        return look if is_table(machine.groups, machine.group_codes, machine.weights) else partial(of_copies, look)
 
     @property
     def _of_weights(self) -> tuple[str, ...]:

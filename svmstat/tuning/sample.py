@@ -13,7 +13,7 @@ from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, units_of
-from svmstat.resampling.folds import assign_units, fold_units, in_folds
+from svmstat.resampling.folds import assign_units, fold_units, in_folds, is_table
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -128,6 +128,12 @@ class Sample:
         if np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
         return replace(self, folds=self._folds(np.where(unit >= 0, of_unit[unit], -1)))
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its rows count the cases at points of several classes."""
+        groups = group_rows(self.X, self.codes.astype(float), self.weights)
+        return is_table(groups, self.codes[groups.first], self.weights)
 
     def _folds(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
         """Folds (n,) of rows of which equal ones may be in several, or in several groups: these are told apart."""

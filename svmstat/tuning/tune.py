@@ -133,7 +133,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         The folds of "kfold", minimax and Neyman–Pearson: their number, ≥ 2; a splitter of scikit-learn that holds out
         no row twice; or the fold label of each row, as for blocks of time or space. With groups these are held out
         whole. Otherwise rows that agree in all predictors and the response share a fold that is drawn, so that no fit
-        is tested on rows that it has seen; a row of weight two is one such pair. All grid points have the same folds.
+        is tested on rows that it has seen, unless labels differ at a tenth of what agrees in the predictors: these have
+        few values then, and each row is a case of its own. All grid points have the same folds.
     nested : bool or int
         Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
         score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of

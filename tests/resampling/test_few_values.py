@@ -8,7 +8,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from svmstat import minimax, svm, tune
-from svmstat.errors import GridWarning
+from svmstat.errors import DataError, GridWarning
+from svmstat.kernels import RBF, gram
 from svmstat.machine import group_rows
 from svmstat.resampling.bootstrap import drawn_rows
 from svmstat.resampling.folds import fold_units
@@ -175,6 +176,60 @@ def test_a_search_that_is_repeated_has_the_folds_of_the_first():
     groups = group_rows(again.sample.X[order], again.sample.codes[order].astype(float), np.ones(300))
     first = order[groups.first]
     assert again(again.sample.X[first], again.sample.codes[first], groups.weights).C in (0.1, 1.0, 10.0)
+
+
+def quietly_tuned(formula, data, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        return tune(formula, data, criterion="kfold", folds=5, rng=1, **options).best
+
+
+def test_replicates_hold_out_as_the_fit_does():
+    """Refits have copies of a label at a point as one row; as points that are held out whole they were no measure."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"a": rng.choice(list("abcde"), 600)})
+    data["y"] = (rng.random(600) < data["a"].map(dict(zip("abcde", [0.2, 0.3, 0.4, 0.5, 0.6], strict=True)))).astype(
+        int
+    )
+    by_folds, alone = (svm("y ~ a", data, calibration=each).gof(B=19, rng=1) for each in ("kfold", "loo"))
+    assert abs(by_folds.noise_replicates.mean() - alone.noise_replicates.mean()) < 0.05 * alone.noise
+    assert abs(by_folds.replicates.mean() - alone.replicates.mean()) < 1.0
+
+
+def test_a_row_of_weight_two_does_not_spoil_a_search_that_is_repeated():
+    data = survey(240).assign(w=1.0)
+    data.loc[7, "w"] = 2.0
+    best = quietly_tuned("y ~ x", data, C=[0.1, 1.0], gamma=[0.5], weights="w")
+    assert best.gof(B=5, retune=True, rng=1).n_failed == 0
+    assert best.permutation_test(B=5, retune=True, rng=1).n_failed == 0
+
+
+def test_a_search_of_a_given_matrix_is_repeated():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))[rng.integers(0, 40, 60)]
+    data = pd.DataFrame(gram(RBF(0.5), X)).add_prefix("k").assign(y=(X[:, 0] + rng.logistic(size=60) > 0).astype(int))
+    best = quietly_tuned("y ~ .", data, C=[0.5, 2.0], kernel="precomputed")
+    assert best.gof(B=3, retune=True, rng=1).n_failed == 0
+
+
+def test_one_row_of_another_label_does_not_part_copies():
+    """They are copies, and not cases, where labels nearly always agree."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x", "z"]).assign(y=rng.integers(0, 2, 80))
+    data = data.loc[data.index.repeat(3)].reset_index(drop=True)
+    other = pd.concat([data, data.iloc[[0]].assign(y=1 - data["y"][0])], ignore_index=True)
+    for each in (data, other):
+        splits = svm("y ~ x + z", each, gamma=2.0).splits(10)
+        folds_of_points = each.assign(fold=splits.fold).groupby(["x", "z", "y"])["fold"]
+        assert (folds_of_points.min() == folds_of_points.max()).all()
+
+
+def test_nested_folds_of_tables_are_refused():
+    table = survey(300).groupby(["x", "z", "y"]).size().reset_index(name="count")
+    fit = svm("y ~ x + z", table, weights="count")
+    with pytest.raises(DataError, match="nested=True holds out rows whole"):
+        fit.drop1(nested=True)
+    assert fit.drop1().table["delta_score"]["x"] > 0.0
 
 
 def test_without_other_labels_copies_stay_together():
