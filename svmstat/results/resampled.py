@@ -119,9 +119,10 @@ class Resampled(Predicting, Updated):
         ----------
         folds : int, splitter, column name or array_like of shape (N,), optional
             A number of stratified folds, at least 2, which are the same whenever they are asked for, and keep groups
-            together, or copies of rows unless labels differ at a tenth of what has the same predictors; by default 10, or as many as there are rows or groups if these are fewer. Or a splitter of
-            scikit-learn, or the fold label of each of the N rows of the data, as for blocks of time or space: a row
-            must be held out no more than once, those that never are do not count, and a group is held out whole.
+            together, or copies of rows unless labels differ at a tenth of what has the same predictors; by default 10,
+            or as many as there are rows or groups if these are fewer. Or a splitter of scikit-learn, or the fold label
+            of each of the N rows of the data, as for blocks of time or space: a row must be held out no more than once,
+            those that never are do not count, and have no prediction, and a group is held out whole.
         n_jobs, progress
             As in `loo`.
 
