@@ -68,6 +68,11 @@ def straight(n: int) -> tuple[pd.DataFrame, Any]:
     return data, _two(expit(1.5 * data.x - data.z))
 
 
+def slight(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, _two(expit(1.0 * data.x - 0.7 * data.z))
+
+
 def crossed(n: int) -> tuple[pd.DataFrame, Any]:
     data = _points(n)
     return data, _two(expit(2.5 * data.x * data.z))
@@ -199,22 +204,26 @@ def envelopes(quick: bool) -> list[dict[str, Any]]:
     return table
 
 
-def of_fit(n: int, population: int, seed: int) -> bool:
-    """Whether the test rejects the default machine for a sample from the probabilities of one of several fits."""
-    data, p = _population(births, n, True, LBW, (), population)
+def of_fit(design: Design, population: int, seed: int) -> bool:
+    """Whether the test rejects a machine for a sample from the probabilities of one of several fits by it."""
+    data, p = _population(design.frame, design.n, True, design.formula, tuple(design.options.items()), population)
     drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
-    return bool(svm(LBW.replace("low", "y", 1), drawn).gof(B=B, rng=seed).pvalue <= LEVEL)
+    return bool(svm(design.formula.replace("low", "y", 1), drawn, **design.options).gof(B=B, rng=seed).pvalue <= LEVEL)
 
 
 def populations(quick: bool) -> list[dict[str, Any]]:
-    """The size of the residual test where the truth is the probabilities of one fit or another, with factors."""
+    """The size of the residual test where the truth is the probabilities of one fit or another, which tell little."""
+    weak = [Design("own", "weak signal, C = 100", 120, slight, {"C": 100.0})]
+    known = [Design("own", "factors, default", n, births, DEFAULT, LBW) for n in ((189,) if quick else (189, 634))]
     table: list[dict[str, Any]] = []
-    samples = 20 if quick else 60
-    for n in (189,) if quick else (189, 634):
+    for design in [*known, *weak]:
         for population in range(2, 4 if quick else 10):
-            p = _population(births, n, True, LBW, (), population)[1][:, 1]
-            sd, rejected = float(logit(p).std()), _all(partial(of_fit, n, population), samples)
-            table.append({"n": n, "fit": population, "sd of log odds": sd, **_rate(rejected)})
+            options = tuple(design.options.items())
+            p = _population(design.frame, design.n, True, design.formula, options, population)[1][:, 1]
+            sd, rejected = float(logit(p).std()), _all(partial(of_fit, design, population), 20 if quick else 60)
+            table.append(
+                {"design": design.name, "n": design.n, "fit": population, "sd of log odds": sd, **_rate(rejected)}
+            )
     return table
 
 
