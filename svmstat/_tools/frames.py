@@ -309,3 +309,16 @@ def label_at(index: pd.Index, place: int) -> object:
     """
     label = index[place]
     return label.item() if isinstance(label, np.generic) else label
+
+
+def shown_labels(index: pd.Index) -> list[str]:
+    """The labels of rows as text, days without a time.
+
+    Examples
+    --------
+    >>> shown_labels(pd.date_range("2021-02-17", periods=1)), shown_labels(pd.Index([7, "a"]))
+    (['2021-02-17'], ['7', 'a'])
+    """
+    if isinstance(index, pd.DatetimeIndex) and (index == index.normalize()).all():
+        return index.strftime("%Y-%m-%d").tolist()
+    return list(map(str, index))

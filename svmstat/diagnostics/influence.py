@@ -11,6 +11,7 @@ from scipy.special import chdtrc, chdtri
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, one_of, refuse, workers
+from svmstat._tools.frames import shown_labels
 from svmstat._tools.once import Once
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics.loo import LooResult
@@ -41,7 +42,7 @@ _PRINTED = {
     "rms_change": "rms change",
 }
 _NOTES = (
-    "delta D = own misfit, -2 log p, + what the others gain without the row. {made_of} pi is the held-out probability "
+    "delta D = own misfit, -2 log p, + what the others gain without it. {made_of} pi is the held-out probability "
     "of what was observed.",
     "Labels do not expose single outliers where their probabilities are moderate: there either outcome was to be "
     "expected, and only many such rows together would show.",
@@ -49,7 +50,7 @@ _NOTES = (
 _LIKE_OWN = 0.8
 """Correlation with own misfit from which a deletion deviance is little else."""
 _OWN = (
-    "It is nearly all own misfit{but}: a large one says that the row was badly predicted, not that it moves the fit, "
+    "It is nearly all own misfit{but}: a large one says that it was badly predicted, not that it moves the fit, "
     "of which the rms change of f at the others tells."
 )
 _BUT = " (not in {what} {rows}, where the others gain more)"
@@ -337,7 +338,7 @@ class InfluenceResult(Printed):
         if self.grouped or (self.no_copies and reference == "envelope"):
             values = getattr(self.measures, name)
             return index_plot(
-                values, list(map(str, self.index)), np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1],
+                values, shown_labels(self.index), np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1],
                 extreme=_LABELLED, ax=ax,
             )  # fmt: skip
         if reference == "chi2":
@@ -348,7 +349,7 @@ class InfluenceResult(Printed):
             critical = self._envelope(B, rng, n_jobs, progress).critical_value(name, level)
             label = f"{percent(level)} envelope\nof all rows"
         values = getattr(self.measures, name)
-        return index_plot(values, list(map(str, self.index)), critical, label=label, ylabel=_CALLED[name], ax=ax)
+        return index_plot(values, shown_labels(self.index), critical, label=label, ylabel=_CALLED[name], ax=ax)
 
     def plot(
         self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None,
@@ -374,7 +375,7 @@ class InfluenceResult(Printed):
             extreme = 0
         ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
         return outlying_plot(
-            self.measures.rms_change, self.measures.outlyingness, list(map(str, self.index)), lines,
+            self.measures.rms_change, self.measures.outlyingness, shown_labels(self.index), lines,
             level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, what=self._what[:-1], ax=ax,
         )  # fmt: skip
 
@@ -403,7 +404,7 @@ class InfluenceResult(Printed):
         )
         largest = Table(
             headers=tuple(_PRINTED.values()),
-            index=tuple(map(str, index[order])),
+            index=tuple(shown_labels(index[order])),
             cells=tuple(tuple(or_none(float(getattr(m, name)[k])) for name in MEASURES) for k in order),
             styles=("share",) * len(MEASURES),
             title=f"{self._what.capitalize()} of largest delta D",
@@ -427,8 +428,9 @@ class InfluenceResult(Printed):
     def _but(self) -> str:
         """In which of the largest ΔD own misfit is the smaller part."""
         m = self.measures
-        rows = [str(self.index[k]) for k in self._largest if m.others[k] > m.own[k]]
-        return _BUT.format(what=self._what, rows=", ".join(rows)) if rows else ""
+        rows = shown_labels(self.index[[k for k in self._largest if m.others[k] > m.own[k]]])
+        what = self._what if len(rows) > 1 else self._what[:-1]
+        return _BUT.format(what=what, rows=", ".join(rows)) if rows else ""
 
     @property
     def _largest(self) -> NDArray[np.intp]:
@@ -455,7 +457,9 @@ class InfluenceResult(Printed):
             place = self._most(name)
             if place is not None and place not in listed:
                 value = float(getattr(self.measures, name)[place])
-                told.append(f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {self.index[place]}")
+                told.append(
+                    f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {shown_labels(self.index)[place]}"
+                )
         return (f"Not among those of largest delta D: {' and '.join(told)}.",) if told else ()
 
     @property
@@ -478,7 +482,7 @@ class InfluenceResult(Printed):
         rows = []
         for name in MEASURES:
             values, place = getattr(self.measures, name), self._most(name)
-            largest = (None, "-") if place is None else (float(values[place]), str(self.index[place]))
+            largest = (None, "-") if place is None else (float(values[place]), shown_labels(self.index)[place])
             rows.append((*largest, self._known.critical_value(name, level), int(beyond[name].sum())))
         failed = f", {self._known.n_failed} failed" if self._known.n_failed else ""
         return Table(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, one_of, refuse
+from svmstat._tools.frames import shown_labels
 from svmstat._tools.near import TOO_FAR
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.influence import LEAST
@@ -232,7 +233,7 @@ class Pictured(Tested, Explained):
             envelopes = (drawn.critical_value("rms_change"), drawn.critical_value("outlyingness"))
         measures, summed = influence.measures, "Σ " if influence.grouped else ""
         outlying_plot(
-            measures.rms_change[counted], measures.outlyingness[counted], list(map(str, influence.index[counted])),
+            measures.rms_change[counted], measures.outlyingness[counted], shown_labels(influence.index[counted]),
             envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π",
             what="group" if influence.grouped else "row", ax=ax,
         )  # fmt: skip

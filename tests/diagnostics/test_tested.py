@@ -307,3 +307,30 @@ def test_few_arrangements_of_the_response_are_said():
     found = svm("y ~ x", data, groups="id").permutation_test(B=19, rng=1)
     assert found.arrangements == pytest.approx(2.0)
     assert "can be arranged in only 2 ways: no p-value can be much below 0.5," in printed(found)
+
+
+def test_rows_of_the_largest_measures_are_named():
+    """Also where they are not among those of largest ΔD; days without a time."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(
+        {"x": rng.normal(size=80), "z": rng.normal(size=80)}, index=pd.date_range("2020-01-01", periods=80)
+    )
+    data["y"] = (data["x"] + rng.logistic(size=80) > 0).astype(int)
+    influence = svm("y ~ x + z", data, C=1000, gamma=0.2).get_influence()
+    most = influence.outlyingness.idxmax()
+    assert most not in influence.delta_deviance.nlargest(10).index
+    named = f"the largest -2 log pi, {influence.outlyingness.max():.4g}, in row {most:%Y-%m-%d}."
+    assert named in printed(influence) and "00:00:00" not in str(influence)
+    influence.envelope(rng=1)
+    assert "Not among those" not in str(influence)
+    line = next(each for each in str(influence).splitlines() if each.startswith("-2 log pi "))
+    assert line.split()[4] == f"{most:%Y-%m-%d}"
+
+
+def test_what_weights_do_to_the_measures_is_told():
+    data = sample(2, 60, seed=3).assign(w=np.random.default_rng(1).uniform(0.5, 2.0, 60))
+    for how, of in (("probability", "the row times its weight"), ("frequency", "min(w, 1) copies of it")):
+        assert f"own misfit are of {of}" in printed(
+            svm("y ~ x + z", data, weights="w", weight_type=how).get_influence()
+        )
+    assert "own misfit are of" not in printed(svm("y ~ x + z", data).get_influence())
