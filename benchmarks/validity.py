@@ -32,6 +32,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "evidence": validity_evidence.rows,
     "calibration": validity_calibration.rows,
     "gof": validity_gof.rows,
+    "gof-large": validity_gof.large,
     "populations": validity_gof.populations,
     "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,

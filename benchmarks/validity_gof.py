@@ -111,7 +111,8 @@ def births(n: int) -> tuple[pd.DataFrame, Any]:
     )
 
 
-def designs(quick: bool) -> list[Design]:
+def designs() -> list[Design]:
+    """Those of some 200 rows."""
     own = [
         Design("own", "linear", 200, straight, LINEAR),
         Design("own", "smooth", 200, curved, SMOOTH),
@@ -130,7 +131,11 @@ def designs(quick: bool) -> list[Design]:
         Design("interaction", "linear", 200, crossed, LINEAR),
         Design("interaction", "three levels, linear", 200, three_crossed, LINEAR),
     ]
-    large = [
+    return [*own, *others]
+
+
+def large_designs() -> list[Design]:
+    return [
         Design("own", "linear", 634, straight, LINEAR),
         Design("own", "smooth", 634, curved, SMOOTH),
         Design("own", "flexible", 634, curved, FLEXIBLE),
@@ -139,7 +144,6 @@ def designs(quick: bool) -> list[Design]:
         Design("own", "three levels, smooth", 634, three, SMOOTH),
         Design("interaction", "linear", 634, crossed, LINEAR),
     ]
-    return [*own, *others, *([] if quick else large)]
 
 
 @cache
@@ -197,7 +201,7 @@ def beyond(design: Design, seed: int) -> dict[str, float]:
 def envelopes(quick: bool) -> list[dict[str, Any]]:
     """In how many samples from the probabilities of a fit some row is above an envelope of 95 %."""
     table: list[dict[str, Any]] = []
-    for design in designs(quick):
+    for design in designs() if quick else [*designs(), *large_designs()]:
         if design.truth == "own" and not design.tuned:
             found = _all(partial(beyond, design), 20 if quick else 240 if design.n <= 200 else 90)
             table += rates(design.truth, design.name, design.n, found)
@@ -267,13 +271,23 @@ def rates(truth: str, name: str, n: int, found: list[dict[str, float]]) -> Itera
 
 
 def rows(quick: bool) -> list[dict[str, Any]]:
-    """Rejection rates at level 0.05 of the tests of the fit; ``quick`` has fewer samples and no n = 634."""
+    """Rejection rates at level 0.05 of the tests of the fit, with some 200 rows; ``quick`` has fewer samples."""
+    no_signal = _all(partial(permuted_sample, 100), 40 if quick else 200)
+    return [*_rejected(designs(), quick), *rates("no association", "smooth", 100, no_signal)]
+
+
+def large(quick: bool) -> list[dict[str, Any]]:
+    """The same with 634 rows."""
+    return _rejected(large_designs(), quick)
+
+
+def _rejected(of: list[Design], quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
-    for design in designs(quick):
+    for design in of:
         samples = _samples(quick, design)
         found = _all(partial(one_sample, design, samples), samples.residual)
         table += rates(design.truth, design.name, design.n, found)
-    return [*table, *rates("no association", "smooth", 100, _all(partial(permuted_sample, 100), 40 if quick else 200))]
+    return table
 
 
 def _all(sample: Callable[[int], Any], samples: int) -> list[Any]:
