@@ -588,6 +588,19 @@ def test_splitters_are_given_the_labels_of_groups():
     assert both["svm rbf"].weights[later].all() and not both["svm rbf"].weights[~later].any()
 
 
+def test_the_order_of_categories_is_that_of_splitters():
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame({"x": rng.normal(size=96), "number": np.repeat(np.arange(8), 12)})
+    data["y"] = data["x"] + rng.logistic(size=96) > 0
+    months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug"]
+    data["month"] = pd.Categorical.from_codes(data["number"], months, ordered=True)
+    data["pair"] = [("a", number) for number in data["number"]]
+    found = [svm("y ~ x", data, groups=name).kfold(Forward()).score for name in ("number", "month")]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+    one, other = (svm("y ~ x", data, groups=name).kfold(LeaveOneGroupOut()).score for name in ("number", "pair"))
+    assert one == pytest.approx(other, rel=1e-9)
+
+
 def test_rows_that_are_never_held_out_have_no_prediction():
     rng = np.random.default_rng(5)
     data = pd.DataFrame({"x": rng.normal(size=60)})

@@ -53,7 +53,7 @@ class GofResult(Printed):
         otherwise the deviance D.
     replicates : ndarray (B,)
         What the statistic is compared with, NaN where a replicate failed: deviances, or T* + slope · (V − V*) of the
-        replicates, which is T* raised to what it would be at the noise V of the fit.
+        replicates, which is T* as it would be at the noise V of the fit.
     noise, noise_replicates : float, ndarray (B,); or None
         With method="residual" V = Σ π(1 − π) of held-out probabilities, of more than two levels the sum over them; V*.
     slope : float
@@ -204,8 +204,8 @@ class GofResult(Printed):
             return ()
         return (
             f"The replicates report more noise than the fit, sum pi(1 - pi) of held-out rows: "
-            f"{np.nanmean(self.noise_replicates):.4g} against {self.noise:.4g}. T falls with it, and theirs are raised "
-            "to what they would be at the noise of the fit.",
+            f"{np.nanmean(self.noise_replicates):.4g} in the mean against {self.noise:.4g}. T falls with it, and "
+            "theirs are moved along a line to what they would be at the noise of the fit.",
         )
 
     def _note_of_groups(self) -> str:

@@ -202,9 +202,10 @@ class TermTests(Printed):
         found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
         flat = [test.name for test in self.tests if test.is_constant]
         if flat:
+            how = "without" if self.kind == "drop1" else "with"
             found.append(
-                f"{', '.join(flat)}: {'without' if self.kind == 'drop1' else 'with'} it f is constant, with C, or nu, "
-                "as it was: the change is that to the class frequencies, and not what the term adds to the others."
+                f"{', '.join(flat)}: {how} it f is constant, with C, or nu, as it was: the change is that to the class "
+                "frequencies, and not what the term adds to the others."
             )
         found += self._few_rows()
         found += self._many_levels()

@@ -205,8 +205,8 @@ _CORRECTED = (
     "nested=True in tune() repeats the search without the rows."
 )
 _NOT_CORRECTED = (
-    "by how much is not known here. Rows that had no part in the choice tell. After a search by blocks of rows, which "
-    "leave-one-out does not keep together, fit.kfold() of these blocks says more."
+    "by how much is not known here. Rows that had no part in the choice tell. If the search was by blocks of rows, "
+    "which leave-one-out does not keep together, fit.kfold() of these blocks says more."
 )
 
 

@@ -41,12 +41,19 @@ class Grouping:
 
     @property
     def ordered(self) -> np.ndarray:
-        """The label of each row (n,), for what goes by their order; positions where they have none."""
-        values = self.labels.take(self.codes).to_numpy()
-        try:
-            np.unique(values)
-        except TypeError:
-            return self.codes
+        """The label of each row (n,), for what goes by their order; positions of what is no number, text or time.
+
+        Of categories that have an order it is the position in this.
+        """
+        labels = self.labels
+        if isinstance(labels, pd.CategoricalIndex) and labels.ordered:
+            return np.asarray(np.asarray(labels.codes)[self.codes])
+        values = np.asarray(labels.take(self.codes))
+        if values.dtype == object and not all(isinstance(label, str) for label in labels):
+            try:
+                return pd.factorize(values, sort=True)[0]
+            except TypeError:
+                return self.codes
         return values
 
     @property

@@ -298,7 +298,7 @@ def in_units(machine: Machine, place: Codes, weights: Floats, units: Units | Non
 
     Parameters
     ----------
-    machine : each of whose rows is a group for itself
+    machine : no two of whose rows are a group
     place : (m,) a row of the machine
     weights : (m,) a part of its weight; all parts of a row add up to it
     units : of the m parts; None for copies
@@ -309,9 +309,9 @@ def in_units(machine: Machine, place: Codes, weights: Floats, units: Units | Non
         Its n rows are the m parts.
     """
     own = machine.groups
-    first = np.zeros(len(own.first), np.intp)
-    first[place[::-1]] = np.arange(len(place))[::-1]
-    groups = Groups(first, place, own.weights, weights / own.weights[place], own.point)
+    first, of_row = np.zeros(len(own.first), np.intp), own.of_row[place]
+    first[of_row[::-1]] = np.arange(len(place))[::-1]
+    groups = Groups(first, of_row, own.weights, weights / own.weights[of_row], own.point)
     X = machine.X[np.ix_(place, place)] if isinstance(machine.kernel, Precomputed) else machine.X[place]
     return replace(
         machine, X=X, codes=machine.codes[place], weights=weights, groups=groups, units=units, _of_rows=Once()

@@ -84,12 +84,18 @@ class Deletions:
         return rows
 
 
-def different_deletions(groups: Groups, weights: Floats, units: Units | None = None) -> Deletions:
-    """What it is to leave out each row in turn, min(w, 1) of its group, or each unit; weights (n,) of the rows."""
+def different_deletions(
+    groups: Groups, weights: Floats, units: Units | None = None, values: Floats | None = None
+) -> Deletions:
+    """What it is to leave out each row in turn, min(w, 1) of its group, or each unit; weights (n,) of the rows.
+
+    Equal rows are told apart by their ``values`` (n, P), if they have some.
+    """
     used = np.flatnonzero(weights > 0)
     if units is None:
         copies = np.minimum(weights[used], 1.0)
-        found = distinct_rows(np.column_stack([groups.of_row[used], copies]), copies)
+        also = np.empty((len(used), 0)) if values is None else np.nan_to_num(values[used], nan=np.inf)
+        found = distinct_rows(np.column_stack([groups.of_row[used], copies, also]), copies)
         row, start = used[found.first], np.arange(len(found.first) + 1)
         return Deletions(row, groups.of_row[row], copies[found.first], start, used, found.of_row, found.of_row)
     row, start = units.rows()

@@ -105,7 +105,7 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     """
     rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
     group, w = groups.of_row[rows], weights[rows]
-    if are_cases(groups, codes):
+    if are_cases(groups, codes, weights, repeats):
         rank = np.empty(len(rows), np.intp)
         rank[np.lexsort((w, group))] = np.arange(1, len(rows) + 1)  # of equal rows by weight, whatever their order is
         whole = np.zeros(len(codes), bool)
@@ -123,9 +123,11 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     return unit, units[:, 0], totals
 
 
-def are_cases(groups: Groups, codes: Codes) -> bool:
+def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> bool:
     """Whether equal rows are different cases: those at points of several classes have a tenth of what shares points."""
-    at_point = np.bincount(groups.point, groups.weights, len(codes))[groups.point]
+    rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
+    often = weights[rows] if repeats else np.ones(len(rows))
+    at_point = np.bincount(groups.point[groups.of_row[rows]], np.maximum(often, 1.0), len(codes))[groups.point]
     both = contested(groups, codes)
     shared = both | (at_point > 1.0)
     return bool(groups.weights[both].sum() > _CONTESTED * groups.weights[shared].sum())

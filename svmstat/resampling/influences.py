@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine
 from svmstat.objective.units import Units
 from svmstat.resampling.predicted import How, Predicted, predicted
-from svmstat.resampling.relabelled import Refit, redrawn
+from svmstat.resampling.relabelled import Refit, copies_apart, redrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,10 @@ def of_refit(found: Predicted, rng: np.random.Generator) -> Maxima:
 def of_both(how: How, refit: Refit | None, found: Predicted, rng: np.random.Generator) -> Maxima:
     """Those of the refit, and of one to labels from its probabilities."""
     drawn = redrawn(found.machine, found.probability, refit, rng)
-    second = None if drawn is None else predicted(drawn[0], how, influence=True)
+    second = None
+    if drawn is not None:
+        again = copies_apart(drawn[0])[0] if (found.machine.weights == 1.0).all() else drawn[0]
+        second = predicted(again, how, influence=True)
     return Maxima(largest_of(found), None if second is None else largest_of(second))
 
 

@@ -82,10 +82,16 @@ def _look_at(
 
 def of_copies(look: Look[Result], machine: Machine, point: Codes, rng: np.random.Generator) -> Result | None:
     """What is seen where each copy of a row is a row."""
-    place = np.repeat(np.arange(len(point)), machine.weights.astype(np.intp))
-    if len(place) == len(point):
-        return look(machine, point, rng)
-    return look(in_units(machine, place, np.ones(len(place)), None), point[place], rng)
+    apart, place = copies_apart(machine)
+    return look(apart, point[place], rng)
+
+
+def copies_apart(machine: Machine) -> tuple[Machine, Codes]:
+    """The same machine with each copy of a row as a row, and which row it was (Σw,)."""
+    place = np.repeat(np.arange(len(machine.weights)), machine.weights.astype(np.intp))
+    if len(place) == len(machine.weights):
+        return machine, place
+    return in_units(machine, place, np.ones(len(place)), None), place
 
 
 def redrawn(

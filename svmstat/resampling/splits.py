@@ -85,7 +85,7 @@ def stratified(machine: Posed, k: int) -> Splits:
     else:
         unit, group, totals = fold_units(machine.groups, machine.group_codes, machine.weights, units is None)
         of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
-        used = used[_order(machine, group[used])]
+        used = used[_order(machine, group[used], totals[used].argmax(axis=1))]
         k = min(k, len(used))
         of_unit[used] = in_folds(totals[used], k, rng)
         fold = np.where(unit >= 0, of_unit[unit], -1)
@@ -93,14 +93,14 @@ def stratified(machine: Posed, k: int) -> Splits:
     return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")
 
 
-def _order(machine: Posed, groups: Codes) -> Codes:
-    """The order of groups of equal rows by what no order, sign or reference level of columns changes.
+def _order(machine: Posed, groups: Codes, codes: Codes) -> Codes:
+    """The order of groups of equal rows, of classes (m,), by what no order, sign or reference level changes.
 
     That is the distance from the mean of their class, and then from that of all; the rest as their values are.
     """
     if not machine.kernel.of_rows:
         return np.arange(len(groups))
-    X, codes = machine.X[machine.groups.first[groups]], machine.group_codes[groups]
+    X = machine.X[machine.groups.first[groups]]
     own = np.empty_like(X)
     for k in np.unique(codes):
         own[codes == k] = X[codes == k].mean(axis=0)

@@ -5,7 +5,7 @@ statistic of the kind of le Cessie & van Houwelingen (1991), of residuals of row
 weight w are w copies, each at distance zero from the others; those with probability weights are one row each.
 
 Fits to labels drawn from probabilities may report more noise V = Σ π(1 − π) than these have, and T falls with the
-noise: replicates are raised to what they would be at the V of the fit.
+noise: replicates are moved to what they would be at the V of the fit, which raises them on average.
 """
 
 from collections.abc import Callable, Sequence

@@ -203,7 +203,7 @@ def mapped_by_others(machine: Machine, found: Unseen, maps: Calibration, by: Flo
             log_likelihood=by_others.log_likelihood,
             failed=np.asarray(found.failed | unknown),
         )
-    left = different_deletions(machine.groups, machine.weights, machine.units)
+    left = different_deletions(machine.groups, machine.weights, machine.units, by)
     without = maps_without(machine, maps, by, left.row, left.copies, left.start)
     each: dict[str, Any] = {
         name: left.given_out(getattr(without, name), getattr(maps, name), n)

@@ -259,8 +259,13 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
         dependence = untested(0, "the terms that stay read the same data")
     else:
         dependence = _dependence(evidence, *_apart(design, frame.X, columns))
-    constant = other is not None and not np.ptp(other.machine.decision_values[frame.weights > 0], axis=0).any()
+    constant = other is not None and _is_constant(other)
     return _Found(evidence, dependence, _nested_table(without, frame, splits), constant)
+
+
+def _is_constant(fit: Termed) -> bool:
+    """Whether f is the same at all rows."""
+    return not np.ptp(fit.machine.decision_values[fit.frame.weights > 0], axis=0).any()
 
 
 def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, splits: Codes) -> _Found:
@@ -273,7 +278,7 @@ def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, s
     else:
         dependence = _dependence(evidence, *_apart(design, X, columns))
     table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
-    return _Found(other.judged(folds, n_jobs=1), dependence, table)
+    return _Found(other.judged(folds, n_jobs=1), dependence, table, _is_constant(other))
 
 
 def _columns(design: Design, names: Collection[str]) -> NDArray[np.bool_]:

@@ -83,7 +83,7 @@ def test_replicates_of_more_noise_are_raised():
     left = T - line(V)
     assert gof.slope == pytest.approx(line.deriv()(0.0), rel=1e-6) and gof.slope < 0.0
     words = " ".join(str(gof).split())
-    assert f"{gof.noise_replicates.mean():.4g} against {gof.noise:.4g}" in words
+    assert f"{gof.noise_replicates.mean():.4g} in the mean against {gof.noise:.4g}" in words
     assert gof.pvalue == (1 + (left[1:] >= left[0]).sum()) / 61 == (1 + (gof.replicates >= gof.statistic).sum()) / 61
     assert gof.pvalue > (1 + (unmoved(gof) >= gof.statistic).sum()) / 61
 

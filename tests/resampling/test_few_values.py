@@ -8,11 +8,12 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from svmstat import minimax, svm, tune
+from svmstat.calibration import fit_platt
 from svmstat.errors import DataError, GridWarning
 from svmstat.kernels import RBF, gram
 from svmstat.machine import group_rows
 from svmstat.resampling.bootstrap import drawn_rows
-from svmstat.resampling.folds import fold_units
+from svmstat.resampling.folds import are_cases, fold_units
 
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=1)
 
@@ -210,6 +211,58 @@ def test_a_search_of_a_given_matrix_is_repeated():
     data = pd.DataFrame(gram(RBF(0.5), X)).add_prefix("k").assign(y=(X[:, 0] + rng.logistic(size=60) > 0).astype(int))
     best = quietly_tuned("y ~ .", data, C=[0.5, 2.0], kernel="precomputed")
     assert best.gof(B=3, retune=True, rng=1).n_failed == 0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_what_is_repeated_does_not_hang_on_the_event(kernel):
+    """Refits of a search have their rows in an order of their own."""
+    data = survey(120).assign(y=lambda each: np.where(each["y"] == 1, "b", "a"))
+    formula, options = "y ~ x + z", {"gamma": [0.5]}
+    if kernel == "precomputed":
+        K = gram(RBF(0.5), data[["x", "z"]].to_numpy(float))
+        data, formula, options = pd.DataFrame(K).add_prefix("k").assign(y=data["y"]), "y ~ .", {"kernel": kernel}
+    found = []
+    for event in "ab":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GridWarning)
+            best = tune(formula, data, C=[0.5, 2.0], calibration="kfold", event=event, rng=3, **options).best
+        found.append(best.permutation_test(B=9, rng=1, retune=True))
+    means = [each.replicates.mean() for each in found]
+    assert means[0] == pytest.approx(means[1], rel=0.03) and means[0] > 0.95 * found[0].null_score
+
+
+def test_maps_without_a_row_are_without_its_own_value():
+    """Equal rows of several folds have values of their own, of which each is left out for itself."""
+    data = survey(90, seed=3)
+    fit = svm("y ~ x + z", data, calibration="kfold")
+    values, y = fit.fitted_maps()[1][:, 0], np.where(data["y"] == 1, 1.0, -1.0)
+    found = fit.loo()
+    for k in range(0, 90, 7):
+        others = np.arange(90) != k
+        platt = fit_platt(values[others], y[others], np.ones(89))
+        expected = 1.0 / (1.0 + np.exp(platt.slope * found.decision_values.iloc[k] + platt.intercept))
+        assert found.prob.iloc[k] == pytest.approx(expected, abs=1e-6)
+    weighted = data.assign(w=np.random.default_rng(1).choice([1.0, 5.0], 90))
+    scores = [
+        svm("y ~ x + z", each, weights="w", calibration="kfold").loo().score for each in (weighted, weighted[::-1])
+    ]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-9)
+
+
+def test_folds_of_tables_do_not_hang_on_the_event():
+    table = survey(100).groupby(["x", "z", "y"]).size().reset_index(name="w")
+    scores = [svm("y ~ x + z", table, weights="w", event=event).kfold(5).score for event in (0, 1)]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-9)
+
+
+def test_weights_that_say_what_rows_stand_for_do_not_make_copies():
+    rng = np.random.default_rng(6)
+    x = np.r_[np.repeat(np.arange(4.0), 2), np.repeat(np.arange(4.0, 14.0), 2), np.arange(14.0, 96.0)]
+    y = np.r_[np.tile([0, 1], 4), np.repeat(rng.integers(0, 2, 10), 2), rng.integers(0, 2, 82)]
+    w = np.where(np.arange(len(x)) < 8, 0.5, rng.choice([0.5, 1.5], len(x)))
+    data = pd.DataFrame({"x": x, "y": y, "w": w})
+    machine = svm("y ~ x", data, weights="w", weight_type="probability").machine
+    assert are_cases(machine.groups, machine.group_codes, machine.weights, False)
 
 
 def test_one_row_of_another_label_does_not_part_copies():
