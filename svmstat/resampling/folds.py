@@ -24,7 +24,10 @@ _SEVERAL = 2.0
 """A row of this weight and more stands for several, of which it can be most."""
 
 _OF_A_TABLE = 0.1
+"""Rows that stand for several with more of the weight make a table of counts."""
+
 _CONTESTED = 0.1
+"""Labels that differ at more of what shares its predictors are not those of copies."""
 
 
 @dataclass(frozen=True, slots=True)
