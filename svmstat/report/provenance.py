@@ -30,7 +30,7 @@ def provenance(fit: SVMResults, gof: GofResult, seed: str, call: str | None) -> 
             Entry("Versions", ", ".join([*(f"{name} {version(name)}" for name in _PACKAGES), _python()])),
         )
     )
-    yield Summary("Test, seed and versions", (made,)).as_html()
+    yield Summary("How this was made", (made,)).as_html()
 
 
 def call_text(fit: SVMResults) -> str:
