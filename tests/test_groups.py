@@ -586,6 +586,7 @@ def test_splitters_are_given_the_labels_of_groups():
     assert tuned.fold[~later].eq(-1).all() and tuned.fold[later].nunique() == 6
     both = compare(fit, svm("y ~ x", data, groups="year", kernel="linear"), folds=Forward())
     assert both["svm rbf"].weights[later].all() and not both["svm rbf"].weights[~later].any()
+    assert both["svm rbf"].prob.isna().to_numpy().tolist() == (~later).tolist()
 
 
 def test_the_order_of_categories_is_that_of_splitters():

@@ -182,13 +182,18 @@ class Evidence:
         return predictive.score_difference(*both, other.weights[used], other.units_of(used))
 
     def without(self, rows: NDArray[np.bool_]) -> Self:
-        """The same where some rows (n,) do not count."""
+        """The same where some rows (n,) were never held out: they do not count, and have no prediction."""
         if not rows.any():
             return self
         weights = np.where(rows, 0.0, self.weights)
         units = None if self.units is None else self.units.kept(weights)
         optimism = None if self.optimism is None else self.optimism * float(weights.sum() / self.weights.sum())
-        return replace(self, weights=weights, failed=self.failed & ~rows, units=units, optimism=optimism)
+        values, probability = (np.where(rows[:, None], np.nan, each) for each in (self.values, self.probability))
+        return replace(
+            self, weights=weights, failed=self.failed & ~rows, units=units, optimism=optimism, values=values,
+            probability=probability, log_likelihoods=np.where(rows, np.nan, self.log_likelihoods),
+            winner=np.where(rows, -1, self.winner),
+        )  # fmt: skip
 
     @property
     def _observed(self) -> tuple[Codes, Floats]:

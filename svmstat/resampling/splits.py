@@ -232,6 +232,11 @@ def _keep_together(splits: Splits, units: Units) -> None:
             )
 
 
+def is_number(folds: Any) -> bool:
+    """Whether folds are given by how many there are, and have to be drawn."""
+    return isinstance(folds, int | float | np.number)
+
+
 def is_splitter(folds: Any) -> bool:
     """Whether it splits rows as those of scikit-learn do."""
     return callable(getattr(folds, "split", None)) and not isinstance(folds, str | type)

@@ -59,14 +59,6 @@ class Unseen:
     failed: NDArray[np.bool_]
     folds: str | None = None
 
-    def blank(self, rows: NDArray[np.bool_]) -> "Unseen":
-        """The same without a prediction of some rows (n,)."""
-        if not rows.any():
-            return self
-        f, p = (np.where(rows[:, None], np.nan, each) for each in (self.decision_values, self.probability))
-        log_likelihood, winner = np.where(rows, np.nan, self.log_likelihood), np.where(rows, -1, self.winner)
-        return replace(self, decision_values=f, probability=p, log_likelihood=log_likelihood, winner=winner)
-
 
 class Fitted(NamedTuple):
     """Maps, and what they were fitted to.

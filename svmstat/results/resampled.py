@@ -19,7 +19,7 @@ from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing, of_lots
-from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter, stratified
+from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, stratified
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.updated import Updated, data_since
@@ -150,10 +150,10 @@ class Resampled(Predicting, Updated):
         else:
             maps, by, _ = self.fitted_maps(n_jobs, progress)
             found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
-        frame, never = self.frame, splits.never(self.frame.weights)
+        frame = self.frame
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
-        how, found = splits.told(frame.weights), found.blank(never)
-        return HeldOut(**self._evidence(how, found), optimism=self.optimism, seen=seen).without(never)
+        held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), optimism=self.optimism, seen=seen)
+        return held_out.without(splits.never(frame.weights))
 
     def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
         said = of_lots(partial(self.said_without, n_jobs=n_jobs, progress=progress), splits.lots, splits.fold)
@@ -173,7 +173,7 @@ class Resampled(Predicting, Updated):
         units, frame = self.machine.units, self.frame
         if folds is None:
             return stratified(self.machine, self.default_folds)
-        if isinstance(folds, int | float | np.number):
+        if is_number(folds):
             n_rows = int(np.count_nonzero(frame.weights > 0.0))
             return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
         labels = None if is_splitter(folds) else fold_labels(folds, data_since(self, folds), frame.rows)
