@@ -24,7 +24,7 @@ from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
-from svmstat.resampling.splits import Splits, check_folds, given_splits, is_splitter, refuse_tables
+from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, refuse_tables
 from svmstat.results import SVMResults
 from svmstat.results.updated import data_since
 
@@ -112,7 +112,7 @@ def compare(
     at_least("repeats", repeats, 1)
     nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
     seed = seed_sequence("rng", rng)
-    if nested and folds is not None and not isinstance(folds, int | float | np.number):
+    if nested and folds is not None and not is_number(folds):
         raise ArgumentError(
             f"folds={type(folds).__name__} and nested=True are not allowed together: the standard errors of nested "
             "splits are of random folds, and not of blocks of rows. Give a number of folds, or leave one of the two."
@@ -149,7 +149,7 @@ def compare(
 
 def _refuse_tables(members: Sequence[Member], folds: Any, nested: bool) -> None:
     """Refuse to draw folds of a table of counts, a row of which is all of a level at its point."""
-    drawn = isinstance(folds, int | float | np.number)
+    drawn = is_number(folds)
     if not (drawn or nested):
         return
     given = f"folds={folds}" if drawn else "nested=True"
@@ -175,7 +175,7 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     """What is held out together: a number of folds, or as they are given."""
     units, used = reference.units, reference.weights > 0
     n = len(used)
-    if isinstance(folds, int | float | np.number):
+    if is_number(folds):
         n_groups = units.count if units is not None and units.grouped else None
         count = check_folds(folds, n_groups, n_rows=int(np.count_nonzero(used)))
         fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units)[0]

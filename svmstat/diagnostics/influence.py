@@ -180,6 +180,10 @@ class InfluenceResult(Printed):
         return self.loo.index if self.of_groups is None else self.of_groups
 
     @property
+    def _labels(self) -> list[str]:
+        return shown_labels(self.index)
+
+    @property
     def _what(self) -> str:
         return "groups" if self.grouped else "rows"
 
@@ -338,7 +342,7 @@ class InfluenceResult(Printed):
         if self.grouped or (self.no_copies and reference == "envelope"):
             values = getattr(self.measures, name)
             return index_plot(
-                values, shown_labels(self.index), np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1],
+                values, self._labels, np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1],
                 extreme=_LABELLED, ax=ax,
             )  # fmt: skip
         if reference == "chi2":
@@ -349,7 +353,7 @@ class InfluenceResult(Printed):
             critical = self._envelope(B, rng, n_jobs, progress).critical_value(name, level)
             label = f"{percent(level)} envelope\nof all rows"
         values = getattr(self.measures, name)
-        return index_plot(values, shown_labels(self.index), critical, label=label, ylabel=_CALLED[name], ax=ax)
+        return index_plot(values, self._labels, critical, label=label, ylabel=_CALLED[name], ax=ax)
 
     def plot(
         self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None,
@@ -375,7 +379,7 @@ class InfluenceResult(Printed):
             extreme = 0
         ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
         return outlying_plot(
-            self.measures.rms_change, self.measures.outlyingness, shown_labels(self.index), lines,
+            self.measures.rms_change, self.measures.outlyingness, self._labels, lines,
             level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, what=self._what[:-1], ax=ax,
         )  # fmt: skip
 
@@ -457,9 +461,7 @@ class InfluenceResult(Printed):
             place = self._most(name)
             if place is not None and place not in listed:
                 value = float(getattr(self.measures, name)[place])
-                told.append(
-                    f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {shown_labels(self.index)[place]}"
-                )
+                told.append(f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {self._labels[place]}")
         return (f"Not among those of largest delta D: {' and '.join(told)}.",) if told else ()
 
     @property
@@ -478,11 +480,11 @@ class InfluenceResult(Printed):
 
     def _beside_envelope(self, level: float) -> Table:
         """The largest value of each measure beside its envelope, and how many rows are above."""
-        beyond = self.beyond(level)
+        beyond, labels = self.beyond(level), self._labels
         rows = []
         for name in MEASURES:
             values, place = getattr(self.measures, name), self._most(name)
-            largest = (None, "-") if place is None else (float(values[place]), shown_labels(self.index)[place])
+            largest = (None, "-") if place is None else (float(values[place]), labels[place])
             rows.append((*largest, self._known.critical_value(name, level), int(beyond[name].sum())))
         failed = f", {self._known.n_failed} failed" if self._known.n_failed else ""
         return Table(

@@ -2,10 +2,10 @@
 
 Scaling, kernel width and factor coding are those of the fit to all rows. Rows that are copies of each other are in one
 fold, otherwise a fit would be tested on rows that it has seen; unless there are groups, which decide, or labels differ
-at a tenth of what has others with the same predictors. Rows that are equal are different cases then, by predictors of
-few values, and each is for itself, also where labels agree: what is held out together must not hang on labels. Without
-all of one label at a point a fit has seen the other label there alone, and a point that is held out because its labels
-agree has no fit that would know them.
+at more than a tenth of what has others with the same predictors. Rows that are equal are different cases then, by
+predictors of few values, and each is for itself, also where labels agree: what is held out together must not hang on
+labels. Without all of one label at a point a fit has seen the other label there alone, and a point that is held out
+because its labels agree has no fit that would know them.
 """
 
 from collections.abc import Sequence
@@ -137,7 +137,7 @@ def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> b
 
 
 def is_table(groups: Groups, codes: Codes, weights: Floats) -> bool:
-    """Whether rows count the cases at points of several classes: a tenth of the weight or more."""
+    """Whether rows count the cases at points of several classes, with more than a tenth of the weight."""
     return bool(weights[several_alone(groups, codes, weights)].sum() > _OF_A_TABLE * weights.sum())
 
 

@@ -21,7 +21,7 @@ from svmstat.formula import ModelFrame, fold_labels, named_column, true_probabil
 from svmstat.kernels import Additive, Kernel, arguments_of, on_other_columns
 from svmstat.model import call_of
 from svmstat.prepared import Prepared, fit, prepare
-from svmstat.resampling.splits import given_splits, is_splitter
+from svmstat.resampling.splits import given_splits, is_number, is_splitter
 from svmstat.results.calibrated import kind_of
 from svmstat.tuning.by_cost import plan_by_cost
 from svmstat.tuning.by_errors import plan_by_errors
@@ -194,7 +194,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     (471.0, 394.7)
     """
     weighing = {"class_weight": class_weight, "costs": costs, "priors": priors}
-    counted = isinstance(folds, int | float | np.number)
+    counted = is_number(folds)
     asked = Asked(C, nu, search, smooth, score, folds if counted else 2, truth, further, loss, weighing, _outer(nested))
     plan = _plan(criterion, asked, theta)
     if not counted:
@@ -259,10 +259,10 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         kernel_of = {"kernel": wanted.given[0], **named}
     best = replace(best, call=call_of({**call, **kernel_of}, shared), kind=source.kind)
     if len(found.table) > 1:
-        corrected = found.corrected if plan.is_of_probabilities and found.corrected is not None else np.nan
+        of_rows = counted and plan.is_of_probabilities  # not of blocks, of which leave-one-out knows nothing
+        corrected = found.corrected if of_rows and found.corrected is not None else np.nan
         least = float(found.table["score"].iloc[found.chosen])
-        rounding = abs(corrected - least) <= _ROUNDING * abs(least)
-        best = replace(best, optimism=np.nan if not counted else 0.0 if rounding else corrected - least)
+        best = replace(best, optimism=0.0 if abs(corrected - least) <= _ROUNDING * abs(least) else corrected - least)
     alone = len(formulas) == 1
     copies = sample.units is None and counted
     if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels
