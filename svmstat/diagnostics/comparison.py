@@ -101,7 +101,8 @@ class Comparison(Printed):
         ``delta_nested`` and ``nested_se`` if they were asked for; ``rsquared``, ``error_rate`` and ``brier`` as an
         `Evidence` has them, R² corrected where `tune` has chosen, of two levels ``auc`` and ``calibration_slope``;
         ``mcnemar``, the exact p-value of the errors against those of the first model, NaN where weights are no whole
-        numbers, rows not independent, or rows were left out one by one and one of the models tells next to nothing.
+        numbers, rows not independent, a row has no prediction, or rows were left out one by one and one of the models
+        tells next to nothing.
         """
         differences = self._differences()
         columns: dict[str, Any] = {
@@ -180,7 +181,9 @@ class Comparison(Printed):
                 "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
             )
         if not self._tested_by_errors:
-            notes.append("No McNemar p: it takes independent rows whose weights are whole numbers.")
+            untestable = not _are_independent_copies(self.evidence[0])
+            needs = "independent rows whose weights are whole numbers" if untestable else "a prediction of every row"
+            notes.append(f"No McNemar p: it takes {needs}.")
         elif "mcnemar" in table and table["mcnemar"].notna().any():
             notes.append(
                 "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as "
@@ -283,14 +286,17 @@ def mcnemar(first: Evidence, other: Evidence) -> float:
 
 def _error_counts(first: Evidence, other: Evidence) -> Floats | None:
     """(2,) how often either alone errs; None where that makes no test."""
-    if first.units is not None:
-        return None
     used = first.weights > 0
     weights = first.weights[used]
     one, two = first.error.to_numpy()[used], other.error.to_numpy()[used]
-    if (weights != np.round(weights)).any() or np.isnan(one + two).any():
+    if not _are_independent_copies(first) or np.isnan(one + two).any():
         return None
     return np.array([weights[one > two].sum(), weights[two > one].sum()])
+
+
+def _are_independent_copies(evidence: Evidence) -> bool:
+    """Whether rows are so many independent copies of themselves."""
+    return evidence.units is None and bool((evidence.weights == np.round(evidence.weights)).all())
 
 
 def _binomial(counts: Floats) -> float:

@@ -5,7 +5,8 @@ fold, otherwise a fit would be tested on rows that it has seen; unless there are
 at more than a tenth of what has others with the same predictors. Rows that are equal are different cases then, by
 predictors of few values, and each is for itself, also where labels agree: what is held out together must not hang on
 labels. Without all of one label at a point a fit has seen the other label there alone, and a point that is held out
-because its labels agree has no fit that would know them.
+because its labels agree has no fit that would know them. A row that stands for several, as in a table of counts, is so
+many rows then.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
+from svmstat.errors import DataError
 from svmstat.machine import Groups, Posed, decided_elsewhere, others_of, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.solver import Solution, Status, solve
@@ -25,6 +27,9 @@ _SEVERAL = 2.0
 
 _OF_A_TABLE = 0.1
 """Rows that stand for several with more of the weight make a table of counts."""
+
+_MOST_COPIES = 10_000_000
+"""So many may be drawn into folds; each takes some 100 bytes."""
 
 _CONTESTED = 0.1
 """Labels that differ at more of what shares its predictors are not those of copies."""
@@ -77,11 +82,12 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     return fold
 
 
-def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes, Floats]:
+def fold_units(
+    groups: Groups, codes: Codes, weights: Floats, repeats: bool, key: Floats | None = None
+) -> tuple[Codes, Codes]:  # fmt: skip
     """What goes into a fold as one.
 
     Those are the groups of equal rows, or where points have several classes (`are_cases`) all rows, each for itself.
-    Only such a point goes together whose rows of one class are for the most part one row, which stands for several.
 
     Parameters
     ----------
@@ -89,10 +95,11 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     codes : (G,) the class of each
     weights : (n,) of the rows
     repeats : whether weights are repeats of rows
+    key : (n,) what brings equal rows into an order, whatever theirs is: the weights, unless it is given
 
     Returns
     -------
-    (n,) the unit of each row, −1 for a row of weight zero; (U,) the first group of each unit; (U, K) weights of classes
+    (n,) the unit of each row, −1 for a row of weight zero; (U,) the group of each unit
 
     Examples
     --------
@@ -107,23 +114,39 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     array([0, 0, 0, 1, 1])
     """
     rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
-    group, w = groups.of_row[rows], weights[rows]
+    group, key = groups.of_row[rows], (weights if key is None else key)[rows]
     if are_cases(groups, codes, weights, repeats):
         rank = np.empty(len(rows), np.intp)
-        rank[np.lexsort((w, group))] = np.arange(1, len(rows) + 1)  # of equal rows by weight, whatever their order is
-        whole = np.zeros(len(codes), bool)
-        if repeats:
-            whole[groups.point[group[several_alone(groups, codes, weights)[rows]]]] = True
-        together = whole[groups.point[group]]
-        keys = np.column_stack([np.where(together, groups.point[group], group), np.where(together, 0, rank)])
+        rank[np.lexsort((key, group))] = np.arange(len(rows))
+        keys = np.column_stack([group, rank])
     else:
         keys = group[:, None]
     units, of_row = np.unique(keys, axis=0, return_inverse=True)
-    totals = np.zeros((len(units), int(codes.max(initial=0)) + 1))
-    np.add.at(totals, (of_row.ravel(), codes[group]), w)
     unit = np.full(len(groups.of_row), -1)
     unit[rows] = of_row.ravel()
-    return unit, units[:, 0], totals
+    return unit, units[:, 0]
+
+
+def held_out_as(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> Codes:
+    """(n,) how many rows each is where folds are drawn: of cases that are counted, so many as it stands for.
+
+    Examples
+    --------
+    >>> from svmstat.machine import group_rows
+    >>> x, y, w = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([0, 1, 0, 1]), np.array([3.0, 1.0, 2.0, 2.0])
+    >>> groups = group_rows(x, y, w)
+    >>> held_out_as(groups, y[groups.first], w, True)
+    array([3, 1, 2, 2])
+    """
+    if not repeats or weights.max(initial=0.0) < _SEVERAL or not are_cases(groups, codes, weights, repeats):
+        return np.ones(len(weights), np.intp)
+    times = np.maximum(np.floor(weights), 1.0)
+    if times.sum() > _MOST_COPIES:
+        raise DataError(
+            f"weights count {times.sum():.4g} cases, which folds hold out one by one: with more than "
+            f"{_MOST_COPIES:,} leave-one-out does, which takes as long as for the {len(weights)} rows."
+        )
+    return times.astype(np.intp)
 
 
 def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> bool:
@@ -148,13 +171,6 @@ def several_alone(groups: Groups, codes: Codes, weights: Floats) -> NDArray[np.b
     group = of_row[found]
     found[found] = (weights[found] > 0.5 * groups.weights[group]) & contested(groups, codes)[group]
     return found
-
-
-def in_folds(totals: Floats, k: int, rng: np.random.Generator) -> Codes:
-    """A fold 0 … k − 1 for each of U units with these weights (U, K) of the classes, of which most have one only."""
-    if ((totals > 0.0).sum(axis=1) > 1).any():
-        return assign_units(totals, k, rng)
-    return assign_folds(totals.argmax(axis=1).astype(float), k, rng)
 
 
 def contested(groups: Groups, codes: Codes) -> NDArray[np.bool_]:

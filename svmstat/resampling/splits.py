@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from svmstat._tools.checks import at_least, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units
-from svmstat.resampling.folds import assign_units, fold_units, in_folds, is_table
+from svmstat.resampling.folds import assign_folds, assign_units, fold_units, held_out_as, is_table
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -29,16 +29,18 @@ class Splits:
 
     Attributes
     ----------
-    fold : (n,) the fit that predicts each row; −1 where none does, or the row has weight zero
+    fold : (n,) the fit that predicts each row, or most of it; −1 where none does, or the row has weight zero
     out : (k, n) the rows that each fit does not see: those that it predicts, and of some splitters others too
     how : what they are called
     given : whether they are the user's
+    part : (k, n) how much of the weight of each row a fit does not see, where that may be a part; None where it is all
     """
 
     fold: Codes
     out: NDArray[np.bool_]
     how: str
     given: bool = False
+    part: Floats | None = None
 
     @property
     def count(self) -> int:
@@ -61,46 +63,87 @@ class Splits:
 
     def seen(self, codes: Codes, weights: Floats, n_classes: int) -> Floats:
         """(n, K) the weights of the classes (n,) among the rows that the fit of each row has seen; of none, of all."""
-        members = (codes[:, None] == np.arange(n_classes)) * weights[:, None]
-        return np.vstack([~self.out @ members, members.sum(axis=0)])[self.fold]
+        of_class = (codes[:, None] == np.arange(n_classes)).astype(float)
+        found = np.tile(weights @ of_class, (len(codes), 1))
+        found[self.fold >= 0] = 0.0
+        for (rows, share), away in zip(self.shares, self.away(weights), strict=True):
+            found[rows] += share[:, None] * ((weights - away) @ of_class)
+        return found
+
+    @property
+    def shares(self) -> Iterator[tuple[Codes, Floats]]:
+        """The rows of which each fit predicts something, and which share of each: all, unless rows are divided."""
+        total = None if self.part is None else self.part.sum(axis=0)
+        for which in range(self.count):
+            if self.part is None or total is None:
+                rows = np.flatnonzero(self.fold == which)
+                yield rows, np.ones(len(rows))
+            else:
+                rows = np.flatnonzero(self.part[which])
+                yield rows, self.part[which, rows] / total[rows]
+
+    def away(self, weights: Floats) -> Iterator[Floats]:
+        """(n,) how much of the weight of each row a fit does not see, fit by fit."""
+        yield from (np.where(out, weights, 0.0) for out in self.out) if self.part is None else self.part
 
     def left_out(self, machine: Posed) -> Iterator[Floats]:
         """(G,) of the weight of each group of equal rows what a fit does not see, fit by fit."""
         used = np.flatnonzero(machine.groups.of_row >= 0)
-        for out in self.out:
-            rows = used[out[used]]
-            away = np.bincount(machine.groups.of_row[rows], machine.weights[rows], len(machine.group_codes))
-            yield away.astype(float)
+        for away in self.away(machine.weights):
+            of_groups = np.bincount(machine.groups.of_row[used], away[used], len(machine.group_codes))
+            yield of_groups.astype(float)
 
 
 def stratified(machine: Posed, k: int) -> Splits:
     """k stratified folds, whole groups or what `fold_units` keeps together in one.
 
-    Always the same ones, whatever the order of the rows and of the columns and the sign of each.
+    Always the same ones, whatever the order of the rows and of the columns and the sign of each. Rows that count cases
+    are divided (`held_out_as`).
     """
-    rng, units = np.random.default_rng(_SEED), machine.units
+    rng, units, weights = np.random.default_rng(_SEED), machine.units, machine.weights
     if units is not None and units.grouped:
-        members = np.eye(machine.n_classes)[machine.codes] * machine.weights[:, None]
+        members = np.eye(machine.n_classes)[machine.codes] * weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
-    else:
-        unit, group, totals = fold_units(machine.groups, machine.group_codes, machine.weights, units is None)
-        of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
-        used = used[_order(machine, group[used], totals[used].argmax(axis=1))]
-        k = min(k, len(used))
-        of_unit[used] = in_folds(totals[used], k, rng)
-        fold = np.where(unit >= 0, of_unit[unit], -1)
-    kept = "folds of groups" if units is not None and units.grouped else "folds"
-    return Splits(fold, fold == np.arange(k)[:, None], f"{k} {kept}")
+        return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds of groups")
+    times = _times(machine)
+    row = np.repeat(np.arange(len(times)), times)
+    each = (weights / times)[row]
+    groups = replace(machine.groups, of_row=machine.groups.of_row[row])
+    unit, group = fold_units(groups, machine.group_codes, each, units is None, weights[row])
+    of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
+    used = used[_order(machine, group[used])]
+    k = min(k, len(used))
+    of_unit[used] = assign_folds(machine.group_codes[group[used]].astype(float), k, rng)
+    fold = np.where(unit >= 0, of_unit[unit], -1)
+    if len(row) == len(times):
+        return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds")
+    return _divided(fold, row, each, k, len(times))
 
 
-def _order(machine: Posed, groups: Codes, codes: Codes) -> Codes:
-    """The order of groups of equal rows, of classes (m,), by what no order, sign or reference level changes.
+def cases_of(machine: Posed) -> int:
+    """How many rows of positive weight there are to be held out, or cases that they count."""
+    return int(_times(machine)[machine.weights > 0.0].sum())
+
+
+def _times(machine: Posed) -> Codes:
+    return held_out_as(machine.groups, machine.group_codes, machine.weights, machine.units is None)
+
+
+def _divided(fold: Codes, row: Codes, weights: Floats, k: int, n: int) -> Splits:
+    """Folds of cases (m,), −1 for none, each of which is a part of one of n rows."""
+    part, used = np.zeros((k, n)), fold >= 0
+    np.add.at(part, (fold[used], row[used]), weights[used])
+    return Splits(np.where(part.any(axis=0), part.argmax(axis=0), -1), part > 0.0, f"{k} folds", part=part)
+
+
+def _order(machine: Posed, groups: Codes) -> Codes:
+    """The order of groups (m,) of equal rows by what no order, sign or reference level changes.
 
     That is the distance from the mean of their class, and then from that of all; the rest as their values are.
     """
     if not machine.kernel.of_rows:
         return np.arange(len(groups))
-    X = machine.X[machine.groups.first[groups]]
+    X, codes = machine.X[machine.groups.first[groups]], machine.group_codes[groups]
     own = np.empty_like(X)
     for k in np.unique(codes):
         own[codes == k] = X[codes == k].mean(axis=0)

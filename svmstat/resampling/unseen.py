@@ -1,6 +1,6 @@
 """What is said of each row by fits, and by maps from decision values to probabilities, that have not seen it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -98,23 +98,47 @@ def unseen_by_folds(
     machine: Machine, maps: Calibration, by: Floats | None, splits: Splits, n_jobs: int | None = None,
     progress: bool = False,
 ) -> Unseen:  # fmt: skip
-    """By folds; other arguments as in `unseen`. A row that no fold predicts is NaN, and has failed."""
-    parts = _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress)
-    values, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
-    probability = maps.probabilities(values)
-    log_likelihood = maps.log_likelihoods(values, machine.codes)
+    """By folds; other arguments as in `unseen`.
+
+    A row that no fold predicts is NaN, and has failed; of one that is divided among folds it is the mean over its
+    cases.
+    """
+    own, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
+    probability, log_likelihood = maps.probabilities(own), maps.log_likelihoods(own, machine.codes)
     failed = splits.never(machine.weights)
-    values[failed], probability[failed], log_likelihood[failed] = np.nan, np.nan, np.nan
-    for rows, place, part in parts:
-        values[rows], resolution[rows] = part.decision_values[0, place], part.resolution[0]
-        failed[rows] = ~part.certified[0] | np.isnan(values[rows]).any(axis=1)
+    own[failed], probability[failed], log_likelihood[failed] = np.nan, np.nan, np.nan
+    parts = []
+    for rows, place, part in _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress):
+        f = part.decision_values[:, place]
+        resolution[rows] = np.maximum(resolution[rows], part.resolution[0])
+        lost = ~part.certified[0] | np.isnan(f[0]).any(axis=1)
+        said = probability[rows], log_likelihood[rows]
         if by is None:
-            probability[rows] = part.maps.probabilities(part.decision_values)[0, place]
-            log_likelihood[rows] = part.log_likelihood[0, place]
-            failed[rows] |= ~part.calibrated[0]
-    values = machine.tied(values, resolution)
-    found = Unseen(values, probability, log_likelihood, vote(values, machine.classes), failed, splits.how)
+            lost |= ~part.calibrated[0]
+            said = part.maps.probabilities(f)[0], part.log_likelihood[0, place]
+        parts.append(Unseen(f[0], *said, part.winner[0, place], lost))
+    start = Unseen(own, probability, log_likelihood, np.full(len(own), -1), failed, splits.how)
+    found = averaged(start, splits, parts)
+    values = machine.tied(found.decision_values, resolution)
+    found = replace(found, decision_values=values, winner=vote(values, machine.classes))
     return found if by is None else mapped_by_others(machine, found, maps, by)
+
+
+def averaged(start: Unseen, splits: Splits, parts: Sequence[Unseen]) -> Unseen:
+    """What the fits say of rows that they have not seen, by their shares in these; of the others as at the start.
+
+    A part is of the rows of which its fit has a share. The winner stays open: it is that of the mean of f.
+    """
+    f, probability = start.decision_values.copy(), start.probability.copy()
+    log_likelihood, failed = start.log_likelihood.copy(), start.failed.copy()
+    for each in (f, probability, log_likelihood):
+        each[splits.fold >= 0] = 0.0
+    for (rows, share), part in zip(splits.shares, parts, strict=True):
+        f[rows] += share[:, None] * part.decision_values
+        probability[rows] += share[:, None] * part.probability
+        log_likelihood[rows] += share * part.log_likelihood
+        failed[rows] |= part.failed
+    return replace(start, decision_values=f, probability=probability, log_likelihood=log_likelihood, failed=failed)
 
 
 def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) -> Floats:
@@ -159,8 +183,11 @@ def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
     """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
     splits = stratified(machine, folds if machine.units is None else min(folds, machine.units.count))
     values, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
-    for rows, place, part in _by_folds(machine, coupling, splits, with_maps=False):
-        values[rows], resolution[rows] = part.decision_values[0, place], part.resolution[0]
+    values[splits.fold >= 0] = 0.0
+    parts = _by_folds(machine, coupling, splits, with_maps=False)
+    for (rows, share), (_, place, part) in zip(splits.shares, parts, strict=True):
+        values[rows] += share[:, None] * part.decision_values[0, place]
+        resolution[rows] = np.maximum(resolution[rows], part.resolution[0])
     return machine.tied(values, resolution)
 
 
@@ -175,8 +202,7 @@ def _by_folds(
     aways = list(splits.left_out(machine))
     pieces = [(machine, away, [machine.C], coupling, with_maps) for away in aways]
     parts = run_pieces(hold_out, pieces, n_jobs=n_jobs, progress=progress, what=splits.how, outlook=Outlook())
-    for which, (away, part) in enumerate(zip(aways, parts, strict=True)):
-        rows = np.flatnonzero(splits.fold == which)
+    for (rows, _), away, part in zip(splits.shares, aways, parts, strict=True):
         yield rows, np.searchsorted(np.flatnonzero(away > 0.0), machine.groups.of_row[rows]), part
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmstat._tools.arrays import Codes
+from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
 from svmstat.calibration import log_of_own
@@ -15,12 +15,21 @@ from svmstat.diagnostics import Evidence, HeldOut, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
 from svmstat.machine import reweighted, vote
+from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing, of_lots
-from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, stratified
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, unseen, unseen_by_folds
+from svmstat.resampling.splits import (
+    Splits,
+    cases_of,
+    check_folds,
+    given_splits,
+    is_number,
+    is_splitter,
+    stratified,
+)
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, averaged, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.updated import Updated, data_since
 
@@ -119,8 +128,9 @@ class Resampled(Predicting, Updated):
         ----------
         folds : int, splitter, column name or array_like of shape (N,), optional
             A number of stratified folds, at least 2, which are the same whenever they are asked for, and keep groups
-            together, or copies of rows unless labels differ at a tenth of what has the same predictors; by default 10,
-            or as many as there are rows or groups if these are fewer. Or a splitter of scikit-learn, or the fold label
+            together, or copies of rows unless labels differ at a tenth of what has the same predictors: rows are cases
+            then, and one that counts several is divided. By default 10, or as many as there are rows or groups if these
+            are fewer. Or a splitter of scikit-learn, or the fold label
             of each of the N rows of the data, as for blocks of time or space: a row must be held out no more than once,
             those that never are do not count, and have no prediction, and a group is held out whole.
         n_jobs, progress
@@ -134,7 +144,7 @@ class Resampled(Predicting, Updated):
         -----
         The map of the probabilities is made anew for each fold, as `svm` makes it of the rows that the fit of the fold
         has seen; but with calibration="kfold", and "auto" beyond 5000 rows, and a number of folds it is that of the
-        values of the other rows by five folds.
+        values of the other rows by five folds. What is said of a row that is divided is the mean over its cases.
 
         Examples
         --------
@@ -156,11 +166,29 @@ class Resampled(Predicting, Updated):
         return held_out.without(splits.never(frame.weights))
 
     def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
+        if splits.part is not None:
+            return self._unseen_in_parts(splits, n_jobs, progress)
         said = of_lots(partial(self.said_without, n_jobs=n_jobs, progress=progress), splits.lots, splits.fold)
         assert said.values is not None
         values = self.machine.tied(said.values, self.machine.resolution)
         logs = log_of_own(said.probability, self.frame.codes)
         return Unseen(values, said.probability, logs, said.winner, said.failed, splits.how)
+
+    def _unseen_in_parts(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
+        """The same where each fit is without a part of the weight of rows."""
+        machine, codes, f = self.machine, self.frame.codes, self.machine.decision_values
+        pieces = [(self, rows, away) for rows, away in zip(splits.lots, splits.away(machine.weights), strict=True)]
+        said = self._refitted(pieces, n_jobs, progress)
+        parts = [
+            Unseen(each.values, each.probability, log_of_own(each.probability, codes[rows]), each.winner, each.failed)
+            for each, rows in zip(said, splits.lots, strict=True)
+            if each.values is not None
+        ]
+        own = self.maps.probabilities(f), self.maps.log_likelihoods(f, codes)
+        start = Unseen(f, *own, np.full(len(f), -1), np.zeros(len(f), bool), splits.how)
+        found = averaged(start, splits, parts)
+        values = machine.tied(found.decision_values, machine.resolution)
+        return replace(found, decision_values=values, winner=vote(values, machine.classes))
 
     def splits(self, folds: Any) -> Splits:
         """What folds hold out: a number of them, a splitter of scikit-learn, or fold labels of the rows.
@@ -174,8 +202,8 @@ class Resampled(Predicting, Updated):
         if folds is None:
             return stratified(self.machine, self.default_folds)
         if is_number(folds):
-            n_rows = int(np.count_nonzero(frame.weights > 0.0))
-            return stratified(self.machine, check_folds(folds, self.n_groups if self.grouped else None, n_rows=n_rows))
+            n_groups = self.n_groups if self.grouped else None
+            return stratified(self.machine, check_folds(folds, n_groups, n_rows=cases_of(self.machine)))
         labels = None if is_splitter(folds) else fold_labels(folds, data_since(self, folds), frame.rows)
         groups = None if frame.grouping is None else frame.grouping.ordered
         return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units, groups)
@@ -208,11 +236,13 @@ class Resampled(Predicting, Updated):
 
     def said_without(self, lots: Sequence[Codes], n_jobs: int | None = None, progress: bool = False) -> list[Said]:
         """What fits without some lots of rows say of these: a bound u = 0, and the map that such a fit would have."""
-        gram = self.machine.gram
+        return self._refitted([(self, lot) for lot in lots], n_jobs, progress)
+
+    def _refitted(self, pieces: Sequence[tuple[Any, ...]], n_jobs: int | None, progress: bool) -> list[Said]:
+        gram, times = self.machine.gram, len(pieces)
         self.machine.keep_all_rows()
-        pieces = [(self, lot) for lot in lots]
-        reason = matrix_reason(gram) or f"the machine, and the map of its probabilities, are fitted {len(lots)} times"
-        outlook = Outlook([(partial(_without, *pieces[0]), len(lots))], matrix_bytes(gram), reason=reason)
+        reason = matrix_reason(gram) or f"the machine, and the map of its probabilities, are fitted {times} times"
+        outlook = Outlook([(partial(_without, *pieces[0]), times)], matrix_bytes(gram), reason=reason)
         return run_pieces(_without, pieces, n_jobs=n_jobs, progress=progress, what="refits", outlook=outlook)
 
     def held_out(self, loo: bool | None) -> Evidence | None:
@@ -268,9 +298,12 @@ class Resampled(Predicting, Updated):
         }  # fmt: skip
 
 
-def _without(fit: Resampled, lot: Codes) -> Said:
-    kept = fit.frame.weights.copy()
-    kept[lot] = 0.0
+def _without(fit: Resampled, lot: Codes, away: Floats | None = None) -> Said:
+    """What a fit without a lot of rows, or without this much ``away`` (n,) of their weight, says of these."""
+    weights = fit.frame.weights
+    away = weights if away is None else away
+    kept = weights.copy()
+    kept[lot] = np.where(weights - away > ROUNDING * weights, weights - away, 0.0)[lot]
     if not keeps_all(fit.frame.codes, fit.frame.weights, kept):
         lost = nothing(len(lot), len(fit.classes))
         return replace(lost, values=np.full((len(lot), len(fit.machine.pairs)), np.nan))

@@ -1,10 +1,11 @@
 """The summary of a fit: what was fitted, the solution with its certificates, what it is worth."""
 
-import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
@@ -13,6 +14,7 @@ from svmstat.diagnostics.worth import chosen_notes, copies_note, evidence_tables
 from svmstat.kernels import Additive
 from svmstat.machine import Pair
 from svmstat.reporting.plots.style import percent
+from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import or_none, show
 from svmstat.reporting.summary import Summary
@@ -75,7 +77,7 @@ def summarize(
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
     shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
     of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
-    own = [*([_LANDMARKS] if fit.is_approximate else []), *(_notes(fit) if two else _pair_notes(fit))]
+    own = [*([_LANDMARKS] if fit.is_approximate else []), *_notes(fit, two)]
     notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out, by_row))
     return Summary(title, tuple(parts), notes, (*unreliable(fit), *told, *of_spread[1], *trouble(fit, held_out)))
 
@@ -345,29 +347,52 @@ def _without_noise(values: Any, least: float = 0.0) -> pd.Series:
     return numbers.where(numbers.abs() > _NOISE * max(least, numbers.abs().max()), 0.0)
 
 
-def _notes(fit: Resampled) -> tuple[str, ...]:
+def _notes(fit: Resampled, two: bool) -> tuple[str, ...]:
+    """What numbers of the machine need to be read."""
     notes = []
-    if not fit.intercept_is_unique and fit.nu is not None:
+    if not two:
+        notes.append("Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted.")
+        if fit.has_params and len(fit.pairs) > MOST_COEFFICIENTS:
+            notes.append(
+                f"The coefficients of the {len(fit.pairs)} pairs are in .params, their intervals in .confint()."
+            )
+    low, high = np.asarray(fit.intercept_interval, float).reshape(-1, 2).T
+    margin = np.asarray(fit.margin, float).ravel()
+    of = partial(_of_pairs, fit, two)
+    if (low != high).any() and fit.nu is not None:
         notes.append(
             "A level has no free support vector: intercept and rho can move together, the sign of f with them, and all "
             "in the interval is optimal. The midpoint is used, or the end that is finite."
         )
-    elif not fit.intercept_is_unique:
-        notes.append("No support vector is free: every intercept in the interval is optimal, and its midpoint is used.")
-    if math.isnan(fit.margin):
-        notes.append("No margin: ||h||^2 is negative, as it may be of an indefinite kernel.")
-    if math.isinf(fit.margin):
-        notes.append("h = 0: the decision function is constant.")
+    elif (low != high).any():
+        where = "the interval" if two else ".intercept_interval"
+        notes.append(
+            f"No support vector{of(low != high)} is free: every intercept in {where} is optimal, and its midpoint is "
+            "used."
+        )
+    if np.isnan(margin).any():
+        notes.append(f"No margin{of(np.isnan(margin))}: ||h||^2 is negative, as it may be of an indefinite kernel.")
+    if np.isinf(margin).any():
+        notes.append(f"h = 0{of(np.isinf(margin))}: the decision function is constant.")
         if fit.nu is not None:
             notes.append("The reduced convex hulls of the classes meet: only a larger nu keeps them apart.")
     return tuple(notes)
 
 
-def _pair_notes(fit: Resampled) -> tuple[str, ...]:
-    notes = ["Pair 'a : b' has f > 0 for a. The level with most votes of the pairs is predicted."]
-    if fit.has_params and len(fit.pairs) > MOST_COEFFICIENTS:
-        notes.append(f"The coefficients of the {len(fit.pairs)} pairs are in .params, their intervals in .confint().")
-    return tuple(notes)
+def _of_pairs(fit: Resampled, two: bool, which: NDArray[np.bool_]) -> str:
+    """Which of the pairs of more than two levels, empty of two.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> _of_pairs(SimpleNamespace(pairs=[("a", "b"), ("a", "c"), ("b", "c")]), False, np.array([True, False, True]))
+    ' of a : b, b : c'
+    """
+    return (
+        ""
+        if two
+        else listed(" of ", [name for name, is_one in zip(_pair_names(fit), which, strict=True) if is_one], "")
+    )
 
 
 def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:

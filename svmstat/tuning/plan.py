@@ -244,7 +244,8 @@ class TuneResult:
     plan : Plan
         What was searched for, and how.
     fold : Series or None
-        Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero.
+        Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero; of rows that count cases,
+        which folds hold out one by one, of each case.
     rule : ShiftedRule or None
         The rule f + shift > 0 that replaces f > 0: with search="bias", and with a guarantee on P_F.
     corrected_score : float or None

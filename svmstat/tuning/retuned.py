@@ -43,12 +43,9 @@ class Retuned:
         return fit_machine(found.kernel_of(self.grid), X, codes, weights, asked, C=found.C)
 
     def _sample(self, X: Floats, codes: Codes, weights: Floats) -> Sample:
-        """These rows, in stratified folds if the search holds out folds: of single copies, unless it was of a table."""
-        if self.plan.folds is None:
-            return replace(self.sample, X=X, codes=codes, weights=weights, folds=None)
-        if not self.sample.is_table:
-            each = np.repeat(np.arange(len(codes)), weights.astype(np.intp))
-            X = X[each] if self.grid.kernels[0].of_rows else X[np.ix_(each, each)]
-            codes, weights = codes[each], np.ones(len(each))
+        """These rows, in stratified folds if the search holds out folds."""
         sample = replace(self.sample, X=X, codes=codes, weights=weights, folds=None)
-        return sample.in_folds(self.plan.folds, np.random.default_rng(self.seed))
+        if self.plan.folds is None:
+            return sample
+        apart, _ = sample.divided(self.grid.kernels[0].of_rows)
+        return apart.in_folds(self.plan.folds, np.random.default_rng(self.seed))

@@ -13,7 +13,7 @@ from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, units_of
-from svmstat.resampling.folds import assign_units, fold_units, in_folds, is_table
+from svmstat.resampling.folds import assign_folds, assign_units, fold_units, held_out_as
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -118,22 +118,31 @@ class Sample:
             of_unit = assign_units(self.units.sums(members), k, rng)
             return replace(self, folds=self._folds(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1)))
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
-        unit, _, totals = fold_units(groups, self.codes[groups.first], self.weights, self.units is None)
+        group_codes = self.codes[groups.first]
+        unit, group = fold_units(groups, group_codes, self.weights, self.units is None)
+        codes = group_codes[group]
         for code, level in enumerate(self.levels):
-            n = int(np.count_nonzero(totals[:, code : code + 1] > 0.0))
+            n = int(np.count_nonzero(codes == code))
             if n < k:
-                what = "rows" if (np.count_nonzero(totals, axis=1) <= 1).all() else "points, that are held out whole,"
-                raise DataError(f"{name}={k} needs {k} different {what} of each level: the level {level!r} has {n}.")
-        of_unit = in_folds(totals, k, rng)
+                raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
+        of_unit = assign_folds(codes.astype(float), k, rng)
         if np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
         return replace(self, folds=self._folds(np.where(unit >= 0, of_unit[unit], -1)))
 
-    @property
-    def is_table(self) -> bool:
-        """Whether its rows count the cases at points of several classes."""
-        groups = group_rows(self.X, self.codes.astype(float), self.weights)
-        return is_table(groups, self.codes[groups.first], self.weights)
+    def divided(self, of_rows: bool) -> tuple["Sample", Codes]:
+        """The same cases, each as a row where folds hold them out one by one, and which row it was.
+
+        ``of_rows`` tells rows of a design from a gram matrix.
+        """
+        groups, w = group_rows(self.X, self.codes.astype(float), self.weights), self.weights
+        times = held_out_as(groups, self.codes[groups.first], w, self.units is None)
+        row = np.repeat(np.arange(len(w)), times)
+        if len(row) == len(w):
+            return self, row
+        X = self.X[row] if of_rows else self.X[np.ix_(row, row)]
+        truth = None if self.truth is None else self.truth[row]
+        return replace(self, X=X, codes=self.codes[row], weights=(w / times)[row], truth=truth), row
 
     def _folds(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
         """Folds (n,) of rows of which equal ones may be in several, or in several groups: these are told apart."""

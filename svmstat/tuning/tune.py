@@ -134,7 +134,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         no row twice; or the fold label of each row, as for blocks of time or space. With groups these are held out
         whole. Otherwise rows that agree in all predictors and the response share a fold that is drawn, so that no fit
         is tested on rows that it has seen, unless labels differ at a tenth of what agrees in the predictors: these have
-        few values then, and each row is a case of its own. All grid points have the same folds.
+        few values then, and each row is a case of its own, or as many as it counts. All grid points have the same
+        folds.
     nested : bool or int
         Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
         score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of
@@ -237,6 +238,9 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         sample = _in_given_folds(sample, folds, prepared.frame)
         plan = _plan(criterion, replace(asked, folds=sample.folded.count), theta)
         plan.refuse_folds(sample.folded)
+    elif plan.folds is not None or asked.nested is not None:
+        sample, row = sample.divided(wanted.of_rows)
+        index = index[row]
     if asked.nested is not None:
         outer = outer_folds(sample, asked.nested, plan.folds, index, _another(seed, 2))
     if plan.folds is not None:

@@ -102,6 +102,15 @@ def test_failures_and_impossible_outcomes_are_told():
     assert "WARNING: logit: 1 row has a level to which it gave probability 0, which counts as 2.2e-308" in text
 
 
+def test_why_there_is_no_p_of_errors():
+    one, other = evidence(1), evidence(2)
+    other.winner[3] = -1
+    assert "No McNemar p: it takes a prediction of every row." in str(Comparison(("svm", "logit"), (one, other)))
+    weighted = tuple(evidence(seed, weights=np.full(120, 0.5)) for seed in (1, 2))
+    text = " ".join(str(Comparison(("svm", "logit"), weighted)).split())
+    assert "No McNemar p: it takes independent rows whose weights are whole numbers." in text
+
+
 def test_repr_is_one_line():
     text = repr(comparison(1, 2))
     assert text.startswith("<Comparison: n = 120, leave-one-out; model 1: score ") and "\n" not in text

@@ -11,6 +11,7 @@ import pytest
 from forms import assert_forms_agree, assert_names_are_harmless, assert_narrow, in_each_form
 
 from svmstat import SVMResults, datasets, svm
+from svmstat.errors import DesignWarning
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.rendering.values import show
 
@@ -315,3 +316,23 @@ def test_the_leave_one_out_is_printed(name):
     counted = int((fit(name).frame.weights > 0).sum())
     assert re.search(rf"Rows left out: +{counted}\b", text)  # those of weight zero are not
     assert "WARNING" not in text and (counted == 146) == (name == "weighted")
+
+
+def words(fit):
+    return " ".join(str(fit.summary()).split())
+
+
+def test_pairs_whose_intercept_is_not_determined_are_named():
+    every = svm("disease ~ np.log(ast) + np.log(alt)", LIVER, C=0.001, gamma=0.05, class_weight="balanced")
+    open_ones = [":".join(pair) for pair, (low, high) in every.intercept_interval.iterrows() if low != high]
+    assert len(open_ones) == 6
+    assert f"No support vector of {', '.join(open_ones).replace(':', ' : ')} is free" in words(every)
+    assert "every intercept in .intercept_interval is optimal" in words(every)
+    assert "every intercept" not in words(fit("plain"))
+
+
+def test_pairs_without_a_margin_are_named():
+    with pytest.warns(DesignWarning, match="not convex"):
+        found = svm("disease ~ np.log(ast) + np.log(alt)", LIVER, kernel=lambda X, Z: -(X @ Z.T))
+    without = [f"{first} : {second}" for (first, second), m in found.margin.items() if np.isnan(m)]
+    assert without and f"No margin of {', '.join(without)}" in words(found)

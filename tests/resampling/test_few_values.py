@@ -45,15 +45,10 @@ def test_probability_weights_are_of_cases():
     assert abs(fit.kfold().auc - fit.loo().auc) < 0.03
 
 
-def test_a_table_of_counts_holds_points_out_whole():
+def test_leave_one_out_of_a_table_of_counts_is_of_cases():
     data = survey()
     table = data.groupby(["x", "z", "y"]).size().reset_index(name="count")
     fit = svm("y ~ x + z", table, weights="count")
-    splits = fit.splits(5)
-    assert len(table.assign(fold=splits.fold)[["x", "z", "fold"]].drop_duplicates()) == len(
-        table[["x", "z"]].drop_duplicates()
-    )
-    assert fit.kfold(5).auc > 0.65
     assert fit.loo().score == pytest.approx(svm("y ~ x + z", data).loo().score, rel=1e-6)
 
 
@@ -152,8 +147,10 @@ def test_some_rows_of_weight_two_do_not_hold_whole_points_out():
 
 def test_a_table_names_the_folds_that_it_has():
     table = pd.DataFrame({"a": list("aabbcc"), "y": [0, 1] * 3, "w": [30, 10, 12, 28, 5, 40]})
-    splits = svm("y ~ a", table, weights="w").splits(6)
-    assert splits.how == "3 folds" and set(splits.fold) == {0, 1, 2}
+    splits = svm("y ~ a", table, weights="w").splits(8)
+    assert splits.how == "8 folds" and len(splits.out) == 8
+    np.testing.assert_allclose(splits.part.sum(axis=0), table["w"], rtol=1e-12)
+    assert np.ptp(splits.part.sum(axis=1)) <= 2.0
 
 
 @pytest.mark.parametrize("weight_type", ["frequency", "probability"])
@@ -290,8 +287,82 @@ def test_without_other_labels_copies_stay_together():
     X, y = rng.normal(size=(30, 2)), rng.integers(2, size=30)
     at = np.repeat(np.arange(30), rng.integers(1, 4, 30))
     groups = group_rows(X[at], y[at].astype(float), np.ones(len(at)))
-    unit, group, totals = fold_units(groups, y[at][groups.first], np.ones(len(at)), True)
+    unit, group = fold_units(groups, y[at][groups.first], np.ones(len(at)), True)
     np.testing.assert_array_equal(unit, groups.of_row)
     np.testing.assert_array_equal(group, np.arange(30))
-    np.testing.assert_array_equal(totals.argmax(axis=1), y[at][groups.first])
-    assert ((totals > 0).sum(axis=1) == 1).all()
+
+
+def counted(data):
+    """The same cases as a table of counts."""
+    return data.groupby(list(data.columns)).size().reset_index(name="w")
+
+
+@pytest.mark.parametrize("calibration", ["loo", "kfold", "insample", "venn-abers"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_folds_of_counts_are_those_of_cases(calibration, kernel):
+    data = survey(300)
+    options = {"kernel": kernel, "calibration": calibration, "C": 0.5}
+    cases, table = svm("y ~ x + z", data, **options), svm("y ~ x + z", counted(data), weights="w", **options)
+    for folds in (2, 5, None):
+        one, other = cases.kfold(folds), table.kfold(folds)
+        assert one.how == other.how and len(other.index) == len(counted(data))
+        mapped = calibration in ("kfold", "venn-abers")  # by the map of means over cases
+        assert other.score == pytest.approx(one.score, rel=0.02 if mapped else 1e-9)
+        assert other.null_score == pytest.approx(one.null_score, rel=1e-3)
+        assert other.auc == pytest.approx(one.auc, abs=0.03)
+        assert other.brier == pytest.approx(one.brier, abs=0.005)
+
+
+def test_folds_of_counts_of_three_levels():
+    data = survey(400).assign(y=np.random.default_rng(5).integers(0, 3, 400))
+    cases, table = svm("y ~ x + z", data), svm("y ~ x + z", counted(data), weights="w")
+    assert table.kfold(4).score == pytest.approx(cases.kfold(4).score, rel=1e-9)
+    np.testing.assert_allclose(table.kfold(4).probability.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["kfold", "loo", minimax()], ids=str)
+def test_searches_of_counts_are_those_of_cases(criterion):
+    data = survey(240)
+    options = {"gamma": [0.2], "rng": 1, "scale": False, "nested": 3, "kernel": "rbf"}
+    options |= {"nu": [0.4, 0.6, 0.8]} if not isinstance(criterion, str) else {"C": [0.1, 1.0]}
+    found = []
+    for each, weights in ((data, None), (counted(data), "w")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GridWarning)
+            found.append(tune("y ~ x + z", each, criterion=criterion, folds=5, weights=weights, **options))
+    cases, table = found
+    np.testing.assert_allclose(table.table["score"], cases.table["score"], rtol=0.1)
+    assert table.nested_score == pytest.approx(cases.nested_score, rel=0.1)
+    if table.fold is not None:
+        assert table.fold.index.value_counts().sort_index().tolist() == counted(data)["w"].tolist()
+
+
+def test_cases_of_parts_add_up():
+    """Rows count 2.5 cases, or none; what no fold predicts has what the fit says."""
+    table = counted(survey(200))
+    table["w"] = table["w"] * 1.25 + 0.5
+    table.loc[3, "w"] = 0.0
+    fit = svm("y ~ x + z", table, weights="w")
+    splits, found = fit.splits(5), fit.kfold(5)
+    np.testing.assert_allclose(splits.part.sum(axis=0), table["w"], rtol=1e-12)
+    assert splits.fold[3] == -1 and not splits.never(table["w"].to_numpy()).any()
+    assert not found.failed.any() and np.isfinite(found.score)
+    assert found.prob.iloc[3] == pytest.approx(fit.predict_proba()[fit.event].iloc[3], abs=1e-12)
+
+
+def test_what_a_fit_has_seen_is_without_its_part():
+    table = counted(survey(200))
+    fit = svm("y ~ x + z", table, weights="w")
+    splits, w = fit.splits(4), table["w"].to_numpy(float)
+    seen = splits.seen(fit.frame.codes, w, 2)
+    of_fits = np.array([[(w - part)[fit.frame.codes == k].sum() for k in (0, 1)] for part in splits.part])
+    expected = (splits.part / w).T @ of_fits
+    np.testing.assert_allclose(seen, expected, rtol=1e-12)
+
+
+def test_more_counts_than_can_be_drawn_are_refused():
+    table = counted(survey(200)).assign(w=1e6)
+    fit = svm("y ~ x + z", table, weights="w")
+    with pytest.raises(DataError, match="leave-one-out does"):
+        fit.kfold(5)
+    assert np.isfinite(fit.loo().score)
