@@ -133,12 +133,16 @@ def _folds(case: Case, fit: Any, counted: Counter[str]) -> list[Finding]:
     )
     if tuned is None:
         return []
-    row = tuned.table.iloc[0]
+    row, fold = tuned.table.iloc[0], tuned.fold.to_numpy()
+    times = np.ones(len(weights), int) if len(fold) == len(weights) else np.maximum(weights.astype(int), 1)
+    of_case = np.repeat(np.arange(len(weights)), times)
     score, good = 0.0, row["status"] == "ok"
     for which in range(_FOLDS):
-        out = tuned.fold.to_numpy() == which
-        again = refit(fit, np.where(out, 0.0, weights))
-        score -= 2.0 * float(weights[out] @ again.log_likelihood[out])
+        held = fold == which
+        away = np.bincount(of_case[held], (weights / times)[of_case[held]], len(weights))
+        kept = np.where(weights - away > 1e-12 * weights, weights - away, 0.0)
+        again, out = refit(fit, kept), away > 0.0
+        score -= 2.0 * float(away[out] @ again.log_likelihood[out])
         good = good and again.good
     counted["folds" if good else "folds, not compared"] += 1
     return _agree("folds, score", row["score"], score, abs(score), fit) if good else []
