@@ -7,7 +7,7 @@ import shlex
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -59,6 +59,7 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         for written in (arguments.get("page", output), arguments.get("save")):
             _check_folder(written)
             _keep_input(written, arguments.get("model"), arguments.get("data"))
+        _check_promise(arguments.get("page", output), function is _predict)
         _check_different(arguments.get("page", output), arguments.get("save"))
         _write(function(**arguments) + "\n", output)
     except BrokenPipeError:
@@ -91,6 +92,14 @@ def _check_folder(output: str | None) -> None:
     if Path(output).is_dir() or not Path(output).parent.is_dir():
         missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
         raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
+
+
+def _check_promise(output: str | None, fields: bool) -> None:
+    """Refuse a name whose suffix promises what the text, or its fields, will not be."""
+    if output and Path(output).suffix.lower() in _COMPRESSED:
+        raise SvmstatError(f"{output!r} cannot be written: the output is text that is not compressed.")
+    if output and fields and _separator(Path(output)) != ",":
+        raise SvmstatError(f"{output!r} cannot be written: commas are between the fields, as in a .csv.")
 
 
 def _check_different(output: str | None, saved: str | None) -> None:
@@ -160,8 +169,9 @@ def _predict(model: str, data: str) -> str:
       svmstat predict eggs.svmstat stations.parquet --output predicted.csv
     """
     with _warnings_on_stderr():
-        given = _read(data)
-        table = load(model).augment(given)
+        fit = load(model)
+        given = _read(data, fit.frame.text_columns)
+        table = fit.augment(given)
     table[given.columns] = _as_written(data, given)
     return str(table.to_csv(index=False)).removesuffix("\n")
 
@@ -181,24 +191,32 @@ def _compare(
     each = [(formula, kernel) for formula in formulas for kernel in kernels or (None,)]
     if len(each) < 2:
         raise SvmstatError("one model is given: compare takes several, by several --formula or several --kernel.")
-    if len(set(each)) < len(each):
+    if len({(_sides(formula), kernel) for formula, kernel in each}) < len(each):
         raise SvmstatError("a model is given twice: formulas and kernels must be different.")
     frame = _frame(data, options)
     fits = [
         _with_levels(partial(svm, formula, frame), options | ({} if kernel is None else {"kernel": kernel}))
         for formula, kernel in each
     ]
+    names = tuple(_name(*one, formulas, kernels) for one in each)
     with _warnings_on_stderr():
-        found = replace(compare(*fits, **settings), names=tuple(_name(*one, formulas, kernels) for one in each))
+        found = replace(compare(*fits, **settings), names=names)
         return _shown(found.summary(), format)
 
 
 def _name(formula: str, kernel: str | None, formulas: Sequence[str], kernels: Sequence[str]) -> str:
     """What tells a model from the others."""
-    right = " ".join(formula.partition("~")[2].split())
     if len(formulas) == 1:
         return str(kernel)
-    return right if len(kernels) < 2 else f"{kernel}: {right}"
+    left = {_sides(each)[0] for each in formulas}
+    shown = _sides(formula)[1] if len(left) == 1 else " ~ ".join(_sides(formula))
+    return shown if len(kernels) < 2 else f"{kernel}: {shown}"
+
+
+def _sides(formula: str) -> tuple[str, str]:
+    """What stands left and right of the tilde, whatever the blanks."""
+    left, _, right = formula.partition("~")
+    return " ".join(left.split()), " ".join(right.split())
 
 
 def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), format: str = "text", **options: Any) -> str:
@@ -211,6 +229,8 @@ def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), forma
       svmstat tune forest --formula "cover_type ~ ." --kernel linear --criterion kfold --folds 10 --seed 1
       svmstat tune mackerel --formula "egg_count > 0 ~ lon + lat" --criterion neyman-pearson=0.1 --seed 1 --jobs -1
     """
+    if len(set(kernels)) < len(kernels):
+        raise SvmstatError("a kernel is given twice.")
     if kernels:
         options["kernel"] = kernels[0] if len(kernels) == 1 else list(kernels)
     options = _ALL_CORES | options
@@ -277,7 +297,7 @@ def _warnings_on_stderr() -> Iterator[None]:
 def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """What a function gives, levels of the response being text, or else the first other type that they agree with."""
     refused: list[ArgumentError] = []
-    for read in (str, int, float, _truth):
+    for read in (str, str.strip, int, float, _truth):
         try:
             converted = _convert_levels(options, read)
         except (ValueError, KeyError):
@@ -297,17 +317,22 @@ def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> d
     if "event" in options:
         converted["event"] = read(options["event"])
     for name in NAMED_NUMBERS.keys() & options.keys():
-        read_key = str if name == "costs" else read
+        read_key = str.strip if name == "costs" else read
         converted[name] = {read_key(key): number for key, number in options[name]}
+        if len(converted[name]) < len(options[name]):
+            raise ValueError("two texts stand for one level")
     return converted
 
 
 def _truth(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
+    return {"true": True, "false": False}[text.strip().lower()]
 
 
-def _read(name: str) -> pd.DataFrame:
-    """A file if the name has a directory or a suffix, else a bundled data set or a file."""
+def _read(name: str, text: Collection[Hashable] = ()) -> pd.DataFrame:
+    """A file if the name has a directory or a suffix, else a bundled data set or a file.
+
+    The fields of some columns are ``text``, whatever they look like.
+    """
     if not name.strip():
         raise SvmstatError(f"DATA={name!r} is not allowed: it must be a file or a bundled data set.")
     path = Path(name)
@@ -321,7 +346,7 @@ def _read(name: str) -> pd.DataFrame:
     if not (path.is_file() or path.is_dir()):
         raise SvmstatError(f"{name!r} cannot be read: it is no file, such as a pipe, which is read more than once.")
     try:
-        return pd.read_parquet(path) if _is_parquet(path) else _read_text(path)
+        return pd.read_parquet(path) if _is_parquet(path) else _read_text(path, text)
     except ImportError as error:
         raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
     except (OSError, ValueError, EOFError, zlib.error) as error:
@@ -331,12 +356,12 @@ def _read(name: str) -> pd.DataFrame:
 
 
 def _is_parquet(path: Path) -> bool:
-    return path.suffix in (".parquet", ".pq")
+    return path.suffix.lower() in (".parquet", ".pq")
 
 
 def _separator(path: Path) -> str:
     """What is between the fields of a file of text."""
-    return "\t" if ".tsv" in path.suffixes[-2:] else ","
+    return "\t" if ".tsv" in map(str.lower, path.suffixes[-2:]) else ","
 
 
 def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
@@ -348,11 +373,14 @@ def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
     return fields.set_axis(given.index)
 
 
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
+"""Suffixes of what pandas reads by what they say."""
+
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
 """What stands for a missing value; pandas would also take the text None for one, which may be a level."""
 
 
-def _read_text(path: Path) -> pd.DataFrame:
+def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
     """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
     sep = _separator(path)
     header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
@@ -367,7 +395,10 @@ def _read_text(path: Path) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            return pd.read_csv(path, sep=sep, index_col=False, keep_default_na=False, na_values=_MISSING)
+            return pd.read_csv(
+                path, sep=sep, index_col=False, dtype=dict.fromkeys(text, str), keep_default_na=False,
+                na_values=_MISSING,
+            )  # fmt: skip
         except pd.errors.ParserWarning as error:
             raise SvmstatError(
                 f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "

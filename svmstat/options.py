@@ -209,9 +209,9 @@ def _criterion(text: str) -> Any:
 
 
 def _level_and_number(text: str) -> tuple[str, float]:
-    level, _, number = (part.strip() for part in text.rpartition("="))
+    level, _, number = text.rpartition("=")
     try:
-        value = float(number) if level else None
+        value = float(number) if level.strip() else None
     except ValueError:
         value = None
     if value is None:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import is_real
 from svmstat._tools.frames import as_pandas
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import right_side, with_response
@@ -328,7 +329,8 @@ def estimator_of(fit: SVMResults) -> SVMClassifier:
 def _is_given(name: str, value: object) -> bool:
     """Whether a parameter differs from its default."""
     default = _DEFAULTS[name]
-    return value is not default and not (type(value) is type(default) and value == default)
+    alike = type(value) is type(default) or (is_real(value) and is_real(default))
+    return value is not default and not (alike and value == default)
 
 
 def _of_pandas(X: Any) -> Any:

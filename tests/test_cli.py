@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import io
 import os
 import re
 import shlex
@@ -851,3 +852,46 @@ def test_an_interrupt_ends_the_command(monkeypatch, capsys):
     monkeypatch.setattr(cli.gc, "freeze", lambda: None)
     assert cli.command() == 130
     assert capsys.readouterr().err == "svmstat: interrupted\n"
+
+
+def test_text_that_looks_like_numbers_is_read_as_the_fit_had_it(tmp_path, capsys):
+    """Rows of the very file of the fit can be predicted, whatever the others hold."""
+    rng, model = np.random.default_rng(0), str(tmp_path / "fit")
+    data = DATA.assign(site=rng.choice(["07", "8", "A1"], len(DATA)), y=np.where(DATA["y"] == DATA["y"][0], "1", "no"))
+    data.to_csv(tmp_path / "data.csv", index=False)
+    some = data[(data["site"] != "A1") & (data["y"] == "1")]
+    some.to_csv(tmp_path / "some.csv", index=False)
+    assert cli.main(["fit", "y ~ x + site", str(tmp_path / "data.csv"), "--save", model]) == 0
+    capsys.readouterr()
+    assert cli.main(["predict", model, str(tmp_path / "some.csv")]) == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out), dtype={"y": str, "site": str, ".class": str})
+    expected = svm("y ~ x + site", data).augment(some)
+    pd.testing.assert_frame_equal(found, expected.reset_index(drop=True), check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("output", "message"), [("p.csv.gz", "text that is not compressed"), ("p.tsv", "commas are between the fields")]
+)
+def test_suffixes_that_promise_something_else(output, message, tmp_path, capsys):
+    assert cli.main(["predict", "none", "mackerel", "--output", str(tmp_path / output)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_levels_with_blanks_have_weights(tmp_path, capsys):
+    data = tmp_path / "data.csv"
+    for level, given in ((" a", " a=2"), ("a", "a = 2"), ("a", " a=2")):
+        DATA.assign(y=np.where(DATA["y"] == DATA["y"][0], level, "b")).to_csv(data, index=False)
+        assert cli.main(["fit", "y ~ x", str(data), "--class-weight", given]) == 0
+        assert "a: 2, b: 1" in capsys.readouterr().out
+    assert cli.main(["fit", "y ~ x", str(data), "--class-weight", " a=2", "--class-weight", "a=3"]) == 2
+
+
+def test_models_are_told_apart_by_both_sides(tmp_path, capsys):
+    DATA.assign(z=DATA["y"]).to_csv(tmp_path / "data.csv", index=False)
+    data = str(tmp_path / "data.csv")
+    assert cli.main(["compare", data, "--formula", "y ~ x", "--formula", "y~  x "]) == 2
+    assert "a model is given twice" in capsys.readouterr().err
+    assert cli.main(["compare", data, "--formula", "y ~ x", "--formula", "z ~ x"]) == 0
+    assert "y ~ x" in (text := capsys.readouterr().out) and "z ~ x" in text
+    assert cli.main(["tune", data, "--formula", "y ~ x", "--kernel", "linear", "--kernel", "linear"]) == 2
+    assert "a kernel is given twice" in capsys.readouterr().err

@@ -373,3 +373,9 @@ def test_more_than_two_levels_are_no_case_for_nu():
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
     with pytest.raises(ArgumentError, match="Only binary classification is supported"):
         SVMClassifier(nu=0.2).fit(X, y)
+
+
+def test_a_cost_of_any_type_that_is_the_default_goes_with_nu():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.resize([0, 1], 40)
+    for cost in (1, 1.0, np.float64(1.0)):
+        assert SVMClassifier(nu=0.3, C=cost).fit(X, y).result_.nu is not None

@@ -67,7 +67,7 @@ def fraction(name: str, value: object) -> float:
 
 def at_least(name: str, value: object, least: int) -> int:
     """An integer not below ``least``."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+    if not (isinstance(value, numbers.Integral) and is_real(value)) or value < least:
         raise refuse(name, value, f"an integer >= {least}")
     return int(value)
 

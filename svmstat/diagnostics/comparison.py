@@ -230,8 +230,8 @@ class Comparison(Printed):
                 what = "row was" if each.n_failed == 1 else "rows were"
                 found.append(
                     f"{name}: {each.n_failed} {what} predicted by refits that are not at their optimum or have lost a "
-                    "class, as where classes can be separated; their probabilities are those of the last step, and "
-                    "missing where a class was lost."
+                    "class, as where classes can be separated, or where too few rows are left for nu; their "
+                    "probabilities are those of the last step, and missing where there is no fit."
                 )
             if lost := dict(zip(self.names, self.impossible, strict=False)).get(name, 0):
                 found.append(

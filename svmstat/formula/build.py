@@ -12,7 +12,7 @@ from svmstat._tools import checks
 from svmstat._tools.frames import as_pandas
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
-from svmstat.formula.columns import Column, check_frame, computable, read_table
+from svmstat.formula.columns import Column, check_frame, computable, read_table, reads_as_number
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
@@ -103,6 +103,12 @@ class ModelFrame:
     def y(self) -> np.ndarray:
         """(n,) +1 for the event, −1 otherwise; for a response of two levels."""
         return np.where(self.codes == self.response.event_code, 1.0, -1.0)
+
+    @property
+    def text_columns(self) -> tuple[Hashable, ...]:
+        """The data columns that the formula reads as text."""
+        kinds = {**self.design.kinds, **self._outcome_columns}
+        return tuple(name for name, column in kinds.items() if column.expected == "text")
 
     @property
     def outcome_names(self) -> tuple[Hashable, ...]:
@@ -272,7 +278,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     response = learn_response(left, outcome, label_type(left, outcome, data), counted, event)
 
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
-    for each in right.values():
+    for each in (left, *right.values()):
         warn_whole_column(each, complete.values[each.code], table)
     _tell_identifiers(factors.values(), int(np.count_nonzero(counted)))
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
@@ -379,7 +385,7 @@ def _tell_identifiers(factors: Iterable[Factor], n: int) -> None:
     for factor in factors:
         if len(factor.levels) < _MANY_LEVELS or 2 * len(factor.levels) <= n:
             continue
-        others = [level for level in factor.levels if not _is_number(level)]
+        others = [level for level in factor.levels if not reads_as_number(level)]
         if len(others) > _FEW_OTHERS or not all(isinstance(level, str) for level in others):
             if len(factor.levels) < _NAMES:
                 continue
@@ -393,23 +399,12 @@ def _tell_identifiers(factors: Iterable[Factor], n: int) -> None:
         but = f" but for {', '.join(map(repr, others))}, which may stand for missing values" if others else ""
         commas = any("," in level for level in factor.levels if isinstance(level, str))
         decimal = "as read_csv(decimal=',') does, or with thousands=',' if that is what the commas are"
-        how = decimal if commas else "as pandas.to_numeric does"
+        how = decimal if commas else "as astype(float) does"
         warn(
             f"{factor.expression.code} is text that reads as numbers, {len(factor.levels) - len(others)} different "
             f"ones in {n} rows{but}, and has a column for each: if numbers are meant, convert it, {how}.",
             DesignWarning,
         )
-
-
-def _is_number(level: object) -> bool:
-    """Whether a level is text that reads as a number, with a decimal point or comma."""
-    if not isinstance(level, str):
-        return False
-    try:
-        float(level.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def _tell_constant(dropped: tuple[str, ...], count: int, varies: bool) -> None:

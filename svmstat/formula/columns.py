@@ -43,6 +43,11 @@ class Column:
     kind: str
     dtype: pd.CategoricalDtype | None
 
+    @property
+    def expected(self) -> str:
+        """The kind of its values, of categories that of these."""
+        return self.kind if self.dtype is None else _kind(self.dtype.categories.to_series())
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -135,13 +140,28 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     kind = _kind(values)
     if kind == "number" and dtype not in (np.dtype("int64"), np.dtype("float64")):
         whole = _holds_int64(values)
-        numbers = values.to_numpy("int64") if whole else values.to_numpy("float64", na_value=np.nan)
+        numbers = values.to_numpy("int64") if whole else _doubles(values)
         values = pd.Series(numbers, index=values.index, name=values.name)
     elif kind == "missing" and not isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(np.full(len(values), np.nan), index=values.index, name=values.name)
     elif kind == "boolean" and dtype != np.dtype(bool):
         values = values.astype("boolean" if values.hasnans else bool)
     return kind, values
+
+
+def _doubles(values: pd.Series) -> np.ndarray:
+    """Numbers (n,) as doubles; whole ones that are too large for them are infinite, and refused as such."""
+    try:
+        return values.to_numpy("float64", na_value=np.nan)
+    except OverflowError:
+        return np.array([_double(value) for value in values])
+
+
+def _double(value: Any) -> float:
+    try:
+        return np.nan if pd.isna(value) else float(value)
+    except OverflowError:
+        return float(np.copysign(np.inf, 1 if value > 0 else -1))
 
 
 def _categories_of_arrow(values: pd.Series) -> pd.Series:
@@ -205,14 +225,26 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
         return fitted.kind, pd.Series([np.nan] * len(values), dtype=plainly if fitted.dtype is None else fitted.dtype)
     if kind == "category":
         kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
-    expected = fitted.kind if fitted.dtype is None else _kind(fitted.dtype.categories.to_series())
+    expected = fitted.expected
     if kind != expected and fitted.kind != "missing":
-        first = values[values.notna()].tolist()[0]
-        holds = f"{name} column {column!r} holds {kind} such as {first!r}"
+        known = values[values.notna()].tolist()
+        odd = (value for value in known if expected != "number" or not reads_as_number(value))
+        holds = f"{name} column {column!r} holds {kind} such as {next(odd, known[0])!r}"
         raise DataError(f"{holds}; at the fit it held {expected}.")
     if fitted.dtype is None:
         return kind, values
     return "category", _coded(name, column, values, fitted.dtype)
+
+
+def reads_as_number(value: object) -> bool:
+    """Whether text reads as a number, with a decimal point or comma."""
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:

@@ -68,6 +68,11 @@ class Design:
     _scaling: Scaling = field(repr=False)
 
     @property
+    def kinds(self) -> Mapping[Hashable, Column]:
+        """The kinds of the data columns that it reads."""
+        return self._columns
+
+    @property
     def scaled(self) -> bool:
         """Whether any column was standardised."""
         return bool((self.center != 0).any() or (self.scale_ != 1).any())

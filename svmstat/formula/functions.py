@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from patsy import builtins as patsy_builtins
+from patsy import stateful_transform
+from patsy.state import Standardize
 
 from svmstat._tools.checks import nearest
 from svmstat.errors import DataError
@@ -62,7 +64,16 @@ def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:  # n
     return pd.Series(pd.Categorical(values, categories=levels), index=values.index)
 
 
-PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"} | {"C": C}
+class _Standardize(Standardize):  # type: ignore[misc]  # patsy has no types
+    """patsy's, in doubles: in its wider numbers the extreme rows may lie beyond knots that are doubles."""
+
+    def transform(self, *arguments: Any, **named: Any) -> Any:
+        return super().transform(*arguments, **named).astype(float)
+
+
+standardize = stateful_transform(_Standardize)
+PATSY = {name: getattr(patsy_builtins, name) for name in patsy_builtins.__all__ if name != "Q"}
+PATSY |= {"C": C, "standardize": standardize, "scale": standardize}
 FALLBACK: dict[str, Any] = {name: getattr(np, name) for name in _NUMPY_NAMES.split()}
 # Functions of other packages' formulas, with what to write here.
 _ALONE = "a smooth term stands by itself among the predictors, not inside another function, nor on the left"

@@ -340,11 +340,12 @@ def _without_noise(values: Any, least: float = 0.0) -> pd.Series:
 
     Examples
     --------
-    >>> _without_noise([1.5, -2e-17]).tolist()
-    [1.5, 0.0]
+    >>> _without_noise([1.5, -2e-17, -np.inf]).tolist()
+    [1.5, 0.0, -inf]
     """
     numbers = pd.Series(values)
-    return numbers.where(numbers.abs() > _NOISE * max(least, numbers.abs().max()), 0.0)
+    size = numbers.abs()
+    return numbers.where(size > _NOISE * max(least, size[np.isfinite(size)].max()), 0.0)
 
 
 def _notes(fit: Resampled, two: bool) -> tuple[str, ...]:

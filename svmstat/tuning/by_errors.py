@@ -270,7 +270,8 @@ class NuPlan(Plan):
         nested = () if result.nested is None else (_nested_block(result.nested),)
         ask = "rows that had no part in it tell" if result.given else "nested=True estimates by how much"
         known = ask if result.nested is None else "see the rates of rows left out"
-        notes = [f"P_F and P_M are estimated by cross-validation: the chosen point looks better than it is; {known}."]
+        chosen = f": the chosen point looks better than it is; {known}" if len(result.table) > 1 else ""
+        notes = [f"P_F and P_M are estimated by cross-validation{chosen}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
         notes += note_of_groups(result.best)

@@ -8,7 +8,7 @@ import patsy
 import pytest
 
 from svmstat import datasets
-from svmstat.errors import DataError, DesignWarning
+from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import build_design
 
 
@@ -343,3 +343,30 @@ def test_what_contains_a_term_and_what_terms_read():
     assert (
         design.read_by(["np.log(x)"]) == {"x"} and design.read_by(["x:z"]) == {"x", "z"} and design.read_by([]) == set()
     )
+
+
+def test_a_response_that_depends_on_other_rows_is_told(table):
+    with pytest.warns(DesignWarning, match=r"'x > x.mean\(\)' depends in each row on the other rows"):
+        build_design("x > x.mean() ~ z", table)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_splines_of_standardised_columns_reach_their_own_rows(seed):
+    data = pd.DataFrame(np.random.default_rng(seed).normal(size=(50, 2)), columns=["u", "v"])
+    data["y"] = data["u"] + data["v"] > 0
+    built = build_design("y ~ bs(scale(u), df=4) + bs(standardize(v), df=4)", data)
+    assert np.isfinite(built.X).all() and built.X.shape == (50, 8)
+
+
+def test_whole_numbers_beyond_doubles_are_infinite(table):
+    data = table.assign(x=pd.Series([10**400, *range(len(table) - 1)], dtype=object).to_numpy())
+    with pytest.raises(DataError, match=r"data column 'x' is infinite"):
+        build_design("y ~ x", data)
+    with pytest.raises(ArgumentError, match=r"hold inf in row"):
+        build_design("y ~ z", data, weights="x")
+
+
+def test_the_value_that_is_no_number_is_named(table):
+    built = build_design("y ~ x", table.dropna())
+    with pytest.raises(DataError, match="holds text such as 'abc'; at the fit it held number"):
+        built.design.transform(pd.DataFrame({"x": ["1", "2.5", "abc"]}))

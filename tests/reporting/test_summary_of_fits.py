@@ -336,3 +336,12 @@ def test_pairs_without_a_margin_are_named():
         found = svm("disease ~ np.log(ast) + np.log(alt)", LIVER, kernel=lambda X, Z: -(X @ Z.T))
     without = [f"{first} : {second}" for (first, second), m in found.margin.items() if np.isnan(m)]
     assert without and f"No margin of {', '.join(without)}" in words(found)
+
+
+def test_an_interval_with_an_infinite_end_is_shown():
+    data = pd.DataFrame({"x": [0.0, 1, 2, 3, 4, 5, 6, 7.5], "y": [0, 0, 1, 0, 1, 0, 1, 1]})
+    found = svm("y ~ x", data, nu=(1.0, 0.5), kernel="linear", scale=False)
+    low, high = found.intercept_interval
+    assert low == -np.inf and np.isfinite([high, found.intercept]).all()
+    text = words(found)
+    assert f"Intercept: {show(found.intercept)}" in text and f"interval: [-inf, {show(high)}]" in text
