@@ -30,10 +30,12 @@ from benchmarks import (
 
 PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "evidence": validity_evidence.rows,
+    "evidence-weak": validity_evidence.weak,
     "calibration": validity_calibration.rows,
     "gof": validity_gof.rows,
     "gof-large": validity_gof.large,
     "populations": validity_gof.populations,
+    "gof-uneven": validity_gof.uneven,
     "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,
     "sets": validity_sets.rows,
@@ -46,6 +48,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "terms": validity_terms.rows,
     "rare-terms": validity_terms.rare,
     "many-levels": validity_terms.many,
+    "group-terms": validity_terms.grouped,
     "groups": validity_groups.rows,
     "permutations": validity_permutations.rows,
     "neyman-pearson": np_loo.rows,

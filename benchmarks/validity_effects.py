@@ -52,8 +52,11 @@ def compared(truth, K, n, results):
         known = ~np.isnan(true[k])
         targets = {"the mean of the estimate": estimate.mean(axis=0), "the truth": true[k]}
         for what, target in targets.items():
-            inside = ((lower <= target) & (target <= upper))[:, known].mean(axis=1)
+            at_each = ((lower <= target) & (target <= upper))[:, known]
+            inside = at_each.mean(axis=1)
             found.append(row("effects", f"{truth}, {K} levels", n, f"95 % band of {kind} covers {what}", LEVEL, inside))
+            least = at_each[:, at_each.mean(axis=0).argmin()]
+            found.append(row("effects", f"{truth}, {K} levels", n, "the same where it does so least", LEVEL, least))
         outside = ((estimate < lower) | (estimate > upper))[:, known].mean(axis=1)
         found.append(row("effects", f"{truth}, {K} levels", n, f"{kind} lies outside its own band", None, outside))
     return found

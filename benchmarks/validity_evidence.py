@@ -35,6 +35,14 @@ TRUTHS = {
     "three levels": (lambda X: np.column_stack([1.5 * X[:, 0] - X[:, 1], 2.0 * X[:, 1] ** 2 - 2.0]), 2, SMOOTH),
 }
 """The logits of the levels but the first at X (m, p), p, and a machine."""
+WEAK = {
+    "weak signal, 2 columns of noise": (lambda X: 0.5 * X[:, 0], 3, {}),
+    "weak signal, 2 columns of noise, linear": (lambda X: 0.5 * X[:, 0], 3, LINEAR),
+    "one in four, 2 columns of noise": (lambda X: X[:, 0] - 1.3, 3, {}),
+    "one in five, linear": (lambda X: 1.5 * X[:, 0] - X[:, 1] - 2.1, 2, LINEAR),
+    "one in five, smooth": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 - 3.2, 2, SMOOTH),
+}
+"""The same where the signal is weak, or a level has a quarter or a fifth of the rows."""
 SIZES = (50, 100, 200, 634)
 LEAST = 3
 """Rows of each level in a sample; where events are few, samples of 50 rows have fewer now and then."""
@@ -42,15 +50,20 @@ LEAST = 3
 
 def rows(quick=False):
     """Coverage, and the evidence of shuffled responses."""
-    return [*coverage(20 if quick else 200), *noise(20 if quick else 200)]
+    return [*coverage(TRUTHS, SIZES, 20 if quick else 200), *noise(20 if quick else 200)]
 
 
-def coverage(samples):
+def weak(quick=False):
+    """Coverage where the signal is weak or levels are uneven."""
+    return coverage(WEAK, (100, 200, 634), 20 if quick else 200)
+
+
+def coverage(truths, sizes, samples):
     """How often a number ± 1.96 standard errors holds what fits of this size, and the fit itself, are worth."""
     found = []
-    for name in TRUTHS:
-        for n in SIZES:
-            work = (joblib.delayed(one_sample)(name, n, seed) for seed in range(samples))
+    for name, truth in truths.items():
+        for n in sizes:
+            work = (joblib.delayed(one_sample)(truth, n, seed) for seed in range(samples))
             table = pd.DataFrame(joblib.Parallel(n_jobs=2, prefer="threads")(work))
             for quantity in dict.fromkeys(name for name, _ in table.columns):
                 value, se, fresh = (table[quantity, part].to_numpy() for part in ("value", "se", "fresh"))
@@ -67,7 +80,7 @@ def coverage(samples):
 
 def one_sample(truth, n, seed):
     """Held-out numbers, their standard errors, and the numbers on fresh rows; scores are means over rows."""
-    logits, p, settings = TRUTHS[truth]
+    logits, p, settings = truth
     data = sample(logits, p, n, np.random.default_rng([3, n, seed]))
     fit = svm(f"y ~ {' + '.join(data.columns.drop('y'))}", data[:n], **settings)
     loo, new = fit.loo(), data[n:]

@@ -231,6 +231,35 @@ def populations(quick: bool) -> list[dict[str, Any]]:
     return table
 
 
+def uneven(quick: bool) -> list[dict[str, Any]]:
+    """The size where one row in five is an event and columns have heavy tails; every sample has a fit of its own."""
+    machines = {"default": {}, "C = 10": {"C": 10.0}, "linear": LINEAR}
+    table: list[dict[str, Any]] = []
+    for name, options in machines.items():
+        for n in (120, 240):
+            found = _all(partial(of_own_fit, n, options), 20 if quick else 300)
+            table.append({"fit": f"one in five, t(3) columns, {name}", "n": n, **_rate(found)})
+    return table
+
+
+def of_own_fit(n: int, options: dict[str, Any], seed: int) -> bool:
+    """Whether the test rejects a machine for labels drawn from the probabilities of a fit to other labels."""
+    rng = np.random.default_rng([seed, n, 8])
+    X = rng.standard_t(3, size=(n, 3))
+    data = pd.DataFrame(X, columns=["u", "v", "w"])
+    first = data.assign(y=_drawn_twice(rng, expit(X[:, 0] - X[:, 1] - 2.0)))
+    p = svm("y ~ u + v + w", first, **options).fittedvalues.to_numpy()
+    return bool(svm("y ~ u + v + w", data.assign(y=_drawn_twice(rng, p)), **options).gof(B=B, rng=seed).pvalue <= LEVEL)
+
+
+def _drawn_twice(rng: np.random.Generator, p: Any) -> Any:
+    """Labels with five of each at least, drawn again until they have these."""
+    while True:
+        y = rng.random(len(p)) < p
+        if 5 <= y.sum() <= len(y) - 5:
+            return y
+
+
 def waves(n: int, length: float, seed: int) -> bool:
     """Whether the test finds, with a linear kernel, that the log odds go up and down along x, once in each length."""
     data = _points(n)

@@ -26,6 +26,11 @@ SHARES = {
     ("three", "balanced"): [1 / 3, 1 / 3, 1 / 3],
     ("three", "1:10"): [5 / 11, 5 / 11, 1 / 11],
 }
+SEPARATED = {
+    "steep": (lambda X: 5.0 * X[:, 0] - 5.0 * X[:, 1], {}),
+    "steep, linear": (lambda X: 5.0 * X[:, 0] - 5.0 * X[:, 1], {"kernel": "linear", "C": 10.0}),
+}
+KNOWN = TRUTHS | SEPARATED
 _OF_LEVEL = ("exact", "covered", "known")
 COSTS, WIDTHS = [0.25, 1.0, 4.0, 16.0], [0.1, 0.3, 1.0]
 
@@ -40,6 +45,16 @@ def designs():
     for (classes, balance), shares in SHARES.items():
         for name in TRUTHS:
             yield name, f"{name}, {balance}, {classes} classes", shares
+
+
+def separated():
+    """Where levels are nearly separated, for the bands alone."""
+    for name, (_, settings) in SEPARATED.items():
+        yield (
+            name,
+            f"{name}, nearly separated{', C = 10' if settings.get('C') == 10.0 else ''}, two classes",
+            [0.5, 0.5],
+        )
 
 
 def sets(quick):
@@ -83,6 +98,7 @@ def bands(quick):
     """Coverage of the mean of the estimate over samples, and of the true probability, at fixed points."""
     found, samples = [], TUNED // 5 if quick else TUNED
     chosen = [(*design, tuned) for tuned in (False, True) for design in designs() if not tuned or len(design[2]) == 2]
+    chosen += [(*design, False) for design in separated()]
     for truth, design, shares, tuned in chosen:
         for n in (100, 200):
             points = np.random.default_rng(23).normal(size=(POINTS, 2))
@@ -115,7 +131,7 @@ def predicted(truth, shares, n, seed, tuned, points):
 
 
 def fitted(data, truth, tuned):
-    settings = dict(TRUTHS[truth][1])
+    settings = dict(KNOWN[truth][1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SvmstatWarning)
         if not tuned:
@@ -142,7 +158,7 @@ def shifts(name, shares):
 
 def scores(name, X, K):
     """log P(level) (m, K) up to constants."""
-    logit = TRUTHS[name][0]
+    logit = KNOWN[name][0]
     return np.column_stack([np.zeros(len(X)), logit(X), logit(-X[:, ::-1])])[:, :K]
 
 

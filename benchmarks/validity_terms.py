@@ -34,6 +34,31 @@ NESTED = {
 RARE = (10, 20, 40)
 """Events of 200 rows, on average."""
 
+SKEWED = (
+    ("a normal number", 500, 40, lambda x, _: x),
+    ("a lognormal number", 500, 40, lambda x, _: np.exp(x)),
+    ("a lognormal number that spreads with another", 400, 40, lambda x, a: np.exp(x + 0.5 * a)),
+    ("a lognormal number that spreads with another", 600, 42, lambda x, a: np.exp(x + 0.5 * a)),
+    ("a lognormal number that spreads with another", 600, 60, lambda x, a: np.exp(x + 0.5 * a)),
+    ("a lognormal number that spreads with another", 600, 300, lambda x, a: np.exp(x + 0.5 * a)),
+)
+"""Rows, events on average, and what is tested, made of normal numbers x and a."""
+
+EVEN, UNEVEN, WILD = (8,), (1, 2, 3, 5, 8, 20), (2, 2, 3, 3, 5, 40)
+GROUPED = (
+    (20, EVEN, True, 1.5),
+    (40, EVEN, True, 1.5),
+    (80, EVEN, True, 1.5),
+    (20, UNEVEN, True, 1.5),
+    (40, UNEVEN, True, 1.5),
+    (80, UNEVEN, True, 1.5),
+    (20, WILD, False, 0.0),
+    (20, WILD, True, 1.5),
+    (40, WILD, True, 1.5),
+    (80, WILD, True, 1.5),
+)
+"""Groups, the sizes from which theirs are drawn, whether x is constant in groups, and the sd of their effects."""
+
 MANY = ((200, 2, 6), (200, 2, 11), (200, 2, 16), (200, 3, 5), (200, 3, 9), (634, 2, 16), (634, 2, 40), (634, 3, 25))
 """Rows, levels of the response, and levels of a factor of noise; df is the product of the last two, each less one."""
 
@@ -71,7 +96,48 @@ def rare(quick):
                 every = [rare_pvalue((s, events), events, of, kernel) for s in range(4 if quick else SAMPLES[200])]
                 design = f"{events} events of 200 rows, {name}, {kernel}"
                 found.append(row("terms", design, 200, "size", LEVEL, np.array(every) < LEVEL))
+    for name, n, events, of in SKEWED:
+        number = 4 if quick else SAMPLES[200]
+        every = joblib.Parallel(2)(joblib.delayed(skewed_pvalue)((s, n, events), of) for s in range(number))
+        found.append(row("terms", f"{events} events of {n} rows, {name}", n, "size", LEVEL, np.array(every) < LEVEL))
     return found
+
+
+def skewed_pvalue(seed, of):
+    """Of a number that is skewed, in a sample with so many rows and events on average; by either kernel in turn."""
+    rng = np.random.default_rng([*seed, 43])
+    a, x = rng.normal(size=(2, seed[1]))
+    y = rng.uniform(size=seed[1]) < shifted(a, seed[2])
+    data = pd.DataFrame({"a": a, "x": of(x, a), "y": y})
+    return tested("y ~ a + x", data, "x", kernel=("linear", "rbf")[seed[0] % 2])
+
+
+def grouped(quick):
+    """The size over groups, of equal size and not."""
+    found = []
+    for G, sizes, whole, tau in GROUPED:
+        number = 4 if quick else SAMPLES[200]
+        every = joblib.Parallel(2)(joblib.delayed(grouped_pvalue)((s, G), sizes, whole, tau) for s in range(number))
+        pvalues, counts, effective = np.array(every).T
+        shown = f"groups of {', '.join(map(str, sizes))} rows" if len(sizes) > 1 else f"groups of {sizes[0]} rows"
+        design = f"{G} {shown}, as {np.median(effective):.0f} of one size; x by {'group' if whole else 'row'}"
+        found.append(row("terms", design, int(np.median(counts)), "size", LEVEL, pvalues < LEVEL))
+    return found
+
+
+def grouped_pvalue(seed, sizes, whole, tau):
+    """Of a number of noise, in a sample of groups; the rows, and how many groups of one size these count as."""
+    rng = np.random.default_rng([*seed, 47])
+    each = rng.choice(sizes, size=seed[1])
+    group = np.repeat(np.arange(seed[1]), each)
+    a, x = rng.normal(size=(2, len(group)))
+    if whole:
+        x = rng.normal(size=seed[1])[group]
+    eta = a + tau * rng.normal(size=seed[1])[group]
+    y = rng.uniform(size=len(group)) < 1.0 / (1.0 + np.exp(-eta))
+    data = pd.DataFrame({"a": a, "x": x, "g": group, "y": y})
+    pvalue = tested("y ~ a + x", data, "x", groups="g", kernel=("linear", "rbf")[seed[0] % 2])
+    return pvalue, len(group), each.sum() ** 2 / (each**2).sum()
 
 
 def many(quick):
@@ -99,10 +165,15 @@ def rare_pvalue(seed, events, of, kernel):
     """Of x, in a sample with so many events on average; NaN, which is no rejection, where there is no test."""
     rng = np.random.default_rng([*seed, 37])
     a, x = rng.normal(size=(2, 200))
+    y = rng.uniform(size=200) < shifted(a, events)
+    return tested("y ~ a + x", pd.DataFrame({"a": a, "x": of(x), "y": y}), "x", kernel=kernel)
+
+
+def shifted(a, events):
+    """P(event) whose log odds are a, shifted, in the mean so many in all."""
     eta = a - a.mean()
     shift = brentq(lambda b: (1.0 / (1.0 + np.exp(-eta - b))).sum() - events, -20.0, 20.0)
-    y = rng.uniform(size=200) < 1.0 / (1.0 + np.exp(-eta - shift))
-    return tested("y ~ a + x", pd.DataFrame({"a": a, "x": of(x), "y": y}), "x", kernel=kernel)
+    return 1.0 / (1.0 + np.exp(-eta - shift))
 
 
 def nested_pvalue(seed, n, formula, term, column):

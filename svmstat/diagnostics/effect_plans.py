@@ -29,6 +29,8 @@ class Plan:
     wanted : SignedMeans
     totals : ndarray or None
         Of accumulated local effects the weight in each bin (K,) or cell (K, L).
+    cell : ndarray (n,) or None
+        And which of these each row is in.
     near : ndarray of bool
         Whether there are data near, of the shape of the grid.
     """
@@ -38,16 +40,21 @@ class Plan:
     grid: tuple[np.ndarray, ...]
     wanted: SignedMeans
     totals: Floats | None
+    cell: Codes | None
     near: NDArray[np.bool_]
 
-    def finish(self, values: Floats) -> Floats:
-        """The effect (R, …, Q) on the grid, of means (R, size, Q)."""
+    def finish(self, values: Floats, drawn: Floats) -> Floats:
+        """The effect (1 + B, …, Q) on the grid, of means (1 + B, size, Q).
+
+        The weights in bins of the rows that were ``drawn``, (B, K), are those over which the curve of a replicate of
+        one column is centred, as that of the fit is over its own.
+        """
         R, _, Q = values.shape
         if self.totals is None:
             return values.reshape(R, *map(len, self.grid), Q)
         delta = values.reshape(R, *self.totals.shape, Q)
         if len(self.grid) == 1:
-            return accumulated(delta, self.totals)
+            return accumulated(delta, np.vstack([self.totals, drawn]))
         return accumulated_pair(delta, self.totals, (self.grid[0], self.grid[1]))
 
 
@@ -92,7 +99,7 @@ def _averaged(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, gri
         rows.at(row, changes), np.arange(len(row)) if alone else which, np.ones(len(row)) if alone else share,
         len(row) if alone else len(cells),
     )  # fmt: skip
-    return Plan(variables, kind, grid, wanted, None, near(variables, cells).reshape(*map(len, grid)))
+    return Plan(variables, kind, grid, wanted, None, None, near(variables, cells).reshape(*map(len, grid)))
 
 
 def _typed(variable: Variable, values: np.ndarray) -> np.ndarray:
@@ -118,7 +125,7 @@ def _accumulated(rows: AlteredRows, variables: tuple[Variable, ...], count: int)
     grid = tuple(each.edges for each in bins)
     cells = np.array(list(product(*grid)))
     found = near(variables, cells).reshape(*map(len, grid))
-    return Plan(variables, "ale", grid, wanted, totals.reshape(shape), found)
+    return Plan(variables, "ale", grid, wanted, totals.reshape(shape), cell, found)
 
 
 def near(variables: tuple[Variable, ...], points: Floats) -> NDArray[np.bool_]:

@@ -70,14 +70,15 @@ def pooled(x: Floats, weights: Floats, count: int) -> Codes:
 
 
 def accumulated(delta: Floats, totals: Floats) -> Floats:
-    """The effect (…, K + 1, Q) at the edges, of mean differences delta (…, K, Q) and the weights (K,) of the bins.
+    """The effect (…, K + 1, Q) at the edges, of mean differences delta (…, K, Q) and the weights (…, K) of the bins.
 
     Its mean is zero over the bins, of each the middle between its edges.
     """
     sums = np.cumsum(delta, axis=-2)
     effect = np.concatenate([np.zeros_like(sums[..., :1, :]), sums], axis=-2)
     middle = (effect[..., 1:, :] + effect[..., :-1, :]) / 2.0
-    return np.asarray(effect - np.einsum("...kq,k->...q", middle, totals / totals.sum())[..., None, :])
+    share = totals / totals.sum(axis=-1, keepdims=True)
+    return np.asarray(effect - np.einsum("...kq,...k->...q", middle, share)[..., None, :])
 
 
 def accumulated_pair(delta: Floats, totals: Floats, edges: tuple[Floats, Floats]) -> Floats:

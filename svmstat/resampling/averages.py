@@ -60,6 +60,14 @@ class Predictor:
         """1 + B."""
         return 1 + (0 if self.replicates is None else len(self.replicates.counts))
 
+    def drawn(self, place: Codes, size: int) -> Floats:
+        """(B, size) the weights of the rows that were drawn, by their place (n,), −1 for none."""
+        groups = self.machine.groups
+        used = np.flatnonzero((place >= 0) & (groups.of_row >= 0))
+        shares = groups.share[used], (groups.of_row[used], place[used])
+        counts = np.empty((0, len(groups.first))) if self.replicates is None else self.replicates.counts
+        return np.asarray(counts @ csr_array(shares, shape=(counts.shape[1], size)))
+
     def __call__(self, X: Floats) -> Floats:
         """(1 + B, m, Q): Q classes, or pairs; NaN by replicates that failed."""
         f = self.machine.decision_function(X)

@@ -115,7 +115,7 @@ class Explained(Uncertain):
         effects = []
         for each, values, contrasts in zip(plans, found, differences, strict=False):
             compared = _contrasts(outcome, rows, contrasts, next(rest), level) if contrasts else None
-            effects.append(self._effect(each, outcome, rows, values, compared, level))
+            effects.append(self._effect(each, outcome, rows, values, compared, level, predict))
         if x is not None:
             return effects[0]
         return Effects(tuple(effects), tuple(each.name for each in variables if not each.varies))
@@ -232,6 +232,7 @@ class Explained(Uncertain):
         values: Floats,
         compared: Contrasts | None,
         level: float,
+        predict: Predictor,
     ) -> Effect:
         curves = None
         if planned.kind == "ice":
@@ -239,12 +240,20 @@ class Explained(Uncertain):
             curves = self._curves(planned, outcome, each)
             values = np.average(each, axis=1, weights=rows.weights)[None]
         else:
-            values = outcome.shown(planned.finish(values))
+            values = outcome.shown(planned.finish(values, self._drawn(planned, predict)))
         band = Band.of(values[1:], level) if len(values) > 1 else None
         return Effect(
             planned.variables, planned.kind, outcome, planned.grid, values[0], band, planned.near, rows.weights,
             compared, curves,
         )  # fmt: skip
+
+    def _drawn(self, planned: Plan, predict: Predictor) -> Floats:
+        """The weights in the bins of one column, by replicate."""
+        if planned.cell is None or planned.totals is None:
+            return np.empty((0, 0))
+        place = np.full(len(self.frame.weights), -1)
+        place[self.frame.weights > 0] = planned.cell
+        return predict.drawn(place, planned.totals.size)
 
     def _curves(self, planned: Plan, outcome: Outcome, curves: Floats) -> pd.DataFrame:
         """Curves (v, n, q) on the index of the rows, a column for each value, or each key and value."""

@@ -134,7 +134,7 @@ def test_effects_outside_their_own_bands_are_told():
     apart = svm("y ~ x", pd.DataFrame({"x": rng.normal(size=60) + 9.0 * y, "y": y}))
     made = apart.bootstrap(59, rng=1)
     told = 0
-    for found in (apart.comparisons(B=made), apart.effects("x", B=made)):
+    for found in (apart.comparisons(B=made), apart.effects("x", B=made), apart.effects("x", kind="pdp", B=made)):
         band, shown = found.band, " ".join(str(found).split())
         outside = (found.estimate < band.lower) | (found.estimate > band.upper)
         many, where = outside.mean() > 0.1, f"{outside.sum()} of {outside.size} estimates"

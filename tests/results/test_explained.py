@@ -195,8 +195,10 @@ def test_a_band_is_percentiles_of_the_effects_of_replicates(fit, kind):
         bins = [which == k for k in range(len(values) - 1)]
         steps = [np.average((f[k + 1] - f[k])[:, own], axis=1, weights=w[own]) for k, own in enumerate(bins)]
         each = np.concatenate([np.zeros((1, *steps[0].shape)), np.cumsum(steps, axis=0)])
-        middle = [(each[k] + each[k + 1]) / 2 * w[own].sum() / w.sum() for k, own in enumerate(bins)]
-        each = each - np.sum(middle, axis=0)
+        groups, used = fit.machine.groups, fit.frame.weights > 0
+        copies = drawn.replicates.counts[:, groups.of_row[used]] * groups.share[used]  # over which a curve is centred
+        in_bins = np.array([copies[:, own].sum(axis=1) for own in bins]) / copies.sum(axis=1)
+        each = each - np.sum((each[:-1] + each[1:]) / 2 * in_bins[:, :, None], axis=0)
     P = f.shape[-1]
     for name, place in (("lower", 0), ("upper", -1)):  # of 39, at 0.95 the least and the greatest
         by_hand = np.sort(each, axis=1)[:, place]
