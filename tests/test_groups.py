@@ -640,3 +640,24 @@ def test_a_report_where_a_level_cannot_be_left_out():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert "method pairs" in report(fit, B=19, rng=1)
+
+
+def test_groups_of_unequal_size_count_as_fewer():
+    """Standard errors and tests over groups are of their sums, most of which may be in a few."""
+    rng = np.random.default_rng(2)
+
+    def told(sizes):
+        g = np.repeat(np.arange(len(sizes)), sizes)
+        x, z = rng.normal(size=(2, len(g)))
+        data = pd.DataFrame({"x": x, "z": z, "g": g, "y": x + rng.logistic(size=len(g)) > 0})
+        fit = svm("y ~ x + z", data, groups="g")
+        return [" ".join(str(each).split()) for each in (fit.loo().summary(), fit.drop1(["z"]))]
+
+    even, tests = told([5] * 32)
+    assert "fewer than 30 groups" not in even and "of one size" not in tests
+    uneven, tests = told([2] * 28 + [40] * 4)
+    alike = (2 * 28 + 40 * 4) ** 2 / (4 * 28 + 1600 * 4)
+    assert f"they count as about {alike:.2g} of one size [Kish 1965]. With fewer than 30 groups" in uneven
+    assert f"the 32 groups count as about {alike:.2g} of one size [Kish 1965]." in tests
+    few, tests = told([5] * 21)
+    assert "With fewer than 30 groups" in few and "of one size" not in few and "of one size" not in tests

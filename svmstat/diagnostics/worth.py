@@ -49,6 +49,13 @@ _OF_RARE = (
 )
 _RARE = 0.15
 """The share of a level up to which that is said."""
+_OF_WEAK = (
+    " Where the signal was weak, or a level had a fourth or a fifth of the rows, R-squared and AUC were covered in "
+    "0.45 to 0.91, sensitivity and specificity in 0.33 to 0.77, those of this very fit in 0.59 to 0.93 (python -m "
+    "benchmarks validity evidence-weak); less where f is next to constant in some samples, for fits differ most then."
+)
+_UNEVEN_LEVELS, _WEAK = 0.6, 0.1
+"""The share of a level, times the number of levels, and R², up to which that is said."""
 
 _FEW_OF_A_LEVEL = 30
 """Rows of a level; with fewer numbers of held-out rows are noisy."""
@@ -82,7 +89,9 @@ _BY_GROUP = (
     "and by row, where groups have an effect, in 0.68 to 0.82.{few}"
 )
 _FEW_GROUPS = 30
+"""Of one size; with fewer, standard errors over them are too small."""
 _FEW = " With fewer than {least} groups such standard errors are too small more often than not [Cameron & Miller 2015]."
+_UNEVEN = " Their sizes differ, and they count as about {alike:.2g} of one size [Kish 1965]."
 _ALIKE = (
     "A standard error of 0 says that the rows are alike in this, as where none errs, and not that it is known without "
     "error what fits to such samples are worth."
@@ -140,14 +149,30 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
     """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
     units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
-    observed = held_out.confusion.sum(axis=1)
-    covered = _HELD_OUT + _OF_RARE * bool(observed.min() < _RARE * observed.sum())
+    covered = _HELD_OUT + _of_hard(held_out)
     if units is None:
         return covered, *alike, *of_ranks
     if not units.grouped:
         return _PROBABILITY.format(n=units.count), covered, *alike, *of_ranks
-    few = _FEW.format(least=_FEW_GROUPS) if units.count < _FEW_GROUPS else ""
+    few = _few_groups(units, held_out.weights)
     return _BY_GROUP.format(G=units.count, few=few), *alike, *of_ranks
+
+
+def _few_groups(units: Units, weights: Floats) -> str:
+    """That groups are few, or count as few since rows of weights (n,) are mostly in some of them; otherwise nothing."""
+    alike = units.alike(weights)
+    if alike >= _FEW_GROUPS:
+        return ""
+    return _UNEVEN.format(alike=alike) * (units.count >= _FEW_GROUPS) + _FEW.format(least=_FEW_GROUPS)
+
+
+def _of_hard(held_out: Evidence) -> str:
+    """What standard errors cover where levels are uneven or the signal is weak; otherwise nothing."""
+    observed = held_out.confusion.sum(axis=1)
+    least, total = float(observed.min()), float(observed.sum())
+    if least < _RARE * total:
+        return _OF_RARE
+    return _OF_WEAK * (least * len(observed) < _UNEVEN_LEVELS * total or held_out.rsquared < _WEAK)
 
 
 def on_one_row(held_out: Evidence) -> str | None:

@@ -37,6 +37,17 @@ class Units:
         np.add.at(found, self.of_row[used], values[used])
         return found
 
+    def alike(self, weights: Floats) -> float:
+        """As how many units of one size they count, by the weights (n,) of their rows: (Σw)²/Σw² [Kish 1965].
+
+        Examples
+        --------
+        >>> Units(np.array([0, 0, 0, 1]), 2, True).alike(np.ones(4))
+        1.6
+        """
+        sizes = self.sums(weights)
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
+
     def are_pure(self, codes: Codes) -> bool:
         """Whether no unit has rows of two classes (n,).
 

@@ -72,8 +72,9 @@ class Settings:
 
     @property
     def nobs(self) -> float:
-        """The number of observations, Σw."""
-        return float(self.frame.weights.sum())
+        """The number of observations, Σw; of probability weights, whose mean is one, how many rows count."""
+        weights = self.frame.weights
+        return float(weights.sum() if self.weight_type == "frequency" else np.count_nonzero(weights))
 
     @property
     def n_rows(self) -> int:
