@@ -25,7 +25,8 @@ from svmstat.errors import SvmstatWarning
 
 LEVEL, B, SAMPLES, MANY = 0.95, 199, 200, 200_000
 LOGITS = np.array([[1.5, 0.75, 0.5], [-0.75, 1.5, 0.5]])  # of x, z and side: the second and third level
-DESIGNS = [(2, 100, 1), (2, 400, 1), (2, 100, 8), (3, 200, 1)]  # levels, rows, columns of noise
+DESIGNS = [(2, 100, 1, 0.0), (2, 400, 1, 0.0), (2, 100, 8, 0.0), (3, 200, 1, 0.0), (2, 200, 1, -2.4)]
+"""Levels, rows, columns of noise, and what is added to the logits: in the last one row in five is an event."""
 COSTS = (0.1, 1.0, 10.0)
 
 
@@ -33,19 +34,22 @@ def rows(quick=False):
     """All designs; ``quick`` with a tenth of the samples."""
     found = []
     with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
-        for K, n, noise in DESIGNS:
+        for K, n, noise, shift in DESIGNS:
             for C in COSTS:
                 samples = range(SAMPLES // 10 if quick else SAMPLES)
-                results = joblib.Parallel()(joblib.delayed(estimated)(K, n, noise, C, seed) for seed in samples)
-                found += compared(K, n, noise, C, *(np.array(each) for each in zip(*results, strict=True)))
+                results = joblib.Parallel()(joblib.delayed(estimated)(K, n, noise, shift, C, s) for s in samples)
+                found += compared(K, n, noise, shift, C, *(np.array(each) for each in zip(*results, strict=True)))
     return found
 
 
-def compared(K, n, noise, C, estimate, se, lower, upper):
+def compared(K, n, noise, shift, C, estimate, se, lower, upper):
     """The rows of one design; estimates and intervals (S, m) of all samples."""
-    where = f"{K} levels, {noise} of noise, C = {C:g}", n
+    where = f"{K} levels, {noise} of noise{', one in five' if shift else ''}, C = {C:g}", n
     kinds = np.tile(["intercept", *["slopes"] * 4, *["slopes of noise"] * noise], K * (K - 1) // 2)
-    targets = {"the mean of the estimate": estimate.mean(axis=0), "the population machine": population(K, n, noise, C)}
+    targets = {
+        "the mean of the estimate": estimate.mean(axis=0),
+        "the population machine": population(K, n, noise, shift, C),
+    }
     found = []
     for name in ("slopes", "slopes of noise", "intercept"):
         columns = kinds == name
@@ -57,16 +61,16 @@ def compared(K, n, noise, C, estimate, se, lower, upper):
     return found
 
 
-def estimated(K, n, noise, C, seed):
+def estimated(K, n, noise, shift, C, seed):
     """Estimates, standard errors, lower and upper ends (m,) of one sample."""
-    data = sample(np.random.default_rng([29, K, n, noise, seed]), K, n, noise)
+    data = sample(np.random.default_rng([29, K, n, noise, seed]), K, n, noise, shift)
     frame = fitted(data, C).confint(LEVEL, B, rng=seed, n_jobs=1).summary_frame()
     return tuple(frame[name].to_numpy() for name in ("estimate", "se", "lower", "upper"))
 
 
-def population(K, n, noise, C):
+def population(K, n, noise, shift, C):
     """The coefficients (m,) of a fit to very many rows with the λ of n rows."""
-    fit = fitted(sample(np.random.default_rng([31, K, noise]), K, MANY, noise), C * n / MANY)
+    fit = fitted(sample(np.random.default_rng([31, K, noise]), K, MANY, noise, shift), C * n / MANY)
     return np.ravel(fit.params, "F")
 
 
@@ -76,13 +80,13 @@ def fitted(data, C):
         return svm("y ~ .", data, kernel="linear", C=C, calibration="insample")
 
 
-def sample(rng, K, n, noise):
+def sample(rng, K, n, noise, shift):
     """n rows with at least five of each level."""
     while True:
         x, z = rng.normal(size=(2, n))
         z = 0.5 * x + np.sqrt(0.75) * z
         side = rng.integers(0, 2, n)
-        scores = np.column_stack([np.zeros(n), np.column_stack([x, z, side]) @ LOGITS[: K - 1].T])
+        scores = np.column_stack([np.zeros(n), np.column_stack([x, z, side]) @ LOGITS[: K - 1].T + shift])
         p = softmax(scores, axis=1)
         y = (rng.random((n, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
         if np.bincount(y, minlength=K).min() >= 5:
