@@ -318,3 +318,14 @@ def test_a_fit_that_is_constant_without_a_term_is_told():
     assert "WARNING: age, noise: without it f is constant" in " ".join(str(found).split())
     plain = svm("bad ~ age + noise", data).drop1()
     assert not plain["noise"].is_constant and "f is constant" not in str(plain)
+
+
+def test_a_rare_level_is_told_beside_the_test_of_a_number():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 400))
+    told = []
+    for events in (40, 120):
+        y = np.repeat(["rare", "often"], [events, 400 - events])
+        told.append(" ".join(str(svm("y ~ x + z", pd.DataFrame({"x": x, "z": z, "y": y})).drop1()).split()))
+    assert "40 of 400 rows have y = rare: where a level is so rare the test of a skewed number" in told[0]
+    assert "so rare" not in told[1] and "fewer than 30" not in told[0]
