@@ -234,8 +234,8 @@ class TermTests(Printed):
             return [
                 f"{rows.min():.4g} of {rows.sum():.4g} rows have {response} = {rows.idxmin()}: where a level is so "
                 "rare the test of a skewed number rejects a true H0 too often, at 0.05 in 0.16 to 0.25 of samples with "
-                "40 to 60 events of 400 to 600 rows, that of a normal one, such as its logarithm may be, in 0.10 (python "
-                "-m benchmarks validity rare-terms)."
+                "40 to 60 events of 400 to 600 rows, that of a normal one, such as its logarithm may be, in 0.10 "
+                "(python -m benchmarks validity rare-terms)."
             ]
         return []
 
