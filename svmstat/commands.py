@@ -98,7 +98,7 @@ def _check_promise(output: str | None, fields: bool) -> None:
     """Refuse a name whose suffix promises what the text, or its fields, will not be."""
     if output and Path(output).suffix.lower() in _COMPRESSED:
         raise SvmstatError(f"{output!r} cannot be written: the output is text that is not compressed.")
-    if output and fields and _separator(Path(output)) != ",":
+    if output and fields and Path(output).suffix.lower() == ".tsv":
         raise SvmstatError(f"{output!r} cannot be written: commas are between the fields, as in a .csv.")
 
 

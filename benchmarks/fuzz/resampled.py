@@ -17,6 +17,7 @@ from svmstat.calibration import fit_maps
 from svmstat.errors import DataError
 from svmstat.machine import Contrast, fit_machine
 from svmstat.resampling.bootstrap import replicate_generator
+from svmstat.resampling.folds import held_out_as
 from svmstat.solver import TOLERANCE, Status
 
 SCORES = 1e-6
@@ -120,10 +121,17 @@ def _leave_one_out(fit: Any, counted: Counter[str]) -> list[Finding]:
     return found
 
 
+def _divides(fit: Any) -> bool:
+    """Whether folds divide rows, so that no fold is that of a row."""
+    machine = fit.machine
+    times = held_out_as(machine.groups, machine.group_codes, machine.weights, machine.units is None)
+    return bool(times.max() > 1)
+
+
 def _folds(case: Case, fit: Any, counted: Counter[str]) -> list[Finding]:
     weights, codes = fit.frame.weights, fit.frame.codes
     different = [np.unique(fit.machine.X[(weights > 0) & (codes == code)], axis=0) for code in range(len(fit.classes))]
-    if min(map(len, different)) < _FOLDS:
+    if min(map(len, different)) < _FOLDS or _divides(fit):
         return []
     tuned = _tuned(
         case,
@@ -133,16 +141,12 @@ def _folds(case: Case, fit: Any, counted: Counter[str]) -> list[Finding]:
     )
     if tuned is None:
         return []
-    row, fold = tuned.table.iloc[0], tuned.fold.to_numpy()
-    times = np.ones(len(weights), int) if len(fold) == len(weights) else np.maximum(weights.astype(int), 1)
-    of_case = np.repeat(np.arange(len(weights)), times)
+    row = tuned.table.iloc[0]
     score, good = 0.0, row["status"] == "ok"
     for which in range(_FOLDS):
-        held = fold == which
-        away = np.bincount(of_case[held], (weights / times)[of_case[held]], len(weights))
-        kept = np.where(weights - away > 1e-12 * weights, weights - away, 0.0)
-        again, out = refit(fit, kept), away > 0.0
-        score -= 2.0 * float(away[out] @ again.log_likelihood[out])
+        out = tuned.fold.to_numpy() == which
+        again = refit(fit, np.where(out, 0.0, weights))
+        score -= 2.0 * float(weights[out] @ again.log_likelihood[out])
         good = good and again.good
     counted["folds" if good else "folds, not compared"] += 1
     return _agree("folds, score", row["score"], score, abs(score), fit) if good else []

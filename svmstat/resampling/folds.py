@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
-from svmstat.errors import DataError
 from svmstat.machine import Groups, Posed, decided_elsewhere, others_of, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.solver import Solution, Status, solve
@@ -28,8 +27,8 @@ _SEVERAL = 2.0
 _OF_A_TABLE = 0.1
 """Rows that stand for several with more of the weight make a table of counts."""
 
-_MOST_COPIES = 10_000_000
-"""So many may be drawn into folds; each takes some 100 bytes."""
+_MOST_CASES = 1000
+"""So many cases at the most a row is divided into, each of them several if it counts more."""
 
 _CONTESTED = 0.1
 """Labels that differ at more of what shares its predictors are not those of copies."""
@@ -82,9 +81,7 @@ def assign_folds(y: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp
     return fold
 
 
-def fold_units(
-    groups: Groups, codes: Codes, weights: Floats, repeats: bool, key: Floats | None = None
-) -> tuple[Codes, Codes]:  # fmt: skip
+def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> tuple[Codes, Codes]:
     """What goes into a fold as one.
 
     Those are the groups of equal rows, or where points have several classes (`are_cases`) all rows, each for itself.
@@ -95,7 +92,6 @@ def fold_units(
     codes : (G,) the class of each
     weights : (n,) of the rows
     repeats : whether weights are repeats of rows
-    key : (n,) what brings equal rows into an order, whatever theirs is: the weights, unless it is given
 
     Returns
     -------
@@ -114,10 +110,10 @@ def fold_units(
     array([0, 0, 0, 1, 1])
     """
     rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
-    group, key = groups.of_row[rows], (weights if key is None else key)[rows]
+    group, w = groups.of_row[rows], weights[rows]
     if are_cases(groups, codes, weights, repeats):
         rank = np.empty(len(rows), np.intp)
-        rank[np.lexsort((key, group))] = np.arange(len(rows))
+        rank[np.lexsort((w, group))] = np.arange(len(rows))  # of equal rows by weight, whatever their order is
         keys = np.column_stack([group, rank])
     else:
         keys = group[:, None]
@@ -140,13 +136,35 @@ def held_out_as(groups: Groups, codes: Codes, weights: Floats, repeats: bool) ->
     """
     if not repeats or weights.max(initial=0.0) < _SEVERAL or not are_cases(groups, codes, weights, repeats):
         return np.ones(len(weights), np.intp)
-    times = np.maximum(np.floor(weights), 1.0)
-    if times.sum() > _MOST_COPIES:
-        raise DataError(
-            f"weights count {times.sum():.4g} cases, which folds hold out one by one: with more than "
-            f"{_MOST_COPIES:,} leave-one-out does, which takes as long as for the {len(weights)} rows."
-        )
-    return times.astype(np.intp)
+    return np.clip(np.floor(weights * (1.0 + ROUNDING)), 1.0, _MOST_CASES).astype(np.intp)
+
+
+def dealt(codes: Codes, times: Codes, k: int, rng: np.random.Generator) -> Codes:
+    """(n, k) how many of the cases of each row go into each of k folds, level by level, as `assign_folds` deals them.
+
+    Parameters
+    ----------
+    codes : (n,) classes
+    times : (n,) how many cases each row is
+    k : number of folds
+    rng : what they are drawn by
+
+    Examples
+    --------
+    >>> found = dealt(np.array([0, 1, 1]), np.array([5, 2, 4]), 3, np.random.default_rng(1))
+    >>> found.sum(axis=1), found.sum(axis=0)
+    (array([5, 2, 4]), array([4, 4, 3]))
+    """
+    found, start = np.zeros((len(codes), k), np.intp), 0
+    for code in np.unique(codes)[::-1]:
+        rows = np.flatnonzero(codes == code)
+        each, more = divmod(int(times[rows].sum()), k)
+        left = np.roll(each + (np.arange(k) < more), start)
+        start += more
+        for row in rows:
+            found[row] = rng.multivariate_hypergeometric(left, times[row])
+            left = left - found[row]
+    return found
 
 
 def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> bool:

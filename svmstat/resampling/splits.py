@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from svmstat._tools.checks import at_least, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units
-from svmstat.resampling.folds import assign_folds, assign_units, fold_units, held_out_as, is_table
+from svmstat.resampling.folds import assign_folds, assign_units, dealt, fold_units, held_out_as, is_table
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -73,14 +73,14 @@ class Splits:
     @property
     def shares(self) -> Iterator[tuple[Codes, Floats]]:
         """The rows of which each fit predicts something, and which share of each: all, unless rows are divided."""
-        total = None if self.part is None else self.part.sum(axis=0)
-        for which in range(self.count):
-            if self.part is None or total is None:
-                rows = np.flatnonzero(self.fold == which)
-                yield rows, np.ones(len(rows))
-            else:
-                rows = np.flatnonzero(self.part[which])
-                yield rows, self.part[which, rows] / total[rows]
+        if self.part is None:
+            every = (np.flatnonzero(self.fold == which) for which in range(self.count))
+            yield from ((rows, np.ones(len(rows))) for rows in every)
+            return
+        total = self.part.sum(axis=0)
+        for part in self.part:
+            rows = np.flatnonzero(part)
+            yield rows, part[rows] / total[rows]
 
     def away(self, weights: Floats) -> Iterator[Floats]:
         """(n,) how much of the weight of each row a fit does not see, fit by fit."""
@@ -106,18 +106,27 @@ def stratified(machine: Posed, k: int) -> Splits:
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
         return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds of groups")
     times = _times(machine)
-    row = np.repeat(np.arange(len(times)), times)
-    each = (weights / times)[row]
-    groups = replace(machine.groups, of_row=machine.groups.of_row[row])
-    unit, group = fold_units(groups, machine.group_codes, each, units is None, weights[row])
+    if times.max(initial=1) > 1:
+        return _divided(machine, times, k, rng)
+    unit, group = fold_units(machine.groups, machine.group_codes, weights, units is None)
     of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
     used = used[_order(machine, group[used])]
     k = min(k, len(used))
     of_unit[used] = assign_folds(machine.group_codes[group[used]].astype(float), k, rng)
     fold = np.where(unit >= 0, of_unit[unit], -1)
-    if len(row) == len(times):
-        return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds")
-    return _divided(fold, row, each, k, len(times))
+    return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds")
+
+
+def _divided(machine: Posed, times: Codes, k: int, rng: np.random.Generator) -> Splits:
+    """The same where each row is so many cases (n,), which are held out one by one."""
+    weights, of_row = machine.weights, machine.groups.of_row
+    rank, rows = np.zeros(len(machine.group_codes), np.intp), np.flatnonzero((of_row >= 0) & (weights > 0))
+    rank[_order(machine, np.arange(len(rank)))] = np.arange(len(rank))
+    rows = rows[np.lexsort((weights[rows], rank[of_row[rows]]))]
+    k = min(k, int(times[rows].sum()))
+    part = np.zeros((k, len(weights)))
+    part[:, rows] = (dealt(machine.codes[rows], times[rows], k, rng) * (weights / times)[rows, None]).T
+    return Splits(np.where(part.any(axis=0), part.argmax(axis=0), -1), part > 0.0, f"{k} folds", part=part)
 
 
 def cases_of(machine: Posed) -> int:
@@ -127,13 +136,6 @@ def cases_of(machine: Posed) -> int:
 
 def _times(machine: Posed) -> Codes:
     return held_out_as(machine.groups, machine.group_codes, machine.weights, machine.units is None)
-
-
-def _divided(fold: Codes, row: Codes, weights: Floats, k: int, n: int) -> Splits:
-    """Folds of cases (m,), −1 for none, each of which is a part of one of n rows."""
-    part, used = np.zeros((k, n)), fold >= 0
-    np.add.at(part, (fold[used], row[used]), weights[used])
-    return Splits(np.where(part.any(axis=0), part.argmax(axis=0), -1), part > 0.0, f"{k} folds", part=part)
 
 
 def _order(machine: Posed, groups: Codes) -> Codes:

@@ -249,7 +249,7 @@ class Explained(Uncertain):
 
     def _drawn(self, planned: Plan, predict: Predictor) -> Floats:
         """The weights in the bins of one column, by replicate."""
-        if planned.cell is None or planned.totals is None:
+        if planned.cell is None or planned.totals is None or len(planned.grid) > 1:
             return np.empty((0, 0))
         place = np.full(len(self.frame.weights), -1)
         place[self.frame.weights > 0] = planned.cell

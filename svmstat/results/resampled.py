@@ -130,9 +130,9 @@ class Resampled(Predicting, Updated):
             A number of stratified folds, at least 2, which are the same whenever they are asked for, and keep groups
             together, or copies of rows unless labels differ at a tenth of what has the same predictors: rows are cases
             then, and one that counts several is divided. By default 10, or as many as there are rows or groups if these
-            are fewer. Or a splitter of scikit-learn, or the fold label
-            of each of the N rows of the data, as for blocks of time or space: a row must be held out no more than once,
-            those that never are do not count, and have no prediction, and a group is held out whole.
+            are fewer. Or a splitter of scikit-learn, or the fold label of each of the N rows of the data, as for blocks
+            of time or space: a row must be held out no more than once, those that never are do not count, and have no
+            prediction, and a group is held out whole.
         n_jobs, progress
             As in `loo`.
 
@@ -179,11 +179,11 @@ class Resampled(Predicting, Updated):
         machine, codes, f = self.machine, self.frame.codes, self.machine.decision_values
         pieces = [(self, rows, away) for rows, away in zip(splits.lots, splits.away(machine.weights), strict=True)]
         said = self._refitted(pieces, n_jobs, progress)
-        parts = [
-            Unseen(each.values, each.probability, log_of_own(each.probability, codes[rows]), each.winner, each.failed)
-            for each, rows in zip(said, splits.lots, strict=True)
-            if each.values is not None
-        ]
+        parts = []
+        for each, rows in zip(said, splits.lots, strict=True):
+            assert each.values is not None
+            logs = log_of_own(each.probability, codes[rows])
+            parts.append(Unseen(each.values, each.probability, logs, each.winner, each.failed))
         own = self.maps.probabilities(f), self.maps.log_likelihoods(f, codes)
         start = Unseen(f, *own, np.full(len(f), -1), np.zeros(len(f), bool), splits.how)
         found = averaged(start, splits, parts)

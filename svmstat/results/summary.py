@@ -389,11 +389,9 @@ def _of_pairs(fit: Resampled, two: bool, which: NDArray[np.bool_]) -> str:
     >>> _of_pairs(SimpleNamespace(pairs=[("a", "b"), ("a", "c"), ("b", "c")]), False, np.array([True, False, True]))
     ' of a : b, b : c'
     """
-    return (
-        ""
-        if two
-        else listed(" of ", [name for name, is_one in zip(_pair_names(fit), which, strict=True) if is_one], "")
-    )
+    if two:
+        return ""
+    return listed(" of ", [name for name, is_one in zip(_pair_names(fit), which, strict=True) if is_one], "")
 
 
 def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:

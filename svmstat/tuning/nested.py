@@ -31,10 +31,12 @@ class Outer:
 
     Attributes
     ----------
+    sample : the rows, or their parts, in these folds
     fold : Series (n,) the fold 0 … k − 1 of each row, −1 for rows of weight zero
-    kept : (k,) the rows without each of them, in folds of their own if the search has some
+    kept : (k,) the sample without each of them, in folds of their own if the search has some
     """
 
+    sample: Sample
     fold: pd.Series
     kept: tuple[Sample, ...]
 
@@ -47,17 +49,18 @@ def outer_folds(sample: Sample, k: int, inner: int | None, index: pd.Index, rng:
     DataError
         If a class has too few different rows.
     """
-    fold = sample.in_folds(k, rng, "nested").folded.of_row
-    kept = [sample.without(fold == which) for which in range(k)]
+    split = sample.in_folds(k, rng, "nested")
+    kept = [split.without(split.folded.of_row == which) for which in range(k)]
     return Outer(
-        pd.Series(fold, index, name="fold"),
+        split,
+        pd.Series(split.fold_of_rows, index, name="fold"),
         tuple(kept if inner is None else [each.in_folds(inner, rng) for each in kept]),
     )
 
 
 def search_without(outer: Outer, plan: Plan, grid: Grid, effort: Effort) -> LeftOut:
     """Repeat the search without each fold, and predict its rows by what it chose."""
-    k, fold, trial = len(outer.kept), outer.fold.to_numpy(), grid.only(len(grid.kernels) // 2)
+    k, fold, trial = len(outer.kept), outer.sample.folded.of_row, grid.only(len(grid.kernels) // 2)
     parts = run_pieces(
         _predicted,
         [(plan, sample, fold == which, grid, which) for which, sample in enumerate(outer.kept)],
@@ -93,6 +96,7 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
         raise DataError(f"nested: without the rows of fold {which}, {error}") from error
     kernel = found.kernel_of(grid)
     machine = sample.fit(kernel, found.C) if found.nu is None else sample.fit_nu(kernel, found.nu)
+    out = out if sample.part_of is None else out[sample.part_of]
     f = machine.decision_values[out] + plan.shift(found)
     insample = fit_maps(machine, sample.coupling)
     left = partial(leave_one_out, machine, insample, influence=False)

@@ -75,11 +75,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What is predicted of n rows by fits for which all was chosen without them.
+    """What is predicted of n rows, or parts of rows, by fits for which all was chosen without them.
 
     Attributes
     ----------
-    fold : Series (n,) with which others a row was left out, −1 for rows of weight zero
+    fold : Series with which others a row was left out, most of it if it is divided, −1 for rows of weight zero
     decision_values : (n, P) f(x_i)
     winner : (n,) the classes that are predicted
     log_likelihood : (n,) log p_{y_i}(x_i) by the maps of the rows that were kept
@@ -106,7 +106,7 @@ class Nested:
         Neyman–Pearson, whose scores are not means over rows
     rates : error rates of these rows: ``error``, or ``p_f``, ``p_m`` and their standard errors ``p_f_se``, ``p_m_se``
     choices : DataFrame (k, …) what was chosen without each fold
-    fold : Series (n,) with which others a row was left out, −1 for rows of weight zero
+    fold : Series (n,) with which others a row was left out, most of it if it is divided, −1 for rows of weight zero
     """
 
     score: float
@@ -244,8 +244,8 @@ class TuneResult:
     plan : Plan
         What was searched for, and how.
     fold : Series or None
-        Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero; of rows that count cases,
-        which folds hold out one by one, of each case.
+        Where folds were held out the fold 0 … k − 1 of each row, −1 for rows of weight zero; of a row that counts
+        cases, and is divided, where most of it is.
     rule : ShiftedRule or None
         The rule f + shift > 0 that replaces f > 0: with search="bias", and with a guarantee on P_F.
     corrected_score : float or None

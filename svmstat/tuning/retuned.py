@@ -47,5 +47,4 @@ class Retuned:
         sample = replace(self.sample, X=X, codes=codes, weights=weights, folds=None)
         if self.plan.folds is None:
             return sample
-        apart, _ = sample.divided(self.grid.kernels[0].of_rows)
-        return apart.in_folds(self.plan.folds, np.random.default_rng(self.seed))
+        return sample.in_folds(self.plan.folds, np.random.default_rng(self.seed))

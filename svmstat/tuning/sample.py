@@ -13,7 +13,7 @@ from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, units_of
-from svmstat.resampling.folds import assign_folds, assign_units, fold_units, held_out_as
+from svmstat.resampling.folds import assign_folds, assign_units, dealt, fold_units, held_out_as
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -74,6 +74,8 @@ class Sample:
     stored : the gram matrices of the terms of an additive kernel on these rows, of which those of all θ are sums
     units : what is left out together; None for one copy of a row
     given : the folds that the user gives
+    of_rows : whether X has rows of a design, and not of a gram matrix
+    part_of : (n,) of which row of the sample that was divided each is a part; None where none was
     """
 
     X: Floats
@@ -89,6 +91,8 @@ class Sample:
     stored: StoredTerms | None = None
     units: Units | None = None
     given: Splits | None = None
+    of_rows: bool = True
+    part_of: Codes | None = None
 
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
         """The machine on all rows; ``near`` as in `fit_machine`."""
@@ -105,46 +109,66 @@ class Sample:
     def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
         """The same rows in k stratified folds, groups or what `fold_units` keeps together in one; or as given.
 
+        Rows that count cases (`held_out_as`) are divided: its rows are their parts then.
+
         Raises
         ------
         DataError
             Naming the argument ``name``, if not every fold finds a row of each class.
         """
         if self.given is not None:
-            return replace(self, folds=self._folds(self.given.fold, self.given.out))
+            return replace(self, folds=self.told_apart(self.given.fold, self.given.out))
         if self.units is not None and self.units.grouped:
             check_folds(k, self.units.count, name)
             members = np.eye(len(self.levels))[self.codes] * self.weights[:, None]
             of_unit = assign_units(self.units.sums(members), k, rng)
-            return replace(self, folds=self._folds(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1)))
+            return replace(
+                self, folds=self.told_apart(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1))
+            )
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
         group_codes = self.codes[groups.first]
+        times = held_out_as(groups, group_codes, self.weights, self.units is None)
         unit, group = fold_units(groups, group_codes, self.weights, self.units is None)
-        codes = group_codes[group]
+        codes, used = group_codes[group], groups.of_row >= 0
+        divided = bool(times.max(initial=1) > 1)
         for code, level in enumerate(self.levels):
-            n = int(np.count_nonzero(codes == code))
+            n = int(times[used & (self.codes == code)].sum() if divided else np.count_nonzero(codes == code))
             if n < k:
                 raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
+        if divided:
+            return self._divided(groups, times, k, rng)
         of_unit = assign_folds(codes.astype(float), k, rng)
         if np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
-        return replace(self, folds=self._folds(np.where(unit >= 0, of_unit[unit], -1)))
+        return replace(self, folds=self.told_apart(np.where(unit >= 0, of_unit[unit], -1)))
 
-    def divided(self, of_rows: bool) -> tuple["Sample", Codes]:
-        """The same cases, each as a row where folds hold them out one by one, and which row it was.
+    def _divided(self, groups: Groups, times: Codes, k: int, rng: np.random.Generator) -> "Sample":
+        """The parts of rows that are so many cases (n,), which k folds hold out one by one; all parts of a row add up.
 
-        ``of_rows`` tells rows of a design from a gram matrix.
+        A row of weight zero is one part.
         """
-        groups, w = group_rows(self.X, self.codes.astype(float), self.weights), self.weights
-        times = held_out_as(groups, self.codes[groups.first], w, self.units is None)
-        row = np.repeat(np.arange(len(w)), times)
-        if len(row) == len(w):
-            return self, row
-        X = self.X[row] if of_rows else self.X[np.ix_(row, row)]
+        n, used = len(times), np.flatnonzero(groups.of_row >= 0)
+        used = used[np.lexsort((self.weights[used], groups.of_row[used]))]
+        counts = np.zeros((n, k + 1), np.intp)
+        counts[used, :k] = dealt(self.codes[used], times[used], k, rng)
+        counts[groups.of_row < 0, k] = 1
+        row, fold = np.nonzero(counts)
+        X = self.X[row] if self.of_rows else self.X[np.ix_(row, row)]
         truth = None if self.truth is None else self.truth[row]
-        return replace(self, X=X, codes=self.codes[row], weights=(w / times)[row], truth=truth), row
+        weights = (self.weights / times)[row] * counts[row, fold]
+        parts = replace(self, X=X, codes=self.codes[row], weights=weights, truth=truth, part_of=row)
+        return replace(parts, folds=parts.told_apart(np.where(fold < k, fold, -1)))
 
-    def _folds(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
+    @property
+    def fold_of_rows(self) -> Codes:
+        """The fold of each row, of one that is divided where most of it is; −1 for rows of weight zero."""
+        fold = self.folded.of_row
+        if self.part_of is None:
+            return fold
+        most = np.lexsort((-self.weights, self.part_of))
+        return np.asarray(fold[most[np.searchsorted(self.part_of[most], np.arange(self.part_of.max() + 1))]])
+
+    def told_apart(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
         """Folds (n,) of rows of which equal ones may be in several, or in several groups: these are told apart."""
         apart = fold + 1 if self.units is None or not self.units.grouped else self.units.of_row + 1
         groups = group_rows(self.X, self.codes * (apart.max() + 1.0) + apart, self.weights)
@@ -159,7 +183,7 @@ class Sample:
         """The rows (n,) that are ``out`` have weight zero: they take no part, and are predicted."""
         weights = np.where(out, 0.0, self.weights)
         units = None if self.units is None else self.units.kept(weights)
-        return replace(self, weights=weights, folds=None, stored=None, units=units)
+        return replace(self, weights=weights, folds=None, stored=None, units=units, part_of=None)
 
     @property
     def folded(self) -> Folds:

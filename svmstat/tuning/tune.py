@@ -233,21 +233,19 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     prepared, grid = searched.joined, searched.grid
     plan.refuse_grid(grid)
     known = None if truth is None else true_probabilities(truth, data, prepared.frame.rows)
-    sample, index, fold, outer = _sample(prepared, known), prepared.frame.index, None, None
+    sample = replace(_sample(prepared, known), of_rows=wanted.of_rows)
+    index, fold, outer, whole = prepared.frame.index, None, None, sample
     if not counted:
         sample = _in_given_folds(sample, folds, prepared.frame)
         plan = _plan(criterion, replace(asked, folds=sample.folded.count), theta)
         plan.refuse_folds(sample.folded)
-    elif plan.folds is not None or asked.nested is not None:
-        sample, row = sample.divided(wanted.of_rows)
-        index = index[row]
     if asked.nested is not None:
         outer = outer_folds(sample, asked.nested, plan.folds, index, _another(seed, 2))
     if plan.folds is not None:
         sample = sample.in_folds(plan.folds, np.random.default_rng(seed))
-        fold = pd.Series(sample.folded.of_row, index, name="fold")
+        fold = pd.Series(sample.fold_of_rows, index, name="fold")
     found = plan.search(sample, grid, effort)
-    judged = None if outer is None else plan.judged(sample, search_without(outer, plan, grid, effort))
+    judged = None if outer is None else plan.judged(outer.sample, search_without(outer, plan, grid, effort))
     own, kernel_found = searched.chosen(found.kernel, found.kernel_of(grid))
     best = fit(own, kernel_found, found.C, found.nu)
     text = formulas[searched.which[found.kernel]]
@@ -270,7 +268,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     alone = len(formulas) == 1
     copies = sample.units is None and counted
     if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels
-        best = replace(best, retuned=Retuned(plan, grid, sample, seed))
+        best = replace(best, retuned=Retuned(plan, grid, whole, seed))
     result = TuneResult(
         best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged, given=not counted
     )
