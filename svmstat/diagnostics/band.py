@@ -18,8 +18,8 @@ NOTE = (
     "with other samples of this size. They are no confidence interval for a true effect, which a penalised fit misses"
     " in its mean; and refits have fewer different rows, so that the estimate may lie outside. In simulations (python "
     "-m benchmarks validity effects) 95 % bands held the mean of the estimate in 0.86 to 1.00 of samples, at the "
-    "value where they did so least, and the true effect in 0.58 to 1.00; where levels were nearly separated, in 0.53 to "
-    "0.88 and 0.44 to 0.82."
+    "value where they did so least, and the true effect in 0.58 to 1.00; where levels were nearly separated, in 0.53 "
+    "to 0.88 and 0.44 to 0.82."
 )
 NO_BAND = (
     "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
