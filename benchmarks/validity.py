@@ -36,6 +36,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "gof-large": validity_gof.large,
     "populations": validity_gof.populations,
     "gof-uneven": validity_gof.uneven,
+    "gof-rare": validity_gof.rare,
     "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,
     "sets": validity_sets.rows,

@@ -242,6 +242,29 @@ def uneven(quick: bool) -> list[dict[str, Any]]:
     return table
 
 
+def rare(quick: bool) -> list[dict[str, Any]]:
+    """The size where the truth is the probabilities of one default fit or another, with one event in six or so."""
+    table: list[dict[str, Any]] = []
+    for name, columns in (("normal columns", normal_pair), ("t(3) columns", heavy_pair)):
+        for population in range(2, 4 if quick else 10):
+            p = _population(columns, 130, True, "y ~ x + z", (), population)[1][:, 1]
+            design = Design("own", name, 130, columns)
+            rejected = _all(partial(of_fit, design, population), 20 if quick else 100)
+            known = {"mean p": float(p.mean()), "sd of log odds": float(logit(p).std())}
+            table.append({"design": f"default, {name}", "n": 130, "fit": population, **known, **_rate(rejected)})
+    return table
+
+
+def normal_pair(n: int) -> tuple[pd.DataFrame, Any]:
+    data = _points(n)
+    return data, _two(expit(data.x - data.z - 2.0))
+
+
+def heavy_pair(n: int) -> tuple[pd.DataFrame, Any]:
+    data = pd.DataFrame(np.random.default_rng(1).standard_t(3, size=(n, 2)), columns=["x", "z"])
+    return data, _two(expit(data.x - data.z - 2.0))
+
+
 def of_own_fit(n: int, options: dict[str, Any], seed: int) -> bool:
     """Whether the test rejects a machine for labels drawn from the probabilities of a fit to other labels."""
     rng = np.random.default_rng([seed, n, 8])

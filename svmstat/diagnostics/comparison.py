@@ -101,8 +101,8 @@ class Comparison(Printed):
         ``delta_nested`` and ``nested_se`` if they were asked for; ``rsquared``, ``error_rate`` and ``brier`` as an
         `Evidence` has them, R² corrected where `tune` has chosen, of two levels ``auc`` and ``calibration_slope``;
         ``mcnemar``, the exact p-value of the errors against those of the first model, NaN where weights are no whole
-        numbers, rows not independent, a row has no prediction, or rows were left out one by one and one of the models
-        tells next to nothing.
+        numbers, rows not independent, a row has no prediction, a rule weighs the levels, or rows were left out one by
+        one and one of the models tells next to nothing.
         """
         differences = self._differences()
         columns: dict[str, Any] = {
@@ -122,12 +122,17 @@ class Comparison(Printed):
         return pd.DataFrame(columns, index=pd.Index(self.names, name="model"))
 
     def _mcnemar(self, k: int) -> float:
-        return np.nan if k in self._other_rules else mcnemar(self.evidence[0], self.evidence[k])
+        return np.nan if k in self._weighed else mcnemar(self.evidence[0], self.evidence[k])
 
     @property
     def _other_rules(self) -> tuple[int, ...]:
         """The places of models that weigh the levels otherwise than the first: these do not aim at the same errors."""
         return tuple(k for k, each in enumerate(self.thresholds) if each != self.thresholds[0])
+
+    @property
+    def _weighed(self) -> tuple[int, ...]:
+        """The places of models of which, or of the first, the rule weighs the levels: errors are not what it is for."""
+        return tuple(k for k, each in enumerate(self.thresholds) if k > 0 and (each or self.thresholds[0]))
 
     def plot(self, ax: Any = None) -> Any:
         """Differences of the scores from the first model, with ± their standard errors. Returns the Axes."""
@@ -138,7 +143,7 @@ class Comparison(Printed):
     def summary(self) -> Summary:
         """The table, what its standard errors cover, and what went wrong."""
         table = self.table
-        if not self._tested_by_errors or (self._other_rules and table["mcnemar"].isna().all()):
+        if not self._tested_by_errors or (self._weighed and table["mcnemar"].isna().all()):
             table = table.drop(columns="mcnemar")
         slope = " (slope: of their calibration, 1 is best)" if "calibration_slope" in table else ""
         parts = tuple(
@@ -196,6 +201,12 @@ class Comparison(Printed):
             notes.append(
                 f"No McNemar p of {', '.join(others)}: {own} {weigh} the levels otherwise than that of {first} (costs, "
                 "priors, class_weight or nu), and the number of errors is not what both are to keep small."
+            )
+        if self._tested_by_errors and (alike := [k for k in self._weighed if k not in self._other_rules]):
+            notes.append(
+                f"No McNemar p of {', '.join(self.names[k] for k in alike)} and {first}: their rules weigh the levels "
+                "(costs, priors, class_weight or nu), the number of errors is not what they are to keep small, and it "
+                "varies much from fit to fit."
             )
         notes += filter(None, [self._without_errors()])
         if not self.evidence[0].shape.two:

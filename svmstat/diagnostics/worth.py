@@ -43,14 +43,14 @@ _HELD_OUT = (
     "0.70 to 0.92 and 0.56 to 0.84: least for flexible kernels and columns of noise."
 )
 _OF_RARE = (
-    " Where one row in eleven was an event that held for -2 log-likelihood and Brier score; the other numbers, in "
+    " {where} one row in eleven was an event, that held for -2 log-likelihood and Brier score; the other numbers, in "
     "which fits to such samples differ widely, were covered in 0.00 to 0.96, and those of this very fit in 0.44 to "
     "0.98."
 )
 _RARE = 0.15
 """The share of a level up to which that is said."""
 _OF_WEAK = (
-    " Where the signal was weak, or a level had a fourth or a fifth of the rows, R-squared and AUC were covered in "
+    " {where} the signal was weak, or a level had a fourth or a fifth of the rows, R-squared and AUC were covered in "
     "0.45 to 0.91, sensitivity and specificity in 0.33 to 0.77, those of this very fit in 0.59 to 0.93 (python -m "
     "benchmarks validity evidence-weak); less where f is next to constant in some samples, for fits differ most then."
 )
@@ -149,13 +149,14 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
     """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
     units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
-    covered = _HELD_OUT + _of_hard(held_out)
+    if units is not None and units.grouped:
+        few = _few_groups(units, held_out.weights)
+        of_hard = _of_hard(held_out, "Of independent rows, where")
+        return _BY_GROUP.format(G=units.count, few=few) + of_hard, *alike, *of_ranks
+    covered = _HELD_OUT + _of_hard(held_out, "Where")
     if units is None:
         return covered, *alike, *of_ranks
-    if not units.grouped:
-        return _PROBABILITY.format(n=units.count), covered, *alike, *of_ranks
-    few = _few_groups(units, held_out.weights)
-    return _BY_GROUP.format(G=units.count, few=few), *alike, *of_ranks
+    return _PROBABILITY.format(n=units.count), covered, *alike, *of_ranks
 
 
 def _few_groups(units: Units, weights: Floats) -> str:
@@ -166,13 +167,13 @@ def _few_groups(units: Units, weights: Floats) -> str:
     return _UNEVEN.format(alike=alike) * (units.count >= _FEW_GROUPS) + _FEW.format(least=_FEW_GROUPS)
 
 
-def _of_hard(held_out: Evidence) -> str:
+def _of_hard(held_out: Evidence, where: str) -> str:
     """What standard errors cover where levels are uneven or the signal is weak; otherwise nothing."""
     observed = held_out.confusion.sum(axis=1)
     least, total = float(observed.min()), float(observed.sum())
     if least < _RARE * total:
-        return _OF_RARE
-    return _OF_WEAK * (least * len(observed) < _UNEVEN_LEVELS * total or held_out.rsquared < _WEAK)
+        return _OF_RARE.format(where=where)
+    return _OF_WEAK.format(where=where) * (least * len(observed) < _UNEVEN_LEVELS * total or held_out.rsquared < _WEAK)
 
 
 def on_one_row(held_out: Evidence) -> str | None:
