@@ -207,9 +207,8 @@ class TermTests(Printed):
                 f"{', '.join(flat)}: {how} it f is constant, with C, or nu, as it was: the change is that to the class "
                 "frequencies, and not what the term adds to the others."
             )
-        found += self._few_rows()
-        found += self._many_levels()
-        found += self._few_groups()
+        if any(not test.dependence.why_not for test in self.tests):
+            found += [*self._few_rows(), *self._many_levels(), *self._few_groups()]
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
             if (of_one := on_one_row(each)) is not None:
                 found.append(f"{name}: of the score {of_one}.")
@@ -222,8 +221,6 @@ class TermTests(Printed):
     def _few_rows(self) -> list[str]:
         """What the test does where a level is rare."""
         response, rows = self.evidence.shape.response.name, self.evidence.rows_of_levels
-        if all(test.dependence.why_not for test in self.tests):
-            return []
         if few := few_rows(response, rows):
             return [
                 f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.11 to 0.12 of samples with 10 "
@@ -255,7 +252,7 @@ class TermTests(Printed):
     def _few_groups(self) -> list[str]:
         """What the test does over few groups, or where rows are mostly in some of them."""
         units = self.evidence.units
-        if units is None or not units.grouped or all(test.dependence.why_not for test in self.tests):
+        if units is None or not units.grouped:
             return []
         alike = units.alike(self.evidence.weights)
         if alike >= _FEW_ALIKE:

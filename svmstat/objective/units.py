@@ -45,8 +45,7 @@ class Units:
         >>> Units(np.array([0, 0, 0, 1]), 2, True).alike(np.ones(4))
         1.6
         """
-        sizes = self.sums(weights)
-        return float(sizes.sum() ** 2 / (sizes**2).sum())
+        return effective_count(self.sums(weights))
 
     def are_pure(self, codes: Codes) -> bool:
         """Whether no unit has rows of two classes (n,).
@@ -95,6 +94,11 @@ class Units:
         """The same for some of the rows (m,); units without any of these are none."""
         of_row = self.of_row[rows]
         return Units(of_row, self.count, self.grouped).kept(np.ones(len(of_row)))
+
+
+def effective_count(weights: Floats) -> float:
+    """(Σw)²/Σw² of weights (n,), the number of equally weighted ones that would be worth as much [Kish 1965]."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def units_of(labels: Codes | None, weights: Floats, repeats: bool, place: Codes) -> Units | None:

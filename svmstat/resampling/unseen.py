@@ -129,16 +129,25 @@ def averaged(start: Unseen, splits: Splits, parts: Sequence[Unseen]) -> Unseen:
 
     A part is of the rows of which its fit has a share. The winner stays open: it is that of the mean of f.
     """
-    f, probability = start.decision_values.copy(), start.probability.copy()
-    log_likelihood, failed = start.log_likelihood.copy(), start.failed.copy()
-    for each in (f, probability, log_likelihood):
-        each[splits.fold >= 0] = 0.0
-    for (rows, share), part in zip(splits.shares, parts, strict=True):
-        f[rows] += share[:, None] * part.decision_values
-        probability[rows] += share[:, None] * part.probability
-        log_likelihood[rows] += share * part.log_likelihood
+    failed = start.failed.copy()
+    for (rows, _), part in zip(splits.shares, parts, strict=True):
         failed[rows] |= part.failed
-    return replace(start, decision_values=f, probability=probability, log_likelihood=log_likelihood, failed=failed)
+    return replace(
+        start,
+        decision_values=_means(start.decision_values, splits, [part.decision_values for part in parts]),
+        probability=_means(start.probability, splits, [part.probability for part in parts]),
+        log_likelihood=_means(start.log_likelihood, splits, [part.log_likelihood for part in parts]),
+        failed=failed,
+    )
+
+
+def _means(own: Floats, splits: Splits, parts: Sequence[Floats]) -> Floats:
+    """(n, …) the numbers of the fits (m, …), by their shares in their rows; of rows that none predicts their own."""
+    found = own.copy()
+    found[splits.fold >= 0] = 0.0
+    for (rows, share), part in zip(splits.shares, parts, strict=True):
+        found[rows] += share.reshape(-1, *(1,) * (own.ndim - 1)) * part
+    return found
 
 
 def mapped_log_likelihoods(rows: Labelled, f: Floats, coupling: str, kind: str) -> Floats:
@@ -182,13 +191,11 @@ def _one_sided(machine: Machine, f: Floats) -> NDArray[np.bool_]:
 def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
     """(n, P) decision values by stratified folds, each by the fit to the others; NaN where that has lost a class."""
     splits = stratified(machine, folds if machine.units is None else min(folds, machine.units.count))
-    values, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
-    values[splits.fold >= 0] = 0.0
-    parts = _by_folds(machine, coupling, splits, with_maps=False)
-    for (rows, share), (_, place, part) in zip(splits.shares, parts, strict=True):
-        values[rows] += share[:, None] * part.decision_values[0, place]
+    parts, resolution = [], np.zeros(machine.decision_values.shape)
+    for rows, place, part in _by_folds(machine, coupling, splits, with_maps=False):
+        parts.append(part.decision_values[0, place])
         resolution[rows] = np.maximum(resolution[rows], part.resolution[0])
-    return machine.tied(values, resolution)
+    return machine.tied(_means(machine.decision_values, splits, parts), resolution)
 
 
 def _by_folds(

@@ -14,6 +14,7 @@ from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear, Nystrom, family
 from svmstat.machine import Machine
 from svmstat.objective.decision import Decision
+from svmstat.objective.units import effective_count
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -109,8 +110,7 @@ class Settings:
     @property
     def effective_sample_size(self) -> float:
         """(Σw)²/Σw², the number of equally weighted rows that would be worth as much [Kish 1965]."""
-        weights = self.frame.weights
-        return float(weights.sum() ** 2 / (weights**2).sum())
+        return effective_count(self.frame.weights)
 
     @property
     def groups(self) -> pd.Series | None:

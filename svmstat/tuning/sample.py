@@ -128,19 +128,23 @@ class Sample:
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
         group_codes = self.codes[groups.first]
         times = held_out_as(groups, group_codes, self.weights, self.units is None)
-        unit, group = fold_units(groups, group_codes, self.weights, self.units is None)
-        codes, used = group_codes[group], groups.of_row >= 0
-        divided = bool(times.max(initial=1) > 1)
-        for code, level in enumerate(self.levels):
-            n = int(times[used & (self.codes == code)].sum() if divided else np.count_nonzero(codes == code))
-            if n < k:
-                raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n}.")
-        if divided:
+        if times.max(initial=1) > 1:
+            used = groups.of_row >= 0
+            self._refuse_few(np.bincount(self.codes[used], times[used], len(self.levels)), k, name)
             return self._divided(groups, times, k, rng)
+        unit, group = fold_units(groups, group_codes, self.weights, self.units is None)
+        codes = group_codes[group]
+        self._refuse_few(np.bincount(codes, minlength=len(self.levels)), k, name)
         of_unit = assign_folds(codes.astype(float), k, rng)
         if np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
         return replace(self, folds=self.told_apart(np.where(unit >= 0, of_unit[unit], -1)))
+
+    def _refuse_few(self, counts: NDArray[Any], k: int, name: str) -> None:
+        """Refuse k folds where a level has fewer of these counts (K,)."""
+        for level, n in zip(self.levels, counts, strict=True):
+            if n < k:
+                raise DataError(f"{name}={k} needs {k} different rows of each level: the level {level!r} has {n:.0f}.")
 
     def _divided(self, groups: Groups, times: Codes, k: int, rng: np.random.Generator) -> "Sample":
         """The parts of rows that are so many cases (n,), which k folds hold out one by one; all parts of a row add up.
