@@ -39,6 +39,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "gof-rare": validity_gof.rare,
     "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,
+    "envelopes-uneven": validity_gof.uneven_envelopes,
     "sets": validity_sets.rows,
     "coefficients": validity_coefficients.rows,
     "effects": validity_effects.rows,

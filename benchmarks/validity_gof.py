@@ -182,18 +182,19 @@ def one_sample(design: Design, samples: Samples, seed: int) -> dict[str, float]:
     return found
 
 
-def _fit(design: Design, seed: int) -> Any:
-    """The fit, or the best of a search, to a sample."""
+def _fit(design: Design, seed: int, population: int = 2) -> Any:
+    """The fit, or the best of a search, to a sample from one population or another."""
     machine = {name: values[1] for name, values in design.options.items()} if design.tuned else design.options
-    data, p = _population(design.frame, design.n, design.truth == "own", design.formula, tuple(machine.items()))
+    own, options = design.truth == "own", tuple(machine.items())
+    data, p = _population(design.frame, design.n, own, design.formula, options, population)
     drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
     formula = design.formula.replace("low", "y", 1)
     return tune(formula, drawn, **design.options).best if design.tuned else svm(formula, drawn, **design.options)
 
 
-def beyond(design: Design, seed: int) -> dict[str, float]:
+def beyond(design: Design, seed: int, population: int = 2) -> dict[str, float]:
     """Whether a row of one sample is above the envelope of each measure of influence."""
-    influence = _fit(design, seed).get_influence()
+    influence = _fit(design, seed, population).get_influence()
     influence.envelope(rng=seed)
     return dict(influence.beyond().any())
 
@@ -208,11 +209,29 @@ def envelopes(quick: bool) -> list[dict[str, Any]]:
     return table
 
 
+def uneven_envelopes(quick: bool) -> list[dict[str, Any]]:
+    """The same by measure where one row in five or so is an event, or the cost is large, in samples of several fits."""
+    rare = [Design("own", f"default, {name}", 130, columns) for name, columns in RARE.items()]
+    table: list[dict[str, Any]] = []
+    for design in [*rare, Design("own", "weak signal, C = 100", 120, slight, {"C": 100.0})]:
+        for population in range(2, 4 if quick else 7):
+            options = tuple(design.options.items())
+            p = _population(design.frame, design.n, True, design.formula, options, population)[1][:, 1]
+            found = _all(partial(beyond, design, population=population), 20 if quick else 80)
+            shares = {name: _rate([each[name] for each in found]) for name in found[0]}
+            table.append(
+                {
+                    "design": design.name, "n": design.n, "fit": population, "mean p": float(p.mean()),
+                    "samples": len(found), **{name: share["rate"] for name, share in shares.items()},
+                    "largest se": max(share["se"] for share in shares.values()),
+                }
+            )  # fmt: skip
+    return table
+
+
 def of_fit(design: Design, population: int, seed: int) -> bool:
     """Whether the test rejects a machine for a sample from the probabilities of one of several fits by it."""
-    data, p = _population(design.frame, design.n, True, design.formula, tuple(design.options.items()), population)
-    drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
-    return bool(svm(design.formula.replace("low", "y", 1), drawn, **design.options).gof(B=B, rng=seed).pvalue <= LEVEL)
+    return bool(_fit(design, seed, population).gof(B=B, rng=seed).pvalue <= LEVEL)
 
 
 def populations(quick: bool) -> list[dict[str, Any]]:
@@ -245,7 +264,7 @@ def uneven(quick: bool) -> list[dict[str, Any]]:
 def rare(quick: bool) -> list[dict[str, Any]]:
     """The size where the truth is the probabilities of one default fit or another, with one event in six or so."""
     table: list[dict[str, Any]] = []
-    for name, columns in (("normal columns", normal_pair), ("t(3) columns", heavy_pair)):
+    for name, columns in RARE.items():
         for population in range(2, 4 if quick else 10):
             p = _population(columns, 130, True, "y ~ x + z", (), population)[1][:, 1]
             design = Design("own", name, 130, columns)
@@ -263,6 +282,9 @@ def normal_pair(n: int) -> tuple[pd.DataFrame, Any]:
 def heavy_pair(n: int) -> tuple[pd.DataFrame, Any]:
     data = pd.DataFrame(np.random.default_rng(1).standard_t(3, size=(n, 2)), columns=["x", "z"])
     return data, _two(expit(data.x - data.z - 2.0))
+
+
+RARE = {"normal columns": normal_pair, "t(3) columns": heavy_pair}
 
 
 def of_own_fit(n: int, options: dict[str, Any], seed: int) -> bool:

@@ -5,8 +5,9 @@ rounding leaves of that orders them at random: an area under the curve, an isoto
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from svmstat._tools.arrays import Floats
+from svmstat._tools.arrays import Codes, Floats
 
 _COARSE = 1e-6
 """A resolution that is a larger share of the spread is not that of rounding alone."""
@@ -41,15 +42,20 @@ def _tied_in_order(f: Floats, half: Floats) -> Floats:
     near = low[1:] <= high[:-1]
     if not (near & (f[1:] != f[:-1])).any():
         return f
-    first, reach = np.append(True, ~near), -np.inf
-    beside = np.flatnonzero(np.append(near, False) | ~first)  # the others are alone
-    for place, least, most in zip(beside.tolist(), low[beside].tolist(), high[beside].tolist(), strict=True):
-        first[place] = first[place] or not least <= reach
-        if first[place]:
-            reach = most
-    starts = np.flatnonzero(first)
-    ends = np.append(starts[1:], len(f))
+    first, out_of_reach = np.append(True, ~near), np.searchsorted(np.maximum.accumulate(low), high, side="right")
+    starts, ends = _parts(first)
+    chains = ends - starts > 1
+    for place, end in zip(starts[chains].tolist(), ends[chains].tolist(), strict=True):
+        while (place := int(out_of_reach[place])) < end:
+            first[place] = True
+    starts, ends = _parts(first)
     return np.repeat(np.clip(0.0, f[starts], f[ends - 1]), ends - starts)
+
+
+def _parts(first: NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    """Where parts begin and end of which each begins with the ``first`` (n,)."""
+    starts = np.flatnonzero(first)
+    return starts, np.append(starts[1:], len(first))
 
 
 def tied_to(f: Floats, known: Floats, resolution: Floats) -> Floats:

@@ -103,41 +103,58 @@ def unseen_by_folds(
     A row that no fold predicts is NaN, and has failed; of one that is divided among folds it is the mean over its
     cases.
     """
-    own, resolution = machine.decision_values.copy(), np.zeros(machine.decision_values.shape)
-    probability, log_likelihood = maps.probabilities(own), maps.log_likelihoods(own, machine.codes)
-    failed = splits.never(machine.weights)
-    own[failed], probability[failed], log_likelihood[failed] = np.nan, np.nan, np.nan
+    f, resolution = machine.decision_values, np.zeros(machine.decision_values.shape)
+    own = maps.probabilities(f), maps.log_likelihoods(f, machine.codes)
     parts = []
     for rows, place, part in _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress):
-        f = part.decision_values[:, place]
+        values = part.decision_values[:, place]
         resolution[rows] = np.maximum(resolution[rows], part.resolution[0])
-        lost = ~part.certified[0] | np.isnan(f[0]).any(axis=1)
-        said = probability[rows], log_likelihood[rows]
+        lost = ~part.certified[0] | np.isnan(values[0]).any(axis=1)
+        said = own[0][rows], own[1][rows]
         if by is None:
             lost |= ~part.calibrated[0]
-            said = part.maps.probabilities(f)[0], part.log_likelihood[0, place]
-        parts.append(Unseen(f[0], *said, part.winner[0, place], lost))
-    start = Unseen(own, probability, log_likelihood, np.full(len(own), -1), failed, splits.how)
-    found = averaged(start, splits, parts)
-    values = machine.tied(found.decision_values, resolution)
-    found = replace(found, decision_values=values, winner=vote(values, machine.classes))
+            said = part.maps.probabilities(values)[0], part.log_likelihood[0, place]
+        parts.append(Unseen(values[0], *said, part.winner[0, place], lost))
+    found = averaged(machine, splits, parts, resolution, lambda: maps)
     return found if by is None else mapped_by_others(machine, found, maps, by)
 
 
-def averaged(start: Unseen, splits: Splits, parts: Sequence[Unseen]) -> Unseen:
-    """What the fits say of rows that they have not seen, by their shares in these; of the others as at the start.
+def averaged(
+    machine: Machine, splits: Splits, parts: Sequence[Unseen], resolution: Floats, maps: Callable[[], Calibration]
+) -> Unseen:
+    """What fits say of rows that they have not seen, by their shares in these.
 
-    A part is of the rows of which its fit has a share. The winner stays open: it is that of the mean of f.
+    Parameters
+    ----------
+    machine : the fit to all n rows
+    splits : what each of the fits holds out
+    parts : of the rows of which each has a share
+    resolution : (P,) or (n, P) what their decision values are sure to
+    maps : those of the fit, which with its decision values speak for rows of weight zero
+
+    Returns
+    -------
+    Unseen
+        NaN, and failed, for a row of positive weight that no fit predicts.
     """
-    failed = start.failed.copy()
+    n, K, P = len(machine.codes), machine.n_classes, len(machine.pairs)
+    f, probability, logs = np.full((n, P), np.nan), np.full((n, K), np.nan), np.full(n, np.nan)
+    failed = splits.never(machine.weights)
+    weightless = np.flatnonzero(machine.weights == 0.0)
+    if len(weightless):
+        f[weightless] = machine.decision_values[weightless]
+        probability[weightless] = maps().probabilities(f[weightless])
+        logs[weightless] = maps().log_likelihoods(f[weightless], machine.codes[weightless])
     for (rows, _), part in zip(splits.shares, parts, strict=True):
         failed[rows] |= part.failed
-    return replace(
-        start,
-        decision_values=_means(start.decision_values, splits, [part.decision_values for part in parts]),
-        probability=_means(start.probability, splits, [part.probability for part in parts]),
-        log_likelihood=_means(start.log_likelihood, splits, [part.log_likelihood for part in parts]),
-        failed=failed,
+    f = machine.tied(_means(f, splits, [part.decision_values for part in parts]), resolution)
+    return Unseen(
+        f,
+        _means(probability, splits, [part.probability for part in parts]),
+        _means(logs, splits, [part.log_likelihood for part in parts]),
+        vote(f, machine.classes),
+        failed,
+        splits.how,
     )
 
 

@@ -19,7 +19,7 @@ from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
-from svmstat.resampling.said import Said, keeps_all, nothing, of_lots
+from svmstat.resampling.said import Said, keeps_all, nothing
 from svmstat.resampling.splits import (
     Splits,
     cases_of,
@@ -166,29 +166,15 @@ class Resampled(Predicting, Updated):
         return held_out.without(splits.never(frame.weights))
 
     def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
-        if splits.part is not None:
-            return self._unseen_in_parts(splits, n_jobs, progress)
-        said = of_lots(partial(self.said_without, n_jobs=n_jobs, progress=progress), splits.lots, splits.fold)
-        assert said.values is not None
-        values = self.machine.tied(said.values, self.machine.resolution)
-        logs = log_of_own(said.probability, self.frame.codes)
-        return Unseen(values, said.probability, logs, said.winner, said.failed, splits.how)
-
-    def _unseen_in_parts(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
-        """The same where each fit is without a part of the weight of rows."""
-        machine, codes, f = self.machine, self.frame.codes, self.machine.decision_values
-        pieces = [(self, rows, away) for rows, away in zip(splits.lots, splits.away(machine.weights), strict=True)]
-        said = self._refitted(pieces, n_jobs, progress)
-        parts = []
-        for each, rows in zip(said, splits.lots, strict=True):
-            assert each.values is not None
-            logs = log_of_own(each.probability, codes[rows])
-            parts.append(Unseen(each.values, each.probability, logs, each.winner, each.failed))
-        own = self.maps.probabilities(f), self.maps.log_likelihoods(f, codes)
-        start = Unseen(f, *own, np.full(len(f), -1), np.zeros(len(f), bool), splits.how)
-        found = averaged(start, splits, parts)
-        values = machine.tied(found.decision_values, machine.resolution)
-        return replace(found, decision_values=values, winner=vote(values, machine.classes))
+        """By the refit of each fold, with the map that such a fit would have."""
+        machine, codes, parts = self.machine, self.frame.codes, []
+        lots = [rows for rows, _ in splits.shares]
+        pieces = [(self, rows, away) for rows, away in zip(lots, splits.away(machine.weights), strict=True)]
+        for rows, said in zip(lots, self._refitted(pieces, n_jobs, progress), strict=True):
+            assert said.values is not None
+            logs = log_of_own(said.probability, codes[rows])
+            parts.append(Unseen(said.values, said.probability, logs, said.winner, said.failed))
+        return averaged(machine, splits, parts, machine.resolution, lambda: self.maps)
 
     def splits(self, folds: Any) -> Splits:
         """What folds hold out: a number of them, a splitter of scikit-learn, or fold labels of the rows.
@@ -299,11 +285,12 @@ class Resampled(Predicting, Updated):
 
 
 def _without(fit: Resampled, lot: Codes, away: Floats | None = None) -> Said:
-    """What a fit without a lot of rows, or without this much ``away`` (n,) of their weight, says of these."""
+    """What a fit without a lot of rows, or without as much of the weight of rows as is ``away`` (n,), says of it."""
     weights = fit.frame.weights
-    away = weights if away is None else away
-    kept = weights.copy()
-    kept[lot] = np.where(weights - away > ROUNDING * weights, weights - away, 0.0)[lot]
+    if away is None:
+        away = np.zeros(len(weights))
+        away[lot] = weights[lot]
+    kept = np.where(weights - away > ROUNDING * weights, weights - away, 0.0)
     if not keeps_all(fit.frame.codes, fit.frame.weights, kept):
         lost = nothing(len(lot), len(fit.classes))
         return replace(lost, values=np.full((len(lot), len(fit.machine.pairs)), np.nan))
