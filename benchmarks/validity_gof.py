@@ -146,9 +146,20 @@ def large_designs() -> list[Design]:
     ]
 
 
+def _population(design: Design, seed: int = 2) -> Any:
+    """Predictors, and the probabilities (n, K) that labels are drawn from."""
+    own, machine = design.truth == "own", tuple(_machine(design).items())
+    return _known(design.frame, design.n, own, design.formula, machine, seed)
+
+
+def _machine(design: Design) -> dict[str, Any]:
+    """That of which the probabilities may be."""
+    return {name: values[1] for name, values in design.options.items()} if design.tuned else design.options
+
+
 @cache
-def _population(
-    frame: Any, n: int, own: bool, formula: str, options: tuple[tuple[str, Any], ...], seed: int = 2
+def _known(
+    frame: Any, n: int, own: bool, formula: str, options: tuple[tuple[str, Any], ...], seed: int
 ) -> Any:  # fmt: skip
     data, p = frame(n)
     if own:
@@ -184,9 +195,7 @@ def one_sample(design: Design, samples: Samples, seed: int) -> dict[str, float]:
 
 def _fit(design: Design, seed: int, population: int = 2) -> Any:
     """The fit, or the best of a search, to a sample from one population or another."""
-    machine = {name: values[1] for name, values in design.options.items()} if design.tuned else design.options
-    own, options = design.truth == "own", tuple(machine.items())
-    data, p = _population(design.frame, design.n, own, design.formula, options, population)
+    data, p = _population(design, population)
     drawn = data.assign(y=_labels(p, np.random.default_rng([seed, 3])))
     formula = design.formula.replace("low", "y", 1)
     return tune(formula, drawn, **design.options).best if design.tuned else svm(formula, drawn, **design.options)
@@ -215,8 +224,7 @@ def uneven_envelopes(quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     for design in [*rare, Design("own", "weak signal, C = 100", 120, slight, {"C": 100.0})]:
         for population in range(2, 4 if quick else 7):
-            options = tuple(design.options.items())
-            p = _population(design.frame, design.n, True, design.formula, options, population)[1][:, 1]
+            p = _population(design, population)[1][:, 1]
             found = _all(partial(beyond, design, population=population), 20 if quick else 80)
             shares = {name: _rate([each[name] for each in found]) for name in found[0]}
             table.append(
@@ -241,8 +249,7 @@ def populations(quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     for design in [*known, *weak]:
         for population in range(2, 4 if quick else 10):
-            options = tuple(design.options.items())
-            p = _population(design.frame, design.n, True, design.formula, options, population)[1][:, 1]
+            p = _population(design, population)[1][:, 1]
             sd, rejected = float(logit(p).std()), _all(partial(of_fit, design, population), 20 if quick else 60)
             table.append(
                 {"design": design.name, "n": design.n, "fit": population, "sd of log odds": sd, **_rate(rejected)}
@@ -266,8 +273,8 @@ def rare(quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     for name, columns in RARE.items():
         for population in range(2, 4 if quick else 10):
-            p = _population(columns, 130, True, "y ~ x + z", (), population)[1][:, 1]
             design = Design("own", name, 130, columns)
+            p = _population(design, population)[1][:, 1]
             rejected = _all(partial(of_fit, design, population), 20 if quick else 100)
             known = {"mean p": float(p.mean()), "sd of log odds": float(logit(p).std())}
             table.append({"design": f"default, {name}", "n": 130, "fit": population, **known, **_rate(rejected)})

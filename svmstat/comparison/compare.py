@@ -187,7 +187,7 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
             raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
         known = [(data_since(fit, folds), fit.frame.rows) for fit in fits]
         has = (each for each in known if isinstance(folds, str | int) and folds in each[0].columns)
-        labels = fold_labels(folds, *next(has, known[0]))
+        labels = fold_labels(folds, *next(has, known[0]), used)
     groups = next((fit.frame.grouping.ordered for fit in fits if fit.frame.grouping is not None), None)
     return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units, groups)
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
+from svmstat.comparison.machines import Machines
 from svmstat.comparison.member import Member
 from svmstat.comparison.observed import Observed
 from svmstat.diagnostics import HeldOut
@@ -18,12 +19,14 @@ from svmstat.resampling.splits import Splits
 
 
 def held_out(member: Member, splits: Splits | None, units: Units | None, n_jobs: int | None, progress: bool) -> Said:
-    """What a model says of each row by a refit without it, its unit or its fold; rows of weight zero have none.
+    """What a model says of each row by a refit without it, its unit or its fold.
 
     A fit by `svm` knows the ``units`` itself.
     """
     if splits is None and (units is None or member.observed.units is not None):
         return member.one_by_one(n_jobs, progress)
+    if splits is not None and isinstance(member, Machines):
+        return member.by_folds(splits, n_jobs, progress)
     without = partial(member.without, n_jobs=n_jobs, progress=progress)
     if splits is not None:
         return of_lots(without, splits.lots, splits.fold)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from svmstat._tools.arrays import Codes
 from svmstat.comparison.observed import Observed
 from svmstat.resampling.said import Said
+from svmstat.resampling.splits import Splits
 from svmstat.results import SVMResults
+from svmstat.results.resampled import by_refits
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +40,8 @@ class Machines:
     def without(self, lots: Sequence[Codes], n_jobs: int | None, progress: bool) -> list[Said]:
         """Each lot by a bound u = 0, as `SVMResults.said_without` has it."""
         return self.fit.said_without(lots, n_jobs, progress)
+
+    def by_folds(self, splits: Splits, n_jobs: int | None, progress: bool) -> Said:
+        """What refits say, as `SVMResults.kfold` has it of folds that are given."""
+        found = by_refits(self.fit, splits, n_jobs, progress)
+        return Said(found.probability, found.winner, found.failed, found.decision_values)

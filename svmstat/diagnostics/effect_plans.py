@@ -30,7 +30,7 @@ class Plan:
     totals : ndarray or None
         Of accumulated local effects the weight in each bin (K,) or cell (K, L).
     cell : ndarray (n,) or None
-        And which of these each row is in.
+        And of one column which of these each row is in.
     near : ndarray of bool
         Whether there are data near, of the shape of the grid.
     """
@@ -43,7 +43,7 @@ class Plan:
     cell: Codes | None
     near: NDArray[np.bool_]
 
-    def finish(self, values: Floats, drawn: Floats) -> Floats:
+    def finish(self, values: Floats, drawn: Floats | None) -> Floats:
         """The effect (1 + B, …, Q) on the grid, of means (1 + B, size, Q).
 
         The weights in bins of the rows that were ``drawn``, (B, K), are those over which the curve of a replicate of
@@ -53,9 +53,9 @@ class Plan:
         if self.totals is None:
             return values.reshape(R, *map(len, self.grid), Q)
         delta = values.reshape(R, *self.totals.shape, Q)
-        if len(self.grid) == 1:
-            return accumulated(delta, np.vstack([self.totals, drawn]))
-        return accumulated_pair(delta, self.totals, (self.grid[0], self.grid[1]))
+        if drawn is None:
+            return accumulated_pair(delta, self.totals, (self.grid[0], self.grid[1]))
+        return accumulated(delta, np.vstack([self.totals, drawn]))
 
 
 def plan(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, grid: tuple[np.ndarray, ...] | int) -> Plan:
@@ -125,7 +125,7 @@ def _accumulated(rows: AlteredRows, variables: tuple[Variable, ...], count: int)
     grid = tuple(each.edges for each in bins)
     cells = np.array(list(product(*grid)))
     found = near(variables, cells).reshape(*map(len, grid))
-    return Plan(variables, "ale", grid, wanted, totals.reshape(shape), cell, found)
+    return Plan(variables, "ale", grid, wanted, totals.reshape(shape), cell if len(bins) == 1 else None, found)
 
 
 def near(variables: tuple[Variable, ...], points: Floats) -> NDArray[np.bool_]:

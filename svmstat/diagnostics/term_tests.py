@@ -13,7 +13,7 @@ from svmstat.objective.predictive import Estimate
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import or_none
+from svmstat.reporting.rendering.values import or_none, show
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.covariance import Dependence, holm
 from svmstat.resampling.nested import folds_for
@@ -228,9 +228,10 @@ class TermTests(Printed):
                 "rare-terms)."
             ]
         if rows.min() < _RARE_ROWS and rows.min() < _RARE_SHARE * rows.sum():
+            least, total = (show(count, "count") for count in (rows.min(), rows.sum()))
             return [
-                f"{rows.min():.4g} of {rows.sum():.4g} rows have {response} = {rows.idxmin()}: where a level is so "
-                "rare the test of a skewed number rejects a true H0 too often, at 0.05 in 0.16 to 0.25 of samples with "
+                f"{least} of {total} rows have {response} = {rows.idxmin()}: where a level is so rare the test of a "
+                "skewed number rejects a true H0 too often, at 0.05 in 0.16 to 0.25 of samples with "
                 "40 to 60 events of 400 to 600 rows, that of a normal one, such as its logarithm may be, in 0.10 "
                 "(python -m benchmarks validity rare-terms)."
             ]
@@ -258,8 +259,8 @@ class TermTests(Printed):
         if alike >= _FEW_ALIKE:
             return []
         return [
-            f"the {units.count} groups count as about {alike:.2g} of one size [Kish 1965]. With 6 to 12 the test "
-            "rejected a true H0 at 0.05 in 0.16 to 0.29 of samples, with 20 and more in 0.05 to 0.08 (python -m "
+            f"the {units.count} groups count as about {int(round(alike, 6))} of one size [Kish 1965]. With 6 to 12 the "
+            "test rejected a true H0 at 0.05 in 0.16 to 0.29 of samples, with 20 and more in 0.05 to 0.08 (python -m "
             "benchmarks validity group-terms)."
         ]
 

@@ -91,7 +91,7 @@ _BY_GROUP = (
 _FEW_GROUPS = 30
 """Of one size; with fewer, standard errors over them are too small."""
 _FEW = " With fewer than {least} groups such standard errors are too small more often than not [Cameron & Miller 2015]."
-_UNEVEN = " Their sizes differ, and they count as about {alike:.2g} of one size [Kish 1965]."
+_UNEVEN = " Their sizes differ, and they count as about {alike} of one size [Kish 1965]."
 _ALIKE = (
     "A standard error of 0 says that the rows are alike in this, as where none errs, and not that it is known without "
     "error what fits to such samples are worth."
@@ -164,12 +164,13 @@ def _few_groups(units: Units, weights: Floats) -> str:
     alike = units.alike(weights)
     if alike >= _FEW_GROUPS:
         return ""
-    return _UNEVEN.format(alike=alike) * (units.count >= _FEW_GROUPS) + _FEW.format(least=_FEW_GROUPS)
+    return _UNEVEN.format(alike=int(round(alike, 6))) * (units.count >= _FEW_GROUPS) + _FEW.format(least=_FEW_GROUPS)
 
 
 def _of_hard(held_out: Evidence, where: str) -> str:
     """What standard errors cover where levels are uneven or the signal is weak; otherwise nothing."""
     observed = held_out.confusion.sum(axis=1)
+    observed = observed[observed > 0.0]
     least, total = float(observed.min()), float(observed.sum())
     if least < _RARE * total:
         return _OF_RARE.format(where=where)

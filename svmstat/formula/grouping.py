@@ -127,13 +127,13 @@ def grouping_of(given: tuple[str, pd.Series] | None, rows: np.ndarray, counted: 
     return Grouping(name, pd.Index(levels), codes.astype(np.intp))
 
 
-def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
-    """The codes (n,) of the fold labels of the ``rows`` (n,) of the data.
+def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
+    """The codes (n,) of the fold labels of the ``rows`` (n,) of the data, of which those ``used`` (n,), or all, must have one.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If they are neither a column nor one label for each row, or one of these rows has none.
+        If they are neither a column nor one label for each row, or a row that is used has none.
     """
     if isinstance(folds, list | tuple) and folds and all(isinstance(each, tuple) and len(each) == 2 for each in folds):
         raise ArgumentTypeError(
@@ -143,8 +143,9 @@ def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
     if given is None:
         raise ArgumentTypeError(f"folds={folds!r} is not allowed: it must be {FOLDS_ALLOWED}.")
     codes, _ = pd.factorize(given[1].iloc[rows], sort=True)
-    if (codes < 0).any():
-        row = label_at(data.index, rows[np.flatnonzero(codes < 0)[0]])
+    missing = np.flatnonzero((codes < 0) & (True if used is None else used))
+    if len(missing):
+        row = label_at(data.index, rows[missing[0]])
         raise ArgumentError(f"folds has no label in row {row!r}, which the fit uses.")
     return np.asarray(codes, np.intp)
 

@@ -16,7 +16,7 @@ _COARSE = 1e-6
 def tied(f: Floats, resolution: Floats) -> Floats:
     """Decision values (n, P), those of a pair the same where they differ by no more than means something.
 
-    None is moved further than that, nor across zero.
+    None is moved further than that, if all are sure to the same, nor across zero.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def fold_units(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> 
     >>> fold_units(groups, y[groups.first], np.ones(5), True)[0]
     array([0, 0, 0, 1, 1])
     """
-    rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
+    rows = rows_of_weight(groups, weights)
     group, w = groups.of_row[rows], weights[rows]
     if are_cases(groups, codes, weights, repeats):
         rank = np.empty(len(rows), np.intp)
@@ -167,9 +167,14 @@ def dealt(codes: Codes, times: Codes, k: int, rng: np.random.Generator) -> Codes
     return found
 
 
+def rows_of_weight(groups: Groups, weights: Floats) -> Codes:
+    """Which of the rows (n,) are in a group and have weight."""
+    return np.flatnonzero((groups.of_row >= 0) & (weights > 0))
+
+
 def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> bool:
     """Whether equal rows are different cases: those at points of several classes have a tenth of what shares points."""
-    rows = np.flatnonzero((groups.of_row >= 0) & (weights > 0))
+    rows = rows_of_weight(groups, weights)
     often = weights[rows] if repeats else np.ones(len(rows))
     at_point = np.bincount(groups.point[groups.of_row[rows]], np.maximum(often, 1.0), len(codes))[groups.point]
     both = contested(groups, codes)
@@ -192,10 +197,14 @@ def several_alone(groups: Groups, codes: Codes, weights: Floats) -> NDArray[np.b
 
 
 def contested(groups: Groups, codes: Codes) -> NDArray[np.bool_]:
-    """(G,) whether rows with the same predictors as those of a group of class ``codes`` (G,) have another class."""
-    point, found = groups.point, np.zeros(len(codes), bool)  # the groups are in the order of their predictors
-    found[point[1:][(point[1:] == point[:-1]) & (codes[1:] != codes[:-1])]] = True
-    return found[point]
+    """(G,) whether rows with the same predictors as those of a group of class ``codes`` (G,) have another class.
+
+    Groups of weight zero do not count.
+    """
+    there = np.flatnonzero(groups.weights > 0.0)
+    point, of, found = groups.point[there], codes[there], np.zeros(len(codes), bool)
+    found[point[1:][(point[1:] == point[:-1]) & (of[1:] != of[:-1])]] = True  # they are in the order of predictors
+    return found[groups.point]
 
 
 def assign_units(totals: Floats, k: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
 """What refits say of rows that they have not seen."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,14 +56,16 @@ def of_lots(without: Callable[[list[Codes]], list[Said]], lots: list[Codes], of_
     ----------
     without : what refits without lots of rows say of these
     lots : the rows that each refit does not see
-    of_row : (n,) the lot whose refit is asked about a row; −1 for the refit without all such rows
+    of_row : (n,) the lot whose refit is asked about a row; −1 for rows about which none is, and nothing is known
     """
-    rest = np.flatnonzero(of_row < 0)
-    of = [*range(len(lots)), *([-1] if len(rest) else [])]
-    parts = without([*lots, *([rest] if len(rest) else [])])
-    found, all_rows = joined(parts), np.concatenate([*lots, rest])
-    asked = np.repeat(of, [len(part.winner) for part in parts]) == of_row[all_rows]
-    place = np.full(len(of_row), -1)
-    place[all_rows[asked]] = np.flatnonzero(asked)
-    values = None if found.values is None else found.values[place]
-    return Said(found.probability[place], found.winner[place], found.failed[place], values)
+    said, rows = joined(without(lots)), np.concatenate(lots)
+    asked = np.flatnonzero(of_row[rows] == np.repeat(np.arange(len(lots)), [len(lot) for lot in lots]))
+    n, place = len(of_row), rows[asked]
+    found = replace(nothing(n, said.probability.shape[1]), failed=np.zeros(n, bool))
+    for name in ("probability", "winner", "failed"):
+        getattr(found, name)[place] = getattr(said, name)[asked]
+    if said.values is None:
+        return found
+    values = np.full((n, said.values.shape[1]), np.nan)
+    values[place] = said.values[asked]
+    return replace(found, values=values)

@@ -13,7 +13,15 @@ from svmstat._tools.checks import at_least, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units
-from svmstat.resampling.folds import assign_folds, assign_units, dealt, fold_units, held_out_as, is_table
+from svmstat.resampling.folds import (
+    assign_folds,
+    assign_units,
+    dealt,
+    fold_units,
+    held_out_as,
+    is_table,
+    rows_of_weight,
+)
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -120,8 +128,9 @@ def stratified(machine: Posed, k: int) -> Splits:
 def _divided(machine: Posed, times: Codes, k: int, rng: np.random.Generator) -> Splits:
     """The same where each row is so many cases (n,), which are held out one by one."""
     weights, of_row = machine.weights, machine.groups.of_row
-    rank, rows = np.zeros(len(machine.group_codes), np.intp), np.flatnonzero((of_row >= 0) & (weights > 0))
-    rank[_order(machine, np.arange(len(rank)))] = np.arange(len(rank))
+    there, rows = np.flatnonzero(machine.groups.weights > 0.0), rows_of_weight(machine.groups, weights)
+    rank = np.zeros(len(machine.group_codes), np.intp)
+    rank[there[_order(machine, there)]] = np.arange(len(there))
     rows = rows[np.lexsort((weights[rows], rank[of_row[rows]]))]
     k = min(k, int(times[rows].sum()))
     part = np.zeros((k, len(weights)))
@@ -174,8 +183,10 @@ def refuse_tables(machine: Machine, given: str) -> None:
         )
 
 
-def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: int | None = None) -> int:
-    """The number of folds, no more than there are groups, or rows.
+def check_folds(
+    folds: Any, n_groups: int | None, name: str = "folds", n_rows: int | None = None, of: str = "rows"
+) -> int:
+    """The number of folds, no more than there are groups, or rows, or cases ``of`` a table of counts.
 
     Raises
     ------
@@ -185,7 +196,7 @@ def check_folds(folds: Any, n_groups: int | None, name: str = "folds", n_rows: i
     if n_groups is not None and k > n_groups:
         raise refuse(name, folds, f"at most the number of groups, {n_groups}: folds keep them together")
     if n_rows is not None and k > n_rows:
-        raise refuse(name, folds, f"at most the number of rows, {n_rows}, those of weight zero apart")
+        raise refuse(name, folds, f"at most the number of {of}, {n_rows}, those of weight zero apart")
     return k
 
 

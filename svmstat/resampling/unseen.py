@@ -60,6 +60,23 @@ class Unseen:
     folds: str | None = None
 
 
+class Part(NamedTuple):
+    """What a fit says of the m rows of which it has a share among those that it has not seen; as in `Unseen`.
+
+    Attributes
+    ----------
+    decision_values : (m, P)
+    probability : (m, K)
+    log_likelihood : (m,)
+    failed : (m,)
+    """
+
+    decision_values: Floats
+    probability: Floats
+    log_likelihood: Floats
+    failed: NDArray[np.bool_]
+
+
 class Fitted(NamedTuple):
     """Maps, and what they were fitted to.
 
@@ -103,24 +120,22 @@ def unseen_by_folds(
     A row that no fold predicts is NaN, and has failed; of one that is divided among folds it is the mean over its
     cases.
     """
-    f, resolution = machine.decision_values, np.zeros(machine.decision_values.shape)
-    own = maps.probabilities(f), maps.log_likelihoods(f, machine.codes)
-    parts = []
+    parts, resolution = [], np.zeros(machine.decision_values.shape)
     for rows, place, part in _by_folds(machine, maps.coupling, splits, by is None, n_jobs, progress):
         values = part.decision_values[:, place]
         resolution[rows] = np.maximum(resolution[rows], part.resolution[0])
         lost = ~part.certified[0] | np.isnan(values[0]).any(axis=1)
-        said = own[0][rows], own[1][rows]
+        said = np.full((len(rows), machine.n_classes), np.nan), np.full(len(rows), np.nan)
         if by is None:
             lost |= ~part.calibrated[0]
             said = part.maps.probabilities(values)[0], part.log_likelihood[0, place]
-        parts.append(Unseen(values[0], *said, part.winner[0, place], lost))
+        parts.append(Part(values[0], *said, lost))
     found = averaged(machine, splits, parts, resolution, lambda: maps)
     return found if by is None else mapped_by_others(machine, found, maps, by)
 
 
 def averaged(
-    machine: Machine, splits: Splits, parts: Sequence[Unseen], resolution: Floats, maps: Callable[[], Calibration]
+    machine: Machine, splits: Splits, parts: Sequence[Part], resolution: Floats, maps: Callable[[], Calibration]
 ) -> Unseen:
     """What fits say of rows that they have not seen, by their shares in these.
 
@@ -128,7 +143,7 @@ def averaged(
     ----------
     machine : the fit to all n rows
     splits : what each of the fits holds out
-    parts : of the rows of which each has a share
+    parts : what they say, fit by fit
     resolution : (P,) or (n, P) what their decision values are sure to
     maps : those of the fit, which with its decision values speak for rows of weight zero
 

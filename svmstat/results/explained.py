@@ -247,13 +247,13 @@ class Explained(Uncertain):
             compared, curves,
         )  # fmt: skip
 
-    def _drawn(self, planned: Plan, predict: Predictor) -> Floats:
+    def _drawn(self, planned: Plan, predict: Predictor) -> Floats | None:
         """The weights in the bins of one column, by replicate."""
-        if planned.cell is None or planned.totals is None or len(planned.grid) > 1:
-            return np.empty((0, 0))
+        if planned.cell is None:
+            return None
         place = np.full(len(self.frame.weights), -1)
         place[self.frame.weights > 0] = planned.cell
-        return predict.drawn(place, planned.totals.size)
+        return predict.drawn(place, planned.wanted.size)
 
     def _curves(self, planned: Plan, outcome: Outcome, curves: Floats) -> pd.DataFrame:
         """Curves (v, n, q) on the index of the rows, a column for each value, or each key and value."""

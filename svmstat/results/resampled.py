@@ -29,7 +29,7 @@ from svmstat.resampling.splits import (
     is_splitter,
     stratified,
 )
-from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Unseen, averaged, unseen, unseen_by_folds
+from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Part, Unseen, averaged, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.updated import Updated, data_since
 
@@ -156,7 +156,7 @@ class Resampled(Predicting, Updated):
         splits = self.splits(folds)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         if splits.given or self.needs_leave_one_out:
-            found = self._unseen_by_refits(splits, n_jobs, progress)
+            found = by_refits(self, splits, n_jobs, progress)
         else:
             maps, by, _ = self.fitted_maps(n_jobs, progress)
             found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
@@ -164,17 +164,6 @@ class Resampled(Predicting, Updated):
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
         held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), optimism=self.optimism, seen=seen)
         return held_out.without(splits.never(frame.weights))
-
-    def _unseen_by_refits(self, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
-        """By the refit of each fold, with the map that such a fit would have."""
-        machine, codes, parts = self.machine, self.frame.codes, []
-        lots = [rows for rows, _ in splits.shares]
-        pieces = [(self, rows, away) for rows, away in zip(lots, splits.away(machine.weights), strict=True)]
-        for rows, said in zip(lots, self._refitted(pieces, n_jobs, progress), strict=True):
-            assert said.values is not None
-            logs = log_of_own(said.probability, codes[rows])
-            parts.append(Unseen(said.values, said.probability, logs, said.winner, said.failed))
-        return averaged(machine, splits, parts, machine.resolution, lambda: self.maps)
 
     def splits(self, folds: Any) -> Splits:
         """What folds hold out: a number of them, a splitter of scikit-learn, or fold labels of the rows.
@@ -188,9 +177,12 @@ class Resampled(Predicting, Updated):
         if folds is None:
             return stratified(self.machine, self.default_folds)
         if is_number(folds):
-            n_groups = self.n_groups if self.grouped else None
-            return stratified(self.machine, check_folds(folds, n_groups, n_rows=cases_of(self.machine)))
-        labels = None if is_splitter(folds) else fold_labels(folds, data_since(self, folds), frame.rows)
+            n_groups, cases = self.n_groups if self.grouped else None, cases_of(self.machine)
+            of = "cases" if cases > self.n_used else "rows"
+            return stratified(self.machine, check_folds(folds, n_groups, n_rows=cases, of=of))
+        labels = None
+        if not is_splitter(folds):
+            labels = fold_labels(folds, data_since(self, folds), frame.rows, frame.weights > 0)
         groups = None if frame.grouping is None else frame.grouping.ordered
         return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units, groups)
 
@@ -222,14 +214,7 @@ class Resampled(Predicting, Updated):
 
     def said_without(self, lots: Sequence[Codes], n_jobs: int | None = None, progress: bool = False) -> list[Said]:
         """What fits without some lots of rows say of these: a bound u = 0, and the map that such a fit would have."""
-        return self._refitted([(self, lot) for lot in lots], n_jobs, progress)
-
-    def _refitted(self, pieces: Sequence[tuple[Any, ...]], n_jobs: int | None, progress: bool) -> list[Said]:
-        gram, times = self.machine.gram, len(pieces)
-        self.machine.keep_all_rows()
-        reason = matrix_reason(gram) or f"the machine, and the map of its probabilities, are fitted {times} times"
-        outlook = Outlook([(partial(_without, *pieces[0]), times)], matrix_bytes(gram), reason=reason)
-        return run_pieces(_without, pieces, n_jobs=n_jobs, progress=progress, what="refits", outlook=outlook)
+        return _refitted(self, [(lot, None) for lot in lots], n_jobs, progress)
 
     def held_out(self, loo: bool | None) -> Evidence | None:
         """Leave-one-out, of many rows folds, if that is asked for or cheap; what is known already in any case."""
@@ -255,7 +240,7 @@ class Resampled(Predicting, Updated):
     @property
     def default_folds(self) -> int:
         """In how many folds rows are held out by default."""
-        most = self.n_groups if self.grouped and self.n_groups is not None else self.n_used
+        most = self.n_groups if self.grouped and self.n_groups is not None else cases_of(self.machine)
         return min(FOLDS, most)
 
     def judged(self, folds: int | None, n_jobs: int | None = None, progress: bool = False) -> Evidence:
@@ -284,7 +269,30 @@ class Resampled(Predicting, Updated):
         }  # fmt: skip
 
 
-def _without(fit: Resampled, lot: Codes, away: Floats | None = None) -> Said:
+def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:
+    """What is said of rows that were held out by the refit of each fold, with the map that such a fit would have."""
+    machine, lots = fit.machine, [rows for rows, _ in splits.shares]
+    said = _refitted(fit, list(zip(lots, splits.away(machine.weights), strict=True)), n_jobs, progress)
+    parts = []
+    for rows, each in zip(lots, said, strict=True):
+        assert each.values is not None
+        logs = log_of_own(each.probability, fit.frame.codes[rows])
+        parts.append(Part(each.values, each.probability, logs, each.failed))
+    return averaged(machine, splits, parts, machine.resolution, lambda: fit.maps)
+
+
+def _refitted(
+    fit: Resampled, lots: Sequence[tuple[Codes, Floats | None]], n_jobs: int | None, progress: bool
+) -> list[Said]:
+    """What `_without` finds of each lot of rows."""
+    gram, pieces = fit.machine.gram, [(fit, *each) for each in lots]
+    fit.machine.keep_all_rows()
+    reason = matrix_reason(gram) or f"the machine, and the map of its probabilities, are fitted {len(pieces)} times"
+    outlook = Outlook([(partial(_without, *pieces[0]), len(pieces))], matrix_bytes(gram), reason=reason)
+    return run_pieces(_without, pieces, n_jobs=n_jobs, progress=progress, what="refits", outlook=outlook)
+
+
+def _without(fit: Resampled, lot: Codes, away: Floats | None) -> Said:
     """What a fit without a lot of rows, or without as much of the weight of rows as is ``away`` (n,), says of it."""
     weights = fit.frame.weights
     if away is None:

@@ -136,7 +136,7 @@ class Sample:
         codes = group_codes[group]
         self._refuse_few(np.bincount(codes, minlength=len(self.levels)), k, name)
         of_unit = assign_folds(codes.astype(float), k, rng)
-        if np.array_equal(unit, groups.of_row):
+        if self.units is None and np.array_equal(unit, groups.of_row):
             return replace(self, folds=Folds(groups, of_unit))
         return replace(self, folds=self.told_apart(np.where(unit >= 0, of_unit[unit], -1)))
 
@@ -173,8 +173,13 @@ class Sample:
         return np.asarray(fold[most[np.searchsorted(self.part_of[most], np.arange(self.part_of.max() + 1))]])
 
     def told_apart(self, fold: Codes, out: NDArray[np.bool_] | None = None) -> Folds:
-        """Folds (n,) of rows of which equal ones may be in several, or in several groups: these are told apart."""
-        apart = fold + 1 if self.units is None or not self.units.grouped else self.units.of_row + 1
+        """Folds (n,) of rows of which equal ones may be in several, or in several units: these are told apart.
+
+        So are those that fits do not see alike, where (k, n) is ``out`` of the fit of each fold.
+        """
+        apart = fold + 1 if self.units is None else self.units.of_row + 1
+        if out is not None:
+            apart = np.unique(np.vstack([apart, fold, out]), axis=1, return_inverse=True)[1].ravel()
         groups = group_rows(self.X, self.codes * (apart.max() + 1.0) + apart, self.weights)
         of_group = fold[groups.first]
         if out is not None:
@@ -231,11 +236,8 @@ class Sample:
 
     @property
     def group_units(self) -> Units | None:
-        """Which of these groups of equal rows are left out together; each for itself where groups were not given."""
-        if self.units is None:
-            return None
-        first = self.folded.groups.first
-        return self.units.among(first) if self.units.grouped else Units(np.arange(len(first)), len(first), False)
+        """Which of these groups of equal rows are left out together."""
+        return None if self.units is None else self.units.among(self.folded.groups.first)
 
     @property
     def group_signs(self) -> Floats:

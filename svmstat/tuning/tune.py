@@ -314,7 +314,7 @@ def _sample(prepared: Prepared, truth: Floats | None) -> Sample:
 
 def _in_given_folds(sample: Sample, folds: Any, frame: ModelFrame) -> Sample:
     """The sample in folds that are no number."""
-    labels = None if is_splitter(folds) else fold_labels(folds, frame.data, frame.rows)
+    labels = None if is_splitter(folds) else fold_labels(folds, frame.data, frame.rows, frame.weights > 0)
     groups = None if frame.grouping is None else frame.grouping.ordered
     given = given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, sample.units, groups)
     return replace(sample, given=given).in_folds(given.count, np.random.default_rng())

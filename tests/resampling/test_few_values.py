@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, TimeSeriesSplit
 
-from svmstat import minimax, svm, tune
+from svmstat import compare, minimax, svm, tune
 from svmstat.calibration import fit_platt
-from svmstat.errors import DataError, GridWarning
+from svmstat.errors import ArgumentError, DataError, GridWarning
 from svmstat.kernels import RBF, gram
 from svmstat.machine import group_rows
 from svmstat.resampling.bootstrap import drawn_rows
@@ -411,3 +411,86 @@ def test_what_a_fit_has_seen_is_without_its_part():
     of_fits = np.array([[(w - part)[fit.frame.codes == k].sum() for k in (0, 1)] for part in splits.part])
     expected = (splits.part / w).T @ of_fits
     np.testing.assert_allclose(seen, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("score", ["deviance", "error"])
+def test_equal_rows_with_probability_weights_are_units_of_their_own(score):
+    """Equal rows of one fold are as many as if their weights differed by next to nothing."""
+    data = survey()
+    nearly = 1.0 + 1e-9 * np.random.default_rng(1).normal(size=len(data))
+    options = {"C": [1.0], "gamma": [0.1], "criterion": "kfold", "score": score, "rng": 1, "scale": False}
+    first, second = (
+        tune("y ~ x + z", data, weights=w, weight_type="probability", **options).table
+        for w in (np.ones(len(data)), nearly)
+    )
+    assert first[["score", "score_se"]].to_numpy() == pytest.approx(second[["score", "score_se"]].to_numpy(), rel=1e-6)
+    if score == "error":
+        error = float(first["score"].iloc[0])
+        assert float(first["score_se"].iloc[0]) == pytest.approx(np.sqrt(error * (1 - error) / len(data)), rel=0.01)
+
+
+@pytest.mark.parametrize("hidden", [{"gap": 15}, {"max_train_size": 50}], ids=str)
+@pytest.mark.parametrize("score", ["deviance", "error", "loss"])
+def test_searches_hide_what_a_splitter_hides(hidden, score):
+    """Also where it hides one of two equal rows and not the other."""
+    data, splitter = survey(200), TimeSeriesSplit(4, **hidden)
+    options = {"calibration": "insample", "scale": False}
+    found = tune(
+        "y ~ x + z", data, C=[1.0], gamma=[0.5], criterion="kfold", folds=splitter, score=score, **options
+    ).table["score"]
+    fit = svm("y ~ x + z", data, C=1.0, gamma=0.5, **options)
+    held_out = fit.kfold(splitter)
+    if score == "error":
+        expected = held_out.error_rate
+    elif score == "deviance":
+        expected = held_out.score
+    else:
+        y = np.where(data["y"] == fit.event, 1.0, -1.0)
+        f = np.asarray(held_out.values)[:, 0]
+        expected = np.nanmean(np.maximum(1.0 - y * f, 0.0))
+    assert float(found.iloc[0]) == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("calibration", ["insample", "loo", "kfold", "venn-abers"])
+def test_rows_of_given_folds_are_as_if_they_were_not_there(calibration):
+    """The labels of rows that are held out decide nothing, not even in which folds others make the map."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        data = survey(60, seed).assign(block=rng.integers(0, 3, 60), w=rng.choice([1.0, 2.0, 3.0], 60))
+        options = {"C": 4.0, "gamma": 0.5, "scale": False, "calibration": calibration}
+        held_out = svm("y ~ x + z", data, weights="w", **options).kfold("block")
+        for block in range(3):
+            own = (data["block"] == block).to_numpy()
+            without = svm("y ~ x + z", data.assign(w=data["w"].where(~own, 0.0)), weights="w", **options)
+            np.testing.assert_allclose(
+                np.asarray(held_out.prob)[own], without.predict_proba(data).to_numpy()[own, 1], atol=1e-9
+            )
+
+
+def test_compared_by_given_folds_values_that_only_rounding_parts_are_equal():
+    for seed in range(5):
+        data = survey(200, seed)
+        data["block"] = np.random.default_rng(seed).integers(0, 4, 200)
+        one, other = svm("y ~ x + z", data), svm("y ~ x + z", data, kernel="linear")
+        both = compare(one, other, folds="block")
+        for fit, evidence in zip((one, other), both.evidence, strict=True):
+            assert evidence.auc == pytest.approx(fit.kfold("block").auc, abs=1e-12)
+
+
+def test_a_table_has_as_many_folds_as_cases_allow():
+    rows = [(a, b, y, w) for a in (0, 1) for b in (0, 1) for y, w in ((0, 20 + 5 * a), (1, 18 + 7 * b))]
+    fit = svm("y ~ a + b", pd.DataFrame(rows, columns=["a", "b", "y", "w"]), weights="w", C=1, gamma=0.5)
+    assert fit.kfold().how == "10 folds"
+    with pytest.raises(ArgumentError, match=r"at most the number of cases, 1\d\d"):
+        fit.kfold(500)
+
+
+def test_a_row_without_weight_needs_no_fold():
+    data = survey(80).assign(w=1.0, block=pd.Series(np.arange(80) % 3, dtype=float))
+    data.loc[5, ["w", "block"]] = 0.0, np.nan
+    fit = svm("y ~ x + z", data, weights="w")
+    assert fit.kfold("block").score == pytest.approx(
+        svm("y ~ x + z", data.drop(index=5)).kfold("block").score, rel=1e-9
+    )
+    with pytest.raises(ArgumentError, match="no label in row 6"):
+        svm("y ~ x + z", data.assign(block=data["block"].where(data.index != 6)), weights="w").kfold("block")
