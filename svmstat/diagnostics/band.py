@@ -13,13 +13,19 @@ from svmstat.resampling.replicates import least_replicates, percentiles
 WHAT = "stability of the estimate"
 
 NOTE = (
-    "lower and upper are percentiles over refits to rows, or groups if the fit has them, drawn with replacement, each"
-    " with a map of the rows that it left out, averaged over the rows of the estimate: where the estimate would lie "
+    "lower and upper are percentiles over refits to rows, or groups if the fit has them, drawn with replacement"
+    "{mapped}, averaged over the rows of the estimate: where the estimate would lie "
     "with other samples of this size. They are no confidence interval for a true effect, which a penalised fit misses"
     " in its mean; and refits have fewer different rows, so that the estimate may lie outside. In simulations (python "
     "-m benchmarks validity effects) 95 % bands held the mean of the estimate in 0.86 to 1.00 of samples, at the "
     "value where they did so least, and the true effect in 0.58 to 1.00; where levels were nearly separated, in 0.53 "
-    "to 0.88 and 0.44 to 0.82."
+    "to 0.84 and 0.44 to 0.81."
+)
+_MAPPED = ", each with a map of the rows that it left out"
+INSAMPLE = (
+    "The map of this fit is of its own rows, calibration='insample', and those of the replicates are of rows that they "
+    "left out: the intervals are of other probabilities, which are less extreme, and cover the mean of the estimate "
+    "less often."
 )
 NO_BAND = (
     "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
@@ -30,14 +36,19 @@ _MANY_OUTSIDE = 2.0
 """Times 1 − level: the share of estimates outside their intervals from which these are not where the estimate lies."""
 
 
-def told_outside(outside: NDArray[np.bool_], level: float, what: str) -> tuple[str, ...]:
+def told_outside(outside: NDArray[np.bool_], level: float, what: str, insample: bool = False) -> tuple[str, ...]:
     """What it means that many of some estimates (m,) lie outside their own intervals; nothing where few do."""
     if not outside.any() or outside.mean() <= _MANY_OUTSIDE * (1.0 - level):
         return ()
+    why = (
+        "they are of maps of other rows than that of the fit, calibration='insample'"
+        if insample
+        else "replicates have fewer different rows, and maps of fewer still, so that their probabilities are less "
+        "extreme, most so where levels are well separated"
+    )
     return (
-        f"the estimate lies outside its interval in {int(outside.sum())} of {len(outside)} {what}: replicates have "
-        "fewer different rows, and maps of fewer still, so that their probabilities are less extreme, most so where "
-        "levels are well separated. There the interval covers neither the estimate nor its mean",
+        f"the estimate lies outside its interval in {int(outside.sum())} of {len(outside)} {what}: {why}. There the "
+        "interval covers neither the estimate nor its mean",
     )
 
 
@@ -53,6 +64,8 @@ class Band:
         The share of the replicates between them.
     B, n_failed : int
         The number of replicates, and how many of them have no predictions.
+    insample : bool
+        Whether the estimate has a map of the rows of the fit, which replicates have not.
     """
 
     lower: Floats
@@ -60,12 +73,17 @@ class Band:
     level: float
     B: int
     n_failed: int
+    insample: bool = False
 
     @classmethod
-    def of(cls, values: Floats, level: float) -> "Band":
+    def of(cls, values: Floats, level: float, insample: bool = False) -> "Band":
         """That of values (B, …), NaN in all of a replicate that failed."""
         failed = np.isnan(values).reshape(len(values), -1).any(axis=1)
-        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()))
+        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()), insample)
+
+    def note(self, on: str) -> str:
+        """What it is, of effects on "prob" or "decision"."""
+        return NOTE.format(mapped=_MAPPED * (on == "prob")) + f" {INSAMPLE}" * self.insample
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -96,7 +114,7 @@ class Band:
         if not self.is_known:
             return self.warnings
         outside = self.outside(estimate)[~np.isnan(estimate)]
-        return tuple(f"{each}." for each in told_outside(outside, self.level, "estimates"))
+        return tuple(f"{each}." for each in told_outside(outside, self.level, "estimates", self.insample))
 
     def beside(self, estimate: Floats) -> tuple[Entry, ...]:
         """What a summary says of it, and how many estimates lie outside."""

@@ -10,7 +10,7 @@ from scipy.special import bdtr
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import copies_note, hang_on_the_intercept
+from svmstat.diagnostics.worth import balanced_folds, copies_note, hang_on_the_intercept
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import cut, listed
@@ -223,9 +223,11 @@ class Comparison(Printed):
         which = [name for name, each in zip(self.names, self.evidence, strict=True) if hang_on_the_intercept(each)]
         if not which:
             return None
+        first = self.evidence[0]
+        one = "a row" if first.units is None or not first.units.grouped else "a group"
         told = (
-            f"AUC and errors of {', '.join(which)} hang on how the intercept moves when a row is left out, since the "
-            "predictors tell little; folds=10 keeps the levels in balance."
+            f"AUC and errors of {', '.join(which)} hang on how the intercept moves when {one} is left out, since the "
+            f"predictors tell little; folds={balanced_folds(first)} keeps the levels in balance."
         )
         if not self._tested_by_errors:
             return told
@@ -268,7 +270,7 @@ def _choice(name: str, evidence: Evidence) -> str | None:
     """What it means for a model that `tune` has chosen it."""
     if evidence.optimism is None:
         return None
-    by = f", its score by some {evidence.optimism:.2g}" if evidence.is_corrected else ""
+    by = f", its score by some {evidence.optimism:.2g}" if evidence.is_corrected and evidence.optimism else ""
     corrected = " (R-squared is corrected)" if evidence.is_corrected else ""
     return (
         f"{name} is the best of many fits by tune(): its numbers are too good for that{by}{corrected}, and so are its "

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
-from svmstat.diagnostics.band import NO_BAND, NOTE, Band
+from svmstat.diagnostics.band import NO_BAND, Band
 from svmstat.diagnostics.outcome import Outcome
 from svmstat.reporting.plots import comparisons_plot
 from svmstat.reporting.rendering.lines import cut
@@ -129,7 +129,7 @@ class Contrasts(Printed):
         )
         beyond = (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
         sd = (_SD,) if SD in self.labels else ()
-        return (_WHAT, *sd, *beyond, NO_BAND if self.band is None else NOTE)
+        return (_WHAT, *sd, *beyond, NO_BAND if self.band is None else self.band.note(self.outcome.on))
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"

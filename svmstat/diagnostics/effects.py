@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
-from svmstat.diagnostics.band import NO_BAND, NOTE, Band
+from svmstat.diagnostics.band import NO_BAND, Band
 from svmstat.diagnostics.contrasts import Contrasts
 from svmstat.diagnostics.effect_plans import near
 from svmstat.diagnostics.outcome import Outcome
@@ -234,7 +234,7 @@ class Effect(Printed):
 
     def _notes(self) -> tuple[str, ...]:
         kind = "pair" if self.kind == "ale" and len(self.variables) == 2 else self.kind
-        return (_MEANINGS[kind], _OF_THE_FIT, NO_BAND if self.band is None else NOTE)
+        return (_MEANINGS[kind], _OF_THE_FIT, NO_BAND if self.band is None else self.band.note(self.outcome.on))
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
@@ -319,7 +319,9 @@ class Effects(Printed):
             "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
-            NO_BAND if first.band is None else f"Intervals are in the printouts of single effects. There {NOTE}",
+            NO_BAND
+            if first.band is None
+            else f"Intervals are in the printouts of single effects. There {first.band.note(first.outcome.on)}",
         )
         block = Block(wide=(Entry("Rows averaged over", len(first.weights), "count"),))
         warnings = () if first.band is None else first.band.warnings  # those of each effect are in its own printout

@@ -16,7 +16,7 @@ from svmstat.reporting.summary import Printed, Summary
 
 _NOTES = (
     "Of new rows of each level, exchangeable with those of the fit, about {level} have it in their set: exactly so "
-    "but for the one row by which the fits without a row differ from the fit. In simulations of 90 % sets (python -m "
+    "but for the {out} by which the fits without {it} differ from the fit. In simulations of 90 % sets (python -m "
     "benchmarks validity sets) it is 0.89 to 0.94 of levels of equal size, and 0.92 to 0.98 of one of ten to twenty "
     "rows, so few having few ranks, or where f hardly varies.",
     "That holds of the rows of a level together, not at each x. A set without a label is a row that is stranger than "
@@ -27,8 +27,8 @@ _NOTES = (
 
 _OF_GROUPS = (
     "Of new groups, exchangeable with those of the fit, a row drawn at random from those of a level in a group has the "
-    "level in its set in about {level} of the groups: exactly so but for the one group by which the fits without a "
-    "group differ from the fit [Lee, Barber & Willett 2023]. Of the rows of one group it may be many more or fewer.",
+    "level in its set in about {level} of the groups: exactly so but for the {out} by which the fits without {it} "
+    "differ from the fit [Lee, Barber & Willett 2023]. Of the rows of one group it may be many more or fewer.",
     *_NOTES[1:],
 )
 
@@ -131,7 +131,10 @@ class LabelSets(Printed):
             styles=("count", "share"),
             title=f"Sets of {len(self.index)} row{'s'[: len(self.index) != 1]}",
         )
-        notes = [note.format(level=percent(self.level)) for note in (_OF_GROUPS if self.grouped else _NOTES)]
+        one = "group" if self.grouped else "row"
+        out, it = (f"one {one}", f"a {one}") if self.how.startswith("leave-one") else (f"{one}s of a fold", "them")
+        of_it = {"level": percent(self.level), "out": out, "it": it}
+        notes = [note.format(**of_it) for note in (_OF_GROUPS if self.grouped else _NOTES)]
         least = np.ceil(1.0 / (1.0 - self.level) - 1.0 - 1e-9)
         few = [f"{name} ({total:g})" for name, total in zip(names, totals.tolist(), strict=True) if total < least]
         if few:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
-from svmstat.diagnostics.band import WHAT, Band, told_outside
+from svmstat.diagnostics.band import INSAMPLE, WHAT, Band, told_outside
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
@@ -50,6 +50,8 @@ class PredictionResult(Printed):
         How many of them have no probabilities: a class lost or not left out, no certificate, or no converged map.
     kind : str
         The library of the data frame that the rows are of.
+    insample : bool
+        Whether the probabilities have a map of the rows of the fit, which those of the replicates have not.
     """
 
     index: pd.Index
@@ -60,6 +62,7 @@ class PredictionResult(Printed):
     B: int
     n_failed: int
     kind: str = PANDAS
+    insample: bool = False
 
     def summary_frame(self) -> Any:
         """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), in the kind of frame of the rows.
@@ -105,7 +108,8 @@ class PredictionResult(Printed):
         parts: tuple[Part, ...] = (block,)
         if len(frame):
             parts += (self._first_rows(frame),)
-        return Summary(f"Predicted probabilities, {WHAT}", parts, _NOTES, self._warnings())
+        notes = (*_NOTES, INSAMPLE) if self.insample else _NOTES
+        return Summary(f"Predicted probabilities, {WHAT}", parts, notes, self._warnings())
 
     def _first_rows(self, frame: pd.DataFrame) -> Table:
         shown = frame.head(_MOST_SHOWN)
@@ -125,7 +129,7 @@ class PredictionResult(Printed):
 
     @property
     def _band(self) -> Band:
-        return Band(self.spread.lower, self.spread.upper, self.level, self.B, self.n_failed)
+        return Band(self.spread.lower, self.spread.upper, self.level, self.B, self.n_failed, self.insample)
 
     def _warnings(self) -> tuple[str, ...]:
         if not self._band.is_known:
@@ -133,7 +137,8 @@ class PredictionResult(Printed):
                 f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
                 "was left out; too few are left for an interval.",
             )
-        return tuple(f"{each}; se says how much it varies." for each in told_outside(self.outside, self.level, "rows"))
+        told = told_outside(self.outside, self.level, "rows", self.insample)
+        return tuple(f"{each}; se says how much it varies." for each in told)
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

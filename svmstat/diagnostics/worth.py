@@ -44,11 +44,11 @@ _HELD_OUT = (
 )
 _OF_RARE = (
     " {where} one row in eleven was an event, that held for -2 log-likelihood and Brier score; the other numbers, in "
-    "which fits to such samples differ widely, were covered in 0.00 to 0.96, and those of this very fit in 0.44 to "
+    "which fits to such samples differ widely, were covered in 0.00 to 0.96, and those of this very fit in 0.45 to "
     "0.98."
 )
 _RARE = 0.15
-"""The share of a level up to which that is said."""
+"""The share of one of two levels up to which that is said; of more in proportion."""
 _OF_WEAK = (
     " {where} the signal was weak, or a level had a fourth or a fifth of the rows, R-squared and AUC were covered in "
     "0.45 to 0.91, sensitivity and specificity in 0.33 to 0.77, those of this very fit in 0.59 to 0.93 (python -m "
@@ -64,7 +64,7 @@ _RANKS = "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows 
 _NO_RANKS = (
     "AUC, errors, sensitivity and specificity of pooled values hang on more than the predictors where these tell "
     "little: without {one} the intercept moves away from its level, by which alone AUC may come near 0 and the "
-    "error rate near 1, and standard errors know nothing of it. fit.kfold(10) keeps the levels in balance."
+    "error rate near 1, and standard errors know nothing of it. fit.kfold({folds}) keeps the levels in balance."
 )
 """Where rows or groups are left out one by one."""
 
@@ -124,6 +124,9 @@ _NO_SE = 1e-12
 _FEW_LOSSES, _MOST_OF_ONE = 20, 0.25
 """Of so many rows or groups one may have this share of the score without a word."""
 
+_LARGE_LOSS = -2.0 * np.log(0.02)
+"""So large a mean loss of its copies or rows is that of next to no probability."""
+
 
 def copies_note(weights: Floats, units: Units | None = None) -> tuple[str, ...]:
     """As how many rows those count whose weights (n,) are repeats; nothing where each is one, or is in a unit.
@@ -172,7 +175,7 @@ def _of_hard(held_out: Evidence, where: str) -> str:
     observed = held_out.confusion.sum(axis=1)
     observed = observed[observed > 0.0]
     least, total = float(observed.min()), float(observed.sum())
-    if least < _RARE * total:
+    if least * len(observed) < 2.0 * _RARE * total:
         return _OF_RARE.format(where=where)
     return _OF_WEAK.format(where=where) * (least * len(observed) < _UNEVEN_LEVELS * total or held_out.rsquared < _WEAK)
 
@@ -181,9 +184,12 @@ def on_one_row(held_out: Evidence) -> str | None:
     """What a single row, or group, has of the score, where that is so much that the score is of little else."""
     used = held_out.weights > 0
     units = held_out.units_of(used)
-    of_rows = -2.0 * held_out.weights[used] * held_out.log_likelihoods[used]
-    losses = of_rows if units is None else units.sums(of_rows)
+    weights = held_out.weights[used]
+    of_rows = -2.0 * weights * held_out.log_likelihoods[used]
+    losses, total = (of_rows, weights) if units is None else (units.sums(of_rows), units.sums(weights))
     if len(losses) < _FEW_LOSSES or not np.isfinite(losses).all() or losses.max() <= _MOST_OF_ONE * losses.sum():
+        return None
+    if losses.max() < _LARGE_LOSS * total[np.argmax(losses)]:
         return None
     grouped = units is not None and units.grouped
     one = "one group" if grouped else f"one row, {held_out.index[used][int(np.argmax(of_rows))]},"
@@ -198,7 +204,13 @@ def _of_order(held_out: Evidence) -> str:
     if not hang_on_the_intercept(held_out):
         return _RANKS
     grouped = held_out.units is not None and held_out.units.grouped
-    return _NO_RANKS.format(one="a group" if grouped else "a row")
+    return _NO_RANKS.format(one="a group" if grouped else "a row", folds=balanced_folds(held_out))
+
+
+def balanced_folds(held_out: Evidence) -> int:
+    """How many folds, by default, keep the levels in balance where rows, or groups, are left out one by one."""
+    units = held_out.units
+    return 10 if units is None or not units.grouped else min(10, units.count)
 
 
 def hang_on_the_intercept(held_out: Evidence) -> bool:

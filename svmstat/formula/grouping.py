@@ -128,7 +128,7 @@ def grouping_of(given: tuple[str, pd.Series] | None, rows: np.ndarray, counted: 
 
 
 def fold_labels(folds: Any, data: pd.DataFrame, rows: np.ndarray, used: np.ndarray | None = None) -> np.ndarray:
-    """The codes (n,) of the fold labels of the ``rows`` (n,) of the data, of which those ``used`` (n,), or all, must have one.
+    """The codes (n,) of the fold labels of the ``rows`` (n,) of the data; those ``used`` (n,) must have one.
 
     Raises
     ------

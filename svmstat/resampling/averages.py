@@ -60,6 +60,11 @@ class Predictor:
         """1 + B."""
         return 1 + (0 if self.replicates is None else len(self.replicates.counts))
 
+    @property
+    def insample(self) -> bool:
+        """Whether its maps are of the rows of the fit, which those of the replicates are not."""
+        return self.on == "prob" and self.maps.kind == "insample"
+
     def drawn(self, place: Codes, size: int) -> Floats:
         """(B, size) the weights of the rows that were drawn, by their place (n,), −1 for none."""
         groups = self.machine.groups

@@ -114,7 +114,7 @@ class Explained(Uncertain):
         outcome, rest = Outcome(on, self.shape), iter(found[len(plans) :])
         effects = []
         for each, values, contrasts in zip(plans, found, differences, strict=False):
-            compared = _contrasts(outcome, rows, contrasts, next(rest), level) if contrasts else None
+            compared = _contrasts(outcome, rows, contrasts, next(rest), level, predict) if contrasts else None
             effects.append(self._effect(each, outcome, rows, values, compared, level, predict))
         if x is not None:
             return effects[0]
@@ -180,7 +180,7 @@ class Explained(Uncertain):
         wanted = planned_contrasts(rows, contrasts)
         predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
         (values,) = means(predict, [wanted], n_jobs, progress)
-        return _contrasts(Outcome(on, self.shape), rows, contrasts, values, level)
+        return _contrasts(Outcome(on, self.shape), rows, contrasts, values, level, predict)
 
     def _refuse_given_kernel(self, needs: str) -> None:
         """Refuse what looks at columns, for a fit that has none."""
@@ -241,10 +241,9 @@ class Explained(Uncertain):
             values = np.average(each, axis=1, weights=rows.weights)[None]
         else:
             values = outcome.shown(planned.finish(values, self._drawn(planned, predict)))
-        band = Band.of(values[1:], level) if len(values) > 1 else None
         return Effect(
-            planned.variables, planned.kind, outcome, planned.grid, values[0], band, planned.near, rows.weights,
-            compared, curves,
+            planned.variables, planned.kind, outcome, planned.grid, values[0], _band(values, level, predict),
+            planned.near, rows.weights, compared, curves,
         )  # fmt: skip
 
     def _drawn(self, planned: Plan, predict: Predictor) -> Floats | None:
@@ -341,13 +340,18 @@ def _around_mean(values: Floats, weights: Floats) -> tuple[float, float]:
     return float(mean - sd / 2.0), float(mean + sd / 2.0)
 
 
+def _band(values: Floats, level: float, predict: Predictor) -> Band | None:
+    """Of values (1 + B, …) that of the replicates, if there are any."""
+    return Band.of(values[1:], level, predict.insample) if len(values) > 1 else None
+
+
 def _contrasts(
-    outcome: Outcome, rows: AlteredRows, contrasts: list[Contrast], values: Floats, level: float
+    outcome: Outcome, rows: AlteredRows, contrasts: list[Contrast], values: Floats, level: float, predict: Predictor
 ) -> Contrasts:
     """Of means (1 + B, v, Q)."""
     shown = outcome.shown(values)
     return Contrasts(
         outcome, tuple(each.variable.name for each in contrasts), tuple(each.label for each in contrasts),
         tuple(each.beyond for each in contrasts), len(rows.weights), shown[0],
-        Band.of(shown[1:], level) if len(shown) > 1 else None,
+        _band(shown, level, predict),
     )  # fmt: skip

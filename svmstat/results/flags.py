@@ -21,6 +21,9 @@ _ALIKE, _UNLIKE = 0.95, 0.05
 _OFTEN = 0.05
 """The share of rows in which the rule and the probabilities may call for different levels without a word."""
 
+_MOVING = 1.2
+"""How many times the least weight of a class that of another is where weights may be why it is always predicted."""
+
 _LONG, _SHORT = 100, 40
 """Characters of a formula that is not repeated, and of another argument that is."""
 
@@ -126,7 +129,9 @@ def _by_the_data(fit: Resampled) -> str:
     given = getattr(getattr(fit, "call", None), "given", {})
     if "nu" in given:
         return ""
-    formula, left = "formula" if len(fit.formula) > _LONG else repr(fit.formula), {"formula", "data", *fit.untuned}
+    unheard = {"gamma", "degree", "coef0"} - set(fit.kernel_parameters)
+    left = {"formula", "data", *fit.untuned, *unheard}
+    formula = "formula" if len(fit.formula) > _LONG else repr(fit.formula)
     told = "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
     return f" By the data: tune({formula}, data{told})."
 
@@ -170,7 +175,7 @@ def _cause(fit: Resampled, level: object) -> str:
     """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
     given = [name for name in ("priors", "costs") if getattr(fit.decision, name) is not None] or ["class weights"]
     weights = fit.decision.class_weight
-    if weights[level] > min(weights.values()):
+    if weights[level] > _MOVING * min(weights.values()):
         return (
             f"{' and '.join(given)} move the rule so far that no row is beyond it; without them, or with a larger C, "
             "it may tell rows apart"

@@ -121,7 +121,7 @@ class Predicting(TwoLevels):
         -----
         The loss-implied interval says which probabilities the loss cannot tell apart at this f. It is no confidence
         interval: with the λ of an oracle it covers the true probability in 0.4 to 0.75 of the rows, and in ever fewer
-        as n grows, since f → ±1; with a C that is not tuned in 0.26 to 0.89 (``python -m benchmarks validity``). How
+        as n grows, since f → ±1; with a C that is not tuned in 0.29 to 0.89 (``python -m benchmarks validity``). How
         far an estimate moves from sample to sample is what `get_prediction` says.
 
         Examples

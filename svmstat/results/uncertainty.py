@@ -107,9 +107,11 @@ class Bootstrap:
         found = spread(self.replicates, X, level, n_jobs, progress)
         every = np.full((3, len(index), len(self.fit.classes)), np.nan)
         every[:, complete] = found.se, found.lower, found.upper
-        probability = self.fit.maps.probabilities(self.fit.decision_at(data)[1])
-        n_failed = int(self.replicates.unmapped.sum())
-        return PredictionResult(index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed, kind)
+        maps, n_failed = self.fit.maps, int(self.replicates.unmapped.sum())
+        probability, insample = maps.probabilities(self.fit.decision_at(data)[1]), maps.kind == "insample"
+        return PredictionResult(
+            index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed, kind, insample
+        )
 
     def params(self) -> pd.DataFrame:
         """Intercept and coefficients of every replicate, on the scale of the fit's `params`; linear kernel only.
