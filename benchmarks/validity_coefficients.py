@@ -28,6 +28,13 @@ LOGITS = np.array([[1.5, 0.75, 0.5], [-0.75, 1.5, 0.5]])  # of x, z and side: th
 DESIGNS = [(2, 100, 1, 0.0), (2, 400, 1, 0.0), (2, 100, 8, 0.0), (3, 200, 1, 0.0), (2, 200, 1, -2.4)]
 """Levels, rows, columns of noise, and what is added to the logits: in the last one row in five is an event."""
 COSTS = (0.1, 1.0, 10.0)
+WEAK = (
+    (200, False, (-1.5, 1.0, 0.0)),
+    (120, False, (-1.4, 0.7, 0.0)),
+    (200, False, (-0.9, 0.5, 0.0)),
+    (120, True, (-1.0, 1.2, 0.5)),
+)
+"""Rows, whether x is 0, 1 or 2 and z 0 or 1, and the log odds: constant, and what x and z add."""
 
 
 def rows(quick=False):
@@ -40,6 +47,51 @@ def rows(quick=False):
                 results = joblib.Parallel()(joblib.delayed(estimated)(K, n, noise, shift, C, s) for s in samples)
                 found += compared(K, n, noise, shift, C, *(np.array(each) for each in zip(*results, strict=True)))
     return found
+
+
+def weak(quick=False):
+    """The same with C = 1 where a level is rarer, or predictors have few values: f may be constant."""
+    found = []
+    with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
+        for n, few, logit in WEAK:
+            name = f"{'few values, ' * few}log odds {logit[0]:g} + {logit[1]:g} x + {logit[2]:g} z"
+            samples = range(SAMPLES // 10 if quick else SAMPLES)
+            results = joblib.Parallel()(joblib.delayed(estimated_weakly)(n, few, logit, s) for s in samples)
+            estimate, se, lower, upper, flat = (np.array(each) for each in zip(*results, strict=True))
+            varies = (estimate[:, 1:] != 0.0).any(axis=1)
+            found.append(row("coefficients", name, n, "f is constant", None, ~varies))
+            found.append(row("coefficients", name, n, "replicates whose f is constant", None, flat))
+            for of, which in (
+                ("all samples", slice(None)),
+                ("samples with f not constant in most replicates", flat < 0.5),
+            ):
+                target = estimate.mean(axis=0)
+                inside = ((lower <= target) & (target <= upper))[which]
+                for term, each in zip(("intercept", "x", "z"), inside.T, strict=True):
+                    if len(each) > 1:
+                        found.append(
+                            row("coefficients", name, n, f"interval of {term} covers the mean, {of}", LEVEL, each)
+                        )
+            ratio = se.mean(axis=0)[1:] / estimate[:, 1:].std(axis=0, ddof=1)
+            found += [
+                row("coefficients", name, n, f"standard error of {term} over their sd", 1.0, [each, each])
+                for term, each in zip(("x", "z"), ratio, strict=True)
+            ]
+    return found
+
+
+def estimated_weakly(n, few, logit, seed):
+    """Estimates, standard errors, lower and upper ends (3,) of one sample, and the share of replicates at 0."""
+    rng = np.random.default_rng([53, n, seed])
+    while True:
+        x, z = (rng.integers(0, k, n) * 1.0 for k in (3, 2)) if few else rng.normal(size=(2, n))
+        y = rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-(logit[0] + logit[1] * x + logit[2] * z)))
+        if 5 <= y.sum() <= n - 5:
+            break
+    found = fitted(pd.DataFrame({"x": x, "z": z, "y": y}), 1.0).confint(LEVEL, B, rng=seed, n_jobs=1)
+    frame, drawn = found.summary_frame(), found.replicates[:, 1:, 0]
+    flat = np.mean((drawn[~np.isnan(drawn).any(axis=1)] == 0.0).all(axis=1))
+    return *(frame[name].to_numpy() for name in ("estimate", "se", "lower", "upper")), flat
 
 
 def compared(K, n, noise, shift, C, estimate, se, lower, upper):

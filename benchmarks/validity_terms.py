@@ -59,6 +59,12 @@ GROUPED = (
 )
 """Groups, the sizes from which theirs are drawn, whether x is constant in groups, and the sd of their effects."""
 
+OTHERS = ((200, 8), (200, 20), (400, 20))
+"""Rows, and other predictors, whose mean the response and x depend on."""
+
+WEIGHTED = (("weights of noise", 200), ("weights of noise", 600), ("weights by x", 200), ("weights by x", 600))
+"""What the logarithm of weights is 1.5 times, and how many rows there are."""
+
 MANY = ((200, 2, 6), (200, 2, 11), (200, 2, 16), (200, 3, 5), (200, 3, 9), (634, 2, 16), (634, 2, 40), (634, 3, 25))
 """Rows, levels of the response, and levels of a factor of noise; df is the product of the last two, each less one."""
 
@@ -138,6 +144,46 @@ def grouped_pvalue(seed, sizes, whole, tau):
     data = pd.DataFrame({"a": a, "x": x, "g": group, "y": y})
     pvalue = tested("y ~ a + x", data, "x", groups="g", kernel=("linear", "rbf")[seed[0] % 2])
     return pvalue, len(group), each.sum() ** 2 / (each**2).sum()
+
+
+def others(quick):
+    """The size beside many other predictors, and with probability weights that are far from equal."""
+    found = []
+    for n, p in OTHERS:
+        for kernel in ("linear", "rbf"):
+            number = 4 if quick else 300
+            every = joblib.Parallel(2)(joblib.delayed(beside_others)((s, n, p), kernel) for s in range(number))
+            found.append(row("terms", f"{p} other predictors, {kernel}", n, "size", LEVEL, np.array(every) < LEVEL))
+    for of, n in WEIGHTED:
+        every = joblib.Parallel(2)(joblib.delayed(weighted_pvalue)((s, n), of) for s in range(4 if quick else 300))
+        pvalues, counts = np.array(every).T
+        design = f"probability weights, as {np.median(counts):.0f} of one size, {of}"
+        found.append(row("terms", design, n, "size", LEVEL, pvalues < LEVEL))
+    return found
+
+
+def beside_others(seed, kernel):
+    """Of x, in a sample where y and x depend on the mean of the others."""
+    rng = np.random.default_rng([*seed, 59])
+    _, n, p = seed
+    Z = rng.normal(size=(n, p))
+    s = Z.sum(axis=1) / np.sqrt(p)
+    x = 0.9 * s + np.sqrt(0.19) * rng.normal(size=n)
+    data = pd.DataFrame(Z, columns=[f"z{j}" for j in range(p)]).assign(x=x)
+    data["y"] = rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-1.5 * s))
+    return tested("y ~ .", data, "x", kernel=kernel)
+
+
+def weighted_pvalue(seed, of):
+    """Of x, in a sample with probability weights; and how many rows of one weight these count as."""
+    rng = np.random.default_rng([*seed, 61])
+    a, x, noise = rng.normal(size=(3, seed[1]))
+    w = np.exp(1.5 * (x if of == "weights by x" else noise))
+    y = rng.uniform(size=len(a)) < 1.0 / (1.0 + np.exp(-a))
+    machine = {"weights": "w", "weight_type": "probability", "kernel": ("linear", "rbf")[seed[0] % 2]}
+    return tested("y ~ a + x", pd.DataFrame({"a": a, "x": x, "w": w, "y": y}), "x", **machine), w.sum() ** 2 / (
+        w**2
+    ).sum()
 
 
 def many(quick):

@@ -23,6 +23,9 @@ _OBJECT_KINDS = {
     "mixed-integer": "mixed types",
 }
 
+_TOLD_APART = 2.0**53
+"""From here on whole numbers are no longer all doubles."""
+
 _LISTED = 12
 """Levels that a message names."""
 
@@ -152,9 +155,28 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
 def _doubles(values: pd.Series) -> np.ndarray:
     """Numbers (n,) as doubles; whole ones that are too large for them are infinite, and refused as such."""
     try:
-        return values.to_numpy("float64", na_value=np.nan)
+        numbers = values.to_numpy("float64", na_value=np.nan)
     except OverflowError:
-        return np.array([_double(value) for value in values])
+        numbers = np.array([_double(value) for value in values])
+    _refuse_inexact(values, numbers)
+    return numbers
+
+
+def _refuse_inexact(values: pd.Series, numbers: np.ndarray) -> None:
+    """Refuse whole numbers that doubles cannot tell apart, since levels and conditions would be others.
+
+    Raises
+    ------
+    DataError
+    """
+    for place in np.flatnonzero((np.abs(numbers) >= _TOLD_APART) & np.isfinite(numbers)):
+        value = values.iloc[place]
+        if isinstance(value, int | np.integer) and int(value) != int(numbers[place]):
+            raise DataError(
+                f"column {values.name!r} has whole numbers such as {int(value)}, and beside missing values, or beyond "
+                "64 bits, they become doubles, which do not tell them apart: give it as text, .astype(str), if they "
+                "are names, or as .astype(float) if they are amounts."
+            )
 
 
 def _double(value: Any) -> float:

@@ -61,7 +61,7 @@ class TwoLevels(Solved):
 
     @cached_property
     def nu_bounds(self) -> pd.DataFrame:
-        """By class: ``margin_errors`` ≤ ``nu`` ≤ ``support``, the shares with y f < 1 and with α > 0 [004: Proposition 1].
+        """By class: ``margin_errors`` ≤ ``nu`` ≤ ``support``, the shares with y f < 1, and α > 0 [004: Proposition 1].
 
         Raises
         ------
