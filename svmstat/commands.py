@@ -15,6 +15,7 @@ from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from svmstat import datasets
@@ -345,14 +346,34 @@ def _read(name: str, text: Collection[Hashable] = ()) -> pd.DataFrame:
         raise SvmstatError(f"there is no file {name!r}.")
     if not (path.is_file() or path.is_dir()):
         raise SvmstatError(f"{name!r} cannot be read: it is no file, such as a pipe, which is read more than once.")
+    if path.suffix.lower() in _OTHERS:
+        raise SvmstatError(
+            f"{name!r} cannot be read: files of text with commas or, .tsv, with tabs are, compressed or not, and "
+            ".parquet."
+        )
     try:
-        return pd.read_parquet(path) if _is_parquet(path) else _read_text(path, text)
+        return _read_parquet(path) if _is_parquet(path) else _read_text(path, text)
     except ImportError as error:
         raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
     except (OSError, ValueError, EOFError, zlib.error) as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
         hint = "; it must be in UTF-8" if isinstance(error, UnicodeDecodeError) else ""
         raise SvmstatError(f"{name!r} cannot be read: {reason}{hint}") from error
+
+
+_OTHERS = (".feather", ".arrow", ".ipc", ".json", ".jsonl", ".xls", ".xlsx", ".ods", ".dta", ".sav", ".sas7bdat")
+"""Suffixes of files that are not read."""
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    """All columns of the file, those that were the index of a frame too; whole numbers stay so beside missing ones."""
+    found = pd.read_parquet(path)
+    if any(name is not None for name in found.index.names):
+        found = found.reset_index()
+    whole = [name for name in found.columns if _holds_large(found[name])]
+    if not whole:
+        return found
+    return found.assign(**pd.read_parquet(path, columns=whole, dtype_backend="numpy_nullable")[whole])
 
 
 def _is_parquet(path: Path) -> bool:
@@ -395,15 +416,29 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            return pd.read_csv(
-                path, sep=sep, index_col=False, dtype=dict.fromkeys(text, str), keep_default_na=False,
-                na_values=_MISSING,
-            )  # fmt: skip
+            found = _fields(path, dict.fromkeys(text, str))
+            whole = {name: "Int64" for name in found.columns if _holds_large(found[name])}
+            return found.assign(**_fields(path, whole)[list(whole)]) if whole else found
         except pd.errors.ParserWarning as error:
             raise SvmstatError(
                 f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "
                 "names: name every column."
             ) from error
+
+
+def _fields(path: Path, types: Mapping[Any, Any]) -> pd.DataFrame:
+    """The columns of a file of text, some of these types."""
+    sep = _separator(path)
+    return pd.read_csv(path, sep=sep, index_col=False, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
+
+
+def _holds_large(values: pd.Series) -> bool:
+    """Whether whole numbers were read as doubles, for a missing one, that do not tell them apart."""
+    if values.dtype != np.dtype(float) or not values.hasnans:
+        return False
+    numbers = values.dropna().to_numpy()
+    size = np.abs(numbers)
+    return bool(size.max(initial=0.0) >= 2.0**53 and (size < 2.0**63).all() and (numbers == np.round(numbers)).all())
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {

@@ -895,3 +895,30 @@ def test_models_are_told_apart_by_both_sides(tmp_path, capsys):
     assert "y ~ x" in (text := capsys.readouterr().out) and "z ~ x" in text
     assert cli.main(["tune", data, "--formula", "y ~ x", "--kernel", "linear", "--kernel", "linear"]) == 2
     assert "a kernel is given twice" in capsys.readouterr().err
+
+
+def test_parquet_has_the_columns_that_were_an_index(calls, tmp_path):
+    DATA.assign(site=np.arange(len(DATA))).set_index("site").to_parquet(tmp_path / "d.parquet")
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "d.parquet")]) == 0
+    assert sorted(calls[0].data.columns) == sorted([*DATA.columns, "site"])
+    DATA.iloc[::2].to_parquet(tmp_path / "e.parquet")
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "e.parquet")]) == 0
+    assert list(calls[1].data.columns) == list(DATA.columns)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_large_whole_numbers_beside_missing_ones_stay_so(calls, tmp_path, suffix):
+    ids = pd.array([2**60 + k for k in range(len(DATA))], dtype="Int64")
+    ids[0] = pd.NA
+    data, path = DATA.assign(id=ids), tmp_path / f"d.{suffix}"
+    data.to_csv(path, index=False) if suffix == "csv" else data.to_parquet(path)
+    assert cli.main(["fit", "y ~ x", str(path)]) == 0
+    pd.testing.assert_series_equal(calls[0].data["id"], data["id"])
+
+
+def test_files_of_other_kinds_are_refused(tmp_path, capsys):
+    (tmp_path / "d.feather").touch()
+    assert cli.main(["fit", "y ~ x", str(tmp_path / "d.feather")]) == 2
+    assert (
+        "files of text with commas or, .tsv, with tabs are, compressed or not, and .parquet." in capsys.readouterr().err
+    )

@@ -151,9 +151,10 @@ class ModelFrame:
         unknown = np.flatnonzero((codes < 0) & ~value.missing)
         if len(unknown):
             known = ", ".join(map(repr, self.response.levels))
-            row = table.index[unknown[0]]
+            new = value.levels[value.data[unknown[0]]] if value.levels else value.data[unknown[0], 0].item()
             raise DataError(
-                f"newdata has a new level of the response {self.response.name!r} in row {row!r}: not {known}."
+                f"newdata has a new level {new!r} of the response {self.response.name!r} in row "
+                f"{table.index[unknown[0]]!r}: not {known}."
             )
         return np.where(value.missing, -1, codes)
 

@@ -1,5 +1,6 @@
 """Columns of a data frame, read by kind: number, boolean, text, category."""
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from svmstat._tools.checks import nearest
 from svmstat._tools.frames import as_pandas
 from svmstat.errors import ArgumentTypeError, DataError
 
+_MIXED = "mixed types"
 _OBJECT_KINDS = {
     "integer": "number",
     "floating": "number",
@@ -19,8 +21,8 @@ _OBJECT_KINDS = {
     "decimal": "number",
     "boolean": "boolean",
     "string": "text",
-    "mixed": "mixed types",
-    "mixed-integer": "mixed types",
+    "mixed": _MIXED,
+    "mixed-integer": _MIXED,
 }
 
 _TOLD_APART = 2.0**53
@@ -174,8 +176,8 @@ def _refuse_inexact(values: pd.Series, numbers: np.ndarray) -> None:
         if isinstance(value, int | np.integer) and int(value) != int(numbers[place]):
             raise DataError(
                 f"column {values.name!r} has whole numbers such as {int(value)}, and beside missing values, or beyond "
-                "64 bits, they become doubles, which do not tell them apart: give it as text, .astype(str), if they "
-                "are names, or as .astype(float) if they are amounts."
+                "64 bits, they become doubles, which do not tell them apart: give it as text, .astype('string'), if "
+                "they are names, or as .astype(float) if they are amounts."
             )
 
 
@@ -248,7 +250,9 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
     if kind == "category":
         kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
     expected = fitted.expected
-    if kind != expected and fitted.kind != "missing":
+    if expected == _MIXED and kind in _OBJECT_KINDS.values():
+        kind, values = expected, values.astype(object)
+    if _unitless(kind) != _unitless(expected) and fitted.kind != "missing":
         known = values[values.notna()].tolist()
         odd = (value for value in known if expected != "number" or not reads_as_number(value))
         holds = f"{name} column {column!r} holds {kind} such as {next(odd, known[0])!r}"
@@ -256,6 +260,18 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
     if fitted.dtype is None:
         return kind, values
     return "category", _coded(name, column, values, fitted.dtype)
+
+
+def _unitless(kind: str) -> str:
+    """A kind without the unit in which times are stored, or the type of the ends of intervals.
+
+    Examples
+    --------
+    >>> [_unitless(kind) for kind in ("datetime64[us, UTC]", "timedelta64[ns]", "interval[int64, right]", "text")]
+    ['datetime64[UTC]', 'timedelta64[]', 'interval[right]', 'text']
+    """
+    kind = re.sub(r"^timestamp\[(\w+)(?:, tz=([^\]]+))?\]\[pyarrow\]$", r"datetime64[\1, \2]", kind)
+    return re.sub(r"^(datetime64|timedelta64|interval)\[\w+(?:, )?([^\]]*)\]$", r"\1[\2]", kind)
 
 
 def reads_as_number(value: object) -> bool:
@@ -271,12 +287,14 @@ def reads_as_number(value: object) -> bool:
 
 def _coded(name: str, column: Hashable, values: pd.Series, dtype: pd.CategoricalDtype) -> pd.Series:
     """The values as a categorical of this type."""
-    known = {level: code for code, level in enumerate(dtype.categories.tolist())}
+    levels = dtype.categories.tolist()
+    known = {(isinstance(level, bool | np.bool_), level): code for code, level in enumerate(levels)}  # True is no 1
     gone = values.isna().to_numpy()
-    found = [-1 if missing else known.get(v, -2) for v, missing in zip(values, gone, strict=True)]
+    keys = ((isinstance(v, bool | np.bool_), v) for v in values)
+    found = [-1 if missing else known.get(key, -2) for key, missing in zip(keys, gone, strict=True)]
     codes = np.array(found, dtype=int)
     if (codes == -2).any():
-        raise new_levels(f"{name} column {column!r}", values[codes == -2].unique().tolist(), known)
+        raise new_levels(f"{name} column {column!r}", values[codes == -2].unique().tolist(), levels)
     return pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
 
 

@@ -138,21 +138,31 @@ def warn_whole_column(expression: Expression, value: Value, table: Table) -> Non
     Warns
     -----
     DesignWarning
-        If the even or the odd rows, without the others, give other values.
+        If the even or the odd rows, or that of the least or the largest value, without the others, give other values.
     """
-    if "(" not in expression.code or len(table) < 2:
+    if not {"(", "."} & set(expression.code) or len(table) < 2:
         return
-    halves = np.arange(1, len(table), 2), np.arange(0, len(table), 2)
-    try:
-        same = all(value.take(half).agrees(expression.evaluate(table.take(half))) for half in halves)
-    except SvmstatError:
-        return
-    if not same:
+    if not all(_alone_as_among(expression, value, table, rows) for rows in _parts(value)):
         warn(
             f"data {expression.label} depends in each row on the other rows: on new data it means something "
             "else: use center(), standardize() or bs(), which remember, or compute the column beforehand.",
             DesignWarning,
         )
+
+
+def _parts(value: Value) -> tuple[np.ndarray, ...]:
+    """Rows that are looked at without the others."""
+    n, codes = len(value.data), value.data.reshape(len(value.data), -1)[:, 0]
+    order = np.argsort(codes, kind="stable")
+    return np.arange(1, n, 2), np.arange(0, n, 2), order[-1:], order[:1]
+
+
+def _alone_as_among(expression: Expression, value: Value, table: Table, rows: np.ndarray) -> bool:
+    """Whether rows have the same values without the others, or none can be computed."""
+    try:
+        return value.take(rows).agrees(expression.evaluate(table.take(rows)))
+    except SvmstatError:
+        return True
 
 
 def check_finite(what: str, numbers: np.ndarray, index: pd.Index) -> None:

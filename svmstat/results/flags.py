@@ -173,6 +173,8 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
 
 def _cause(fit: Resampled, level: object) -> str:
     """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
+    if not fit.converged:
+        return "the solution is not certified, and its violation hides f"
     given = [name for name in ("priors", "costs") if getattr(fit.decision, name) is not None] or ["class weights"]
     weights = fit.decision.class_weight
     if weights[level] > _MOVING * min(weights.values()):

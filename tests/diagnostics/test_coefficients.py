@@ -132,3 +132,14 @@ def test_in_the_summary_of_a_fit(fit, K):
     assert "no intervals of a logistic regression" not in " ".join(str(fit.summary()).split())
     with pytest.raises(ArgumentError, match="what the method bootstrap"):
         fit.update(C=2).summary(bootstrap=replicates)
+
+
+def test_intervals_of_an_f_that_is_constant_are_said_to_tell_little():
+    rng = np.random.default_rng([0, 13, 5])
+    x, z = rng.normal(size=(2, 200))
+    data = pd.DataFrame({"x": x, "z": z, "y": rng.uniform(size=200) < 1 / (1 + np.exp(-(0.7 * x - 1.4)))})
+    flat = svm("y ~ x + z", data, kernel="linear").confint(B=59, rng=0)
+    assert flat.n_constant == np.sum((flat.replicates[:, 1:, 0] == 0).all(axis=1)) > 29
+    assert f"WARNING: f is constant in {flat.n_constant} of 59 replicates." in " ".join(str(flat).split())
+    data["y"] = x + rng.normal(size=200) > 0
+    assert "WARNING" not in str(svm("y ~ x + z", data, kernel="linear").confint(B=59, rng=0))

@@ -119,3 +119,14 @@ def test_what_is_printed(data, K):
         assert words.replace("K", str(K)) in text
     assert repr(shown).startswith("<LabelSets: 40 rows at 80 %") and "<table" in shown._repr_html_()
     assert max(map(len, str(shown).splitlines())) <= 78
+
+
+def test_sets_by_folds_are_said_to_be_by_folds(monkeypatch):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=90)}).assign(y=lambda d: d.x + rng.normal(size=90) > 0)
+    assert "but for the one row by which the fits without a row" in " ".join(
+        str(svm("y ~ x", data).label_sets()).split()
+    )
+    monkeypatch.setattr("svmstat.results.resampled.MOST_LEFT_OUT", 50)
+    fit = svm("y ~ x", data, calibration="kfold")
+    assert "but for the rows of a fold by which the fits without them" in " ".join(str(fit.label_sets()).split())

@@ -157,3 +157,21 @@ def test_a_figure_without_a_band_says_so(fit, K):
     ax = replace(found, spread=replace(found.spread, lower=nothing, upper=nothing)).plot()
     assert ax.get_title("left") == "no band: too few replicates have probabilities"
     plt.close(ax.figure)
+
+
+def test_intervals_of_another_map_than_that_of_the_fit_are_said_to_be():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"]).assign(y=lambda d: d.x + rng.normal(size=60) > 0)
+    told = "The map of this fit is of its own rows, calibration='insample'"
+    for calibration in ("insample", "loo"):
+        fit = svm("y ~ x + z", data, C=10, gamma=2, calibration=calibration)
+        made = fit.bootstrap(39, rng=1)
+        for found in (
+            fit.get_prediction(B=made),
+            fit.comparisons(B=made),
+            fit.effects("x", B=made),
+            fit.effects(B=made),
+        ):
+            assert (told in " ".join(str(found).split())) == (calibration == "insample")
+        on_f = " ".join(str(fit.effects("x", B=made, on="decision")).split())
+        assert told not in on_f and "drawn with replacement, averaged over the rows" in on_f

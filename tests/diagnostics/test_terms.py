@@ -83,3 +83,14 @@ def test_without_enough_replicates_there_are_no_bands():
         (curve,) = effects(fit, ["s(x)"], replicates)
         assert np.isnan(curve.lower).all()
         assert np.isnan(curve.upper).all()
+
+
+def test_uneven_probability_weights_are_told():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "x", "e"])
+    data["y"] = data["a"] + rng.normal(size=90) > 0
+    fit = svm("y ~ a + x", data, weights=np.exp(1.5 * data["e"]), weight_type="probability")
+    alike = fit.machine.weights.sum() ** 2 / (fit.machine.weights**2).sum()
+    assert f"the rows count as about {int(alike)} of one weight [Kish 1965]" in " ".join(str(fit.drop1(["x"])).split())
+    even = svm("y ~ a + x", data, weights=np.ones(90), weight_type="probability")
+    assert "Kish" not in str(even.drop1(["x"]))

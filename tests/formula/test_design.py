@@ -248,7 +248,20 @@ def test_unused_categories_are_left_out_silently(table):
 
 @pytest.mark.parametrize(
     "term",
-    ["I(x - x.mean())", "pd.cut(x, 3)", "x.rank()", "x.cumsum()", "I(x / x.abs().max())", "C(pd.qcut(x, 2))"],
+    [
+        "I(x - x.mean())",
+        "pd.cut(x, 3)",
+        "x.rank()",
+        "x.cumsum()",
+        "I(x / x.abs().max())",
+        "C(pd.qcut(x, 2))",
+        "a.astype('category').cat.codes",
+        "pd.Categorical(a).codes",
+        "np.unique(a, return_inverse=True)[1]",
+        "pd.factorize(a, sort=True)[0]",
+        "g.rank(method='dense')",
+        "x.index",
+    ],
 )
 def test_terms_that_look_at_other_rows_are_told(term, table):
     with pytest.warns(DesignWarning, match="depends in each row on the other rows"):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from svmstat import svm
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning
 from svmstat.formula import build_design
 
@@ -198,3 +199,69 @@ def test_callers_names_travel_with_the_design(table):
 
 def shift(x):
     return x + 100
+
+
+def test_units_of_times_and_ends_of_intervals_do_not_matter():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=60), "b": rng.uniform(0, 9, 60)})
+    data["day"] = (pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 60), unit="D")).astype("M8[us]")
+    data["span"] = pd.to_timedelta(rng.integers(0, 900, 60), unit="s").astype("m8[us]")
+    data["month"] = data["day"].dt.to_period("Q").dt.start_time.astype("category")
+    data["cut"] = pd.cut(data["b"], [-1, 2, 9])
+    data["y"] = data["a"] + rng.normal(size=60) > 0
+    fit = svm("y ~ a + day.dt.month + span.dt.total_seconds() + month + cut", data)
+    other = data.assign(
+        day=data["day"].astype("M8[s]"), span=data["span"].astype("m8[ns]"), cut=pd.cut(data["b"], [-1.0, 2.0, 9.0]),
+        month=data["month"].astype("M8[ns]").astype("category"),
+    )  # fmt: skip
+    np.testing.assert_array_equal(fit.decision_function(other), fit.decision_function(data))
+    arrow = data.assign(day=data["day"].astype("timestamp[ns][pyarrow]"))
+    np.testing.assert_array_equal(fit.decision_function(arrow), fit.decision_function(data))
+    with pytest.raises(DataError, match="holds datetime64"):
+        fit.predict(data.assign(day=data["day"].dt.tz_localize("UTC")))
+
+
+@pytest.mark.parametrize("term", ["k", "C(o)"])
+def test_levels_of_several_types_are_known_row_by_row(term):
+    rng = np.random.default_rng(0)
+    values = rng.choice(np.array([True, False, "unknown", 2.5], object), 60)
+    data = pd.DataFrame({"a": rng.normal(size=60), "o": values})
+    data["k"] = pd.Categorical(values, categories=[True, False, "unknown", 2.5])
+    fit = svm(f"y ~ a + {term}", data.assign(y=data["a"] + rng.normal(size=60) > 0))
+    one_by_one = [fit.decision_function(data.iloc[[i]]).iloc[0] for i in range(60)]
+    np.testing.assert_allclose(one_by_one, fit.decision_function(data), atol=1e-12)
+    assert len(fit.effects(term.strip("C()"), B=0).estimate) == 4
+    with pytest.raises(DataError, match="new level"):
+        fit.predict(data.assign(o="other", k="other"))
+    if term == "k":
+        with pytest.raises(DataError, match="new level"):
+            fit.predict(data.assign(k=1))
+
+
+def test_whole_numbers_that_doubles_cannot_tell_apart_are_refused_beside_missing_ones():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=60), "id": 2**60 + rng.integers(0, 3, 60)})
+    data["y"] = data["a"] + 2.0 * (data["id"] == 2**60 + 1) + rng.normal(size=60) > 0.5
+    holes = data.astype({"id": "Int64"})
+    holes.loc[0, "id"] = pd.NA
+    fit = svm("y ~ a + C(id)", data)
+    for call in (
+        lambda: fit.predict(holes),
+        lambda: svm("y ~ a + C(id)", holes),
+        lambda: svm("y ~ a", holes, subset=f"id == {2**60 + 1}"),
+        lambda: svm("y ~ a + C(id)", data.assign(id=data["id"].astype("uint64") + np.uint64(2**63))),
+    ):
+        with pytest.raises(DataError, match="which do not tell them apart: give it as text"):
+            call()
+    text = svm("y ~ a + C(id)", holes.astype({"id": "string"}))
+    assert text.n_used == 59 and text.n_columns == 4
+    amounts = holes["id"] // 2**50  # of which doubles lose nothing
+    assert svm("y ~ a + id", holes.assign(id=amounts + (holes["id"] % 2**50))).n_used == 59
+
+
+def test_a_new_level_of_the_response_is_named():
+    data = pd.DataFrame({"a": np.arange(20.0), "y": ["no", "yes"] * 10, "n": [3, 7] * 10})
+    with pytest.raises(DataError, match="new level 'maybe' of the response 'y' in row 4: not 'no', 'yes'"):
+        svm("y ~ a", data).error_rates(data.assign(y=data["y"].where(data.index != 4, "maybe")))
+    with pytest.raises(DataError, match="new level 5"):
+        svm("n ~ a", data).error_rates(data.assign(n=data["n"].where(data.index != 4, 5)))

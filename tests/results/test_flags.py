@@ -9,6 +9,7 @@ import pytest
 import statsmodels.api as sm
 
 from svmstat import compare, datasets, etable, svm
+from svmstat.errors import SvmstatWarning
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 
@@ -307,3 +308,65 @@ def test_rows_are_not_predicted_from_their_group_where_by_row_is_worse():
     fit = svm("choice ~ C(mode) + ttme + invc + invt + gc", data, groups="individual", C=4)
     assert fit.by_rows.loo().score > fit.loo().score
     assert "Held out by row the score" not in said(fit, loo=True)
+
+
+def test_a_solution_without_a_certificate_has_no_other_cause():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
+    data["y"] = data["a"] + data["b"] * data["c"] + 0.7 * rng.normal(size=150) > 0
+    with pytest.warns(SvmstatWarning):
+        fit = svm("y ~ a + b + c", data, C=1e12, gamma=1e-3, calibration="insample")
+    text = said(fit, loo=False)
+    assert not fit.converged and "a smaller C" in text and "a larger C" not in text
+    assert "the solution is not certified, and its violation hides f" in text
+
+
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ({"kernel": "linear", "gamma": 0.5}, "tune('y ~ a + b', data, kernel='linear')"),
+        ({"degree": 2}, "tune('y ~ a + b', data)"),
+        ({"kernel": "poly", "degree": 2}, "tune('y ~ a + b', data, kernel='poly', degree=2)"),
+    ],
+    ids=str,
+)
+def test_the_search_that_is_named_takes_its_arguments(given, called):
+    assert called in said(svm("y ~ a + b", frame(), **given))
+
+
+def test_a_row_that_counts_many_is_not_said_to_be_unlikely():
+    """Most of the score is of a frequent cell, whose probability is no small one."""
+    cells = pd.DataFrame([(x, y, 20 + 3 * x * y) for x in range(12) for y in (0, 1)], columns=["x", "y", "w"])
+    cells.loc[10, "w"] = 700
+    fit = svm("y ~ x", cells, kernel="linear", weights="w")
+    losses = -2.0 * fit.loo().log_likelihoods * cells["w"]
+    assert losses.max() > 0.25 * losses.sum()
+    assert "next to no" not in str(fit.loo())
+
+
+def test_weights_that_hardly_move_a_rule_are_not_its_cause():
+    data = frame(events=0.7, signal=0.5)
+    fit = svm("y ~ a + b", data, gamma=1e-6, class_weight={True: 1.001, False: 1.0})
+    assert fit.apparent.predicts_one_level is not None
+    assert "to this kernel all rows look alike" in said(fit)
+
+
+def test_many_levels_of_equal_size_are_not_rare():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=320), "y": np.repeat(list("pqrstuvw"), 40)})
+    data["a"] += 2.0 * np.arange(320) // 40
+    assert "one row in eleven" not in said(svm("y ~ a", data), loo=True)
+
+
+def test_folds_that_are_advised_exist():
+    rng = np.random.default_rng(1)
+    noise = pd.DataFrame(rng.normal(size=(64, 2)), columns=["a", "b"]).assign(
+        g=np.arange(64) % 8, y=rng.random(64) < 0.5
+    )
+    fit, other = svm("y ~ a", noise, groups="g"), svm("y ~ b", noise, groups="g")
+    told = re.search(r"fit\.kfold\((\d+)\) keeps", " ".join(str(fit.loo()).split()))
+    if told:
+        assert fit.kfold(int(told[1])).how.startswith("8 folds")
+    text = " ".join(str(compare(fit, other)).split())
+    told = re.search(r"when a (row|group) is left out, since the predictors tell little; folds=(\d+) keeps", text)
+    assert told and told[1] == "group" and compare(fit, other, folds=int(told[2])).how.startswith("8 folds")
