@@ -127,7 +127,7 @@ def follow(
     if tableau is not None:
         follow_tableau(tableau, start, wanted, chosen, _FEW_EVENTS, paths)
         left = chosen & (paths.code != ARRIVED)
-    the_long_way = left.any() and problem.gram.short_factor() is None
+    the_long_way = left.any() and problem.gram.short_factor() is None and problem.gram.vectors is None
     if tableau is not None:
         if the_long_way:
             follow_tableau(tableau, start, wanted, left, _MOST_EVENTS, paths)
