@@ -280,8 +280,9 @@ def _choice(name: str, evidence: Evidence) -> str | None:
 
 COVERAGE = (
     "In simulations (n = 100 and 200) +-1.96 of it covers the difference of the two fits themselves, on new rows, in "
-    "0.75-0.88 of samples, +-1.96 of the nested se in 0.83-0.95 (Monte-Carlo se up to 0.07; python -m benchmarks "
-    "validity)."
+    "0.81-0.89 of samples and the expected one in 0.78-0.97, +-1.96 of the nested se in 0.90-0.95 and 0.89-0.99; where "
+    "one row in five was an event in 0.71-0.89 and 0.60-0.97, 0.84-0.93 and 0.75-0.99 (Monte-Carlo se up to 0.04; "
+    "python -m benchmarks validity comparison)."
 )
 
 

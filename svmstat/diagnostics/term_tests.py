@@ -8,7 +8,7 @@ import pandas as pd
 
 from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import copies_note, few_rows, on_one_row
+from svmstat.diagnostics.worth import as_about, copies_note, few_rows, on_one_row
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units
 from svmstat.reporting.plots import differences_plot
@@ -262,7 +262,7 @@ class TermTests(Printed):
         if alike >= _FEW_ALIKE:
             return []
         return [
-            f"the {units.count} groups count as about {int(round(alike, 6))} of one size [Kish 1965]. With 6 to 12 the "
+            f"the {units.count} groups count as about {as_about(alike)} of one size [Kish 1965]. With 6 to 12 the "
             "test rejected a true H0 at 0.05 in 0.16 to 0.29 of samples, with 20 and more in 0.05 to 0.08 (python -m "
             "benchmarks validity group-terms)."
         ]
@@ -277,7 +277,7 @@ def _uneven_weights(units: Units, alike: float) -> list[str]:
     if alike >= min(_FEW_ROWS, _UNEVEN * units.count):
         return []
     return [
-        f"the rows count as about {int(round(alike, 6))} of one weight [Kish 1965]. Where they counted as 36 to 39 the "
+        f"the rows count as about {as_about(alike)} of one weight [Kish 1965]. Where they counted as 36 to 39 the "
         "test rejected a true H0 at 0.05 in 0.14 of samples, where as 89 to 94 in 0.05 to 0.08 (python -m benchmarks "
         "validity other-terms)."
     ]

@@ -88,6 +88,9 @@ _BY_GROUP = (
     "validity groups) +-1.96 of that of -2 log-likelihood covers this in 0.82 to 0.88 of samples of 30 and 60 groups, "
     "and by row, where groups have an effect, in 0.68 to 0.82.{few}"
 )
+_ROUND = 9.5
+"""From here on such numbers are whole."""
+
 _FEW_GROUPS = 30
 """Of one size; with fewer, standard errors over them are too small."""
 _FEW = " With fewer than {least} groups such standard errors are too small more often than not [Cameron & Miller 2015]."
@@ -167,7 +170,18 @@ def _few_groups(units: Units, weights: Floats) -> str:
     alike = units.alike(weights)
     if alike >= _FEW_GROUPS:
         return ""
-    return _UNEVEN.format(alike=int(round(alike, 6))) * (units.count >= _FEW_GROUPS) + _FEW.format(least=_FEW_GROUPS)
+    return _UNEVEN.format(alike=as_about(alike)) * (units.count >= _FEW_GROUPS) + _FEW.format(least=_FEW_GROUPS)
+
+
+def as_about(alike: float) -> str:
+    """How many units of one size there are, not rounded to ten or more that they do not reach.
+
+    Examples
+    --------
+    >>> as_about(7.24), as_about(29.6), as_about(30.0 - 1e-9)
+    ('7.2', '29', '30')
+    """
+    return f"{alike:.2g}" if alike < _ROUND else str(int(round(alike, 6)))
 
 
 def _of_hard(held_out: Evidence, where: str) -> str:

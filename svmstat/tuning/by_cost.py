@@ -259,8 +259,6 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
             raise refuse(which, value, f"left out with criterion={name!r}: it is for minimax() and neyman_pearson(a)")
     measure = one_of("score", asked.score, MEASURES)
     made = named(name, measure, at_least("folds", asked.folds, 2))
-    if made.of_full_fit and measure != "deviance":
-        raise refuse("score", measure, f"left out with criterion={name!r}, which is a measure of its own")
     further = _further(asked.further)
     if further and isinstance(made, KFold):
         raise refuse("further", asked.further, "left out with criterion='kfold', which has no fit to all rows")

@@ -608,7 +608,6 @@ BAD = [
     ({"further": ["gckl"]}, ArgumentError, "truth=None is not allowed: it must be the true probabilities"),
     ({"truth": TRUTH}, ArgumentError, "truth is used for GCKL only: give criterion='gckl' or further=['gckl']"),
     ({"truth": TRUTH, "criterion": "gacv"}, ArgumentError, "truth is used for GCKL only"),
-    ({"score": "error", "criterion": "gacv"}, ArgumentError, "score='error' must be left out with criterion='gacv'"),
     ({"criterion": "gckl", "truth": "q"}, ArgumentError, "truth='q' is not allowed: it must be the name of a column"),
     ({"criterion": "gckl", "truth": "y"}, ArgumentError, "truth (column 'y') hold text: they must be probabilities."),
     ({"criterion": "gckl", "truth": "a"}, ArgumentError, "it must be a probability in [0, 1]."),
