@@ -153,8 +153,8 @@ class ModelFrame:
             known = ", ".join(map(repr, self.response.levels))
             new = value.levels[value.data[unknown[0]]] if value.levels else value.data[unknown[0], 0].item()
             raise DataError(
-                f"newdata has a new level {new!r} of the response {self.response.name!r} in row "
-                f"{table.index[unknown[0]]!r}: not {known}."
+                f"newdata has a new level of the response {self.response.name!r} in row {table.index[unknown[0]]!r}: "
+                f"not {known}, but {new!r}."
             )
         return np.where(value.missing, -1, codes)
 

@@ -261,7 +261,7 @@ def test_whole_numbers_that_doubles_cannot_tell_apart_are_refused_beside_missing
 
 def test_a_new_level_of_the_response_is_named():
     data = pd.DataFrame({"a": np.arange(20.0), "y": ["no", "yes"] * 10, "n": [3, 7] * 10})
-    with pytest.raises(DataError, match="new level 'maybe' of the response 'y' in row 4: not 'no', 'yes'"):
+    with pytest.raises(DataError, match="new level of the response 'y' in row 4: not 'no', 'yes', but 'maybe'"):
         svm("y ~ a", data).error_rates(data.assign(y=data["y"].where(data.index != 4, "maybe")))
-    with pytest.raises(DataError, match="new level 5"):
+    with pytest.raises(DataError, match="not 3, 7, but 5"):
         svm("n ~ a", data).error_rates(data.assign(n=data["n"].where(data.index != 4, 5)))
