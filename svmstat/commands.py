@@ -23,6 +23,7 @@ from svmstat._tools.checks import ended, nearest, workers
 from svmstat._tools.files import write_whole
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.formula.columns import TOLD_APART
 from svmstat.loading import load
 from svmstat.model import svm
 from svmstat.options import (
@@ -438,7 +439,7 @@ def _holds_large(values: pd.Series) -> bool:
         return False
     numbers = values.dropna().to_numpy()
     size = np.abs(numbers)
-    return bool(size.max(initial=0.0) >= 2.0**53 and (size < 2.0**63).all() and (numbers == np.round(numbers)).all())
+    return bool(size.max(initial=0.0) >= TOLD_APART and (size < 2.0**63).all() and (numbers == np.round(numbers)).all())
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {

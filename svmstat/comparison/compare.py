@@ -22,6 +22,7 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
+from svmstat.objective.units import are_groups
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, refuse_tables
@@ -127,7 +128,7 @@ def compare(
             same_units(reference, member.observed)
     of_folds, of_nested = seed.spawn(2)
     rows, units = (reference.codes, reference.weights, reference.levels), reference.units
-    grouped = units is not None and units.grouped
+    grouped = are_groups(units)
     held = None if folds is None else _splits(folds, reference, members, of_folds)
     _refuse_tables(members, folds, nested)
     inner = splits(*rows, folds_for(reference.weights, units), repeats if nested else 0, of_nested, units)
@@ -176,10 +177,10 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     units, used = reference.units, reference.weights > 0
     n = len(used)
     if is_number(folds):
-        n_groups = units.count if units is not None and units.grouped else None
+        n_groups = units.count if are_groups(units) else None
         count = check_folds(folds, n_groups, n_rows=int(np.count_nonzero(used)))
         fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units)[0]
-        how = f"{count} folds{' of groups' if units is not None and units.grouped else ''}"
+        how = f"{count} folds{' of groups' if are_groups(units) else ''}"
         return Splits(fold, fold == np.arange(count)[:, None], how)
     labels, fits = None, [member.fit for member in members if isinstance(member, Machines)]
     if not is_splitter(folds):

@@ -12,6 +12,7 @@ from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import balanced_folds, copies_note, hang_on_the_intercept
 from svmstat.objective.predictive import Estimate
+from svmstat.objective.units import are_groups
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.parts import Table
@@ -154,7 +155,7 @@ class Comparison(Printed):
             )
         )
         units = self.evidence[0].units
-        groups = f" in {units.count} groups" if units is not None and units.grouped else ""
+        groups = f" in {units.count} groups" if are_groups(units) else ""
         title = f"Comparison of models ({self.how}, {table['rows'].iloc[0]} rows{groups})"
         return Summary(title, parts, tuple(self._notes(table)), tuple(self._warnings()))
 
@@ -164,11 +165,11 @@ class Comparison(Printed):
         notes = [
             f"CV score: -2 log-likelihood of the rows by fits without them; differences are from {first}, and negative "
             "where a model is better.",
-            "Paired se: 2 sqrt(n var(log p1 - log p2)), rows taken as independent; it is of the expected difference of "
-            "models fitted to samples of this size. " + COVERAGE
-            if units is None or not units.grouped
-            else f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) "
-            "in each; it is of the expected difference of models fitted to this many groups.",
+            f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) "
+            "in each; it is of the expected difference of models fitted to this many groups."
+            if are_groups(units)
+            else "Paired se: 2 sqrt(n var(log p1 - log p2)), rows taken as independent; it is of the expected "
+            "difference of models fitted to samples of this size. " + COVERAGE,
             *copies_note(self.evidence[0].weights, units),
         ]
         if self.nested:
@@ -224,7 +225,7 @@ class Comparison(Printed):
         if not which:
             return None
         first = self.evidence[0]
-        one = "a row" if first.units is None or not first.units.grouped else "a group"
+        one = "a group" if are_groups(first.units) else "a row"
         told = (
             f"AUC and errors of {', '.join(which)} hang on how the intercept moves when {one} is left out, since the "
             f"predictors tell little; folds={balanced_folds(first)} keeps the levels in balance."

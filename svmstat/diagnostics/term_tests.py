@@ -10,7 +10,7 @@ from svmstat._tools.checks import refuse
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import as_about, copies_note, few_rows, on_one_row
 from svmstat.objective.predictive import Estimate
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.plots import differences_plot
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
@@ -162,7 +162,7 @@ class TermTests(Printed):
 
     def _notes(self) -> list[str]:
         units = self.evidence.units
-        what = "groups" if units is not None and units.grouped else "rows"
+        what = "groups" if are_groups(units) else "rows"
         sense = "positive where it helps" if self.kind == "drop1" else "negative where it helps"
         notes = [
             f"Change: of the CV score, -2 log-likelihood of rows by fits without them, with the term "
@@ -175,7 +175,7 @@ class TermTests(Printed):
                 f"{self.function}() is called with the columns of each fit, in their order: a function that picks some "
                 "of them by position has others then, and the change of the score is not of the term."
             )
-        if units is not None and units.grouped:
+        if are_groups(units):
             notes.append(
                 f"The test of the generalised covariance measure is over {units.count} groups: residuals are held out "
                 "by group, and the variance is that of their sums in groups. It needs 10 groups for each df."

@@ -9,7 +9,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.rendering.parts import Part, Table
 from svmstat.reporting.rendering.values import or_none, show
 
@@ -155,7 +155,7 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
     """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
     units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
-    if units is not None and units.grouped:
+    if are_groups(units):
         few = _few_groups(units, held_out.weights)
         of_hard = _of_hard(held_out, "Of independent rows, where")
         return _BY_GROUP.format(G=units.count, few=few) + of_hard, *alike, *of_ranks
@@ -205,7 +205,7 @@ def on_one_row(held_out: Evidence) -> str | None:
         return None
     if losses.max() < _LARGE_LOSS * total[np.argmax(losses)]:
         return None
-    grouped = units is not None and units.grouped
+    grouped = are_groups(units)
     one = "one group" if grouped else f"one row, {held_out.index[used][int(np.argmax(of_rows))]},"
     return (
         f"{one} has {losses.max():.4g} of {losses.sum():.4g}: what was fitted without it gave its level next to no "
@@ -217,14 +217,14 @@ def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
     if not hang_on_the_intercept(held_out):
         return _RANKS
-    grouped = held_out.units is not None and held_out.units.grouped
+    grouped = are_groups(held_out.units)
     return _NO_RANKS.format(one="a group" if grouped else "a row", folds=balanced_folds(held_out))
 
 
 def balanced_folds(held_out: Evidence) -> int:
     """How many folds, by default, keep the levels in balance where rows, or groups, are left out one by one."""
     units = held_out.units
-    return 10 if units is None or not units.grouped else min(10, units.count)
+    return min(10, units.count) if are_groups(units) else 10
 
 
 def hang_on_the_intercept(held_out: Evidence) -> bool:

@@ -25,8 +25,8 @@ _OBJECT_KINDS = {
     "mixed-integer": _MIXED,
 }
 
-_TOLD_APART = 2.0**53
-"""From here on whole numbers are no longer all doubles."""
+TOLD_APART = 2**53
+"""From here on whole numbers share their doubles."""
 
 _LISTED = 12
 """Levels that a message names."""
@@ -171,7 +171,7 @@ def _refuse_inexact(values: pd.Series, numbers: np.ndarray) -> None:
     ------
     DataError
     """
-    for place in np.flatnonzero((np.abs(numbers) >= _TOLD_APART) & np.isfinite(numbers)):
+    for place in np.flatnonzero((np.abs(numbers) >= TOLD_APART) & np.isfinite(numbers)):
         value = values.iloc[place]
         if isinstance(value, int | np.integer) and int(value) != int(numbers[place]):
             raise DataError(

@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api import types
 
 from svmstat.errors import ArgumentError, DataError
+from svmstat.formula.columns import TOLD_APART
 from svmstat.formula.expression import Expression
 from svmstat.formula.factor import positions
 from svmstat.formula.values import Level, Value
@@ -17,9 +18,6 @@ from svmstat.formula.values import Level, Value
 # More distinct numbers than this are a measurement, not classes.
 MOST_NUMBERS = 20
 _MOST_SHOWN = 10
-
-_TOLD_APART = 2**53
-"""From here on whole numbers share their doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +177,9 @@ def _numbers(name: str, value: Value, dtype: Any, counted: np.ndarray) -> tuple[
     if value.data.shape[1] > 1:
         raise DataError(f"The response {name!r} has {value.data.shape[1]} columns: it must have one.")
     found, whole = np.unique(value.data[counted, 0]), types.is_integer_dtype(dtype)
-    if whole and np.abs(found).max(initial=0.0) >= _TOLD_APART:
+    if whole and np.abs(found).max(initial=0.0) >= TOLD_APART:
         raise DataError(
-            f"The response {name!r} has whole numbers of {_TOLD_APART} or more, which are not told apart as numbers: "
+            f"The response {name!r} has whole numbers of {TOLD_APART} or more, which are not told apart as numbers: "
             f'make them levels, as in "C({name}) ~ ...".'
         )
     if len(found) > 2 and (len(found) > MOST_NUMBERS or (found != np.round(found)).any()):

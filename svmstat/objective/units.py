@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,11 @@ class Units:
         """The same for some of the rows (m,); units without any of these are none."""
         of_row = self.of_row[rows]
         return Units(of_row, self.count, self.grouped).kept(np.ones(len(of_row)))
+
+
+def are_groups(units: Units | None) -> TypeGuard[Units]:
+    """Whether these are groups that were given, which are left out and drawn whole."""
+    return units is not None and units.grouped
 
 
 def effective_count(weights: Floats) -> float:

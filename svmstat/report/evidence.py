@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from svmstat.diagnostics import GofResult, LooResult
 from svmstat.diagnostics.reliability import SAMPLES
+from svmstat.objective.units import are_groups
 from svmstat.report.page import figure, paragraph
 from svmstat.reporting.plots import panels_size
 from svmstat.results import SVMResults
@@ -20,7 +21,7 @@ _METHODS = {
 
 def prediction(loo: LooResult) -> Iterator[str]:
     """Numbers of rows that are left out."""
-    what = "row" if loo.units is None or not loo.units.grouped else "row's whole group"
+    what = "row's whole group" if are_groups(loo.units) else "row"
     yield paragraph(
         f"Each row is predicted by the fit, and by the map from decision values to probabilities, without this {what}. "
         f"The excess error is the {loo.how} error minus the apparent error."

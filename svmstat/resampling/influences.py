@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_groups
 from svmstat.resampling.predicted import How, Predicted, predicted
 from svmstat.resampling.relabelled import Refit, copies_apart, redrawn
 
@@ -57,7 +57,7 @@ def influences(
     taken = np.minimum(weights, 1.0) if units is None else weights
     own = np.where(weights > 0, -2.0 * taken * insample, 0.0)
     outlyingness = -2.0 * unseen
-    if units is not None and units.grouped:
+    if are_groups(units):
         first = np.array([rows[0] for rows in units])
         deviance_deleted, rms_change = deviance_deleted[first], rms_change[first]
         own, outlyingness = units.sums(own), units.sums(np.where(weights > 0, weights * outlyingness, 0.0))

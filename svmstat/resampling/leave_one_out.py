@@ -18,6 +18,7 @@ from svmstat.calibration import Maps, fit_map
 from svmstat.calibration import deviance as map_deviance
 from svmstat.machine import Machine, elsewhere, others_of, tied_where_coarse, vote
 from svmstat.objective.bounds import ROUNDING, deletions
+from svmstat.objective.units import are_groups
 from svmstat.resampling.deletions import (
     Deletions,
     deletions_per_task,
@@ -219,7 +220,7 @@ def _outlook(
     n_support = max(int(np.count_nonzero(pair.solution.alpha)) for pair in pairs)
     memory = memory_of_deletions(machine.gram, n_support, kept)
     reason = f"{np.count_nonzero(moved)} of {len(moved)} rows are support vectors"
-    if machine.units is not None and machine.units.grouped:
+    if are_groups(machine.units):
         reason = f"{np.count_nonzero(moved)} of {len(moved)} groups hold support vectors"
     if len(pairs) > 1:
         reason += f" and {len(pairs)} pairs of classes are refitted"

@@ -17,7 +17,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
 from svmstat.errors import DataError
 from svmstat.objective.predictive import Estimate, spread
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_groups
 from svmstat.resampling.folds import assign_folds, assign_units
 from svmstat.resampling.said import Said
 
@@ -37,7 +37,7 @@ def folds_for(weights: Floats, units: Units | None) -> int:
     >>> folds_for(np.ones(8), Units(np.arange(8) // 2, 4, True))
     4
     """
-    return min(FOLDS, units.count if units is not None and units.grouped else int(np.count_nonzero(weights)) // 2)
+    return min(FOLDS, units.count if are_groups(units) else int(np.count_nonzero(weights)) // 2)
 
 
 def splits(
@@ -54,7 +54,7 @@ def splits(
         If one of the ``levels`` (K,), as the classes are called, has too few rows.
     """
     used = weights > 0
-    grouped = units is not None and units.grouped
+    grouped = are_groups(units)
     members = np.zeros((len(codes), len(levels)))
     members[used, codes[used]] = weights[used]
     sums = units.sums(members) if units is not None and grouped else members[used]

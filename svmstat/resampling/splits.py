@@ -12,7 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.machine import Machine, Posed
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_groups
 from svmstat.resampling.folds import (
     assign_folds,
     assign_units,
@@ -109,7 +109,7 @@ def stratified(machine: Posed, k: int) -> Splits:
     are divided (`held_out_as`).
     """
     rng, units, weights = np.random.default_rng(_SEED), machine.units, machine.weights
-    if units is not None and units.grouped:
+    if are_groups(units):
         members = np.eye(machine.n_classes)[machine.codes] * weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
         return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds of groups")
@@ -228,7 +228,7 @@ def given_splits(
         found = Splits(fold, fold == np.arange(len(known))[:, None], f"{len(known)} folds that were given", True)
     else:
         found = _by_splitter(folds, X[rows], codes[rows], None if groups is None else groups[rows], rows, n)
-    if units is not None and units.grouped:
+    if are_groups(units):
         _keep_together(found, units)
     return found
 

@@ -14,7 +14,7 @@ from svmstat.formula import ModelFrame, Response
 from svmstat.kernels import Kernel, Linear, Nystrom, family
 from svmstat.machine import Machine
 from svmstat.objective.decision import Decision
-from svmstat.objective.units import effective_count
+from svmstat.objective.units import are_groups, effective_count
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -127,7 +127,7 @@ class Settings:
     @property
     def grouped(self) -> bool:
         """Whether groups are what is left out and drawn: there are some, and not each a row for itself."""
-        return self.machine.units is not None and self.machine.units.grouped
+        return are_groups(self.machine.units)
 
     def require_copies(self, name: str, instead: str) -> None:
         """Refuse what takes each copy of a row for independent of all others.

@@ -13,6 +13,7 @@ from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_w
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
 from svmstat.errors import ArgumentError
 from svmstat.machine import tied_to
+from svmstat.objective.units import are_groups
 from svmstat.reporting.rendering.lines import line
 from svmstat.resampling.replicates import (
     PairsReplicates,
@@ -303,7 +304,7 @@ class Uncertain(Resampled):
         pairs, frame = self.machine.classes, self.frame
         left_out = strangeness(held.decision_values, held.probability, pairs)
         units, weights = self.machine.units, frame.weights
-        if units is not None and units.grouped:
+        if are_groups(units):
             weights = shared_within(weights, frame.codes, units)
         own = pvalues_of_left_out(left_out, frame.codes, weights, units)
         found = own

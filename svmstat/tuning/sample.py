@@ -12,7 +12,7 @@ from svmstat.errors import DataError
 from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
-from svmstat.objective.units import Units, units_of
+from svmstat.objective.units import Units, are_groups, units_of
 from svmstat.resampling.folds import assign_folds, assign_units, dealt, fold_units, held_out_as
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
@@ -118,7 +118,7 @@ class Sample:
         """
         if self.given is not None:
             return replace(self, folds=self.told_apart(self.given.fold, self.given.out))
-        if self.units is not None and self.units.grouped:
+        if are_groups(self.units):
             check_folds(k, self.units.count, name)
             members = np.eye(len(self.levels))[self.codes] * self.weights[:, None]
             of_unit = assign_units(self.units.sums(members), k, rng)

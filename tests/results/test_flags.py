@@ -365,8 +365,7 @@ def test_folds_that_are_advised_exist():
     )
     fit, other = svm("y ~ a", noise, groups="g"), svm("y ~ b", noise, groups="g")
     told = re.search(r"fit\.kfold\((\d+)\) keeps", " ".join(str(fit.loo()).split()))
-    if told:
-        assert fit.kfold(int(told[1])).how.startswith("8 folds")
+    assert told and fit.kfold(int(told[1])).how.startswith("8 folds")
     text = " ".join(str(compare(fit, other)).split())
     told = re.search(r"when a (row|group) is left out, since the predictors tell little; folds=(\d+) keeps", text)
     assert told and told[1] == "group" and compare(fit, other, folds=int(told[2])).how.startswith("8 folds")

@@ -26,7 +26,7 @@ from svmstat.solver.roads.paths import (
 from svmstat.solver.solution import TOLERANCE, Solution, settle
 
 _FEW_EVENTS, _MOST_EVENTS = 250, 5000
-"""Events after which a path from the start of a batch is given up, with a short factor of K at hand and without."""
+"""Events after which a path from the start of a batch is given up, where K is known by a factor and where not."""
 
 
 @compiled()
