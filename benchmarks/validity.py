@@ -41,6 +41,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "envelopes": validity_gof.envelopes,
     "envelopes-uneven": validity_gof.uneven_envelopes,
     "sets": validity_sets.rows,
+    "bands-insample": validity_sets.insample,
     "coefficients": validity_coefficients.rows,
     "coefficients-weak": validity_coefficients.weak,
     "effects": validity_effects.rows,

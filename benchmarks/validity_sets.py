@@ -30,7 +30,11 @@ SEPARATED = {
     "steep": (lambda X: 5.0 * X[:, 0] - 5.0 * X[:, 1], {}),
     "steep, linear": (lambda X: 5.0 * X[:, 0] - 5.0 * X[:, 1], {"kernel": "linear", "C": 10.0}),
 }
-KNOWN = TRUTHS | SEPARATED
+INSAMPLE = {
+    f"{name}, in-sample map": (logit, settings | {"calibration": "insample"})
+    for name, (logit, settings) in TRUTHS.items()
+}
+KNOWN = TRUTHS | SEPARATED | INSAMPLE
 _OF_LEVEL = ("exact", "covered", "known")
 COSTS, WIDTHS = [0.25, 1.0, 4.0, 16.0], [0.1, 0.3, 1.0]
 
@@ -38,7 +42,21 @@ COSTS, WIDTHS = [0.25, 1.0, 4.0, 16.0], [0.1, 0.3, 1.0]
 def rows(quick=False):
     """Both parts; ``quick`` with a tenth of the samples."""
     with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
-        return [*sets(quick), *bands(quick)]
+        return [*sets(quick), *bands(untuned_and_tuned(), quick)]
+
+
+def insample(quick=False):
+    """Bands of fits whose map is of their own rows, which those of the replicates are not."""
+    with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
+        found = bands([(name, f"{name}, balanced, two classes", [0.5, 0.5], False) for name in INSAMPLE], quick)
+        return [each for each in found if each["part"] == "stability"]
+
+
+def untuned_and_tuned():
+    """The designs of the bands, and whether they are tuned."""
+    for tuned in (False, True):
+        yield from ((*design, tuned) for design in designs() if not tuned or len(design[2]) == 2)
+    yield from ((*design, False) for design in separated())
 
 
 def designs():
@@ -94,11 +112,9 @@ def covered(truth, shares, n, seed, tuned):
     }
 
 
-def bands(quick):
+def bands(chosen, quick):
     """Coverage of the mean of the estimate over samples, and of the true probability, at fixed points."""
     found, samples = [], TUNED // 5 if quick else TUNED
-    chosen = [(*design, tuned) for tuned in (False, True) for design in designs() if not tuned or len(design[2]) == 2]
-    chosen += [(*design, False) for design in separated()]
     for truth, design, shares, tuned in chosen:
         for n in (100, 200):
             points = np.random.default_rng(23).normal(size=(POINTS, 2))

@@ -24,8 +24,9 @@ NOTE = (
 _MAPPED = ", each with a map of the rows that it left out"
 INSAMPLE = (
     "The map of this fit is of its own rows, calibration='insample', and those of the replicates are of rows that they "
-    "left out: the intervals are of other probabilities, which are less extreme, and cover the mean of the estimate "
-    "less often."
+    "left out: the intervals are of other probabilities, which are less extreme. In simulations (python -m benchmarks "
+    "validity bands-insample) 95 % intervals of probabilities held the mean of the estimate in 0.76 to 1.00 of "
+    "samples, least often where the fit is flexible."
 )
 NO_BAND = (
     "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
