@@ -37,6 +37,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "populations": validity_gof.populations,
     "gof-uneven": validity_gof.uneven,
     "gof-rare": validity_gof.rare,
+    "gof-others": validity_gof.others,
     "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,
     "envelopes-uneven": validity_gof.uneven_envelopes,

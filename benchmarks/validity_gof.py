@@ -263,8 +263,24 @@ def uneven(quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     for name, options in machines.items():
         for n in (120, 240):
-            found = _all(partial(of_own_fit, n, options), 20 if quick else 300)
+            found = _all(partial(of_own_fit, heavy_three, n, options), 20 if quick else 300)
             table.append({"fit": f"one in five, t(3) columns, {name}", "n": n, **_rate(found)})
+    return table
+
+
+def others(quick: bool) -> list[dict[str, Any]]:
+    """The size for predictors of few values, and for costs and priors that are not equal; as in `uneven`."""
+    unequal = {"costs 1 : 5": {"costs": {"fp": 1.0, "fn": 5.0}}, "priors 1 : 4": {"priors": {False: 0.8, True: 0.2}}}
+    chosen = [
+        (f"{columns}, {name}", n, frame, options)
+        for n in (120, 240)
+        for columns, frame in {"two factors of 3 levels": two_factors, "four factors of 2 levels": four_factors}.items()
+        for name, options in {"default": {}, "linear": LINEAR}.items()
+    ] + [(f"normal columns, {name}", 120, normal_three, options) for name, options in unequal.items()]
+    table: list[dict[str, Any]] = []
+    for name, n, frame, options in chosen:
+        found = _all(partial(of_own_fit, frame, n, options), 20 if quick else 300)
+        table.append({"fit": name, "n": n, **_rate(found)})
     return table
 
 
@@ -294,14 +310,35 @@ def heavy_pair(n: int) -> tuple[pd.DataFrame, Any]:
 RARE = {"normal columns": normal_pair, "t(3) columns": heavy_pair}
 
 
-def of_own_fit(n: int, options: dict[str, Any], seed: int) -> bool:
+def of_own_fit(frame: Any, n: int, options: dict[str, Any], seed: int) -> bool:
     """Whether the test rejects a machine for labels drawn from the probabilities of a fit to other labels."""
     rng = np.random.default_rng([seed, n, 8])
+    data, p = frame(rng, n)
+    first = data.assign(y=_drawn_twice(rng, p))
+    p = svm("y ~ .", first, **options).fittedvalues.to_numpy()
+    return bool(svm("y ~ .", data.assign(y=_drawn_twice(rng, p)), **options).gof(B=B, rng=seed).pvalue <= LEVEL)
+
+
+def heavy_three(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, Any]:
     X = rng.standard_t(3, size=(n, 3))
-    data = pd.DataFrame(X, columns=["u", "v", "w"])
-    first = data.assign(y=_drawn_twice(rng, expit(X[:, 0] - X[:, 1] - 2.0)))
-    p = svm("y ~ u + v + w", first, **options).fittedvalues.to_numpy()
-    return bool(svm("y ~ u + v + w", data.assign(y=_drawn_twice(rng, p)), **options).gof(B=B, rng=seed).pvalue <= LEVEL)
+    return pd.DataFrame(X, columns=["u", "v", "w"]), expit(X[:, 0] - X[:, 1] - 2.0)
+
+
+def normal_three(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, Any]:
+    X = rng.normal(size=(n, 3))
+    return pd.DataFrame(X, columns=["u", "v", "w"]), expit(X[:, 0] - X[:, 1])
+
+
+def two_factors(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, Any]:
+    level = rng.integers(3, size=(n, 2))
+    data = pd.DataFrame({"u": np.array(["a", "b", "c"])[level[:, 0]], "v": np.array(["a", "b", "c"])[level[:, 1]]})
+    return data, expit(level[:, 0] - level[:, 1])
+
+
+def four_factors(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, Any]:
+    level = rng.integers(2, size=(n, 4))
+    data = pd.DataFrame(np.array(["no", "yes"])[level], columns=["s", "t", "u", "v"])
+    return data, expit(1.5 * level[:, 0] - level[:, 1] - 0.25)
 
 
 def _drawn_twice(rng: np.random.Generator, p: Any) -> Any:
