@@ -10,7 +10,7 @@ from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.summary import Printed, Summary
-from svmstat.resampling.replicates import least_replicates
+from svmstat.resampling.replicates import least_replicates, percentiles
 
 _HEADERS = {"estimate": "coefficient", "se": "std. error", "lower": "lower", "upper": "upper"}
 
@@ -59,11 +59,10 @@ class Coefficients(Printed):
 
         Of more than two levels those of each pair, below one another. NaN where too few replicates are left.
         """
-        good, tail = self._good, (1.0 - self.level) / 2.0
-        se, lower, upper = np.full((3, *self.estimate.shape), np.nan)
+        good, se = self._good, np.full(self.estimate.shape, np.nan)
+        lower, upper = percentiles(good, self.level)
         if len(good) >= least_replicates(self.level):
             se = good.std(axis=0, ddof=1)
-            lower, upper = np.quantile(good, [tail, 1.0 - tail], axis=0, method="weibull")
         labels = self.shape.of_each_pair(self.terms)
         columns = {"estimate": self.estimate, "se": se, "lower": lower, "upper": upper}
         return pd.DataFrame({name: values.T.ravel() for name, values in columns.items()}, index=labels)

@@ -187,7 +187,7 @@ class Comparison(Printed):
                 "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
             )
         if not self._tested_by_errors:
-            untestable = not _are_independent_copies(self.evidence[0])
+            untestable = not self.evidence[0].draws_labels
             needs = "independent rows whose weights are whole numbers" if untestable else "a prediction of every row"
             notes.append(f"No McNemar p: it takes {needs}.")
         elif "mcnemar" in table and table["mcnemar"].notna().any():
@@ -304,14 +304,9 @@ def _error_counts(first: Evidence, other: Evidence) -> Floats | None:
     used = first.weights > 0
     weights = first.weights[used]
     one, two = first.error.to_numpy()[used], other.error.to_numpy()[used]
-    if not _are_independent_copies(first) or np.isnan(one + two).any():
+    if not first.draws_labels or np.isnan(one + two).any():
         return None
     return np.array([weights[one > two].sum(), weights[two > one].sum()])
-
-
-def _are_independent_copies(evidence: Evidence) -> bool:
-    """Whether rows are so many independent copies of themselves."""
-    return evidence.units is None and bool((evidence.weights == np.round(evidence.weights)).all())
 
 
 def _binomial(counts: Floats) -> float:

@@ -11,7 +11,7 @@ from svmstat._tools.near import too_far
 from svmstat.formula.design import Design
 from svmstat.formula.smooth import TermColumns
 from svmstat.machine import Machine, term_at, term_values
-from svmstat.resampling.replicates import PairsReplicates, least_replicates
+from svmstat.resampling.replicates import PairsReplicates, least_replicates, percentiles
 
 CURVE, MAP = 101, 41
 """Points of a curve, and along each side of a map."""
@@ -104,11 +104,11 @@ def _percentiles(
     bounds = np.full((2, len(machine.pairs), len(X)), np.nan)
     if replicates is None:
         return bounds[0], bounds[1]
-    good, tail = ~replicates.failed, (1.0 - level) / 2.0
+    good = ~replicates.failed
     if good.sum() >= least_replicates(level):
         for p in range(len(machine.pairs)):
             h = term_at(machine, t, X, p, replicates.rows[p], replicates.coefficients[p][good])
-            bounds[:, p] = np.quantile(h, [tail, 1.0 - tail], axis=1, method="weibull")
+            bounds[:, p] = percentiles(h.T, level)
     return bounds[0], bounds[1]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from svmstat._tools.checks import nearest, number, refuse
 from svmstat.errors import ArgumentError
-from svmstat.kernels.base import Combined, Kernel, On
+from svmstat.kernels.base import Kernel, On, Several
 from svmstat.kernels.centred import Centred
 from svmstat.kernels.formulas import RBF, Linear, Spline
 from svmstat.kernels.pairs import FloatArray
@@ -42,7 +42,7 @@ class _Term(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Additive(Combined):
+class Additive(Several):
     """K(x, z) = Σ_t θ_t K_t(x, z), each K_t centred over the training rows and of size one there.
 
     Attributes
@@ -68,15 +68,6 @@ class Additive(Combined):
     def title(self) -> str:
         """What a summary calls it; the terms have a table of their own."""
         return f"additive, {len(self.names)} term{'s'[: len(self.names) != 1]}"
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernels of the terms."""
-        return self.kernels
-
-    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """The sum of the changed kernels."""
-        return replace(self, kernels=tuple(map(change, self.kernels)))
 
     def with_theta(self, theta: Iterable[float]) -> "Additive":
         """The same kernels with other θ (T,)."""

@@ -226,8 +226,24 @@ def _bracketed(kernel: Kernel, text: Callable[[Any], str], kinds: tuple[type[Ker
     return f"({text(kernel)})" if isinstance(kernel, kinds) else text(kernel)
 
 
+class Several(Combined):
+    """A kernel that is made of any number of others."""
+
+    __slots__ = ()
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that it is made of."""
+        return self.kernels
+
+    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """The same made of the changed kernels."""
+        return replace(self, kernels=tuple(map(change, self.kernels)))  # type: ignore[call-arg]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Sum(Combined):
+class Sum(Several):
     """K(x, z) = K_1(x, z) + K_2(x, z) + …, added from left to right; a sum in a sum is one sum.
 
     Examples
@@ -256,15 +272,6 @@ class Sum(Combined):
     def written(self, text: Callable[[Any], str]) -> str:
         """K_1 + K_2 + …."""
         return " + ".join(map(text, self.kernels))
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernels that are added."""
-        return self.kernels
-
-    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """The sum of the changed kernels."""
-        return Sum(tuple(map(change, self.kernels)))
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The sum of the cross-gram matrices (n, m)."""

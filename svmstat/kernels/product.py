@@ -11,7 +11,7 @@ import numpy as np
 
 from svmstat._tools.checks import number, refuse
 from svmstat.errors import DataError
-from svmstat.kernels.base import Combined, Kernel, Wrapped, check_part
+from svmstat.kernels.base import Kernel, Several, Wrapped, check_part
 from svmstat.kernels.pairs import FloatArray
 from svmstat.kernels.rows import Indices, Rows
 
@@ -20,7 +20,7 @@ NOISE = 1e-13
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Product(Combined):
+class Product(Several):
     """K(x, z) = (a + K_1(x_A, z_A)) · (a + K_2(x_B, z_B)) · …, each kernel on columns of its own, a = ``plus`` ≥ 0.
 
     Its functions are products of those of the spaces; with a = 1 also those of each space alone.
@@ -65,15 +65,6 @@ class Product(Combined):
         """Product((K_1, K_2, …), …)."""
         plus = f", plus={text(self.plus)}" if self.plus else ""
         return f"Product(({', '.join(map(text, self.kernels))},), {self.columns}{plus})"
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernels that are multiplied."""
-        return self.kernels
-
-    def with_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        """The product of the changed kernels."""
-        return replace(self, kernels=tuple(map(change, self.kernels)))
 
     def without_constant(self) -> Kernel:
         """The kernel itself: a constant of a factor is none of the product."""

@@ -16,16 +16,16 @@ from svmstat.machine.pairs import (
     Pair,
     PosedPair,
     decided_elsewhere,
+    expanded,
     others_of,
     pair_along,
-    products_of,
     solved,
     with_solution,
 )
 from svmstat.machine.ties import tied, tied_to
 from svmstat.objective.bounds import counts
 from svmstat.objective.units import Units
-from svmstat.solver import Gram, LowRank, Solution
+from svmstat.solver import Gram, LowRank, Solution, Status
 
 _ROUNDING = 64.0 * float(np.finfo(float).eps)
 """Sums of terms that cancel to this share of their sizes are zero."""
@@ -115,6 +115,11 @@ class Machine(Posed):
     def resolution(self) -> Floats:
         """(P,) differences of decision values up to this mean nothing."""
         return np.array([pair.solution.resolution for pair in self.pairs])
+
+    @property
+    def certified(self) -> NDArray[np.bool_]:
+        """(P,) whether the certificates of the solutions hold."""
+        return np.array([pair.solution.status is Status.CERTIFIED for pair in self.pairs])
 
     def tied(self, f: Floats, resolution: Floats) -> Floats:
         """Decision values (m, P) of other fits, `tied` among each other and to those of this one."""
@@ -415,15 +420,11 @@ def _decision_at(
     kernel: Kernel, points: Floats, groups: Groups, gram: Gram, pairs: tuple[Pair, ...], X: Floats
 ) -> Floats:
     """f(x) (m, P) for rows X (m, p); the groups are those of the ``points`` (n, p)."""
-    coefficients = np.zeros((len(groups.first), len(pairs)))
-    for p, pair in enumerate(pairs):
-        coefficients[pair.rows, p] = pair.coefficients
-    support = np.flatnonzero(coefficients.any(axis=1))
-    products = partial(products_of, [pair.solution for pair in pairs])
+    support, coefficients, products = expanded(pairs, len(groups.first))
     by_factor = isinstance(gram, LowRank) or any(pair.solution.delicate for pair in pairs)
     features = kernel.features(X) if by_factor and gram.vectors is not None else None
     if features is not None:
-        h = products(features, gram.normal(support, coefficients[support]))
+        h = products(features, gram.normal(support, coefficients))
     else:
-        h = expansion(kernel, X, points, groups.first[support], coefficients[support], products)
+        h = expansion(kernel, X, points, groups.first[support], coefficients, products)
     return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])

@@ -4,9 +4,9 @@ f > 0 stands for the first class of a pair. Of two classes there is one pair, (e
 K(K − 1)/2, in the order of `pairs_of` [003: section 3].
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +18,9 @@ from svmstat.objective.bounds import weighted
 from svmstat.objective.losses import Loss, hinge, make_loss
 from svmstat.objective.nu import Nu
 from svmstat.solver import TOLERANCE, BoxQP, Gram, LowRank, Solution, solve
+
+Products = Callable[[Floats, Floats], Floats]
+"""What multiplies kernel values (r, m) by coefficients (m, B), and gives (r, B)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +149,26 @@ def pair_along(pair: Pair, costs: Floats) -> Iterator[Pair]:
         yield replace(pair, nu=None, C=cost, problem=replace(origin, upper=upper), solution=solution)
 
 
+def expanded(pairs: Sequence[Pair], n_groups: int) -> tuple[Codes, Floats, Products]:
+    """The groups (S,) that any pair needs, their coefficients (S, P), and how these are multiplied."""
+    coefficients = np.zeros((n_groups, len(pairs)))
+    for p, pair in enumerate(pairs):
+        coefficients[pair.rows, p] = pair.coefficients
+    support = np.flatnonzero(coefficients.any(axis=1))
+    return support, coefficients[support], partial(products_of, [pair.solution for pair in pairs])
+
+
 def products_of(solutions: Sequence[Solution], K: Floats, coefficients: Floats) -> Floats:
     """K (r, m) times the coefficients (m, P), in the precision that each solution needs."""
     if not any(solution.delicate for solution in solutions):
         return np.asarray(K @ coefficients)
     columns = (solution.products(K, coefficients[:, p]) for p, solution in enumerate(solutions))
     return np.column_stack(list(columns))
+
+
+def products_by(solution: Solution, K: Floats, coefficients: Floats) -> Floats:
+    """K (r, m) times coefficients (m, B), in the precision that the one solution needs."""
+    return products_of([solution] * coefficients.shape[1], K, coefficients)
 
 
 def others_of(rows: Codes, n_groups: int) -> Codes:

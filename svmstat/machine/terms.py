@@ -1,6 +1,5 @@
 """The functions h_t of an additive machine, f = b + Σ_t h_t."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -11,9 +10,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.kernels import Additive
 from svmstat.machine.fit import Machine
 from svmstat.machine.groups import expansion
-from svmstat.machine.pairs import products_of
-
-Products = Callable[[Floats, Floats], Floats]
+from svmstat.machine.pairs import Products, expanded, products_by
 
 
 def kernel_of(machine: Machine) -> Additive:
@@ -39,21 +36,17 @@ def term_values(machine: Machine, X: Floats) -> Floats:
     >>> bool(abs(h.mean(axis=0)).max() < 1e-12)
     True
     """
-    coefficients = np.zeros((machine.gram.n, len(machine.pairs)))
-    for p, pair in enumerate(machine.pairs):
-        coefficients[pair.rows, p] = pair.coefficients
-    support = np.flatnonzero(coefficients.any(axis=1))
-    products = partial(products_of, [pair.solution for pair in machine.pairs])
+    support, coefficients, products = expanded(machine.pairs, machine.gram.n)
     kernel, rows = kernel_of(machine), machine.groups.first[support]
     h = np.zeros((len(X), len(machine.pairs), len(kernel.names)))
     for t in range(len(kernel.names)):
-        h[:, :, t] = _expansion(machine, X, t, rows, coefficients[support], products)
+        h[:, :, t] = _expansion(machine, X, t, rows, coefficients, products)
     return h
 
 
 def term_at(machine: Machine, t: int, X: Floats, pair: int, rows: Codes, coefficients: Floats) -> Floats:
     """h_t (m, B) of one pair at rows X (m, p) for other coefficients α y (B, S) of the groups ``rows`` (S,)."""
-    products = partial(_in_precision_of, machine, pair)
+    products = partial(products_by, machine.pairs[pair].solution)
     return _expansion(machine, X, t, machine.groups.first[rows], coefficients.T, products)
 
 
@@ -86,8 +79,3 @@ def _expansion(machine: Machine, X: Floats, t: int, rows: Codes, coefficients: F
     if kernel.theta[t] == 0.0:
         return np.zeros((len(X), coefficients.shape[1]))
     return kernel.theta[t] * expansion(kernel.kernels[t], X, machine.X, rows, coefficients, products)
-
-
-def _in_precision_of(machine: Machine, pair: int, K: Floats, coefficients: Floats) -> Floats:
-    """K (r, m) times coefficients (m, B), in the precision that the pair's solution needs."""
-    return products_of([machine.pairs[pair].solution] * coefficients.shape[1], K, coefficients)

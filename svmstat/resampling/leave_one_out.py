@@ -189,7 +189,7 @@ def held_out_values(machine: Machine) -> HeldOutValues:
     ----------
     machine : the fit; the weights of its groups are at least one
     """
-    values, certified = machine.group_values.copy(), np.tile(_certified(machine).all(), len(machine.group_codes))
+    values, certified = machine.group_values.copy(), np.tile(machine.certified.all(), len(machine.group_codes))
     resolution = np.tile(machine.resolution, (len(values), 1))
     size = deletions_per_task(machine.gram)
     for p, pair in enumerate(machine.pairs):
@@ -252,7 +252,7 @@ def _without(
     B, alone, of = left.size, len(machine.pairs) == 1, left.of
     own, resolution = machine.group_values[left.group], np.tile(machine.resolution, (len(left.group), 1))
     slope, intercept = np.tile(maps.slope, (B, 1)), np.tile(maps.intercept, (B, 1))
-    calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(_certified(machine), (B, 1))
+    calibrated, certified = np.tile(maps.converged, (B, 1)), np.tile(machine.certified, (B, 1))
     violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
     refits, events, rescued = np.zeros((3, B), np.int64)
     f = np.tile(machine.group_values, (B, 1, 1)) if influence and not alone else np.empty(0)
@@ -372,11 +372,6 @@ def _coupled_changes(
     return np.array([deviances, np.abs(change).max(axis=(1, 2)), np.sqrt(squares)])
 
 
-def _certified(machine: Machine) -> NDArray[np.bool_]:
-    """(P,) whether the certificates of the fit to all rows hold."""
-    return np.array([pair.solution.status is Status.CERTIFIED for pair in machine.pairs])
-
-
 def _violations(machine: Machine) -> Floats:
     """(P,) those of the fit to all rows."""
     return np.array([pair.solution.violation for pair in machine.pairs])
@@ -393,7 +388,7 @@ def _by_row(machine: Machine, maps: Maps, left: Deletions, found: Mapping[str, A
     """The numbers of the D deletions, given to the n rows."""
     full = {
         "slope": maps.slope, "intercept": maps.intercept, "totals": maps.totals,
-        "calibrated": bool(maps.converged.all()), "certified": _certified(machine).all(),
+        "calibrated": bool(maps.converged.all()), "certified": machine.certified.all(),
         "violation": _violations(machine).max(),
     }  # fmt: skip
     rows = {name: left.given_out(found[name], value, len(machine.codes)) for name, value in full.items()}

@@ -16,7 +16,6 @@ from svmstat.machine import Machine, fit_again, in_units, rows_of
 from svmstat.objective.units import Units
 from svmstat.resampling.bootstrap import drawn_labels, labels_of, replicate_generator
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
-from svmstat.solver import Status
 
 Result = TypeVar("Result")
 
@@ -108,9 +107,7 @@ def redrawn(
     point, codes = np.nonzero(at_point)
     rows, weights = first[point], at_point[point, codes]
     again = fit_again(machine, rows, codes, weights) if refit is None else refit(rows_of(machine, rows), codes, weights)
-    if again is None or any(pair.solution.status is not Status.CERTIFIED for pair in again.pairs):
-        return None
-    return again, point
+    return None if again is None or not again.certified.all() else (again, point)
 
 
 def _redrawn_in_units(
@@ -134,7 +131,7 @@ def _redrawn_in_units(
         return None
     point, codes = np.nonzero(at_point)
     again = fit_again(machine, first[point], codes, at_point[point, codes])
-    if any(pair.solution.status is not Status.CERTIFIED for pair in again.pairs):
+    if not again.certified.all():
         return None
     number = np.full(at_point.shape, -1)
     number[point, codes] = np.arange(len(point))

@@ -15,10 +15,11 @@ from svmstat.calibration import Maps, fit_map
 from svmstat.errors import DataError
 from svmstat.machine import Machine, cancelled, tied
 from svmstat.machine.groups import expansion
+from svmstat.machine.pairs import products_by
 from svmstat.objective import bounds
 from svmstat.resampling.bootstrap import drawn_rows, outlook_of_replicates, replicate_generator, tasks_of
 from svmstat.resampling.loops import run_pieces
-from svmstat.solver import Anchor, Batch, Solution, Status, solve
+from svmstat.solver import Anchor, Batch, Status, solve
 
 KIND = "out-of-bag"
 """Where the decision values come from to which the map of a replicate is fitted."""
@@ -88,7 +89,7 @@ class PairsReplicates:
         machine = self.machine
         f = np.empty((len(self.counts), len(X), len(machine.pairs)))
         for p, (pair, rows, beta) in enumerate(zip(machine.pairs, self.rows, self.coefficients, strict=True)):
-            products = partial(_products, pair.solution)
+            products = partial(products_by, pair.solution)
             h = expansion(machine.kernel, X, machine.X, machine.groups.first[rows], beta.T, products)
             f[:, :, p] = h.T + self.intercept[:, p, None]
         return f
@@ -209,13 +210,6 @@ def _maps_of(
             a, b, converged = fit_map(f, y[out], left_out[q, out], *start)
             if converged:
                 yield q, a, b
-
-
-def _products(solution: Solution, K: Floats, coefficients: Floats) -> Floats:
-    """K (r, m) times coefficients (m, B), in the precision that the fit needs."""
-    if not solution.delicate:
-        return np.asarray(K @ coefficients)
-    return np.column_stack([solution.products(K, np.ascontiguousarray(beta)) for beta in coefficients.T])
 
 
 def spread(

@@ -19,7 +19,7 @@ from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
 from svmstat.kernels import Precomputed
 from svmstat.resampling.averages import Predictor, means
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, own_bootstrap
+from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
 
 _BINS, _PAIR_BINS, _PAIR_STEPS = 20, 10, 15
 """Of one column; of two for accumulated local effects, and for partial dependence."""
@@ -214,13 +214,10 @@ class Explained(Uncertain):
         """What is averaged, by the fit and its replicates."""
         one_of("on", on, ON)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        level = between("level", level, 0.0, 1.0)
-        if isinstance(B, Bootstrap):
-            drawn: Bootstrap | None = own_bootstrap(self, B)
-        else:
-            drawn = self.bootstrap(B, rng, n_jobs, progress) if _checked_count(B, level) else None
-        if drawn is not None:
-            checked_level(level, drawn.B)
+        level, drawn = between("level", level, 0.0, 1.0), None
+        if isinstance(B, Bootstrap) or at_least("B", B, 0):
+            checked_level(level, count_of(self, B))
+            drawn = made_of(self, B, rng, n_jobs, progress)
         replicates = None if drawn is None else drawn.replicates
         return Predictor(self.machine, self.maps if on == "prob" else self.insample_maps, replicates, on), level
 
@@ -262,14 +259,6 @@ class Explained(Uncertain):
             columns = pd.MultiIndex.from_product([outcome.keys, columns], names=[outcome.key_name, variable.name])
         index = self.frame.index[self.frame.weights > 0]
         return pd.DataFrame(curves.transpose(1, 2, 0).reshape(len(index), -1), index=index, columns=columns)
-
-
-def _checked_count(B: object, level: float) -> int:
-    """B, zero or large enough for the level."""
-    count = at_least("B", B, 0)
-    if count:
-        checked_level(level, count)
-    return count
 
 
 def _grid(variables: tuple[Variable, ...], kind: str, grid: Any) -> tuple[np.ndarray, ...] | int:
