@@ -20,6 +20,8 @@ TRUTHS = {
     "linear": lambda x: expit(1.5 * x[:, 0] + x[:, 1]),
     "smooth": lambda x: expit(2.0 * x[:, 0] - x[:, 1] ** 2 + 1.0),
     "flexible": lambda x: expit(4.0 * np.sin(2.0 * x[:, 0]) * np.cos(2.0 * x[:, 1])),
+    "one in nine": lambda x: expit(1.5 * x[:, 0] - 3.0),
+    "noise": lambda x: np.full(len(x), 0.4),
 }
 
 

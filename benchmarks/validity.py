@@ -56,6 +56,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "other-terms": validity_terms.others,
     "group-terms": validity_terms.grouped,
     "groups": validity_groups.rows,
+    "groups-evidence": validity_groups.evidence,
     "permutations": validity_permutations.rows,
     "neyman-pearson": np_loo.rows,
     "selection": validity_selection.rows,

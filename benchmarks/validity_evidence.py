@@ -64,17 +64,21 @@ def coverage(truths, sizes, samples):
     for name, truth in truths.items():
         for n in sizes:
             work = (joblib.delayed(one_sample)(truth, n, seed) for seed in range(samples))
-            table = pd.DataFrame(joblib.Parallel(n_jobs=2, prefer="threads")(work))
-            for quantity in dict.fromkeys(name for name, _ in table.columns):
-                value, se, fresh = (table[quantity, part].to_numpy() for part in ("value", "se", "fresh"))
-                known = np.isfinite(value) & np.isfinite(fresh)
-                target = fresh[known].mean()
-                for part, worth in ("coverage", target), ("own fit", fresh[known]):
-                    inside = np.abs(value[known] - worth) <= Z * se[known]
-                    found.append(row(f"evidence: {part}", name, n, f"{quantity} +- 1.96 se", 0.95, inside))
-                found.append(
-                    row("evidence: bias", name, n, f"{quantity} minus that of fresh rows", 0.0, value[known] - target)
-                )
+            found += covered(name, n, pd.DataFrame(joblib.Parallel(n_jobs=2, prefer="threads")(work)))
+    return found
+
+
+def covered(name, n, table):
+    """The rows of one design, from a table of what `said_and_worth` has of each sample."""
+    found = []
+    for quantity in dict.fromkeys(name for name, _ in table.columns):
+        value, se, fresh = (table[quantity, part].to_numpy() for part in ("value", "se", "fresh"))
+        known = np.isfinite(value) & np.isfinite(fresh)
+        target = fresh[known].mean()
+        for part, worth in ("coverage", target), ("own fit", fresh[known]):
+            inside = np.abs(value[known] - worth) <= Z * se[known]
+            found.append(row(f"evidence: {part}", name, n, f"{quantity} +- 1.96 se", 0.95, inside))
+        found.append(row("evidence: bias", name, n, f"{quantity} minus that of fresh rows", 0.0, value[known] - target))
     return found
 
 
@@ -83,17 +87,22 @@ def one_sample(truth, n, seed):
     logits, p, settings = truth
     data = sample(logits, p, n, np.random.default_rng([3, n, seed]))
     fit = svm(f"y ~ {' + '.join(data.columns.drop('y'))}", data[:n], **settings)
-    loo, new = fit.loo(), data[n:]
+    return said_and_worth(fit, data[:n], data[n:])
+
+
+def said_and_worth(fit, data, new):
+    """Held-out numbers of a fit to data, their standard errors, and the numbers on new rows; the levels are 0, 1, …."""
+    loo, n, m = fit.loo(), len(data), len(new)
     held = loo.estimates()
     for name in ("score", "null_score"):
         held[name] = predictive.Estimate(held[name].value / n, held[name].se / n)
-    codes, ones, frequencies = new["y"].to_numpy(), np.ones(FRESH), np.bincount(data["y"][:n]) / n
+    codes, frequencies = new["y"].to_numpy(int), np.bincount(data["y"]) / n
     prob = fit.predict_proba(new).to_numpy()
-    score, null = -2.0 * np.log(prob[np.arange(FRESH), codes]).mean(), -2.0 * np.log(frequencies[codes]).mean()
+    score, null = -2.0 * np.log(prob[np.arange(m), codes]).mean(), -2.0 * np.log(frequencies[codes]).mean()
     fresh = {
         "score": score,
         "ratio": 1.0 - score / null,
-        "brier": predictive.brier(prob, codes, ones).value,
+        "brier": predictive.brier(prob, codes, np.ones(m)).value,
         "error_rate": np.mean(fit.predict(new).to_numpy() != codes),
     }
     if len(frequencies) == 2:
@@ -119,9 +128,10 @@ def sample(logits, p, n, rng):
 
 def of_event(prob, f, event):
     """The numbers of two levels on fresh rows."""
-    line = predictive.calibration_line(prob, event, np.ones(FRESH))
+    ones = np.ones(len(event))
+    line = predictive.calibration_line(prob, event, ones)
     return {
-        "auc": predictive.auc(f, event, np.ones(FRESH)).value,
+        "auc": predictive.auc(f, event, ones).value,
         "sensitivity": np.mean(f[event] > 0),
         "specificity": np.mean(f[~event] <= 0),
         "calibration_slope": line.slope.value,

@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.special import expit
 
 from benchmarks.known import row
+from benchmarks.validity_evidence import covered, said_and_worth
 from svmstat import svm
 from svmstat.errors import SvmstatWarning
 
@@ -41,6 +42,36 @@ def rows(quick=False):
     return found
 
 
+EVIDENCE = {
+    "rbf, 60 groups, tau = 1.5": (60, 1.5, {}),
+    "rbf, 30 groups, tau = 1.5": (30, 1.5, {}),
+    "rbf, 60 groups, tau = 2.5": (60, 2.5, {}),
+    "rbf, C = 100, 60 groups, tau = 1.5": (60, 1.5, {"C": 100.0}),
+    "linear, 60 groups, tau = 1.5": (60, 1.5, {"kernel": "linear"}),
+    "linear, 30 groups, tau = 2.5": (30, 2.5, {"kernel": "linear"}),
+}
+
+
+def evidence(quick=False):
+    """All held-out numbers by groups: what +-1.96 of their standard errors covers."""
+    found = []
+    with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
+        for name, (G, tau, settings) in EVIDENCE.items():
+            samples = range(20 if quick else 200)
+            table = pd.DataFrame(joblib.Parallel()(joblib.delayed(numbers)(G, tau, settings, seed) for seed in samples))
+            found += covered(name, 10 * G, table)
+    return found
+
+
+def numbers(G, tau, settings, seed):
+    """Held-out numbers by groups of one sample, and what they are for rows of new groups."""
+    data = sample(np.random.default_rng([43, G, round(10 * tau), seed]), G, tau).astype({"y": int})
+    new = sample(np.random.default_rng([47, G, round(10 * tau), seed]), MANY, tau).astype({"y": int})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SvmstatWarning)
+        return said_and_worth(svm("y ~ x + z", data, groups="group", **settings), data, new)
+
+
 def compared(design, G, way, numbers):
     """The rows of one design and one way to look at it; all numbers (S, …) of S samples."""
     where, found = (design, 10 * G), []
@@ -60,9 +91,9 @@ def compared(design, G, way, numbers):
         if name in numbers:
             estimate, lower, upper, se = np.moveaxis(numbers[name], 1, 0)
             target = estimate.mean(axis=0)
-            covered = ((lower <= target) & (target <= upper)).mean(axis=1)
+            inside = ((lower <= target) & (target <= upper)).mean(axis=1)
             found.append(
-                row("groups", *where, f"{way}: {kind}: interval covers the mean of the estimate", LEVEL, covered)
+                row("groups", *where, f"{way}: {kind}: interval covers the mean of the estimate", LEVEL, inside)
             )
             ratio = (se / estimate.std(axis=0, ddof=1)).mean(axis=1)
             found.append(row("groups", *where, f"{way}: {kind}: standard error over its sd", 1.0, ratio))

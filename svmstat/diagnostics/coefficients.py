@@ -15,6 +15,10 @@ from svmstat.resampling.replicates import least_replicates, percentiles
 _HEADERS = {"estimate": "coefficient", "se": "std. error", "lower": "lower", "upper": "upper"}
 
 
+_NAMED = 5
+"""Pairs that are named."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coefficients(Printed):
     """Intercept and coefficients of f, on the scale of the columns, with their spread over refits to drawn rows.
@@ -98,19 +102,29 @@ class Coefficients(Printed):
         return Summary("Coefficients of a linear machine", (block, *self.tables()), NOTES, self.warnings())
 
     @property
+    def _constant(self) -> Floats:
+        """(P,) in how many replicates f is constant, all of its slopes being 0."""
+        return np.asarray((self._good[:, 1:] == 0.0).all(axis=1).sum(axis=0), float)
+
+    @property
     def n_constant(self) -> int:
-        """In how many replicates f of some pair is constant, all of its slopes being 0."""
-        return int(np.count_nonzero((self._good[:, 1:] == 0.0).all(axis=1).any(axis=1)))
+        """In how many replicates f is constant, all of its slopes being 0; of the pair where it is so most often."""
+        return int(self._constant.max(initial=0.0))
 
     def warnings(self) -> tuple[str, ...]:
         """Whether too few replicates are left, or f is constant in most of them."""
         if len(self._good) >= least_replicates(self.level):
-            if self.n_constant <= 0.5 * len(self._good):
+            most = [pair for pair, n in zip(self.shape.pairs, self._constant, strict=True) if n > 0.5 * len(self._good)]
+            if not most:
                 return ()
+            named = [f"{positive} : {negative}" for positive, negative in most]
+            listed = "" if self.shape.two else f" of {', '.join(named[:_NAMED])}{' and others' * (len(named) > _NAMED)}"
+            up_to = "" if len(most) == 1 else "up to "
             return (
-                f"f is constant in {self.n_constant} of {len(self._good)} replicates. Where it was in most samples the "
-                "95 % interval covered the mean of the estimate in 0.42 to 0.84 of them, and standard errors were too "
-                "large by up to 2.8 (python -m benchmarks validity coefficients-weak): these tell little.",
+                f"f{listed} is constant in {up_to}{self.n_constant} of {len(self._good)} replicates. Where it was in "
+                "most samples the 95 % interval covered the mean of the estimate in 0.42 to 0.84 of them, and standard "
+                "errors were too large by up to 2.8 (python -m benchmarks validity coefficients-weak): these tell "
+                "little.",
             )
         return (
             f"{self.n_failed} of {self.B} replicates have no coefficients, a class being lost or the solution not "

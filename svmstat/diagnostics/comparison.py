@@ -9,8 +9,9 @@ from scipy.special import bdtr
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
+from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import balanced_folds, copies_note, hang_on_the_intercept
+from svmstat.diagnostics.worth import balanced_folds, hang_on_the_intercept, what_is_left_out
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import are_groups
 from svmstat.reporting.plots import differences_plot
@@ -225,10 +226,10 @@ class Comparison(Printed):
         if not which:
             return None
         first = self.evidence[0]
-        one = "a group" if are_groups(first.units) else "a row"
+        one, folds = what_is_left_out(first), balanced_folds(first)
         told = (
             f"AUC and errors of {', '.join(which)} hang on how the intercept moves when {one} is left out, since the "
-            f"predictors tell little; folds={balanced_folds(first)} keeps the levels in balance."
+            f"predictors tell little{f'; folds={folds} keeps the levels in balance' if folds else ''}."
         )
         if not self._tested_by_errors:
             return told

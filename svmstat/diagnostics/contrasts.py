@@ -114,7 +114,7 @@ class Contrasts(Printed):
             values = np.column_stack(list(columns.values()))
             values[np.abs(values) < _ROUNDING] = 0.0
             cells = tuple(tuple(map(or_none, row)) for row in values.tolist())
-            sizes = np.max(np.abs(values), axis=1)
+            sizes = np.fmax.reduce(np.abs(values), axis=1)  # bounds may be missing
             row_styles = tuple("rough" if size < _SMALL else "share" for size in sizes)
             styles = ("share",) * len(columns)
             found.append(Table(tuple(columns), index, cells, styles, heading, row_styles=row_styles))

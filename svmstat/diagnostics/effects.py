@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.interpolate import make_interp_spline
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
@@ -19,10 +20,12 @@ from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
 from svmstat.reporting.rendering.lines import cut, line, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import brief, or_none
+from svmstat.reporting.rendering.values import briefs, or_none
 from svmstat.reporting.summary import Printed, Summary
 
 _MOST_SHOWN, _LONG = 12, 28
+_FINE = 120
+"""Points of a line, besides those of the grid, at which rows are looked for."""
 _CALLED = {
     "ale": "accumulated local effect",
     "pdp": "partial dependence",
@@ -172,9 +175,16 @@ class Effect(Printed):
                 self.grid, self.estimate, data, look, what=self._axis, diverging=self.kind == "ale",
                 inside=lambda points: near(self.variables, points), ax=ax,
             )  # fmt: skip
-        shown = np.where(self.near[..., None], self.estimate, np.nan)
-        shown = np.swapaxes(shown, 0, 1) if turned else shown
-        values = labelled(x, self.grid[1 if turned else 0])
+        at, codes = reversed(self.grid) if turned else self.grid
+        shown = np.swapaxes(self._shown, 0, 1) if turned else self._shown
+        values = labelled(x, at)
+        if x.levels is None:
+            values = np.union1d(at, np.linspace(at[0], at[-1], _FINE))
+            estimate = np.swapaxes(self.estimate, 0, 1) if turned else self.estimate
+            shown = make_interp_spline(at, estimate, k=1)(values)
+            places = np.column_stack([np.repeat(values, len(codes)), np.tile(codes, len(values))])
+            known = near(self.variables, places[:, ::-1] if turned else places)
+            shown[~known.reshape(shown.shape[:2])] = np.nan
         groups = tuple(f"{y.name} = {level}" for level in y.levels or ())
         look = figures.Labels(str(x.name), self._axis, groups, self._title)
         return figures.grouped_plot(values, shown, look, names if q > 1 else (), by_levels=x.levels is not None, ax=ax)
@@ -348,14 +358,11 @@ def _called(effect: Effect) -> str:
 def _where(variable: Variable) -> str:
     if variable.levels is not None:
         return f"{len(variable.levels)} levels"
-    return f"{brief(float(variable.values.min()))} to {brief(float(variable.values.max()))}"
-
-
-def _brief(value: object) -> str:
-    return str(value) if isinstance(value, bool | np.bool_) else brief(value)
+    return " to ".join(briefs([float(variable.values.min()), float(variable.values.max())]))
 
 
 def _table(frame: pd.DataFrame, axes: list[Any], named: list[str], title: str) -> Table:
-    index = tuple(", ".join(f"{name} = {_brief(frame[name].iloc[k])}" for name in axes) for k in range(len(frame)))
+    values = {name: briefs(frame[name].tolist()) for name in axes}
+    index = tuple(", ".join(f"{name} = {values[name][k]}" for name in axes) for k in range(len(frame)))
     cells = tuple(tuple(map(or_none, row)) for row in frame[named].to_numpy(float))
     return Table(tuple(named), index, cells, ("share",) * len(named), title)

@@ -17,7 +17,7 @@ from svmstat.errors import UnavailableError
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_groups
 
 _SAME = 1e-9
 """Log-likelihoods of a row that differ by no more are the same."""
@@ -216,10 +216,12 @@ class Evidence:
         if self.seen is None:
             return self.how.startswith("leave-one")
         codes, seen = self._observed[0], self.seen[self._used]
-        shares = seen / seen.sum(axis=1, keepdims=True)
-        fewer = float(np.mean(shares.mean(axis=0)[codes] - shares[np.arange(len(codes)), codes]))
-        of_one = 1.0 - float((np.bincount(codes) ** 2).sum()) / len(codes) ** 2
-        return fewer >= 0.5 * of_one / max(len(codes) - 1, 1)
+        copies = np.ones(len(codes)) if self.units is not None and not are_groups(self.units) else self._observed[1]
+        shares, n = seen / seen.sum(axis=1, keepdims=True), copies.sum()
+        mean = np.average(shares, axis=0, weights=copies)
+        fewer = float(np.average(mean[codes] - shares[np.arange(len(codes)), codes], weights=copies))
+        of_one = 1.0 - float((np.bincount(codes, copies) ** 2).sum()) / n**2
+        return bool(fewer >= 0.5 * of_one / max(n - 1.0, 1.0))
 
     # Against the class frequencies
 

@@ -29,6 +29,7 @@ _DRAWN = {
     "pairs": "rows drawn with replacement",
     "parametric": "labels drawn from the in-sample probabilities",
 }
+_GROUPS = "groups drawn with replacement"
 _H0 = {
     2: "H0: P(event | x) is the probability that this fit reports",
     3: "H0: P(level | x) are the probabilities that this fit reports",
@@ -181,7 +182,7 @@ class GofResult(Printed):
         of_rows = self.of_weights if self.n_groups is None else (self._note_of_groups(),)
         if not self.by_residuals:
             undecided = () if self.is_decided else (self.verdict,)
-            notes = (*undecided, *of_rows, DEVIANCE_NOTE, _FLEXIBLE.format(drawn=_DRAWN[self.method]))
+            notes = (*undecided, *of_rows, DEVIANCE_NOTE, _FLEXIBLE.format(drawn=self.drawn))
             return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes)
         beside = Block(
             title="Beside it: the bootstrapped deviance",
@@ -199,6 +200,11 @@ class GofResult(Printed):
             DEVIANCE_NOTE,
         )
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
+
+    @property
+    def drawn(self) -> str:
+        """What the replicates of a bootstrapped deviance are of."""
+        return _GROUPS if self.method == "pairs" and self.n_groups is not None else _DRAWN[self.method]
 
     def _note_of_noise(self) -> tuple[str, ...]:
         if self.noise is None or self.noise_replicates is None or self.slope == 0.0:

@@ -476,7 +476,8 @@ class InfluenceResult(Printed):
     def _like_own(self) -> float:
         """The correlation of ΔD with own misfit."""
         m, shown = self.measures, self._shown
-        return _correlation(m.delta_deviance[shown], m.own[shown])
+        copies = np.ones(int(shown.sum())) if self.loo.units is not None else self.loo.weights[shown]
+        return _correlation(m.delta_deviance[shown], m.own[shown], copies)
 
     def _beside_envelope(self, level: float) -> Table:
         """The largest value of each measure beside its envelope, and how many rows are above."""
@@ -496,8 +497,9 @@ class InfluenceResult(Printed):
         )
 
 
-def _correlation(first: Floats, second: Floats) -> float:
-    """That of two measures, NaN if either is constant."""
+def _correlation(first: Floats, second: Floats, weights: Floats) -> float:
+    """That of two measures of so many copies each, NaN if either is constant."""
     if len(first) < 2 or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
         return float("nan")
-    return float(np.corrcoef(first, second)[0, 1])
+    covariances = np.cov(first, second, ddof=0, aweights=weights)
+    return float(covariances[0, 1] / np.sqrt(covariances[0, 0] * covariances[1, 1]))

@@ -56,6 +56,8 @@ class LabelSets(Printed):
         How they were held out, "leave-one-out" or "10 folds".
     grouped : bool
         Whether groups are what is exchangeable: the weights of the rows of a level in one group add up to one then.
+    of_weights : tuple of str
+        What is to be said of weights that are numbers of copies.
     """
 
     index: pd.Index
@@ -67,6 +69,7 @@ class LabelSets(Printed):
     weights: Floats
     how: str
     grouped: bool = False
+    of_weights: tuple[str, ...] = ()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -135,6 +138,7 @@ class LabelSets(Printed):
         out, it = (f"one {one}", f"a {one}") if self.how.startswith("leave-one") else (f"{one}s of a fold", "them")
         of_it = {"level": percent(self.level), "out": out, "it": it}
         notes = [note.format(**of_it) for note in (_OF_GROUPS if self.grouped else _NOTES)]
+        notes += self.of_weights
         least = np.ceil(1.0 / (1.0 - self.level) - 1.0 - 1e-9)
         few = [f"{name} ({total:g})" for name, total in zip(names, totals.tolist(), strict=True) if total < least]
         if few:

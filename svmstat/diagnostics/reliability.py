@@ -11,6 +11,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, between, refuse
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration import ConsistencyBand, Corp, consistency_band, recalibrate, tail
+from svmstat.diagnostics.copies import copies_note
 from svmstat.errors import ArgumentError, DataError
 from svmstat.reporting.plots import class_reliability_plot, reliability_plot
 from svmstat.reporting.plots.style import percent
@@ -43,6 +44,8 @@ class Reliability(Printed):
         Rows without a probability, which are left out.
     seed : int
         With ``rng=seed`` the bands are the same again.
+    of_weights : tuple of str
+        What is to be said of weights that are numbers of copies, each with an outcome of its own.
     """
 
     levels: tuple[Any, ...]
@@ -52,6 +55,7 @@ class Reliability(Printed):
     B: int
     n_missing: int
     seed: int
+    of_weights: tuple[str, ...] = ()
 
     @property
     def table(self) -> pd.DataFrame:
@@ -141,6 +145,7 @@ class Reliability(Printed):
             "The band takes each outcome as drawn from its own probability. Held-out probabilities depend on the other "
             "outcomes, and their curves are outside a band of 90 % less often: in 2 to 9 % of the rows (leave-one-out, "
             "Platt), 0 to 4 % (Venn-Abers), in simulations with machines near the truth.",
+            *self.of_weights,
         )
 
     def __repr__(self) -> str:
@@ -221,7 +226,8 @@ def reliability(
     )
     missing = int(np.count_nonzero(~known & (weights > 0.0)))
     names = tuple(levels[k] for k in which)
-    return Reliability(names, curves, bands, level, B, missing, int(seed.entropy))  # type: ignore[arg-type]
+    of_weights = copies_note(weights) if B else ()
+    return Reliability(names, curves, bands, level, B, missing, int(seed.entropy), of_weights)  # type: ignore[arg-type]
 
 
 def _outside(curve: Corp, band: ConsistencyBand) -> Any:

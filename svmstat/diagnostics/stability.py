@@ -102,7 +102,7 @@ class PredictionResult(Printed):
             ),
             right=(
                 *self._band.entries,
-                Entry("  estimates outside", int(self.outside.sum()), "count"),
+                Entry("  estimates outside", None if np.isnan(width) else int(self.outside.sum()), "count"),
             ),
         )
         parts: tuple[Part, ...] = (block,)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import refuse
+from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import as_about, copies_note, few_rows, on_one_row
+from svmstat.diagnostics.worth import as_about, few_rows, on_one_row
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.plots import differences_plot

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.rendering.parts import Part, Table
-from svmstat.reporting.rendering.values import or_none, show
+from svmstat.reporting.rendering.values import or_none
 
 _OF_ALL = {
     "score": ("-2 log-likelihood", "estimate"),
@@ -64,8 +65,9 @@ _RANKS = "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows 
 _NO_RANKS = (
     "AUC, errors, sensitivity and specificity of pooled values hang on more than the predictors where these tell "
     "little: without {one} the intercept moves away from its level, by which alone AUC may come near 0 and the "
-    "error rate near 1, and standard errors know nothing of it. fit.kfold({folds}) keeps the levels in balance."
+    "error rate near 1, and standard errors know nothing of it."
 )
+_BALANCED = " fit.kfold({folds}) keeps the levels in balance."
 """Where rows or groups are left out one by one."""
 
 _CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
@@ -104,11 +106,6 @@ _PROBABILITY = (
     "that carry their weights; strata and finite populations are not allowed for."
 )
 
-_COPIES = (
-    "Weights are numbers of copies: {n} rows count as {total} independent ones, in standard errors and p-values too. "
-    "Where a weight says how much a row stands for, as in a survey: weight_type='probability'."
-)
-
 
 def few_rows(response: str, rows: pd.Series) -> str:
     """That the rarest level, of ``rows`` (K,) by level, has few, as the beginning of a sentence; otherwise nothing."""
@@ -129,20 +126,6 @@ _FEW_LOSSES, _MOST_OF_ONE = 20, 0.25
 
 _LARGE_LOSS = -2.0 * np.log(0.02)
 """So large a mean loss of its copies or rows is that of next to no probability."""
-
-
-def copies_note(weights: Floats, units: Units | None = None) -> tuple[str, ...]:
-    """As how many rows those count whose weights (n,) are repeats; nothing where each is one, or is in a unit.
-
-    Examples
-    --------
-    >>> copies_note(np.array([2.0, 0.0, 3.0]))[0][:64]
-    'Weights are numbers of copies: 2 rows count as 5 independent one'
-    """
-    used = weights[weights > 0]
-    if units is not None or bool(np.all(used == 1.0)):
-        return ()
-    return (_COPIES.format(n=len(used), total=show(float(used.sum()), "count")),)
 
 
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
@@ -217,14 +200,23 @@ def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
     if not hang_on_the_intercept(held_out):
         return _RANKS
-    grouped = are_groups(held_out.units)
-    return _NO_RANKS.format(one="a group" if grouped else "a row", folds=balanced_folds(held_out))
+    folds = balanced_folds(held_out)
+    return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
 
 
-def balanced_folds(held_out: Evidence) -> int:
+def balanced_folds(held_out: Evidence) -> int | None:
     """How many folds, by default, keep the levels in balance where rows, or groups, are left out one by one."""
+    if not held_out.how.startswith("leave-one"):
+        return None
     units = held_out.units
     return min(10, units.count) if are_groups(units) else 10
+
+
+def what_is_left_out(held_out: Evidence) -> str:
+    """What a fit has not seen."""
+    if not held_out.how.startswith("leave-one"):
+        return "a fold"
+    return "a group" if are_groups(held_out.units) else "a row"
 
 
 def hang_on_the_intercept(held_out: Evidence) -> bool:

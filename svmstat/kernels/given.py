@@ -120,7 +120,7 @@ class CustomKernel(Kernel):
         """Refuse a function that is not a symmetric function of pairs of rows on the first few rows of X (n, p)."""
         what, few = f"kernel={called(self.function)}", np.ascontiguousarray(X[:_FEW], dtype=float)
         try:
-            whole, part = self(few, few), self(few, few[:3])
+            whole, part, other = self(few, few), self(few, few[:3]), self(few[-3:], few)
         except ArgumentError:
             raise
         except Exception as error:
@@ -129,7 +129,7 @@ class CustomKernel(Kernel):
         tolerance = SYMMETRY * np.abs(whole).max(initial=0.0)
         if (np.abs(whole - whole.T) > tolerance).any():
             raise ArgumentError(f"{what} is not symmetric on rows of the data: K(X, Z) must equal K(Z, X)'.")
-        if (np.abs(whole[:, :3] - part) > tolerance).any():
+        if (np.abs(whole[:, :3] - part) > tolerance).any() or (np.abs(whole[-3:] - other) > tolerance).any():
             raise ArgumentError(f"{what} gives a pair of rows another value when other rows are absent.")
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:

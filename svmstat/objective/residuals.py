@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.objective.units import Units
 
 KINDS = ("response", "pearson", "deviance", "quantile")
 
@@ -59,7 +58,8 @@ class Binned:
     ----------
     x : (k,) means of what the bins are along
     mean : (k,) of 1{observed} − p
-    se : (k,) the standard error that this mean would have if each p were the probability: √(Σ w p (1 − p)) / Σ w
+    se : (k,) the standard error that this mean would have if each p were the probability, and copies independent:
+        √(Σ w p (1 − p)) / Σ w, or √(Σ w² p (1 − p)) / Σ w where weights are no copies
     total : (k,) sums of weights
     """
 
@@ -70,12 +70,11 @@ class Binned:
 
 
 def binned(
-    x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, which: Codes, units: Units | None = None
+    x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, which: Codes, *, copies: bool = True
 ) -> Binned:
     """Mean response residuals of rows (n,) in the bins ``which`` (n,) [Gelman & Hill 2007]; empty ones are left out.
 
-    The standard errors are those of independent rows with these probabilities; of ``units`` the root of the sum of the
-    squares of their sums.
+    ``copies`` tells whether the weights count copies of rows.
 
     Examples
     --------
@@ -83,9 +82,7 @@ def binned(
     >>> binned(p, np.array([True, False, True]), p, np.ones(3), np.array([0, 0, 1])).mean.round(2)
     array([0. , 0.1])
     """
-    sums = [np.bincount(which, weights * each) for each in (1.0, x, observed - p, p * (1.0 - p))]
-    if units is not None:
-        cells = np.bincount(which * units.count + units.of_row, weights * (observed - p), len(sums[0]) * units.count)
-        sums[3] = (cells.reshape(len(sums[0]), -1) ** 2).sum(axis=1)
+    variance = p * (1.0 - p) if copies else weights * p * (1.0 - p)
+    sums = [np.bincount(which, weights * each) for each in (1.0, x, observed - p, variance)]
     total, along, residual, variance = (each[sums[0] > 0].astype(float) for each in sums)
     return Binned(along / total, residual / total, np.sqrt(variance) / total, total)

@@ -61,6 +61,28 @@ class Units:
         pairs = np.unique(np.column_stack([self.of_row[used], codes[used]]), axis=0)
         return len(pairs) == self.count
 
+    def in_order_of(self, place: Codes, weights: Floats) -> "Units":
+        """The same, numbered in the order of the places (n,) of their rows, and then of the weights (n,) of these.
+
+        Examples
+        --------
+        >>> Units(np.array([0, 1, 1]), 2, True).in_order_of(np.array([2, 1, 0]), np.ones(3)).of_row
+        array([1, 0, 0])
+        """
+        used = np.flatnonzero(self.of_row >= 0)
+        code = self.of_row[used]
+        order = np.lexsort((weights[used], place[used], code))
+        bounds = np.flatnonzero(np.diff(code[order])) + 1
+        held = [
+            tuple(zip(place[rows].tolist(), weights[rows].tolist(), strict=True))
+            for rows in np.split(used[order], bounds)
+        ]
+        rank = np.empty(self.count, np.intp)
+        rank[sorted(range(self.count), key=held.__getitem__)] = np.arange(self.count)
+        of_row = self.of_row.copy()
+        of_row[used] = rank[code]
+        return Units(of_row, self.count, self.grouped)
+
     def others(self, values: Floats) -> Floats:
         """(n, …) sums over the rows of all other units; over all rows for a row of none."""
         sums = self.sums(values)
@@ -137,13 +159,6 @@ def units_of(labels: Codes | None, weights: Floats, repeats: bool, place: Codes)
     unique, code = np.unique(own[used], return_inverse=True)
     if len(unique) == len(used) and bool((weights[used] == 1.0).all()):
         return None
-    order = np.lexsort((weights[used], place[used], code))
-    bounds = np.flatnonzero(np.diff(code[order])) + 1
-    held = [
-        tuple(zip(place[rows].tolist(), weights[rows].tolist(), strict=True)) for rows in np.split(used[order], bounds)
-    ]
-    rank = np.empty(len(unique), np.intp)
-    rank[sorted(range(len(unique)), key=held.__getitem__)] = np.arange(len(unique))
     of_row = np.full(len(weights), -1)
-    of_row[used] = rank[code]
-    return Units(of_row, len(unique), labels is not None)
+    of_row[used] = code
+    return Units(of_row, len(unique), labels is not None).in_order_of(place, weights)

@@ -14,7 +14,6 @@ _SEED = 0  # of the bands of the reliability diagram
 
 _METHODS = {
     "residual": "responses drawn from the probabilities that the fit reports",
-    "pairs": "rows drawn with replacement",
     "parametric": "responses drawn from the in-sample probabilities",
 }
 
@@ -39,7 +38,7 @@ def goodness(gof: GofResult) -> Iterator[str]:
         lambda ax: gof.plot(ax=ax),
         WIDE,
         "Histogram of the replicates of the statistic, with that of the fit",
-        f"{what} of {gof.B} replicates ({_METHODS[gof.method]}).",
+        f"{what} of {gof.B} replicates ({_METHODS.get(gof.method, gof.drawn)}).",
     )
 
 

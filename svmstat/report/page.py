@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 
-from svmstat.reporting.plots import svg
+from svmstat.reporting.plots import sized_svg
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.html import NAME
 
@@ -84,7 +84,8 @@ def paragraph(text: str) -> str:
 
 def figure(draw: Callable[[Axes], object], size: tuple[float, float], name: str, caption: str) -> str:
     """An image with its data: two SVG files in one page would share their ids."""
-    data = base64.b64encode(svg(draw, size).encode()).decode()
+    drawn, size = sized_svg(draw, size)
+    data = base64.b64encode(drawn.encode()).decode()
     width, height = (round(_PIXELS * inches) for inches in size)
     image = f'<img width="{width}" height="{height}" alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
     return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -110,6 +110,8 @@ def stratified(machine: Posed, k: int) -> Splits:
     """
     rng, units, weights = np.random.default_rng(_SEED), machine.units, machine.weights
     if are_groups(units):
+        of_row = machine.groups.of_row
+        units = units.in_order_of(np.where(of_row >= 0, _ranks(machine)[of_row], -1), weights)
         members = np.eye(machine.n_classes)[machine.codes] * weights[:, None]
         fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
         return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds of groups")
@@ -127,11 +129,8 @@ def stratified(machine: Posed, k: int) -> Splits:
 
 def _divided(machine: Posed, times: Codes, k: int, rng: np.random.Generator) -> Splits:
     """The same where each row is so many cases (n,), which are held out one by one."""
-    weights, of_row = machine.weights, machine.groups.of_row
-    there, rows = np.flatnonzero(machine.groups.weights > 0.0), rows_of_weight(machine.groups, weights)
-    rank = np.zeros(len(machine.group_codes), np.intp)
-    rank[there[_order(machine, there)]] = np.arange(len(there))
-    rows = rows[np.lexsort((weights[rows], rank[of_row[rows]]))]
+    weights, rows = machine.weights, rows_of_weight(machine.groups, machine.weights)
+    rows = rows[np.lexsort((weights[rows], _ranks(machine)[machine.groups.of_row[rows]]))]
     k = min(k, int(times[rows].sum()))
     part = np.zeros((k, len(weights)))
     part[:, rows] = (dealt(machine.codes[rows], times[rows], k, rng) * (weights / times)[rows, None]).T
@@ -145,6 +144,14 @@ def cases_of(machine: Posed) -> int:
 
 def _times(machine: Posed) -> Codes:
     return held_out_as(machine.groups, machine.group_codes, machine.weights, machine.units is None)
+
+
+def _ranks(machine: Posed) -> Codes:
+    """(G,) where the groups of equal rows that have weight stand in that order."""
+    there = np.flatnonzero(machine.groups.weights > 0.0)
+    ranks = np.zeros(len(machine.group_codes), np.intp)
+    ranks[there[_order(machine, there)]] = np.arange(len(there))
+    return ranks
 
 
 def _order(machine: Posed, groups: Codes) -> Codes:

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import one_of, positive, refuse
+from svmstat._tools.warn import warn
 from svmstat.calibration import Maps, fit_maps
 from svmstat.diagnostics.gacv import gacv, gckl, observed_loss
+from svmstat.errors import CertificateWarning
 from svmstat.machine import Machine, along_costs
 from svmstat.objective import measures
 from svmstat.reporting.plots import criteria_plot, path_plot
@@ -48,6 +51,8 @@ class PathResult:
         f(x_i), a row for each C.
     upper : ndarray (n,)
         The upper bounds of α for C = 1.
+    certified : ndarray (B,)
+        Whether the certificate of each fit holds; where one does not, a `CertificateWarning` says so.
     """
 
     C: Floats
@@ -55,6 +60,7 @@ class PathResult:
     index: pd.Index
     table: pd.DataFrame
     upper: Floats
+    certified: NDArray[np.bool_]
     _alpha: Floats
     _decision_values: Floats
 
@@ -116,17 +122,33 @@ def follow_costs(
 ) -> PathResult:
     """The path of a machine of two classes; costs (B,) > 0, truth (n,) or None."""
     n = len(machine.codes)
-    alpha, values = np.empty((len(costs), n)), np.empty((len(costs), n))
+    alpha, values, certified = np.empty((len(costs), n)), np.empty((len(costs), n)), np.empty(len(costs), bool)
     rows: list[dict[str, float]] = [{}] * len(costs)
     y = machine.signs[:, 0]
     for side in _outward(costs, machine.C):
         maps: Maps | None = None
         for place, each in zip(side.tolist(), along_costs(machine, costs[side]), strict=True):
             alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
+            certified[place] = each.certified.all()
             maps = fit_maps(each, near=maps)
             rows[place] = _numbers(each, maps, y, alpha[place], truth, loo, n_jobs)
     table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
-    return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, alpha, values)
+    _tell_of_certificates(costs, certified, table["kkt_violation"].to_numpy())
+    return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, certified, alpha, values)
+
+
+def _tell_of_certificates(costs: Floats, certified: NDArray[np.bool_], violation: Floats) -> None:
+    """Warn if the optimality of fits on the path could not be certified."""
+    lost = np.flatnonzero(~certified)
+    if len(lost):
+        least, most = costs[lost].min(), costs[lost].max()
+        where = f"C = {least:.4g}" if least == most else f"C = {least:.4g} to {most:.4g}"
+        warn(
+            f"{len(lost)} of {len(costs)} fits of the path, at {where}, are not certified, see path.certified: "
+            f"their KKT violation is up to {violation[lost].max():.2g}, and what the table says of them may be wrong. "
+            "svm() at such a C says why.",
+            CertificateWarning,
+        )
 
 
 def _outward(costs: Floats, middle: float) -> tuple[Codes, Codes]:

@@ -11,7 +11,8 @@ from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import LABELS, chosen_notes, copies_note, held_out_remarks, numbers_of, on_one_row
+from svmstat.diagnostics.copies import copies_note
+from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_remarks, numbers_of, on_one_row
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
@@ -230,7 +231,7 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
         rows.append(Row("Groups", "count", tuple(fit.n_groups for fit in fits)))
     rows += [
         Row("Columns of the design", "count", tuple(fit.n_columns for fit in fits)),
-        Row("Support vectors", "count", tuple(len(fit.support) for fit in fits)),
+        Row("Support vectors", "count", tuple(fit.machine.n_support for fit in fits)),
     ]
     return Section("settings", "", tuple(rows if len({fit.loss for fit in fits}) > 1 else rows[1:]))
 

@@ -200,7 +200,7 @@ class Pictured(Tested, Explained):
         for k in self._shown:
             p, w = held.probability[used, k], held.weights[used]
             x, which = along(p)
-            found.append(binned(x, held.codes[used] == k, p, w, which, held.units_of(used)))
+            found.append(binned(x, held.codes[used] == k, p, w, which, copies=self.weight_type == "frequency"))
         return found
 
     def _count_of_bins(self, weights: Floats) -> int:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
-from svmstat.diagnostics.worth import chosen_notes, copies_note, evidence_tables, held_out_notes
+from svmstat.diagnostics.copies import copies_note
+from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import Additive
 from svmstat.machine import Pair
 from svmstat.reporting.plots.style import percent

@@ -11,8 +11,8 @@ from svmstat._tools.checks import at_least, between, flag, one_of, refuse, worke
 from svmstat._tools.frames import label_at
 from svmstat._tools.randomness import seed_sequence
 from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, PermutationResult
+from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.gof import METHODS
-from svmstat.diagnostics.worth import copies_note
 from svmstat.errors import DataError, UnavailableError
 from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.folds import is_table

@@ -11,6 +11,7 @@ from svmstat._tools.frames import in_kind, of_any_kind, read_frame
 from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_within, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
+from svmstat.diagnostics.copies import copies_note
 from svmstat.errors import ArgumentError
 from svmstat.machine import tied_to
 from svmstat.objective.units import are_groups
@@ -312,7 +313,10 @@ class Uncertain(Resampled):
             f = tied_to(f, held.decision_values, self.machine.resolution)
             found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, weights)
         how = self._how_one_by_one if held.folds is None else held.folds
-        return LabelSets(index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped)
+        return LabelSets(
+            index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped,
+            copies_note(frame.weights, units),
+        )  # fmt: skip
 
     def _held_out_by_insample_maps(self) -> Unseen:
         """What fits without a row, each with the map of its own rows, say of it: of `loo`, of many rows ten folds.

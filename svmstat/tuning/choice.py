@@ -41,7 +41,8 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     elif (repeats == np.round(repeats)).all() and repeats.sum() <= _MOST_COPIES:
         of_copy = np.repeat(np.arange(len(repeats)), repeats.astype(int))
         weights, each = (weights / repeats)[of_copy], (each / repeats)[:, of_copy]
-    totals = each.sum(axis=1)
+    order = np.lexsort(np.vstack([each, weights]))  # draws are of places, which the order of the data must not decide
+    weights, each, totals = weights[order], each[:, order], each.sum(axis=1)
     each -= each[totals.argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]
     drawn = np.random.default_rng(0).integers(n, size=(_B, n)) + n * np.arange(_B)[:, None]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import svmstat.results.two_levels
 from svmstat import datasets, svm
 from svmstat.diagnostics.gacv import gckl
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
+from svmstat.errors import ArgumentError, ArgumentTypeError, CertificateWarning, DataError
 
 mpl.use("Agg")
 
@@ -148,6 +148,44 @@ def test_mackerel():
         assert_same(path.decision_values.iloc[b], cold.decision_values)
         np.testing.assert_allclose(path.alpha.iloc[b], cold.alpha, rtol=0, atol=TOL * path.C[b])
         assert path.table["gacv"].iloc[b] == pytest.approx(cold.gacv(), rel=TOL)
+
+
+def survey(seed, n):
+    """Answers of few values, and who agreed."""
+    rng = np.random.default_rng(seed)
+    rng.choice(3)
+    s, h, race = rng.integers(0, 2, n), (rng.random(n) < 0.2).astype(int), rng.choice(["w", "b", "o"], n)
+    v = rng.integers(0, 4, n)
+    agreed = rng.random(n) < 1 / (1 + np.exp(0.8 - 0.7 * s - 0.9 * h + 0.2 * v))
+    return pd.DataFrame({"s": s, "h": h, "race": race, "y": agreed.astype(int)})
+
+
+@pytest.mark.parametrize(
+    ("seed", "n", "C", "settings"),
+    [
+        (641, 200, [1.0, 0.5, 0.2, 0.12, 0.08316154096601458, 0.05], {"kernel": "spline"}),
+        (642, 40, 100 * 2.0 ** np.arange(-6, 7), {"kernel": "linear", "costs": {"fp": 1, "fn": 3}, "C": 100.0}),
+    ],
+)
+def test_a_walk_that_goes_astray_is_no_constant_f(seed, n, C, settings):
+    """What it ended at was taken for noise, and f = -1 or 1 for the solution, with a certificate."""
+    data = survey(seed, n)
+    fit = svm("y ~ s + h + race", data, **settings)
+    for path in (fit.path(C), fit.path()):
+        some = path.C if len(path.C) < 20 else path.C[::10]
+        for cost in some:
+            again = svm("y ~ s + h + race", data, **{**settings, "C": float(cost)})
+            assert_same(path.decision_values.loc[cost], again.decision_values)
+        assert path.certified.all()
+
+
+def test_points_without_a_certificate_are_told():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(45, 3)) + 1e5, columns=list("abc")).assign(y=rng.integers(0, 2, 45))
+    fit = svm("y ~ a + b + c", data, kernel="linear", scale=False, C=1e-3)
+    with pytest.warns(CertificateWarning, match="3 of 4 fits of the path, at C = 1 to 1e\\+06, are not certified"):
+        path = fit.path([1e-3, 1.0, 1e3, 1e6])
+    np.testing.assert_array_equal(path.certified, [True, False, False, False])
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from levels import repeated, sample
 from svmstat import svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
 from svmstat.objective.residuals import binned
+from svmstat.resampling.accumulated import pooled
 
 TOL = 1e-10  # the same sums in another order
 
@@ -37,6 +38,28 @@ def test_bins_by_hand():
     np.testing.assert_allclose(found.mean, [(2 * 0.8 - 0.5) / 3, (0.5 + 3 * 0.1) / 4])
     np.testing.assert_allclose(found.se, [np.sqrt(2 * 0.16 + 0.25) / 3, np.sqrt(0.25 + 3 * 0.09) / 4])
     np.testing.assert_array_equal(found.total, [3.0, 4.0])
+
+
+def test_weights_that_are_no_copies_count_twice_in_a_variance():
+    p, w = np.array([0.2, 0.5]), np.array([2.0, 1.0])
+    found = binned(p, np.array([True, False]), p, w, np.zeros(2, int), copies=False)
+    np.testing.assert_allclose(found.se, [np.sqrt(4 * 0.16 + 0.25) / 3])
+
+
+@pytest.mark.parametrize("how", [{"groups": "site"}, {"weights": "w", "weight_type": "probability"}])
+def test_lines_are_those_of_right_probabilities_also_where_rows_belong_together(how):
+    """Squares of sums had no events in a bin, or one group, for a line."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=300), "site": rng.integers(30, size=300), "w": 1.0})
+    data["w"] += 1e-6 * rng.choice([-1, 1], size=300)
+    data["y"] = rng.random(300) < 1 / (1 + np.exp(2.5 - 0.5 * data.x))
+    fit = svm("y ~ x", data, C=0.1, **how)
+    p, w = fit.loo().probability[:, 1], fit.frame.weights
+    (panel,) = fit.plot_residuals()
+    half = np.array([np.ptp(path.vertices[:, 1]) / 2 for each in panel.collections for path in each.get_paths()])
+    which = pooled(data.x.to_numpy(), w, len(half))
+    by_hand = [2 * np.sqrt((w * p * (1 - p))[which == k].sum()) / w[which == k].sum() for k in range(len(half))]
+    np.testing.assert_allclose(half, by_hand, rtol=1e-5)
 
 
 def test_each_of_few_values_has_a_bin():

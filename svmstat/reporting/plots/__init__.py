@@ -14,7 +14,7 @@ from svmstat.reporting.plots.outlying import outlying_plot
 from svmstat.reporting.plots.path import criteria_plot, path_plot
 from svmstat.reporting.plots.probability import probability_plot
 from svmstat.reporting.plots.stability import stability_plot
-from svmstat.reporting.plots.style import panels_size, svg
+from svmstat.reporting.plots.style import panels_size, sized_svg, svg
 from svmstat.reporting.plots.surface import region_plot, surface_plot
 from svmstat.reporting.plots.terms import terms_plot
 from svmstat.reporting.plots.weights import profiles_plot, selection_plot

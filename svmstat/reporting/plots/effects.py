@@ -21,7 +21,6 @@ from svmstat.reporting.plots.style import (
     columns_of,
     drawing,
     in_lines,
-    label_of,
     legend_below,
     panels,
     pyplot,
@@ -78,12 +77,12 @@ def lines_plot(
         _rug(ax, rug)
         if np.nanmin(y) < 0.0 < np.nanmax(y):
             ax.axhline(0.0, color=GREY, linewidth=0.8)
-        for k, name in enumerate(labels.names):
+        for k, name in enumerate(told_apart(labels.names)):
             colour, line = _of(k, len(labels.names))
             if band is not None:
                 ax.fill_between(x, band[0][:, k], band[1][:, k], color=colour, alpha=0.2, linewidth=0)
             marker = "." if len(x) < 30 else ""
-            ax.plot(x, y[:, k], line, color=colour, marker=marker, markersize=4, label=label_of(name))
+            ax.plot(x, y[:, k], line, color=colour, marker=marker, markersize=4, label=name)
         if not panel:
             widen(ax)
         _label(ax, labels, panel)
@@ -208,9 +207,10 @@ def comparisons_plot(
     q, at = len(outcomes), np.arange(len(names), dtype=float)
     called = [along_axis(name) for name in names]
     lines = 1 + max(name.count("\n") for name in called)
-    with drawing(ax, (6.0, 1.5 + max(0.3, 0.17 * lines, 0.16 * q) * len(names) + 0.2 * (q > 1))) as ax:
+    inches = max(0.3, 0.17 * lines, 0.16 * q) * len(names)
+    with drawing(ax, (6.0, 1.5 + inches + 0.2 * (q > 1)), 0.9 * inches) as ax:
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        for k, name in enumerate(outcomes):
+        for k, name in enumerate(told_apart(outcomes)):
             colour, _ = _of(k, q)
             place = at + _beside(k, q)
             if band is not None:
@@ -221,10 +221,11 @@ def comparisons_plot(
                 "o" if q == 1 else class_look(k).marker,
                 color=colour,
                 markersize=4.5,
-                label=label_of(name),
+                label=name,
             )
         ax.set_yticks(at, called)
         ax.set_ylim(len(names) - 0.5, -0.5)
+        widen(ax, "x")
         ax.set_xlabel(what)
         ax.set_title(title, fontsize=SMALL)
         if q > 1:
@@ -313,14 +314,12 @@ def _beside(k: int, q: int) -> float:
 
 def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence[str]) -> None:
     q, at = len(names), np.arange(len(levels), dtype=float)
-    for k, name in enumerate(names):
+    for k, name in enumerate(told_apart(names)):
         colour, _ = _of(k, q)
         place = at + _beside(k, q)
         if band is not None:
             ax.vlines(place, band[0][:, k], band[1][:, k], color=colour, linewidth=1.2)
-        ax.plot(
-            place, y[:, k], "o" if q == 1 else class_look(k).marker, color=colour, markersize=4.5, label=label_of(name)
-        )
+        ax.plot(place, y[:, k], "o" if q == 1 else class_look(k).marker, color=colour, markersize=4.5, label=name)
     level_ticks(ax, levels)
     ax.set_xlim(-0.5, len(levels) - 0.5)
 

@@ -29,7 +29,7 @@ from svmstat.reporting.plots.style import (
 WITHIN = 2.0
 """Standard errors to either side, as in Gelman & Hill (2007)."""
 
-TITLE = "lines: ± 2 standard errors if the probabilities were right; filled: beyond"
+TITLE = "lines: ± 2 standard errors if the probabilities were right and rows independent; filled: beyond"
 
 _MOST_BINS, _ROWS_A_BIN = 20, 15
 _SHORT = 12

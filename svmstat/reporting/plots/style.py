@@ -4,13 +4,13 @@ import importlib
 import io
 import math
 import textwrap
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from svmstat.errors import ArgumentError, ArgumentTypeError
+from svmstat.reporting.plots.room import LEAST, give_room
 
 Axes = Any
 """A `matplotlib.axes.Axes`; its class is not there before the first figure."""
@@ -273,14 +273,16 @@ def _styled() -> Iterator[None]:
 
 
 @contextmanager
-def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator[Axes]:
+def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8), least: float = LEAST) -> Iterator[Axes]:
     """The axes to draw into, in the common style: those that are given, else those of a new figure.
 
     Parameters
     ----------
     ax : Axes or None
     size : tuple of float
-        Width and height in inches of a new figure.
+        Width and height in inches of a new figure, which is higher where a legend would leave the axes no room.
+    least : float
+        How many inches these have at the least.
 
     Yields
     ------
@@ -288,7 +290,13 @@ def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8)) -> Iterator
     """
     plt, ax = pyplot(), checked_axes(ax)
     with _styled():
-        yield plt.figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+        if ax is not None:
+            yield ax
+            return
+        ax = plt.figure(figsize=size, layout="constrained").add_subplot()
+        yield ax
+        if ax.get_legend() is not None:
+            give_room(ax.figure, ax.figure.draw_without_rendering, least)
 
 
 def checked_axes(ax: Any) -> Any:
@@ -351,6 +359,8 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
         for lowest in axes[max(n - columns, 0) : n]:
             lowest.tick_params(labelbottom=True)
         yield figure, axes[:n]
+        if ax is None:
+            give_room(figure, figure.draw_without_rendering)
 
 
 @contextmanager
@@ -371,6 +381,8 @@ def drawing_panels(
         for unused in axes[n:]:
             unused.remove()
         yield figure, axes[:n]
+        if ax is None:
+            give_room(figure, figure.draw_without_rendering)
 
 
 def _place_of(ax: Axes) -> Any:
@@ -398,27 +410,39 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) 
     draw : callable
         It is given the axes.
     size : tuple of float
-        Width and height in inches.
+        Width and height in inches; it is higher where labels and legends would leave panels no room.
 
     Returns
     -------
     str
     """
-    figures, file = importlib.import_module("matplotlib.figure"), io.StringIO()
-    with _styled(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # shown as boxes
+    return sized_svg(draw, size)[0]
+
+
+def sized_svg(draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, tuple[float, float]]:
+    """The same, and its width and height in inches."""
+    figures, saved = importlib.import_module("matplotlib.figure"), [""]
+    with _styled():
         figure = figures.Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())
-        figure.savefig(file, format="svg", metadata={"Date": None})
-    return file.getvalue()
+
+        def save() -> None:
+            file = io.StringIO()
+            figure.savefig(file, format="svg", metadata={"Date": None})
+            saved[0] = file.getvalue()
+
+        give_room(figure, save)
+    width, height = figure.get_size_inches()
+    return saved[0], (float(width), float(height))
 
 
-def widen(ax: Axes) -> None:
-    """Limits of the vertical axis that do not blow rounding up to a curve."""
-    low, high = ax.get_ylim()
-    if ax.get_yscale() == "linear" and abs(high - low) < _FLAT * max(1.0, abs(low), abs(high)):
+def widen(ax: Axes, axis: str = "y") -> None:
+    """Limits of the vertical or horizontal axis that do not blow rounding up to a curve."""
+    low, high = getattr(ax, f"get_{axis}lim")()
+    linear = getattr(ax, f"get_{axis}scale")() == "linear"
+    if linear and abs(high - low) < _FLAT * max(1.0, abs(low), abs(high)):
         margin = math.copysign(0.01, high - low)
-        ax.set_ylim(low - margin, high + margin)
+        getattr(ax, f"set_{axis}lim")(low - margin, high + margin)
 
 
 def settle(ax: Axes) -> None:

@@ -1,21 +1,24 @@
 """The functions of an additive fit: curves with bands and rug, maps, levels of factors as points with intervals."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat.reporting.plots.effects import level_ticks
 from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
     INK,
     SMALL,
     Axes,
+    across,
     class_look,
+    columns_of,
     drawing_panels,
+    fitted,
     label_of,
     legend_below,
     percent,
@@ -83,7 +86,7 @@ def terms_plot(
     below = _LINE * max((len(each.lines) for each in effects if _is_crowded(each)), default=0)
     size = (_WIDE * side, _TALL * rows + 0.6 + below)
     lines = [each for each in effects if each.kind != "map"]
-    own = ax is None
+    own, called = ax is None, told_apart(pairs)
     with drawing_panels(len(panels), rows, side, size, ax) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
             if pair is None:
@@ -92,12 +95,12 @@ def terms_plot(
                     _name_lines(ax, room_below=own and _is_crowded(each))
                 ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
             else:
-                _map(ax, each, pair, f", {label_of(pairs[pair])}" if len(pairs) > 1 else "")
+                _map(ax, each, pair, f", {called[pair]}" if len(pairs) > 1 else "")
         _one_scale([ax for ax, (each, _) in zip(axes, panels, strict=True) if each.kind != "map"], lines)
-        words = textwrap.fill(_words(level, banded, bool(lines)), 52 * side)
+        words = across(figure, _words(level, banded, bool(lines)))
         figure.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
         if len(pairs) > 1 and lines:
-            _legend(figure, pairs)
+            _legend(figure, called)
         return np.array(axes)
 
 
@@ -157,9 +160,7 @@ def _points(ax: Axes, effect: _Effect) -> None:
         x = places + (0.5 * (p + 0.5) / P - 0.25 if P > 1 else 0.0)
         ax.vlines(x, effect.lower[p, :, 0], effect.upper[p, :, 0], color=colour, linewidth=1.2)
         ax.plot(x, effect.estimate[p, :, 0], marker, color=colour, markersize=5)
-    names = told_apart(effect.lines)
-    crowded = sum(map(len, names)) > 24
-    ax.set_xticks(places, names, rotation=35 if crowded else 0, ha="right" if crowded else "center")
+    level_ticks(ax, effect.lines)
     ax.set_xlim(-0.6, len(places) - 0.4)
     ax.set_title(label_of(effect.name))
 
@@ -192,7 +193,7 @@ def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
     ax.set_xlabel(label_of(effect.labels[0]))
     ax.set_ylabel(label_of(effect.labels[1]))
     ax.locator_params(axis="x", nbins=5)
-    ax.set_title(f"{label_of(effect.name)}{of_pair}")
+    ax.set_title(fitted(ax, f"{label_of(effect.name)}{of_pair}"))
 
 
 def _one_scale(axes: Sequence[Axes], effects: Sequence[_Effect]) -> None:
@@ -207,12 +208,12 @@ def _one_scale(axes: Sequence[Axes], effects: Sequence[_Effect]) -> None:
             ax.set_ylabel("h")
 
 
-def _legend(figure: Any, pairs: Sequence[str]) -> None:
+def _legend(figure: Any, names: Sequence[str]) -> None:
     lines = pyplot().matplotlib.lines
     handles = [
         lines.Line2D([], [], color=class_look(p).colour, linestyle=class_look(p).line, marker=class_look(p).marker,
-                     markersize=4, label=label_of(name))
-        for p, name in enumerate(pairs)
+                     markersize=4, label=name)
+        for p, name in enumerate(names)
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower left", ncols=3, title="f > 0 stands for the first of",
-                  title_fontsize=SMALL, alignment="left")  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower left", ncols=columns_of(figure, names, 3), alignment="left",
+                  title="f > 0 stands for the first of", title_fontsize=SMALL)  # fmt: skip

@@ -48,6 +48,10 @@ STYLES: dict[str, Callable[[float], str]] = {
 }
 
 
+_BRIEF, _DOUBLE, _WRITTEN_OUT = 4, 17, 12
+"""Digits of a brief number, all of a double, and of whole numbers that are written out."""
+
+
 def show(value: object, style: str = "estimate") -> str:
     """A value on one line: numbers in one of the ``STYLES``, tuples as intervals, booleans as yes or no.
 
@@ -82,7 +86,23 @@ def brief(value: object) -> str:
     >>> brief(0.123456), brief("rbf")
     ('0.1235', 'rbf')
     """
-    return f"{value:.4g}" if isinstance(value, numbers.Real) else one_line(value)
+    return f"{value:.{_BRIEF}g}" if isinstance(value, numbers.Real) else one_line(value)
+
+
+def briefs(values: Sequence[object]) -> list[str]:
+    """Values as `brief` has them, but with as many digits as tell different numbers apart.
+
+    Examples
+    --------
+    >>> briefs([0.123456, 0.5]), briefs([101325.0, 101300.5, 99000]), briefs(["rbf", True])
+    (['0.1235', '0.5'], ['101325', '101300', '99000'], ['rbf', 'True'])
+    """
+    floats = {float(value) for value in values if isinstance(value, numbers.Real)}
+    digits = next((d for d in range(_BRIEF, _DOUBLE) if len({f"{x:.{d}g}" for x in floats}) == len(floats)), _DOUBLE)
+    if digits > _BRIEF:  # whole numbers of some size are written out
+        digits = max(digits, *(min(_WRITTEN_OUT, len(f"{abs(x):.0f}")) for x in floats))
+    return [one_line(value) if isinstance(value, bool) or not isinstance(value, numbers.Real)
+            else f"{value:.{digits}g}" for value in values]  # fmt: skip
 
 
 def one_line(value: object) -> str:

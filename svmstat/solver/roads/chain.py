@@ -16,7 +16,7 @@ from svmstat.solver.hulls import feasible, may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
-from svmstat.solver.roads.single import arrived, basis_of, certified, made_finer, settled_basis, solve_single
+from svmstat.solver.roads.single import arrived, basis_of, certified, is_hidden, made_finer, settled_basis, solve_single
 from svmstat.solver.roads.vicinity import solve_near, vicinity_of
 from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, settle
 
@@ -80,6 +80,8 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     noise = min(1e-14 * np.abs(start).max(), 1e-6 * np.abs(beta).max())  # what is left of the larger β at the start
     basis, further = made_finer(case, beta, h, walked.basis)
     settled = settled_basis(case, beta, h, basis, float(noise))
+    if case.lead == 1 and is_hidden(case, beta, h):  # the walk has gone astray: what it ended at is no noise
+        return None
     solution = certified(problem, case, upper, beta, h, settled, Road.PATH, 0, walked.events + further)
     return solution if arrived(solution) else None
 

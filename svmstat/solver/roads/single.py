@@ -87,6 +87,8 @@ def solve_single(
             return warm
         road = Road.RESCUE
     cold = _reach(problem, case, upper, np.zeros(problem.n), road)
+    if not arrived(cold):
+        cold = _by_vectors(problem, case, upper) or cold
     if warm is None or not arrived(warm) or cold.status is Status.CERTIFIED:
         return cold
     return warm if warm.violation < cold.violation else cold
@@ -142,6 +144,24 @@ def _factored(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Roa
         return None
     found = certified(problem, case, upper, trial, h, settled_basis(case, trial, h, None), road, 0, events)
     return found if found.status is Status.CERTIFIED else None
+
+
+def _by_vectors(problem: BoxQP, case: Case, upper: Floats) -> Solution | None:
+    """The same by the vectors of which K has the products, where all else has led to no end; None if that has, too.
+
+    Columns of very different scales are none to it, and hold up a descent.
+    """
+    vectors = case.gram.vectors
+    if case.lead > 1 or vectors is None or isinstance(case.gram, LowRank):
+        return None
+    thin = replace(problem, gram=LowRank(np.ascontiguousarray(vectors)))
+    found = solve_single(thin, upper, None, Road.COLD)
+    if not arrived(found):
+        return None
+    beta, h = problem.signs * found.alpha, problem.linear - found.field
+    basis = settled_basis(case, beta, h, None)
+    again = certified(problem, case, upper, beta, h, basis, Road.RESCUE, found.steps, found.events)
+    return again if arrived(again) else None
 
 
 def _descended(
@@ -286,7 +306,7 @@ def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, nois
     part_h = fresh(case, part)
     if _hides_more(case, (part, part_h), (beta, h)):
         correct(case, part, part_h, None)
-        if _is_hidden(case, part, part_h):
+        if is_hidden(case, part, part_h):
             return basis
     if not judge(case, part, part_h).certified:
         return basis
@@ -296,10 +316,11 @@ def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, nois
 
 def _hides_more(case: Case, found: tuple[Floats, Floats], before: tuple[Floats, Floats]) -> bool:
     """Whether the violation of one (β, h) hides too much of h, and that of another does not."""
-    return case.lead == 1 and _is_hidden(case, *found) and not _is_hidden(case, *before)
+    return case.lead == 1 and is_hidden(case, *found) and not is_hidden(case, *before)
 
 
-def _is_hidden(case: Case, beta: Floats, h: Floats) -> bool:
+def is_hidden(case: Case, beta: Floats, h: Floats) -> bool:
+    """Whether the violation of (β, h) hides too much of h, and it is not of rounding."""
     rounding, spread = rounding_of(beta, case.gram.diagonal), np.ptp(case.linear - h)
     return bool(is_rough(judge(case, beta, h).violation, rounding, spread))
 

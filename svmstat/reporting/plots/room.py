@@ -1,0 +1,42 @@
+"""Room for the panels of a figure beside their labels and legends."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+LEAST = 1.0
+"""Inches that a panel is high, at the least."""
+
+_TRIES = 4
+_COLLAPSED, _MISSING = "layout not applied", "Glyph .* missing from"
+"""What matplotlib says where labels and legends leave nothing for the panels; and of letters that become boxes."""
+
+
+def give_room(figure: Any, draw: Callable[[], object], least: float = LEAST) -> None:
+    """Draw a figure, and make it higher until all its panels, squares apart, are at least so many inches high."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _MISSING, UserWarning)
+        for _ in range(_TRIES):
+            lacking = _drawn(figure, draw, least)
+            if lacking <= 0.0:
+                return
+            width, height = figure.get_size_inches()
+            figure.set_size_inches(width, height + lacking)
+        draw()
+
+
+def _drawn(figure: Any, draw: Callable[[], object], least: float) -> float:
+    """By how many inches a figure turned out to be too low: where it collapsed, by as much as it has."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", f".*{_COLLAPSED}", UserWarning)
+        try:
+            draw()
+        except UserWarning as warning:
+            if _COLLAPSED not in str(warning):
+                raise
+            return float(figure.get_size_inches()[1])
+    places = [(ax, ax.get_subplotspec()) for ax in figure.axes if ax.get_aspect() == "auto"]
+    panels = [(ax.bbox.height / figure.dpi, place.get_gridspec().nrows) for ax, place in places if place is not None]
+    if not panels:
+        return 0.0
+    return float(max(rows for _, rows in panels) * (least - min(height for height, _ in panels)))
