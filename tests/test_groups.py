@@ -661,3 +661,21 @@ def test_groups_of_unequal_size_count_as_fewer():
     assert f"the 32 groups count as about {alike:.2g} of one size [Kish 1965]." in tests
     few, tests = told([5] * 21)
     assert "With fewer than 30 groups" in few and "of one size" not in few and "of one size" not in tests
+
+
+def test_folds_of_groups_do_not_hang_on_the_order_of_terms_signs_and_reference_levels():
+    """Groups were dealt in the order of the values of their rows, column by column."""
+    data = rows(n=120, G=20, seed=4)
+    data["x"] += np.random.default_rng(0).normal(size=120)  # no ties
+    data["f"] = np.random.default_rng(1).choice(["a", "b", "c"], size=120)
+    options = {"groups": "g", "calibration": "kfold"}
+    fit = svm("y ~ x + z + f", data, **options)
+    others = [
+        svm("y ~ f + z + x", data, **options),
+        svm("y ~ x + z + f", data.assign(x=-data.x), **options),
+        svm("y ~ x + z + f", data.sample(frac=1, random_state=2), **options),
+        svm("y ~ x + z + f", data.assign(f=data.f.map({"a": "z", "b": "k", "c": "h"})), **options),
+    ]
+    for other in others:
+        assert other.kfold(5).score == pytest.approx(fit.kfold(5).score, rel=1e-9)
+        np.testing.assert_allclose(other.fittedvalues.reindex(fit.frame.index), fit.fittedvalues, atol=1e-9)

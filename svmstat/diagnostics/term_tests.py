@@ -209,6 +209,11 @@ class TermTests(Printed):
                 f"{', '.join(flat)}: {how} it f is constant, with C, or nu, as it was: the change is that to the class "
                 "frequencies, and not what the term adds to the others."
             )
+        if same := [test.name for test in self.tests if self._is_same(test)]:
+            found.append(
+                f"{', '.join(same)}: every prediction is the same with the term and without, as where no part of the "
+                "kernel reads its columns: a change of 0 does not say what it could tell."
+            )
         if any(not test.dependence.why_not for test in self.tests):
             found += [*self._few_rows(), *self._many_levels(), *self._few_groups()]
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
@@ -219,6 +224,11 @@ class TermTests(Printed):
                 why = "held out, and the score is missing" if np.isnan(each.score) else "held out exactly"
                 found.append(f"{name}: {rows} could not be {why}.")
         return found
+
+    def _is_same(self, test: TermTest) -> bool:
+        """Whether the other fit says of all rows what the fit says, while f of either varies."""
+        own, other = self.evidence.values, test.evidence.values
+        return bool(np.array_equal(own, other, equal_nan=True) and np.nanmax(np.ptp(own, axis=0), initial=0.0) > 0.0)
 
     def _few_rows(self) -> list[str]:
         """What the test does where a level is rare."""

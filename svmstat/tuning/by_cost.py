@@ -18,7 +18,7 @@ from svmstat.reporting.plots.tuning import contour_plot, line_plot
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
-from svmstat.tuning.choice import corrected_score
+from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.edges import warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
@@ -291,7 +291,7 @@ def corrected_of(points: list[Point]) -> float | None:
     """The best score without the choice, where there is one and the parts of the scores are known."""
     parts = [point.parts for point in points if not point.reason]
     known = [each for each in parts if each is not None]
-    return corrected_score(known) if len(points) > 1 and len(known) == len(parts) else None
+    return corrected_score(in_order(known)) if len(points) > 1 and len(known) == len(parts) else None
 
 
 def _table(

@@ -6,9 +6,11 @@ machine is fitted again.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.tuning.scores import Parts
 
 _B = 200
@@ -16,6 +18,8 @@ _B = 200
 
 _MOST_COPIES = 50_000
 """Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
+
+_DIGITS = 9
 
 
 def corrected_score(parts: Sequence[Parts]) -> float:
@@ -41,8 +45,7 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     elif (repeats == np.round(repeats)).all() and repeats.sum() <= _MOST_COPIES:
         of_copy = np.repeat(np.arange(len(repeats)), repeats.astype(int))
         weights, each = (weights / repeats)[of_copy], (each / repeats)[:, of_copy]
-    order = np.lexsort(np.vstack([each, weights]))  # draws are of places, which the order of the data must not decide
-    weights, each, totals = weights[order], each[:, order], each.sum(axis=1)
+    totals = each.sum(axis=1)
     each -= each[totals.argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]
     drawn = np.random.default_rng(0).integers(n, size=(_B, n)) + n * np.arange(_B)[:, None]
@@ -50,3 +53,29 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     chosen, rest = (copies @ each.T).argmin(axis=1), copies == 0
     above = sum(float(rest[chosen == k].sum(axis=0) @ each[k]) for k in np.unique(chosen))
     return float(parts[0].size * (totals.min() / weights.sum() + above / (rest.sum(axis=0) @ weights)))
+
+
+def in_order(parts: Sequence[Parts]) -> list[Parts]:
+    """The same with rows, or units, in the order of what they hold: draws are of places, whatever the data's order is.
+
+    Examples
+    --------
+    >>> parts = in_order([Parts(np.array([3.0, 1.0, 2.0]), np.ones(3), np.ones(3), 1.0)])
+    >>> parts[0].each
+    array([1., 2., 3.])
+    """
+    weights, units = parts[0].weights * parts[0].L, parts[0].units
+    held = np.vstack([*(part.each for part in parts), parts[0].L, parts[0].weights])
+    if units is None:
+        order = np.lexsort(_rounded(held))
+        return [replace(p, each=p.each[order], weights=p.weights[order], L=p.L[order]) for p in parts]
+    rank = np.empty(units.count, np.intp)
+    rank[np.lexsort(_rounded(units.sums((weights * held).T).T))] = np.arange(units.count)
+    of_row = np.where(units.of_row >= 0, rank[units.of_row], -1)
+    return [replace(part, units=replace(units, of_row=of_row)) for part in parts]
+
+
+def _rounded(keys: Floats) -> Floats:
+    """Keys (k, n) without the digits that hang on the order of a sum: where f is constant they would decide."""
+    scale = np.maximum(np.abs(keys).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray(np.round(keys / scale, _DIGITS))

@@ -143,3 +143,23 @@ def test_intervals_of_an_f_that_is_constant_are_said_to_tell_little():
     assert f"WARNING: f is constant in {flat.n_constant} of 59 replicates." in " ".join(str(flat).split())
     data["y"] = x + rng.normal(size=200) > 0
     assert "WARNING" not in str(svm("y ~ x + z", data, kernel="linear").confint(B=59, rng=0))
+
+
+def test_pairs_whose_f_is_constant_are_named_and_no_others():
+    """That f of some pair is constant in most replicates was said of all."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 20, 400)
+    X = (3.0 * rng.normal(size=(20, 3)))[y] + rng.normal(size=(400, 3))
+    data = pd.DataFrame({"y": pd.Categorical(y), "x": X[:, 0], "z": X[:, 1]})
+    many = svm("y ~ x + z", data, kernel="linear").confint(B=39, rng=1)
+    constant = (many.replicates[:, 1:] == 0).all(axis=1)
+    assert constant.any(axis=1).sum() > many.n_constant == constant.sum(axis=0).max()
+    assert many.n_constant < 20 and "WARNING" not in str(many)
+    data["y"] = np.array(list("aaaaabbbbbccccccdddd"))[y]
+    alike = data.y.isin(["c", "d"])
+    data.loc[alike, ["x", "z"]] = rng.normal(size=(int(alike.sum()), 2))
+    data["x"] += 6.0 * (data.y == "a") - 6.0 * (data.y == "b")
+    flat = svm("y ~ x + z", data, kernel="linear", C=0.01).confint(B=39, rng=1)
+    assert (flat.replicates[:, 1:, :5] == 0).all(axis=1).sum() == 0
+    text = " ".join(str(flat).split())
+    assert f"WARNING: f of c : d is constant in {flat.n_constant} of 39 replicates." in text

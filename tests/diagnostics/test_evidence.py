@@ -138,3 +138,15 @@ def test_folds_print_their_numbers(K):
     assert -2.0 * (frame["log_likelihood"] * folds.weights).sum() == pytest.approx(folds.score)
     assert frame.columns.tolist() == fit.loo().summary_frame().columns.tolist()[:4]
     assert str(compare(fit, fit.update(C=1), folds=3)["svm rbf 1"]).split()[:2] == ["Held", "out:"]
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_whether_levels_move_is_the_same_for_weights_and_repeats_and_folds_do_not_recommend_themselves(seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"]).assign(g=rng.integers(16, size=80))
+    data["y"], data["w"] = rng.choice(["p", "q"], size=80), rng.integers(1, 4, size=80)
+    weighted = svm("y ~ a + b", data, weights="w", groups="g").kfold(5)
+    repeated = svm("y ~ a + b", data.loc[data.index.repeat(data["w"])].reset_index(drop=True), groups="g").kfold(5)
+    assert weighted.score == pytest.approx(repeated.score, rel=1e-6)
+    assert weighted.levels_move == repeated.levels_move
+    assert "keeps the levels in balance" not in str(weighted) + str(repeated)

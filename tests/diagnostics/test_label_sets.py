@@ -130,3 +130,12 @@ def test_sets_by_folds_are_said_to_be_by_folds(monkeypatch):
     monkeypatch.setattr("svmstat.results.resampled.MOST_LEFT_OUT", 50)
     fit = svm("y ~ x", data, calibration="kfold")
     assert "but for the rows of a fold by which the fits without them" in " ".join(str(fit.label_sets()).split())
+
+
+def test_copies_are_said_to_count_as_independent_rows():
+    data = sample(2, 60, seed=2).assign(copies=np.resize([1.0, 2.0, 3.0], 60))
+    note = "Weights are numbers of copies: 60 rows count as 120 independent ones"
+    weighted, plain = svm("y ~ x + z", data, weights="copies"), svm("y ~ x + z", data)
+    for ask in (lambda fit: fit.label_sets(), lambda fit: fit.loo().reliability(B=39, rng=1)):
+        assert note in " ".join(str(ask(weighted)).split()) and "copies" not in str(ask(plain))
+    assert "copies" not in str(weighted.loo().reliability(B=0))

@@ -336,3 +336,13 @@ def test_a_pickled_leave_one_out_does_not_carry_the_fit(K):
     again = pickle.loads(packed)
     pd.testing.assert_frame_equal(again.summary_frame(), fit.loo().summary_frame(), check_exact=True)
     assert again.score == fit.loo().score
+
+
+def test_the_correlation_with_own_misfit_counts_copies():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"]).assign(w=rng.integers(1, 4, size=50))
+    data["y"] = data.a + rng.normal(size=50) > 0
+    weighted = svm("y ~ a + b", data, weights="w").get_influence()
+    repeated = svm("y ~ a + b", data.loc[data.index.repeat(data["w"])].reset_index(drop=True)).get_influence()
+    (own, other) = (re.search(r"Correlation with own: +(\S+)", str(each)).group(1) for each in (weighted, repeated))
+    assert own == other

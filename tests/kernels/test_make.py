@@ -227,3 +227,19 @@ def test_a_name_belongs_to_one_class(cosine):
     with pytest.raises(ArgumentError, match=r"'rbf' is the name of the kernel svmstat.kernels.formulas.RBF already"):
         named("rbf")(cosine)
     assert KERNELS["rbf"] is RBF
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        lambda X, Z: np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2) / np.ptp(X)),
+        lambda X, Z: np.exp(-np.abs(np.arange(len(X))[:, None] - np.arange(len(Z)))),
+    ],
+    ids=["width of the first rows", "positions"],
+)
+def test_values_that_depend_on_the_other_rows_are_refused(kernel):
+    """The first argument is that of new rows: each would have another prediction in other company."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40), "y": np.arange(40) % 2})
+    with pytest.raises(ArgumentError, match="gives a pair of rows another value when other rows are absent"):
+        svm("y ~ x + z", data, kernel=kernel)

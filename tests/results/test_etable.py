@@ -165,3 +165,10 @@ def test_one_event_is_one_in_every_type(data):
     numbers = data.assign(whole=np.arange(60) % 2, real=np.arange(60) % 2 * 1.0)
     found = etable([svm("whole ~ x", numbers), svm("real ~ x", numbers)])
     assert ("settings", "Event") not in found.table.index
+
+
+def test_support_vectors_of_weighted_rows_are_those_of_repeats(data, K):
+    weighted = svm("y ~ x + z", data, weights="w")
+    text = str(etable([weighted])).splitlines()
+    (row,) = [line for line in text if line.startswith("Support vectors")]
+    assert float(row.split()[-1]) == pytest.approx(weighted.glance()["n_support"].iloc[0], rel=1e-3)

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -395,3 +396,22 @@ def test_along_numbers_that_are_missing_there_is_nothing_to_show():
             fit.effects(asked)
     assert fit.effects("a").name == "a"
     fit.plot_surface()
+
+
+def test_values_that_differ_are_printed_so():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"pressure": 101325 + 300 * rng.normal(size=60), "y": rng.random(60) < 0.5})
+    fit = svm("y ~ pressure", data)
+    names = re.findall(r"pressure = (\S+)", str(fit.effects("pressure").summary()))
+    assert len(set(names)) == len(names) > 8 and all(len(name) == 6 for name in names)
+    data["pressure"] += 1e9 - 101325
+    low, high = re.search(r"(\S+) to (\S+)", str(svm("y ~ pressure", data).effects().summary())).groups()
+    assert float(low) < float(high)
+
+
+def test_a_small_change_is_not_printed_as_none_for_want_of_an_interval(two):
+    found = two.comparisons("x", B=39, rng=1)
+    nothing = np.full_like(found.estimate, np.nan)
+    small = replace(found, estimate=np.full_like(found.estimate, 1.77e-11))
+    small = replace(small, band=replace(found.band, lower=nothing, upper=nothing))
+    assert "1.77e-11" in str(small.summary())

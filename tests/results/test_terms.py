@@ -329,3 +329,11 @@ def test_a_rare_level_is_told_beside_the_test_of_a_number():
         told.append(" ".join(str(svm("y ~ x + z", pd.DataFrame({"x": x, "z": z, "y": y})).drop1()).split()))
     assert "40 of 400 rows have y = rare: where a level is so rare the test of a skewed number" in told[0]
     assert "so rare" not in told[1] and "fewer than 30" not in told[0]
+
+
+def test_a_term_that_no_part_of_the_kernel_reads_is_told(data):
+    fit = svm("y ~ x", data, kernel=RBF(0.5).on("x"))
+    added = fit.add1("z")
+    assert added.table.loc["z", ["delta_score", "se"]].tolist() == [0.0, 0.0]
+    assert "WARNING: z: every prediction is the same with the term and without" in " ".join(str(added).split())
+    assert "every prediction is the same" not in str(svm("y ~ x", data, gamma=0.5).add1("z"))

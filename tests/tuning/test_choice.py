@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from levels import quiet, sample
 
-from svmstat.tuning.choice import _B, corrected_score
+from svmstat.objective.units import Units
+from svmstat.tuning.choice import _B, corrected_score, in_order
 from svmstat.tuning.scores import Parts
 
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.05, 0.5, 5.0]}
@@ -108,3 +109,19 @@ def test_where_one_point_is_always_the_best_nothing_is_too_good(seed):
     found = quiet("y ~ x", data, C=[1e-9, 1.0], gamma=[0.5])
     assert found.corrected_score == pytest.approx(found.best_row["score"], abs=1e-10)
     assert found.best.optimism == 0.0
+
+
+def test_the_order_of_the_rows_makes_no_difference():
+    each, order = np.random.default_rng(1).normal(size=(5, 30)), np.random.default_rng(2).permutation(30)
+    w = np.random.default_rng(3).integers(1, 4, size=30).astype(float)
+    units = Units(np.random.default_rng(4).integers(12, size=30), 12, True)
+    renamed = Units(np.random.default_rng(5).permutation(12)[units.of_row][order], 12, True)
+    for own, other in ((None, None), (units, renamed)):
+        first = [Parts(row, w, np.ones(30), 1.0, own) for row in each]
+        again = [Parts(row[order], w[order], np.ones(30), 1.0, other) for row in each]
+        found = corrected_score(in_order(first))
+        assert found == pytest.approx(corrected_score(in_order(again)), rel=1e-12)
+        assert found != pytest.approx(corrected_score(first), rel=1e-3)
+    data = sample(2, 90, seed=8)
+    tuned = [quiet("y ~ x + z", each, **GRID).corrected_score for each in (data, data.sample(frac=1, random_state=1))]
+    assert tuned[0] == pytest.approx(tuned[1], rel=1e-9)

@@ -2,10 +2,13 @@
 
 from itertools import pairwise
 
+import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
-from svmstat.reporting.plots.effects import level_ticks
+from svmstat import svm
+from svmstat.reporting.plots.effects import comparisons_plot, level_ticks
 
 
 @pytest.mark.parametrize(("width", "turned"), [(6.4, False), (2.4, True)])
@@ -19,3 +22,63 @@ def test_names_of_levels_do_not_run_into_each_other(width, turned):
     boxes = [label.get_window_extent() for label in labels]
     assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
     plt.close(fig)
+
+
+LONG = [
+    "Methicillin-susceptible Staphylococcus aureus (MSSA)", "Methicillin-resistant Staphylococcus aureus (MRSA)",
+    "none", "E. coli", "Klebsiella", "Pseudomonas aeruginosa", "Streptococcus pneumoniae, serotype 9F",
+    "Streptococcus pneumoniae, serotype 19A",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def germs():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"temp": rng.normal(38, 1, 200), "wbc": rng.normal(10, 3, 200)})
+    data["ward"] = rng.choice(["surgery, first floor", "surgery, second floor", "intensive care"], size=200)
+    return data.assign(y=np.array(LONG)[rng.integers(8, size=200)])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda fit: fit.comparisons("temp").plot(),
+        lambda fit: fit.comparisons("ward").plot(),
+        lambda fit: fit.effects("temp", on="decision").plot(),
+        lambda fit: fit.effects().plot(),
+    ],
+    ids=["one comparison", "two comparisons", "pairs", "page"],
+)
+def test_many_long_names_leave_room_for_the_panels_and_are_all_different(germs, draw):
+    """Warnings are errors: constrained layout gave up, and legends stood outside of the figure."""
+    axes = np.ravel(draw(svm("y ~ temp + wbc + ward", germs)))
+    figure = axes[0].figure
+    figure.draw_without_rendering()
+    (legend,) = [each for each in (axes[0].get_legend(), *figure.legends) if each is not None]
+    names = [text.get_text() for text in legend.get_texts()]
+    assert len(names) == len(set(names)) >= 8
+    whole, box = figure.bbox, legend.get_window_extent()
+    assert whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1
+    assert min(ax.bbox.height for ax in axes) > 0.5 * figure.dpi * (1.0 if len(axes) > 1 else 0.3)
+    plt.close(figure)
+
+
+def test_rounding_is_no_effect():
+    ax = comparisons_plot(["x: +1"], np.array([[5.5e-17]]), None, ["P(y = 1)"], what="change", title="")
+    low, high = ax.get_xlim()
+    assert low < -1e-3 and high > 1e-3
+    plt.close(ax.figure)
+
+
+def test_lines_of_a_pair_end_where_rows_do_and_begin_where_there_are_some():
+    rng = np.random.default_rng(1)
+    x = np.r_[-6.0, 3.0 + 0.3 * rng.normal(size=59), rng.uniform(-6, 6, size=60)]
+    data = pd.DataFrame({"x": x, "g": np.repeat(["a", "b"], 60), "y": rng.random(120) < 0.5})
+    effect = svm("y ~ x + g", data, C=10).effects(("x", "g"))
+    line = effect.plot().lines[0]
+    at, values = line.get_data()
+    own = x[:60]
+    near = np.abs(at[:, None] - own).min(axis=1) <= 0.1 * np.ptp(x)
+    np.testing.assert_array_equal(np.isnan(values), ~near)
+    assert near[0] and not near.all() and np.isfinite(values[:2]).all()
+    plt.close()

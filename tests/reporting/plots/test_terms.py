@@ -1,6 +1,9 @@
 """Figures of terms and of their weights."""
 
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 import pytest
 from levels import sample
 
@@ -50,3 +53,20 @@ def test_profiles_about_the_best_point():
     ax = profiles_plot({"C": ([1.0, -1.0, 0.0], [5.0, 6.0, 4.0]), "s(x)": ([0.0], [4.0])}, what="deviance")
     assert ax.lines[1].get_ydata().tolist() == [6.0, 4.0, 5.0]
     assert ax.get_ylabel() == "deviance"
+
+
+def test_names_of_pairs_are_different_and_inside_the_figure():
+    rng = np.random.default_rng(0)
+    names = ["a major complication that was seen at night", "a major complication that was seen by day", "none", "some"]
+    data = pd.DataFrame(
+        {"x": rng.normal(size=120), "g": rng.choice([f"ward number {k} of it" for k in range(15)], 120)}
+    )
+    axes = svm("y ~ s(x) + g", data.assign(y=rng.choice(names, 120))).plot_terms(B=0)
+    figure = axes[0].figure
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    told = [text.get_text() for text in legend.get_texts()]
+    assert len(set(told)) == 6 and legend.get_window_extent().x1 <= figure.bbox.x1
+    boxes = [label.get_window_extent() for label in axes[1].get_xticklabels()]
+    assert all(one.x1 <= other.x0 + 1 for one, other in pairwise(boxes))
+    assert figure._suptitle.get_window_extent().x1 <= figure.bbox.x1
