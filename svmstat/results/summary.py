@@ -1,5 +1,6 @@
 """The summary of a fit: what was fitted, the solution with its certificates, what it is worth."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -41,6 +42,9 @@ _LANDMARKS = (
     "The kernel is approximated by its values at landmarks: the captured part of its trace says how well. The solution "
     "is exact for the approximate kernel, and every number here is of that machine."
 )
+
+_MOST_PAIRS = 28
+"""Pairs, those of eight levels, that have a line each; of more the least and the largest are shown."""
 
 _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
@@ -233,13 +237,25 @@ def _support(fit: Resampled, two: bool) -> Table:
     index = tuple(map(str, fit.n_support.index)) if two else _pair_names(fit)
     if two:
         counts, index = np.vstack([counts, counts.sum(axis=0)]), (*index, "all")
-    return Table(
+    table = Table(
         headers=("n", *names[1:]),
         index=index,
         cells=tuple(map(tuple, counts.tolist())),
         styles=("count",) * 4,
         title=f"Support vectors{'' if two else ' by pair'}{' (sums of weights)' if fit.weights_given else ''}",
     )
+    return table if two else _of_many(table, ".n_support")
+
+
+def _of_many(table: Table, where: str) -> Table:
+    """A table of pairs, or what it has least, most and in the middle, if they are many, and ``where`` the rest is."""
+    if len(table.index) <= _MOST_PAIRS:
+        return table
+    values = pd.DataFrame(list(table.cells)).astype(float)
+    extremes = values.quantile([0.0, 0.5, 1.0]).to_numpy().tolist()
+    title = f"{table.title or 'Functions by pair'}: over {len(table.index)} pairs, each in {where}"
+    cells = tuple(tuple(map(or_none, row)) for row in extremes)
+    return replace(table, index=("least", "median", "greatest"), cells=cells, title=title)
 
 
 def _pair_names(fit: Resampled) -> tuple[str, ...]:
@@ -281,12 +297,13 @@ def _functions(fit: Resampled) -> Table:
     columns = [fit.margin, intercepts]
     if fit.calibration.kind != VENN_ABERS:
         columns += [np.atleast_1d(fit.calibration.slope), _without_noise(fit.calibration.intercept, least=1.0)]
-    return Table(
+    table = Table(
         headers=("margin", "intercept", "Platt A", "Platt B")[: len(columns)],
         index=_pair_names(fit),
         cells=tuple(zip(*(map(or_none, column) for column in columns), strict=True)),
         styles=("estimate",) * len(columns),
     )
+    return _of_many(table, ".margin, .intercept and .calibration")
 
 
 def _confusion(evidence: Evidence, weighted: bool) -> Table:

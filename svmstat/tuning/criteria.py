@@ -22,7 +22,7 @@ from svmstat.objective.measures import share
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.leave_one_out import LeaveOneOut as Left
 from svmstat.resampling.unseen import held_out_maps, unseen
-from svmstat.solver import TOLERANCE
+from svmstat.solver import TOLERANCE, Status
 from svmstat.tuning.cost_search import search_fits, search_folds
 from svmstat.tuning.sample import Effort, Sample
 from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
@@ -81,8 +81,9 @@ Further = Mapping[str, OfFits]
 
 def _point(criterion: OfFits, further: Further, machine: Machine, sample: Sample, n_jobs: int | None) -> Point:
     """The point of any fit, with further criteria beside the score."""
-    if not machine.certified.all():
-        worst = max(pair.solution.violation for pair in machine.pairs)
+    solutions = [pair.solution for pair in machine.pairs]
+    if any(each.status is not Status.CERTIFIED for each in solutions):
+        worst = max(each.violation for each in solutions)
         why = f"its KKT violation is {worst:.2g}" if worst > TOLERANCE else "rounding hides too much of f"
         return failed(f"the fit is not certified, {why}", machine.n_support)
     also = {name: each.score(machine, sample, n_jobs).score for name, each in further.items()}

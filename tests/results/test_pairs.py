@@ -270,3 +270,14 @@ def test_weights_of_no_rows_are_refused():
     fit = svm("y ~ x + z", sample(3, 60, seed=2))
     with pytest.raises(ArgumentError, match="weights are those of newdata: without it the rows of the fit keep"):
         fit.error(weights=np.ones(60))
+
+
+def test_of_many_pairs_the_summary_shows_the_least_and_the_most():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=200), "y": [f"species {k}" for k in rng.integers(12, size=200)]})
+    fit = svm("y ~ x", data)
+    text = str(fit.summary())
+    assert "over 66 pairs, each in .n_support" in text and "species 0 : species 1" not in text
+    totals = fit.n_support["total"]
+    least, greatest = (next(line for line in text.splitlines() if line.startswith(word)) for word in ("least", "great"))
+    assert least.split()[-1] == str(totals.min()) and greatest.split()[-1] == str(totals.max())
