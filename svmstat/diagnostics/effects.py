@@ -175,16 +175,16 @@ class Effect(Printed):
                 self.grid, self.estimate, data, look, what=self._axis, diverging=self.kind == "ale",
                 inside=lambda points: near(self.variables, points), ax=ax,
             )  # fmt: skip
-        at, codes = reversed(self.grid) if turned else self.grid
-        shown = np.swapaxes(self._shown, 0, 1) if turned else self._shown
+        (at, codes), estimate, known = self.grid, self.estimate, self.near
+        if turned:
+            at, codes, estimate, known = codes, at, np.swapaxes(estimate, 0, 1), known.T
         values = labelled(x, at)
         if x.levels is None:
             values = np.union1d(at, np.linspace(at[0], at[-1], _FINE))
-            estimate = np.swapaxes(self.estimate, 0, 1) if turned else self.estimate
-            shown = make_interp_spline(at, estimate, k=1)(values)
+            estimate = make_interp_spline(at, estimate, k=1)(values)
             places = np.column_stack([np.repeat(values, len(codes)), np.tile(codes, len(values))])
-            known = near(self.variables, places[:, ::-1] if turned else places)
-            shown[~known.reshape(shown.shape[:2])] = np.nan
+            known = near(self.variables, places[:, ::-1] if turned else places).reshape(estimate.shape[:2])
+        shown = np.where(known[..., None], estimate, np.nan)
         groups = tuple(f"{y.name} = {level}" for level in y.levels or ())
         look = figures.Labels(str(x.name), self._axis, groups, self._title)
         return figures.grouped_plot(values, shown, look, names if q > 1 else (), by_levels=x.levels is not None, ax=ax)

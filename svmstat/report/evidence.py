@@ -34,11 +34,12 @@ def goodness(gof: GofResult) -> Iterator[str]:
     yield paragraph(gof.verdict + failed)
     yield gof.summary().as_html()
     what = "Statistics T" if gof.by_residuals else "Deviances"
+    drawn = gof.drawn if gof.method == "pairs" else _METHODS[gof.method]
     yield figure(
         lambda ax: gof.plot(ax=ax),
         WIDE,
         "Histogram of the replicates of the statistic, with that of the fit",
-        f"{what} of {gof.B} replicates ({_METHODS.get(gof.method, gof.drawn)}).",
+        f"{what} of {gof.B} replicates ({drawn}).",
     )
 
 

@@ -43,8 +43,8 @@ _LANDMARKS = (
     "is exact for the approximate kernel, and every number here is of that machine."
 )
 
-_MOST_PAIRS = 28
-"""Pairs, those of eight levels, that have a line each; of more the least and the largest are shown."""
+_MOST_PAIRS = 45
+"""Pairs, those of ten levels, that have a line each; of more the least and the largest are shown."""
 
 _NOISE = 1e-10
 """What is smaller, relative to the values beside it, has no digit that the certificate vouches for."""
