@@ -14,7 +14,7 @@ from scipy.special import expit
 from svmstat import tune
 from svmstat.errors import GridWarning
 
-FRESH = 4000
+FRESH, OUTER = 4000, 10
 GRID = {"C": 4.0 ** np.arange(-1, 4), "gamma": 4.0 ** np.arange(-2, 2) / 2}
 TRUTHS = {
     "linear": lambda x: expit(1.5 * x[:, 0] + x[:, 1]),
@@ -31,10 +31,13 @@ def one_sample(name, n, seed, criterion="loo"):
     """
     rng, new = np.random.default_rng([n, seed]), np.random.default_rng(0).normal(size=(FRESH, 2))
     x = rng.normal(size=(n, 2))
-    data = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": rng.random(n) < TRUTHS[name](x)})
+    y = rng.random(n) < TRUTHS[name](x)
+    while min(y.sum(), n - y.sum()) < OUTER:  # for a row of each level in every outer fold
+        y = rng.random(n) < TRUTHS[name](x)
+    data = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": y})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GridWarning)
-        found = tune("y ~ x + z", data, **GRID, scale=False, criterion=criterion, nested=True, rng=seed)
+        found = tune("y ~ x + z", data, **GRID, scale=False, criterion=criterion, nested=OUTER, rng=seed)
     p, fitted = TRUTHS[name](new), found.best.predict_proba(pd.DataFrame({"x": new[:, 0], "z": new[:, 1]}))[True]
     worth, null = deviance(p, fitted), deviance(p, data["y"].mean())
     numbers = found.best_row["score"], found.corrected_score, found.nested_score, found.nested_score_se
