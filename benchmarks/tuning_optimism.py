@@ -14,7 +14,7 @@ from scipy.special import expit
 from svmstat import tune
 from svmstat.errors import GridWarning
 
-FRESH, OUTER = 4000, 10
+FRESH, OUTER, CERTAIN = 4000, 10, 1e-9
 GRID = {"C": 4.0 ** np.arange(-1, 4), "gamma": 4.0 ** np.arange(-2, 2) / 2}
 TRUTHS = {
     "linear": lambda x: expit(1.5 * x[:, 0] + x[:, 1]),
@@ -47,7 +47,8 @@ def one_sample(name, n, seed, criterion="loo"):
 
 
 def deviance(p, fitted):
-    """−2 E log π where the event has probability p (m,)."""
+    """−2 E log π where the event has probability p (m,); of a π of 0 or 1 as if it were `CERTAIN` from there."""
+    fitted = np.clip(fitted, CERTAIN, 1.0 - CERTAIN)
     return -2.0 * np.mean(p * np.log(fitted) + (1.0 - p) * np.log1p(-fitted))
 
 
