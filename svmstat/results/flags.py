@@ -114,7 +114,10 @@ def _magnified(fit: Resampled) -> Iterator[str]:
     """Where a steep map makes much of an f that hardly varies over the rows."""
     if not fit.has_maps or fit.calibration.kind == VENN_ABERS:
         return
-    f, slope = fit.machine.own_values, np.atleast_1d(fit.calibration.slope)
+    slope = np.atleast_1d(fit.calibration.slope)
+    if not (np.abs(slope) * _HARDLY > 1.0).any():
+        return
+    f = fit.machine.own_values
     span = np.nanmax(f, axis=0) - np.nanmin(f, axis=0)
     steep = (span > 0.0) & (span < _HARDLY) & (np.abs(slope) * span > 1.0)
     if steep.any():
