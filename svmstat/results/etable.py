@@ -229,9 +229,10 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
         rows.append(Row("Sum of weights", "count", tuple(fit.nobs for fit in fits)))
     if any(fit.groups is not None for fit in fits):
         rows.append(Row("Groups", "count", tuple(fit.n_groups for fit in fits)))
+    sums = " (sums of weights)" if any(fit.weights_given for fit in fits) else ""
     rows += [
         Row("Columns of the design", "count", tuple(fit.n_columns for fit in fits)),
-        Row("Support vectors", "count", tuple(fit.machine.n_support for fit in fits)),
+        Row(f"Support vectors{sums}", "count", tuple(fit.machine.n_support for fit in fits)),
     ]
     return Section("settings", "", tuple(rows if len({fit.loss for fit in fits}) > 1 else rows[1:]))
 

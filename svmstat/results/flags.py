@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
-from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.worth import few_rows
 from svmstat.kernels import Kernel
@@ -21,9 +20,6 @@ _ALIKE, _UNLIKE = 0.95, 0.05
 
 _OFTEN = 0.05
 """The share of rows in which the rule and the probabilities may call for different levels without a word."""
-
-_HARDLY = 1e-3
-"""Of margins of 1, a range of f that is next to nothing."""
 
 _MOVING = 1.2
 """How many times the least weight of a class that of another is where weights may be why it is always predicted."""
@@ -87,7 +83,6 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     if few := few_rows(fit.response_name, _rows_of_levels(fit)):
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
         yield f"{few}{kind} is noisy, and so are all numbers of held-out rows."
-    yield from _magnified(fit)
     alone = fit.has_maps and fit.fitted_maps().own.any()
     if alone:
         yield (
@@ -107,26 +102,6 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         yield (
             f"{named} {'are defaults' if many else 'is the default'}, chosen without a look at how well "
             f"{'they predict' if many else 'it predicts'}{_span(fit, held_out)}.{_by_the_data(fit)}"
-        )
-
-
-def _magnified(fit: Resampled) -> Iterator[str]:
-    """Where a steep map makes much of an f that hardly varies over the rows."""
-    if not fit.has_maps or fit.calibration.kind == VENN_ABERS:
-        return
-    slope = np.atleast_1d(fit.calibration.slope)
-    if not (np.abs(slope) * _HARDLY > 1.0).any():
-        return
-    f = fit.machine.own_values
-    span = np.nanmax(f, axis=0) - np.nanmin(f, axis=0)
-    steep = (span > 0.0) & (span < _HARDLY) & (np.abs(slope) * span > 1.0)
-    if steep.any():
-        p = int(np.argmax(steep))
-        of = "" if fit.event is not None else " of {} : {}".format(*fit.pairs[p])
-        more = f" (and so in {steep.sum() - 1} other pairs)" if steep.sum() > 1 else ""
-        yield (
-            f"f{of} varies by {span[p]:.1g} only over its rows, and the map makes up for that by a slope of "
-            f"{slope[p]:.2g}{more}: a little away from these rows probabilities run to 0 or 1."
         )
 
 

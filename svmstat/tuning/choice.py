@@ -19,7 +19,7 @@ _B = 200
 _MOST_COPIES = 50_000
 """Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
 
-_DIGITS = 9
+_BITS = 30
 
 
 def corrected_score(parts: Sequence[Parts]) -> float:
@@ -77,5 +77,5 @@ def in_order(parts: Sequence[Parts]) -> list[Parts]:
 
 def _rounded(keys: Floats) -> Floats:
     """Keys (k, n) without the digits that hang on the order of a sum: where f is constant they would decide."""
-    scale = np.maximum(np.abs(keys).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(np.round(keys / scale, _DIGITS))
+    mantissa, exponent = np.frexp(keys)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, _BITS)), exponent - _BITS))

@@ -7,18 +7,21 @@ from typing import Any
 LEAST = 1.0
 """Inches that a panel is high, at the least."""
 
-_TRIES = 4
+_TRIES = 8
 _COLLAPSED, _MISSING = "layout not applied", "Glyph .* missing from"
 """What matplotlib says where labels and legends leave nothing for the panels; and of letters that become boxes."""
 
 
 def give_room(figure: Any, draw: Callable[[], object], least: float = LEAST) -> None:
-    """Draw a figure, and make it higher until all its panels, squares apart, are at least so many inches high."""
+    """Draw a figure, and make it higher until all its panels, squares apart, are at least so many inches high.
+
+    What that gave it too much is taken back.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _MISSING, UserWarning)
-        for _ in range(_TRIES):
+        for tried in range(_TRIES):
             lacking = _drawn(figure, draw, least)
-            if lacking <= 0.0:
+            if lacking <= 0.0 and (tried == 0 or lacking > -least):
                 return
             width, height = figure.get_size_inches()
             figure.set_size_inches(width, height + lacking)

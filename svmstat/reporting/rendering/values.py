@@ -48,8 +48,8 @@ STYLES: dict[str, Callable[[float], str]] = {
 }
 
 
-_BRIEF, _DOUBLE, _WRITTEN_OUT = 4, 17, 12
-"""Digits of a brief number, all of a double, and of whole numbers that are written out."""
+_BRIEF, _MOST = 4, 12
+"""Digits of a brief number, and of those that must be told apart: beyond it is rounding."""
 
 
 def show(value: object, style: str = "estimate") -> str:
@@ -96,11 +96,15 @@ def briefs(values: Sequence[object]) -> list[str]:
     --------
     >>> briefs([0.123456, 0.5]), briefs([101325.0, 101300.5, 99000]), briefs(["rbf", True])
     (['0.1235', '0.5'], ['101325', '101300', '99000'], ['rbf', 'True'])
+    >>> briefs([0.1, 0.8 - 0.7, float("nan")])
+    ['0.1', '0.1', 'nan']
     """
-    floats = {float(value) for value in values if isinstance(value, numbers.Real)}
-    digits = next((d for d in range(_BRIEF, _DOUBLE) if len({f"{x:.{d}g}" for x in floats}) == len(floats)), _DOUBLE)
+    floats = {
+        float(f"{value:.{_MOST}g}") for value in values if isinstance(value, numbers.Real) and not math.isnan(value)
+    }
+    digits = next((d for d in range(_BRIEF, _MOST) if len({f"{x:.{d}g}" for x in floats}) == len(floats)), _MOST)
     if digits > _BRIEF:  # whole numbers of some size are written out
-        digits = max(digits, *(min(_WRITTEN_OUT, len(f"{abs(x):.0f}")) for x in floats))
+        digits = max(digits, *(min(_MOST, len(f"{abs(x):.0f}")) for x in floats))
     return [one_line(value) if isinstance(value, bool) or not isinstance(value, numbers.Real)
             else f"{value:.{digits}g}" for value in values]  # fmt: skip
 

@@ -87,8 +87,6 @@ def solve_single(
             return warm
         road = Road.RESCUE
     cold = _reach(problem, case, upper, np.zeros(problem.n), road)
-    if not arrived(cold):
-        cold = _by_vectors(problem, case, upper) or cold
     if warm is None or not arrived(warm) or cold.status is Status.CERTIFIED:
         return cold
     return warm if warm.violation < cold.violation else cold
@@ -144,24 +142,6 @@ def _factored(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Roa
         return None
     found = certified(problem, case, upper, trial, h, settled_basis(case, trial, h, None), road, 0, events)
     return found if found.status is Status.CERTIFIED else None
-
-
-def _by_vectors(problem: BoxQP, case: Case, upper: Floats) -> Solution | None:
-    """The same by the vectors of which K has the products, where all else has led to no end; None if that has, too.
-
-    Columns of very different scales are none to it, and hold up a descent.
-    """
-    vectors = case.gram.vectors
-    if case.lead > 1 or vectors is None or isinstance(case.gram, LowRank):
-        return None
-    thin = replace(problem, gram=LowRank(np.ascontiguousarray(vectors)))
-    found = solve_single(thin, upper, None, Road.COLD)
-    if not arrived(found):
-        return None
-    beta, h = problem.signs * found.alpha, problem.linear - found.field
-    basis = settled_basis(case, beta, h, None)
-    again = certified(problem, case, upper, beta, h, basis, Road.RESCUE, found.steps, found.events)
-    return again if arrived(again) else None
 
 
 def _descended(
