@@ -21,6 +21,7 @@ from svmstat.reporting.plots.style import (
     columns_of,
     drawing,
     in_lines,
+    label_of,
     legend_below,
     panels,
     pyplot,
@@ -77,7 +78,7 @@ def lines_plot(
         _rug(ax, rug)
         if np.nanmin(y) < 0.0 < np.nanmax(y):
             ax.axhline(0.0, color=GREY, linewidth=0.8)
-        for k, name in enumerate(told_apart(labels.names)):
+        for k, name in enumerate(_called(labels.names)):
             colour, line = _of(k, len(labels.names))
             if band is not None:
                 ax.fill_between(x, band[0][:, k], band[1][:, k], color=colour, alpha=0.2, linewidth=0)
@@ -210,7 +211,7 @@ def comparisons_plot(
     inches = max(0.3, 0.17 * lines, 0.16 * q) * len(names)
     with drawing(ax, (6.0, 1.5 + inches + 0.2 * (q > 1)), 0.9 * inches) as ax:
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        for k, name in enumerate(told_apart(outcomes)):
+        for k, name in enumerate(_called(outcomes)):
             colour, _ = _of(k, q)
             place = at + _beside(k, q)
             if band is not None:
@@ -307,6 +308,12 @@ def _of(k: int, q: int) -> tuple[str, str]:
     return (ACCENT, "-") if q == 1 else (class_look(k).colour, class_look(k).line)
 
 
+def _called(names: Sequence[str]) -> list[str]:
+    """The names in a legend, cut if they are long, or told apart where that makes some the same."""
+    short = [label_of(name) for name in names]
+    return short if len(set(short)) == len(set(names)) else told_apart(names)
+
+
 def _beside(k: int, q: int) -> float:
     """How far one of q dots stands from the middle."""
     return 0.0 if q == 1 else 0.6 * (k / (q - 1) - 0.5)
@@ -314,7 +321,7 @@ def _beside(k: int, q: int) -> float:
 
 def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence[str]) -> None:
     q, at = len(names), np.arange(len(levels), dtype=float)
-    for k, name in enumerate(told_apart(names)):
+    for k, name in enumerate(_called(names)):
         colour, _ = _of(k, q)
         place = at + _beside(k, q)
         if band is not None:
