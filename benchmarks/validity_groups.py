@@ -57,13 +57,12 @@ def evidence(quick=False):
     found = []
     with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
         for name, (G, tau, settings) in EVIDENCE.items():
-            samples = range(20 if quick else 200)
-            table = pd.DataFrame(joblib.Parallel()(joblib.delayed(numbers)(G, tau, settings, seed) for seed in samples))
-            found += covered(name, 10 * G, table)
+            work = (joblib.delayed(of_sample)(G, tau, settings, seed) for seed in range(20 if quick else 200))
+            found += covered(name, 10 * G, pd.DataFrame(joblib.Parallel()(work)))
     return found
 
 
-def numbers(G, tau, settings, seed):
+def of_sample(G, tau, settings, seed):
     """Held-out numbers by groups of one sample, and what they are for rows of new groups."""
     data = sample(np.random.default_rng([43, G, round(10 * tau), seed]), G, tau).astype({"y": int})
     new = sample(np.random.default_rng([47, G, round(10 * tau), seed]), MANY, tau).astype({"y": int})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.arrays import Floats
+from svmstat._tools.arrays import Codes, Floats
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
@@ -13,7 +13,6 @@ from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates, percentiles
 
 _HEADERS = {"estimate": "coefficient", "se": "std. error", "lower": "lower", "upper": "upper"}
-
 
 _NAMED = 5
 """Pairs that are named."""
@@ -102,14 +101,14 @@ class Coefficients(Printed):
         return Summary("Coefficients of a linear machine", (block, *self.tables()), NOTES, self.warnings())
 
     @property
-    def _constant(self) -> Floats:
+    def _constant(self) -> Codes:
         """(P,) in how many replicates f is constant, all of its slopes being 0."""
-        return np.asarray((self._good[:, 1:] == 0.0).all(axis=1).sum(axis=0), float)
+        return np.asarray(np.count_nonzero((self._good[:, 1:] == 0.0).all(axis=1), axis=0))
 
     @property
     def n_constant(self) -> int:
         """In how many replicates f is constant, all of its slopes being 0; of the pair where it is so most often."""
-        return int(self._constant.max(initial=0.0))
+        return int(self._constant.max(initial=0))
 
     def warnings(self) -> tuple[str, ...]:
         """Whether too few replicates are left, or f is constant in most of them."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
@@ -24,8 +23,6 @@ from svmstat.reporting.rendering.values import briefs, or_none
 from svmstat.reporting.summary import Printed, Summary
 
 _MOST_SHOWN, _LONG = 12, 28
-_FINE = 120
-"""Points of a line, besides those of the grid, at which rows are looked for."""
 _CALLED = {
     "ale": "accumulated local effect",
     "pdp": "partial dependence",
@@ -178,16 +175,17 @@ class Effect(Printed):
         (at, codes), estimate, known = self.grid, self.estimate, self.near
         if turned:
             at, codes, estimate, known = codes, at, np.swapaxes(estimate, 0, 1), known.T
-        values = labelled(x, at)
-        if x.levels is None:
-            values = np.union1d(at, np.linspace(at[0], at[-1], _FINE))
-            estimate = make_interp_spline(at, estimate, k=1)(values)
+
+        def inside(values: Floats) -> NDArray[np.bool_]:
             places = np.column_stack([np.repeat(values, len(codes)), np.tile(codes, len(values))])
-            known = near(self.variables, places[:, ::-1] if turned else places).reshape(estimate.shape[:2])
-        shown = np.where(known[..., None], estimate, np.nan)
+            return near(self.variables, places[:, ::-1] if turned else places).reshape(len(values), -1)
+
         groups = tuple(f"{y.name} = {level}" for level in y.levels or ())
         look = figures.Labels(str(x.name), self._axis, groups, self._title)
-        return figures.grouped_plot(values, shown, look, names if q > 1 else (), by_levels=x.levels is not None, ax=ax)
+        outcomes, shown = names if q > 1 else (), np.where(known[..., None], estimate, np.nan)
+        if x.levels is not None:
+            return figures.grouped_plot(labelled(x, at), shown, look, outcomes, by_levels=True, ax=ax)
+        return figures.grouped_plot(at, estimate, look, outcomes, by_levels=False, inside=inside, ax=ax)
 
     @property
     def _is_map(self) -> bool:

@@ -19,6 +19,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
 from svmstat.machine import Groups, Posed, decided_elsewhere, others_of, vote
 from svmstat.objective.bounds import ROUNDING
+from svmstat.objective.units import Units
 from svmstat.solver import Solution, Status, solve
 
 _SEVERAL = 2.0
@@ -241,6 +242,14 @@ def assign_units(totals: Floats, k: int, rng: np.random.Generator) -> NDArray[np
         held[chosen] += shares[unit]
         size[chosen] += 1
     return fold
+
+
+def folds_of_units(
+    units: Units, codes: Codes, weights: Floats, n_classes: int, k: int, rng: np.random.Generator
+) -> Codes:  # fmt: skip
+    """The fold (n,) of each row by that of its unit, as `assign_units` deals these; −1 for a row of none."""
+    members = np.eye(n_classes)[codes] * weights[:, None]
+    return np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
 
 
 def hold_out(

@@ -15,9 +15,9 @@ from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units, are_groups
 from svmstat.resampling.folds import (
     assign_folds,
-    assign_units,
     dealt,
     fold_units,
+    folds_of_units,
     held_out_as,
     is_table,
     rows_of_weight,
@@ -112,8 +112,7 @@ def stratified(machine: Posed, k: int) -> Splits:
     if are_groups(units):
         of_row = machine.groups.of_row
         units = units.in_order_of(np.where(of_row >= 0, _ranks(machine)[of_row], -1), weights)
-        members = np.eye(machine.n_classes)[machine.codes] * weights[:, None]
-        fold = np.where(units.of_row >= 0, assign_units(units.sums(members), k, rng)[units.of_row], -1)
+        fold = folds_of_units(units, machine.codes, weights, machine.n_classes, k, rng)
         return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds of groups")
     times = _times(machine)
     if times.max(initial=1) > 1:

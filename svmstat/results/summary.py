@@ -237,23 +237,24 @@ def _support(fit: Resampled, two: bool) -> Table:
     index = tuple(map(str, fit.n_support.index)) if two else _pair_names(fit)
     if two:
         counts, index = np.vstack([counts, counts.sum(axis=0)]), (*index, "all")
+    title = f"Support vectors{'' if two else ' by pair'}{' (sums of weights)' if fit.weights_given else ''}"
     table = Table(
         headers=("n", *names[1:]),
         index=index,
         cells=tuple(map(tuple, counts.tolist())),
         styles=("count",) * 4,
-        title=f"Support vectors{'' if two else ' by pair'}{' (sums of weights)' if fit.weights_given else ''}",
+        title=title,
     )
-    return table if two else _of_many(table, ".n_support")
+    return table if two else _of_many(table, title, ".n_support")
 
 
-def _of_many(table: Table, where: str) -> Table:
+def _of_many(table: Table, what: str, where: str) -> Table:
     """A table of pairs, or what it has least, most and in the middle, if they are many, and ``where`` the rest is."""
     if len(table.index) <= _MOST_PAIRS:
         return table
     values = pd.DataFrame(list(table.cells)).astype(float)
     extremes = values.quantile([0.0, 0.5, 1.0]).to_numpy().tolist()
-    title = f"{table.title or 'Functions by pair'}: over {len(table.index)} pairs, each in {where}"
+    title = f"{what}: over {len(table.index)} pairs, each in {where}"
     cells = tuple(tuple(map(or_none, row)) for row in extremes)
     return replace(table, index=("least", "median", "greatest"), cells=cells, title=title)
 
@@ -303,7 +304,7 @@ def _functions(fit: Resampled) -> Table:
         cells=tuple(zip(*(map(or_none, column) for column in columns), strict=True)),
         styles=("estimate",) * len(columns),
     )
-    return _of_many(table, ".margin, .intercept and .calibration")
+    return _of_many(table, "Functions by pair", ".margin, .intercept and .calibration")
 
 
 def _confusion(evidence: Evidence, weighted: bool) -> Table:

@@ -20,6 +20,7 @@ _MOST_COPIES = 50_000
 """Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
 
 _BITS = 30
+"""Binary digits of a loss by which rows are put in order."""
 
 
 def corrected_score(parts: Sequence[Parts]) -> float:

@@ -13,7 +13,7 @@ from svmstat.kernels import Additive, Kernel
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, are_groups, units_of
-from svmstat.resampling.folds import assign_folds, assign_units, dealt, fold_units, held_out_as
+from svmstat.resampling.folds import assign_folds, dealt, fold_units, folds_of_units, held_out_as
 from svmstat.resampling.splits import Splits, check_folds
 from svmstat.tuning.stored import StoredTerms
 
@@ -120,11 +120,8 @@ class Sample:
             return replace(self, folds=self.told_apart(self.given.fold, self.given.out))
         if are_groups(self.units):
             check_folds(k, self.units.count, name)
-            members = np.eye(len(self.levels))[self.codes] * self.weights[:, None]
-            of_unit = assign_units(self.units.sums(members), k, rng)
-            return replace(
-                self, folds=self.told_apart(np.where(self.units.of_row >= 0, of_unit[self.units.of_row], -1))
-            )
+            fold = folds_of_units(self.units, self.codes, self.weights, len(self.levels), k, rng)
+            return replace(self, folds=self.told_apart(fold))
         groups = group_rows(self.X, self.codes.astype(float), self.weights)
         group_codes = self.codes[groups.first]
         times = held_out_as(groups, group_codes, self.weights, self.units is None)

@@ -34,7 +34,7 @@ Band = tuple[Floats, Floats]
 Names = Sequence[Any] | np.ndarray
 
 _FINE = 120
-"""Points along each axis of a map, between which and its grid values are interpolated."""
+"""Points along each axis of a map, or along a line, between which and its grid values are interpolated."""
 
 _MOST_CURVES = 200
 _LONG_TICKS = 24
@@ -173,10 +173,16 @@ def map_plot(
 
 
 def grouped_plot(
-    x: np.ndarray, y: Floats, labels: Labels, outcomes: Sequence[str], *, by_levels: bool, ax: Axes | None = None
-) -> Any:
-    """Lines, or dots over levels, y (v, groups, q) over x (v,), a colour for each group; a panel for each of many q."""
+    x: np.ndarray, y: Floats, labels: Labels, outcomes: Sequence[str], *, by_levels: bool,
+    inside: Callable[[Floats], NDArray[np.bool_]] | None = None, ax: Axes | None = None,
+) -> Any:  # fmt: skip
+    """Lines, or dots over levels, y (v, groups, q) over x (v,), a colour for each group; a panel for each of many q.
+
+    Lines stop where there are no data ``inside`` reach of numbers (m,), by group (m, groups).
+    """
     called = told_apart(labels.names)
+    if inside is not None:
+        x, y = _lines_inside(x, y, inside)
 
     def draw(ax: Axes, k: int) -> None:
         if by_levels:
@@ -347,6 +353,13 @@ def _rug(ax: Axes, values: Floats) -> None:
     below = ax.get_xaxis_transform()
     ax.plot(values, np.full(len(values), 0.015), "|", color=GREY, markersize=5, markeredgewidth=0.5, transform=below,
             alpha=max(0.2, min(1.0, 150.0 / max(len(values), 1))), zorder=1)  # fmt: skip
+
+
+def _lines_inside(x: Floats, y: Floats, inside: Callable[[Floats], NDArray[np.bool_]]) -> tuple[Floats, Floats]:
+    """Lines y (v, groups, q) at many points, NaN where there are no data near."""
+    fine = np.union1d(x, np.linspace(x[0], x[-1], _FINE))
+    between = np.apply_along_axis(lambda each: np.interp(fine, x, each), 0, y)
+    return fine, np.where(inside(fine)[..., None], between, np.nan)
 
 
 def _bilinear(grid: tuple[np.ndarray, ...], z: Floats, x: Floats, y: Floats) -> Floats:

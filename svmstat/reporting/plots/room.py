@@ -12,11 +12,12 @@ _COLLAPSED, _MISSING = "layout not applied", "Glyph .* missing from"
 """What matplotlib says where labels and legends leave nothing for the panels; and of letters that become boxes."""
 
 
-def give_room(figure: Any, draw: Callable[[], object], least: float = LEAST) -> None:
+def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | None = None) -> None:
     """Draw a figure, and make it higher until all its panels, squares apart, are at least so many inches high.
 
     What that gave it too much is taken back.
     """
+    draw = draw or figure.draw_without_rendering
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _MISSING, UserWarning)
         for tried in range(_TRIES):

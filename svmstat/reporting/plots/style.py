@@ -296,7 +296,7 @@ def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8), least: floa
         ax = plt.figure(figsize=size, layout="constrained").add_subplot()
         yield ax
         if ax.get_legend() is not None:
-            give_room(ax.figure, ax.figure.draw_without_rendering, least)
+            give_room(ax.figure, least)
 
 
 def checked_axes(ax: Any) -> Any:
@@ -360,7 +360,7 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
             lowest.tick_params(labelbottom=True)
         yield figure, axes[:n]
         if ax is None:
-            give_room(figure, figure.draw_without_rendering)
+            give_room(figure)
 
 
 @contextmanager
@@ -382,7 +382,7 @@ def drawing_panels(
             unused.remove()
         yield figure, axes[:n]
         if ax is None:
-            give_room(figure, figure.draw_without_rendering)
+            give_room(figure)
 
 
 def _place_of(ax: Axes) -> Any:
@@ -421,19 +421,19 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) 
 
 def sized_svg(draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, tuple[float, float]]:
     """The same, and its width and height in inches."""
-    figures, saved = importlib.import_module("matplotlib.figure"), [""]
+    figures, file = importlib.import_module("matplotlib.figure"), io.StringIO()
     with _styled():
         figure = figures.Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())
 
         def save() -> None:
-            file = io.StringIO()
+            file.seek(0)
+            file.truncate()
             figure.savefig(file, format="svg", metadata={"Date": None})
-            saved[0] = file.getvalue()
 
-        give_room(figure, save)
+        give_room(figure, draw=save)
     width, height = figure.get_size_inches()
-    return saved[0], (float(width), float(height))
+    return file.getvalue(), (float(width), float(height))
 
 
 def widen(ax: Axes, axis: str = "y") -> None:
