@@ -4,6 +4,7 @@ At most r + 1 rows need be free. The smoothed primal finds the bounds of nearly 
 doubt are a problem of their own, which is solved exactly, and then all rows are asked again.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +13,11 @@ from numpy.typing import NDArray
 from svmstat.solver.case import Case, fresh, judge
 from svmstat.solver.exact.factored import finish
 from svmstat.solver.exact.polish import polish
-from svmstat.solver.gram import Floats, Gram, Room, Rows
+from svmstat.solver.gram import Floats, Gram, Rows
 from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import Factor, LowRank
 from svmstat.solver.normal import normal_vector
 from svmstat.solver.problem import Sums
-from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.smoothed import SAMPLED_FROM, Normal, smoothed
 from svmstat.solver.solution import Basis
 
@@ -34,16 +34,22 @@ other."""
 _LEAST_ROWS, _MOST_ROWS = 256, 4000
 """Rows of a working set."""
 
-_TOLERANCES, _MOST_STEPS, _MOST_EVENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8), 200_000, 5000
-"""KKT violations of a working set at which the path is tried, the steps down to each, and the events of each path."""
+_MOST_EVENTS = 500
+"""Of the path at the end of a working set."""
+
+_GAIN, _FUTILE = 0.5, 4
+"""After so many working sets that do not bring the violation down to this share further ones would not either."""
+
+
+Way = Callable[[Case, Floats, Floats, Floats], int]
+"""What moves a (β, h) to the solution, as far as it goes, given the case and its factor; the events it took."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approached:
-    """How far (β, h) came: whether the tolerance is met, the steps and events it took, and the basis."""
+    """How far (β, h) came: whether the tolerance is met, the events it took, and the basis, if it is known."""
 
     exact: bool
-    steps: int
     events: int
     basis: Basis | None
 
@@ -55,24 +61,23 @@ def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
     h[:] = fresh(case, beta)
     events = _at_the_margin(case, gram, beta, h)
-    if events is not None:
-        return Approached(True, 0, events, None)
+    if events and judge(case, beta, h).certified:
+        return Approached(True, events, None)
     return _improved(case, gram, beta, h, _ROUNDS, max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1)))
 
 
-def _at_the_margin(case: Case, gram: LowRank, beta: Floats, h: Floats) -> int | None:
-    """The solution from a (β, h) with many free rows, in place, and the events it took; None where it is none.
+def _at_the_margin(case: Case, gram: LowRank, beta: Floats, h: Floats) -> int:
+    """Lead a (β, h) with many free rows on, in place, unless it is better than where that ends; the events it took.
 
     Where a flat f is best most rows are at the margin, and all but r + 1 of them depend on the others.
     """
     if np.count_nonzero(case.free(beta)) <= max(_LEAST_ROWS, _MANY_FREE * (gram.factor.shape[1] + 1)):
-        return None
+        return 0
     trial, trial_h = beta.copy(), np.empty(len(h))
     events = finish(case, gram.factor, trial, trial_h)
     trial_h = fresh(case, trial)
-    if not judge(case, trial, trial_h).certified:
-        return None
-    beta[:], h[:] = trial, trial_h
+    if judge(case, trial, trial_h).violation < judge(case, beta, h).violation:
+        beta[:], h[:] = trial, trial_h
     return events
 
 
@@ -80,24 +85,34 @@ def overrun_solved(case: Case, gram: LowRank, beta: Floats, h: Floats, basis: Ba
     """Solve (β, h) that a path has led to again, in place, with the rows that it has overrun, unless these are many."""
     verdict, size = judge(case, beta, h), max(_LEAST_ROWS, 8 * len(basis.rows))
     if verdict.certified:
-        return Approached(True, 0, 0, _complete(case, beta, basis))
+        return Approached(True, 0, _complete(case, beta, basis))
     if np.count_nonzero(_wrong(case, beta, verdict.b[0] - h)) > size:
-        return Approached(False, 0, 0, None)
+        return Approached(False, 0, None)
     return _improved(case, gram, beta, h, _FEW_ROUNDS, size)
 
 
 def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, rounds: int, size: int) -> Approached:
-    """Solve the rows in doubt again and again, in place; ``size`` of them beside those that are free or wrong."""
-    steps = events = 0
-    basis: Basis | None = None
+    """Solve the rows in doubt again and again, in place; ``size`` of them beside those that are free or wrong.
+
+    By the factor, and where its digits do not do by kernel values. Where neither leads further the best is kept.
+    """
+    events, futile, verdict = 0, 0, judge(case, beta, h)
+    best = verdict.violation, beta.copy(), h.copy()
     for _ in range(rounds):
-        verdict = judge(case, beta, h)
-        if verdict.certified and basis is not None:
-            return Approached(True, steps, events, _complete(case, beta, basis))
-        rows = _in_doubt(case, verdict.b[0] - h, beta, size)
-        done = _solve_part(case, gram, rows, beta, h)
-        steps, events, basis = steps + done.steps, events + done.events, done.basis
-    return Approached(judge(case, beta, h).certified, steps, events, basis)
+        for way in (finish, _along_path):
+            events += _solve_part(case, gram, _in_doubt(case, verdict.b[0] - h, beta, size), beta, h, way)
+            verdict = judge(case, beta, h)
+            if verdict.certified:
+                return Approached(True, events, None)
+            futile = 0 if verdict.violation < _GAIN * best[0] else futile + 1
+            if verdict.violation < best[0]:
+                best = verdict.violation, beta.copy(), h.copy()
+            else:
+                beta[:], h[:] = best[1:]
+                verdict = judge(case, beta, h)
+        if futile >= _FUTILE:
+            break
+    return Approached(False, events, None)
 
 
 def _wrong(case: Case, beta: Floats, g: Floats) -> NDArray[np.bool_]:
@@ -137,22 +152,20 @@ def _in_doubt(case: Case, g: Floats, beta: Floats, size: int) -> Rows:
     return np.sort(rows[first[rows] > -np.inf])
 
 
-def _solve_part(case: Case, gram: LowRank, rows: Rows, beta: Floats, h: Floats) -> Approached:
-    """The best β of some rows (m,) while the others stay, in place, and h: a problem in what is added to it."""
-    old = beta[rows]
-    lo, hi = case.lo[rows] - old, case.hi[rows] - old
-    part = Case(
-        Gram(Factor(gram.factor[rows])), h[rows], lo, hi, Sums(np.zeros(len(rows), np.int64), np.zeros(1)), -1.0, 0.0
-    )
-    change, left, room = np.zeros(len(rows)), h[rows], Room()
-    steps = events = 0
-    for tolerance in _TOLERANCES:
-        steps += descend(part, change, left, tolerance, _MOST_STEPS, room)
-        polished = polish(part, change, left, _MOST_EVENTS, dependent=True)
-        events += polished.events
-        if polished.exact:
-            break
-    moved = np.where(change >= hi, case.hi[rows], np.where(change <= lo, case.lo[rows], old + change))
-    beta[rows] = moved
+def _solve_part(case: Case, gram: LowRank, rows: Rows, beta: Floats, h: Floats, way: Way) -> int:
+    """The best β of some rows (m,) while the others stay, in place, and h: a problem in what is added to it.
+
+    Returns the events it took.
+    """
+    lo, hi, factor = case.lo[rows] - beta[rows], case.hi[rows] - beta[rows], gram.factor[rows]
+    sums = Sums(np.zeros(len(rows), np.int64), np.zeros(1))
+    change, left = np.zeros(len(rows)), h[rows]
+    events = way(Case(Gram(Factor(factor)), h[rows], lo, hi, sums, -1.0, 0.0), factor, change, left)
+    moved = np.where(change <= lo, case.lo[rows], beta[rows] + change)
+    beta[rows] = np.where(change >= hi, case.hi[rows], moved)
     h[:] = fresh(case, beta)
-    return Approached(polished.exact, steps, events, Basis(rows[polished.basis.rows], polished.basis.inverse))
+    return events
+
+
+def _along_path(part: Case, _: Floats, change: Floats, left: Floats) -> int:
+    return polish(part, change, left, _MOST_EVENTS, dependent=True).events

@@ -52,7 +52,8 @@ _RESCUE_BELOW = 1e-5
 """A descent that had to go below this violation counts as a rescue."""
 
 _FUTILE = 3
-"""After so many descents of the most steps that end short of their tolerance a further one would too."""
+"""After so many descents of the most steps that end short of their tolerance a further one would too; after one where
+K = AA' by a short factor, which leads there at once."""
 
 _NEARLY = 100.0
 """A violation of so many tolerances is worth being polished further where h hardly varies."""
@@ -86,10 +87,13 @@ def solve_single(
         if arrived(warm) and not _may_be_finer(warm):
             return warm
         road = Road.RESCUE
-    cold = _reach(problem, case, upper, np.zeros(problem.n), road)
-    if warm is None or not arrived(warm) or cold.status is Status.CERTIFIED:
-        return cold
-    return warm if warm.violation < cold.violation else cold
+    cold = _by_map(problem, case, upper, _reach(problem, case, upper, np.zeros(problem.n), road))
+    return cold if warm is None or not arrived(warm) else _better(cold, warm)
+
+
+def _better(one: Solution, other: Solution) -> Solution:
+    """The first if it is certified or its violation is less."""
+    return one if one.status is Status.CERTIFIED or one.violation < other.violation else other
 
 
 def _may_be_finer(solution: Solution) -> bool:
@@ -104,11 +108,7 @@ def _reach(
 ) -> Solution:  # fmt: skip
     """From a feasible β, which is overwritten, as is its h if that is known, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
-        h = np.empty(problem.n)
-        near = approach(case, case.gram, beta, h)
-        if near.exact:
-            basis = settled_basis(case, beta, h, near.basis)
-            return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, near.events)
+        return _by_primal(problem, case, case.gram, upper, beta, road)
     if case.neighbour is not None:
         known = fresh(case, beta) if known is None else known
         beside = _stepped(problem, case, upper, beta, known, road)
@@ -121,6 +121,42 @@ def _reach(
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
     return _descended(problem, case, upper, beta, road, known)
+
+
+def _by_primal(problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats, road: Road) -> Solution:
+    """The same where K = AA' by a factor A, and from there by descent and path, unless it is rounding that is left."""
+    h = np.empty(problem.n)
+    near = approach(case, gram, beta, h)
+    found, found_h = beta.copy(), h.copy()
+    basis = settled_basis(case, found, found_h, near.basis)
+    solution = certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, near.events)
+    rounded = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
+    if near.exact or rounded:
+        return solution
+    return _better(_descended(problem, case, upper, beta, road, h), solution)
+
+
+def _by_map(problem: BoxQP, case: Case, upper: Floats, found: Solution) -> Solution:
+    """What was found, unless it has no certificate and K = AA' by a short factor A, which leads to a better one."""
+    if found.status is not Status.UNCERTIFIED or isinstance(problem.gram, LowRank):
+        return found
+    A = _short_map(case)
+    if A is None:
+        return found
+    low = replace(problem, gram=LowRank(np.ascontiguousarray(A)))
+    solution = _reach(low, case_of(low, upper), upper, np.zeros(problem.n), Road.RESCUE)
+    return _better(solution, found)
+
+
+def _gives_up(case: Case, futile: int) -> bool:
+    """Whether after so many futile descents there is no further one."""
+    return futile >= _FUTILE or _short_map(case) is not None
+
+
+def _short_map(case: Case) -> Floats | None:
+    """A (n, r), of fewer columns than rows, where K = AA' and one sum is given."""
+    A = case.gram.vectors if case.lead == 1 else None
+    return None if A is None or A.shape[1] >= case.gram.n else A
 
 
 def _stepped(problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, road: Road) -> Solution | None:
@@ -156,7 +192,7 @@ def _descended(
     nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
-        if futile >= _FUTILE:
+        if futile and _gives_up(case, futile):
             continue
         spent = down(case, beta, h, tolerance, most, room)
         steps, futile = steps + spent, futile + (spent >= most)

@@ -106,7 +106,7 @@ def solve_near(problem: BoxQP, upper: Floats, vicinity: Vicinity) -> Solution | 
     if not near.exact:
         return None
     basis, events = settled_basis(case, beta, h, near.basis), walked.events + near.events
-    return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, near.steps, events)
+    return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, 0, events)
 
 
 def _walk(vicinity: Vicinity, case: Case, upper: Floats) -> _Walked | None:
