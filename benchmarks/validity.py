@@ -25,7 +25,9 @@ from benchmarks import (
     validity_permutations,
     validity_selection,
     validity_sets,
+    validity_tails,
     validity_terms,
+    validity_weights,
 )
 
 PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
@@ -57,6 +59,8 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "group-terms": validity_terms.grouped,
     "groups": validity_groups.rows,
     "groups-evidence": validity_groups.evidence,
+    "weights": validity_weights.rows,
+    "tails": validity_tails.rows,
     "permutations": validity_permutations.rows,
     "neyman-pearson": np_loo.rows,
     "selection": validity_selection.rows,

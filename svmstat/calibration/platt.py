@@ -150,8 +150,8 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` (E,) of the rows ``which`` (E,).
 
     Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows.
-    Newton's method sets off there, and its first step is by the sums of all rows less those of the deleted ones, so
-    that mostly a single look at all rows is left.
+    Newton's method sets off there, and its first step is by the sums of all rows less those of the deleted ones. So is
+    the second where that leaves ten digits, of many rows mostly; else a single look at all rows is left as a rule.
     """
     n, left, x, doubts = f.shape[0], weights.copy(), np.empty(f.shape[0]), np.zeros(f.shape[0])
     center, scale = _standardise(f, weights, x)
@@ -159,21 +159,21 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
     slopes, curvatures = np.empty(n), np.empty(n)
     _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
     sums, own, both = np.zeros((2, 8)), np.empty((2, 8)), np.empty(8)
+    thirds, own_thirds = np.zeros(4), np.empty(4)
     for i in range(n):
         _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
-    doubt_0, doubt_1 = -1.0, -1.0
+        _add_third(thirds, weights[i] * curvatures[i], x[i], a, b)
+    known_0, known_1 = -1.0, -1.0
     for d in range(start.shape[0] - 1):
         for c in range(2):
             copy_into(own[c], sums[c])
+        copy_into(own_thirds, thirds)
         for e in range(start[d], start[d + 1]):
             k = which[e]
             left[k] = weights[k] - copies[e]
             _add(own[1 if y[k] > 0.0 else 0], -copies[e], x[k], slopes[k], curvatures[k])
-        before_0, before_1 = doubt_0, doubt_1
+            _add_third(own_thirds, -copies[e] * curvatures[k], x[k], a, b)
         doubt_0, doubt_1 = 1.0 / (own[0, 0] + 2.0), 1.0 / (own[1, 0] + 2.0)
-        if doubt_0 != before_0 or doubt_1 != before_1:
-            for i in range(n):
-                doubts[i] = doubt_1 if y[i] > 0.0 else doubt_0
         for c in range(8):
             both[c] = own[0, c] + own[1, c]
         converged[d] = False
@@ -181,7 +181,15 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
         g_b = both[4] + doubt_0 * own[0, 0] - doubt_1 * own[1, 0]
         step_a, step_b, decrement = _step(g_a, g_b, both[5], both[6], both[7])
         if decrement <= _NEAR * both[7] and both[2] > _NEAR * (own[0, 0] + own[1, 0]):  # else f may be constant now
-            a_1, b_1, converged[d] = _newton(x, y, doubts, left, a + step_a, b + step_b, decrement)
+            if (decrement / both[7]) ** 3 <= _DECREMENT:
+                a_1, b_1 = _second_step(both, own_thirds, step_a, step_b)
+                a_1, b_1, converged[d] = a + a_1, b + b_1, True
+            else:
+                if doubt_0 != known_0 or doubt_1 != known_1:
+                    for i in range(n):
+                        doubts[i] = doubt_1 if y[i] > 0.0 else doubt_0
+                    known_0, known_1 = doubt_0, doubt_1
+                a_1, b_1, converged[d] = _newton(x, y, doubts, left, a + step_a, b + step_b, decrement)
             maps[0, d], maps[1, d] = a_1 / scale, b_1 - a_1 / scale * center
         if not converged[d]:
             maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
@@ -217,6 +225,31 @@ def _add(sums, w, x, slope, curvature):
     sums[5] += w * curvature * x * x
     sums[6] += w * curvature * x
     sums[7] += w * curvature
+
+
+@compiled(inside=True, inline="always")
+def _add_third(sums, curvature, x, a, b):
+    """Add what a row has to the sums of the third derivatives, times 1, x, x² and x³, (4,)."""
+    third = -curvature * np.tanh(0.5 * (a * x + b))
+    sums[0] += third
+    sums[1] += third * x
+    sums[2] += third * x * x
+    sums[3] += third * x * x * x
+
+
+@compiled(inside=True)
+def _second_step(sums, thirds, step_a, step_b):
+    """Both steps together: the second is by what the third derivatives say of the gradient after the first.
+
+    What they leave is of the third order in the step, and the decrement of the sixth.
+    """
+    left_a = 0.5 * (step_a * step_a * thirds[3] + 2.0 * step_a * step_b * thirds[2] + step_b * step_b * thirds[1])
+    left_b = 0.5 * (step_a * step_a * thirds[2] + 2.0 * step_a * step_b * thirds[1] + step_b * step_b * thirds[0])
+    h_aa = sums[5] + step_a * thirds[3] + step_b * thirds[2]
+    h_ab = sums[6] + step_a * thirds[2] + step_b * thirds[1]
+    h_bb = sums[7] + step_a * thirds[1] + step_b * thirds[0]
+    second_a, second_b, _ = _step(left_a, left_b, h_aa, h_ab, h_bb)
+    return step_a + second_a, step_b + second_b
 
 
 @compiled()
