@@ -496,7 +496,6 @@ def test_update_keeps_groups():
 # Page and command
 
 
-@pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")  # on a busy machine
 @pytest.mark.parametrize("response", ["y", "l"])
 def test_report_of_groups(response):
     page = report(fitted(response), B=19, rng=1)

@@ -22,12 +22,18 @@ NOTE = (
     "to 0.84 and 0.44 to 0.81."
 )
 _MAPPED = ", each with a map of the rows that it left out"
-INSAMPLE = (
-    "The map of this fit is of its own rows, calibration='insample', and those of the replicates are of rows that they "
-    "left out: the intervals are of other probabilities, which are less extreme. In simulations (python -m benchmarks "
-    "validity bands-insample) 95 % intervals of probabilities held the mean of the estimate in 0.76 to 1.00 of "
-    "samples, least often where the fit is flexible."
-)
+OTHER_MAPS = {
+    "": "",
+    "insample": "The map of this fit is of its own rows, calibration='insample', and those of the replicates are of "
+    "rows that they left out: the intervals are of other probabilities, which are less extreme. In simulations (python "
+    "-m benchmarks validity bands-insample) 95 % intervals of probabilities held the mean of the estimate in 0.76 to "
+    "1.00 of samples, least often where the fit is flexible.",
+    "venn-abers": "The map of this fit has steps, calibration='venn-abers', and the replicates have Platt's of rows "
+    "that they left out: the intervals are of other probabilities, and may lie beside these wherever the two maps "
+    "differ.",
+}
+"""What is to be said of intervals, by the kind of map that the fit has and the replicates have not."""
+
 NO_BAND = (
     "Without replicates (B = 0) nothing is said of how the estimate varies from sample to sample: B=199 does that."
 )
@@ -37,13 +43,13 @@ _MANY_OUTSIDE = 2.0
 """Times 1 − level: the share of estimates outside their intervals from which these are not where the estimate lies."""
 
 
-def told_outside(outside: NDArray[np.bool_], level: float, what: str, insample: bool = False) -> tuple[str, ...]:
+def told_outside(outside: NDArray[np.bool_], level: float, what: str, other_maps: str = "") -> tuple[str, ...]:
     """What it means that many of some estimates (m,) lie outside their own intervals; nothing where few do."""
     if not outside.any() or outside.mean() <= _MANY_OUTSIDE * (1.0 - level):
         return ()
     why = (
-        "they are of maps of other rows than that of the fit, calibration='insample'"
-        if insample
+        f"they are of other maps than that of the fit, calibration={other_maps!r}"
+        if other_maps
         else "replicates have fewer different rows, and maps of fewer still, so that their probabilities are less "
         "extreme, most so where levels are well separated"
     )
@@ -65,8 +71,8 @@ class Band:
         The share of the replicates between them.
     B, n_failed : int
         The number of replicates, and how many of them have no predictions.
-    insample : bool
-        Whether the estimate has a map of the rows of the fit, which replicates have not.
+    other_maps : str
+        The calibration of the estimate where the replicates have maps of another kind; otherwise empty.
     """
 
     lower: Floats
@@ -74,17 +80,17 @@ class Band:
     level: float
     B: int
     n_failed: int
-    insample: bool = False
+    other_maps: str = ""
 
     @classmethod
-    def of(cls, values: Floats, level: float, insample: bool = False) -> "Band":
+    def of(cls, values: Floats, level: float, other_maps: str = "") -> "Band":
         """That of values (B, …), NaN in all of a replicate that failed."""
         failed = np.isnan(values).reshape(len(values), -1).any(axis=1)
-        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()), insample)
+        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()), other_maps)
 
     def note(self, on: str) -> str:
         """What it is, of effects on "prob" or "decision"."""
-        return NOTE.format(mapped=_MAPPED * (on == "prob")) + f" {INSAMPLE}" * self.insample
+        return NOTE.format(mapped=_MAPPED * (on == "prob")) + f" {OTHER_MAPS[self.other_maps]}".rstrip()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -115,7 +121,7 @@ class Band:
         if not self.is_known:
             return self.warnings
         outside = self.outside(estimate)[~np.isnan(estimate)]
-        return tuple(f"{each}." for each in told_outside(outside, self.level, "estimates", self.insample))
+        return tuple(f"{each}." for each in told_outside(outside, self.level, "estimates", self.other_maps))
 
     def beside(self, estimate: Floats) -> tuple[Entry, ...]:
         """What a summary says of it, and how many estimates lie outside."""

@@ -103,7 +103,9 @@ class Effect(Printed):
         axes = np.meshgrid(*map(np.arange, map(len, self.grid)), indexing="ij")
         columns: dict[Any, Any] = {}
         for variable, values, place in zip(self.variables, self.grid, axes, strict=True):
-            name = f"{variable.name}_value" if variable.name in taken else variable.name
+            name = variable.name
+            while name in taken or name in columns:
+                name = f"{name}_value"
             columns[name] = np.repeat(labelled(variable, values)[place.ravel()], q)
         if q > 1:
             columns[self.outcome.key_name] = np.tile(self.outcome.keys, self.near.size)

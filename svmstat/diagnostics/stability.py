@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
-from svmstat.diagnostics.band import INSAMPLE, WHAT, Band, told_outside
+from svmstat.diagnostics.band import OTHER_MAPS, WHAT, Band, told_outside
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
@@ -50,8 +50,9 @@ class PredictionResult(Printed):
         How many of them have no probabilities: a class lost or not left out, no certificate, or no converged map.
     kind : str
         The library of the data frame that the rows are of.
-    insample : bool
-        Whether the probabilities have a map of the rows of the fit, which those of the replicates have not.
+    other_maps : str
+        The calibration of the probabilities where the replicates have maps of another kind, Platt's of the rows that
+        they left out; otherwise empty.
     """
 
     index: pd.Index
@@ -62,7 +63,7 @@ class PredictionResult(Printed):
     B: int
     n_failed: int
     kind: str = PANDAS
-    insample: bool = False
+    other_maps: str = ""
 
     def summary_frame(self) -> Any:
         """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), in the kind of frame of the rows.
@@ -108,7 +109,7 @@ class PredictionResult(Printed):
         parts: tuple[Part, ...] = (block,)
         if len(frame):
             parts += (self._first_rows(frame),)
-        notes = (*_NOTES, INSAMPLE) if self.insample else _NOTES
+        notes = (*_NOTES, *filter(None, [OTHER_MAPS[self.other_maps]]))
         return Summary(f"Predicted probabilities, {WHAT}", parts, notes, self._warnings())
 
     def _first_rows(self, frame: pd.DataFrame) -> Table:
@@ -129,7 +130,7 @@ class PredictionResult(Printed):
 
     @property
     def _band(self) -> Band:
-        return Band(self.spread.lower, self.spread.upper, self.level, self.B, self.n_failed, self.insample)
+        return Band(self.spread.lower, self.spread.upper, self.level, self.B, self.n_failed, self.other_maps)
 
     def _warnings(self) -> tuple[str, ...]:
         if not self._band.is_known:
@@ -137,7 +138,7 @@ class PredictionResult(Printed):
                 f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
                 "was left out; too few are left for an interval.",
             )
-        told = told_outside(self.outside, self.level, "rows", self.insample)
+        told = told_outside(self.outside, self.level, "rows", self.other_maps)
         return tuple(f"{each}; se says how much it varies." for each in told)
 
     def __repr__(self) -> str:

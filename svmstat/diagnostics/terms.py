@@ -118,11 +118,11 @@ def _probe(term: TermColumns, design: Design, machine: Machine) -> _Probe:
     widths = [len(part) for part in term.parts]
     if term.kind == "linear" and term.is_factor:
         return _levels(term, design, used)
-    if widths == [1] and term.by is None:
+    if widths == [1] and not term.by:
         return _curve(term, design, used)
     if widths == [1]:
         return _curves(term, design, used, machine.weights[machine.weights > 0])
-    if widths == [1, 1] and term.by is None:
+    if widths == [1, 1] and not term.by:
         return _map(term, design, used)
     rows = np.arange(1.0, len(used) + 1.0)[None]
     return _Probe("rows", used, rows, ("rows, in the order of the function",))

@@ -175,7 +175,7 @@ class Design:
     def containing(self, name: str) -> tuple[str, ...]:
         """A term and those that contain it, as x:g contains x: what is dropped when it is."""
         own = next(term.codes for term in self._terms if term.name == name)
-        return tuple(term.name for term in self._terms if own <= term.codes)
+        return tuple(term.name for term in self._terms if term.name == name or own < term.codes)
 
     def read_by(self, names: Collection[str]) -> set[Hashable]:
         """The data columns that some terms read."""

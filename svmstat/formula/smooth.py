@@ -78,8 +78,10 @@ class Smooth:
 
     @property
     def codes(self) -> frozenset[str]:
-        """What it multiplies, and that it is smooth: s(x, z) and s(x, by=g) contain s(x), which contains x."""
-        return frozenset({SMOOTH, *(factor.expression.code for factor in self.factors)})
+        """What it multiplies, and in what it is smooth: s(x, z) and s(x, by=g) contain s(x), which contains x."""
+        codes = [factor.expression.code for factor in self.factors]
+        smooth = codes if self.smoothing.by is None else codes[:-1]
+        return frozenset({*codes, *(f"{SMOOTH} {code}" for code in smooth)})
 
     @property
     def column_names(self) -> tuple[str, ...]:

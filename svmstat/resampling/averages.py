@@ -11,13 +11,18 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import Calibration
+from svmstat.calibration import VENN_ABERS, Calibration
 from svmstat.machine import Machine
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.replicates import PairsReplicates
 
 _ROOM = 2**22
 """Numbers of all replicates and classes that a task holds at a time."""
+
+
+def other_maps(maps: Calibration) -> str:
+    """The kind of the maps of a fit, if replicates have no such maps; otherwise nothing."""
+    return maps.kind if maps.kind in ("insample", VENN_ABERS) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +66,9 @@ class Predictor:
         return 1 + (0 if self.replicates is None else len(self.replicates.counts))
 
     @property
-    def insample(self) -> bool:
-        """Whether its maps are of the rows of the fit, which those of the replicates are not."""
-        return self.on == "prob" and self.maps.kind == "insample"
+    def other_maps(self) -> str:
+        """The kind of its maps where those of the replicates, Platt's of rows that they left out, are of another."""
+        return other_maps(self.maps) if self.on == "prob" else ""
 
     def drawn(self, place: Codes, size: int) -> Floats:
         """(B, size) the weights of the rows that were drawn, by their place (n,), −1 for none."""

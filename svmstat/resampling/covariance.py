@@ -20,6 +20,10 @@ _RANK = 1e-8
 _UNEXPLAINED = 1e-4
 """A part of the variance that is taken for what kernel ridge regression misses of a function of the others."""
 
+_FEWER = 1e-10
+"""A share of the largest variance of products, each in units of its own, below which one does not vary."""
+
+_ALIKE = "what its columns and the response have in common does not vary in all directions, as where they tell a level"
 _FUNCTIONS = "its columns are functions of the other predictors"
 
 
@@ -77,10 +81,10 @@ def generalised_covariance(
     columns, others = columns[rows.first], others[rows.first]
     around = _centred(columns, rows.weights)
     basis = orthonormal(np.hstack([around, around**2]) if columns.shape[1] == 1 else around, rows.weights)
-    own = outside(basis, others, rows.weights)
+    own = outside(basis, _functions(others, columns), rows.weights)
     held = None if units is None else units.among(rows.first)
     n, df = float(weights.sum()), own.shape[1] * (residuals.shape[1] - 1)
-    if basis.shape[1] == 0:
+    if columns.shape[1] > 0 and basis.shape[1] == 0:
         return untested(df, "its columns are constant in these rows")
     if df == 0:
         return untested(df, _FUNCTIONS, 1.0)
@@ -101,8 +105,18 @@ def generalised_covariance(
     else:
         sums = units.sums(weights[:, None] * centred)
         scatter = sums.T @ sums
+    root = np.sqrt(scatter.diagonal())
+    if not root.all() or eigh(scatter / np.outer(root, root), eigvals_only=True)[0] < _FEWER:
+        return untested(df, _ALIKE, concurvity)
     statistic = float(n * mean @ np.linalg.solve(scatter / n, mean))
     return Dependence(statistic, df, float(chdtrc(df, statistic)), concurvity)
+
+
+def _functions(others: Floats, columns: Floats) -> Floats:
+    """The others (n, p), and their squares beside a column that counts with its square, unless they are too many."""
+    if columns.shape[1] > 1 or 2 * LEAST_ROWS * others.shape[1] > len(others):
+        return others
+    return np.hstack([others, others**2])
 
 
 def orthonormal(columns: Floats, weights: Floats) -> Floats:

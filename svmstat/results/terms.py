@@ -18,7 +18,7 @@ from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
 from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
 from svmstat.formula import Design, ModelFrame
-from svmstat.kernels import CustomKernel, on_fewer_columns, on_other_columns
+from svmstat.kernels import Additive, CustomKernel, on_fewer_columns, on_other_columns
 from svmstat.kernels.base import family
 from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
@@ -253,12 +253,11 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
         evidence, without = _of_frequencies(fit, null.one_by_one()), null.without
     else:
         evidence, without = other.judged(folds, n_jobs=1), partial(other.said_without, n_jobs=1)
-    columns = _columns(design, gone)
-    rest = design.term_slices.keys() - set(gone)
+    rest = _at_work(fit) - set(gone)
     if design.read_by(gone) <= design.read_by(rest):
         dependence = untested(0, "the terms that stay read the same data")
     else:
-        dependence = _dependence(evidence, *_apart(design, frame.X, columns))
+        dependence = _dependence(evidence, *_apart(design, frame.X, gone, rest))
     constant = other is not None and _is_constant(other)
     return _Found(evidence, dependence, _nested_table(without, frame, splits), constant)
 
@@ -272,13 +271,22 @@ def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, s
     """With a further term."""
     design, X = other.frame.design, other.frame.X
     new = design.term_slices.keys() - fit.frame.design.term_slices.keys()
-    columns = _columns(design, new)
-    if design.read_by(new) <= fit.frame.design.read_by(fit.frame.design.term_slices):
+    there = _at_work(fit)
+    if design.read_by(new) <= design.read_by(there):
         dependence = untested(0, "the terms that are there read the same data")
     else:
-        dependence = _dependence(evidence, *_apart(design, X, columns))
+        dependence = _dependence(evidence, *_apart(design, X, new, there))
     table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
     return _Found(other.judged(folds, n_jobs=1), dependence, table, _is_constant(other))
+
+
+def _at_work(fit: Termed) -> set[str]:
+    """The terms that the machine reads: not those whose columns are constant, nor those that are left out by θ = 0."""
+    slices, kernel = fit.frame.design.term_slices, fit.kernel
+    names = {name for name, place in slices.items() if place.stop > place.start}
+    if isinstance(kernel, Additive):
+        names -= {name for name, theta in zip(kernel.names, kernel.theta, strict=True) if theta == 0.0}
+    return names
 
 
 def _columns(design: Design, names: Collection[str]) -> NDArray[np.bool_]:
@@ -300,17 +308,18 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     return generalised_covariance(residuals, columns[used], others[used], weights, evidence.units_of(used))
 
 
-def _apart(design: Design, X: Floats, gone: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Some columns of X (n, p) and the others; of smooths once, and not beside others: s(x, z) and s(z) have one z."""
+def _apart(design: Design, X: Floats, gone: Collection[str], rest: Collection[str]) -> tuple[Floats, Floats]:
+    """The columns of X (n, p) of some terms and of others; of smooths once, and not beside others, as z of s(x, z)."""
+    own, others = X[:, _columns(design, gone)], X[:, _columns(design, rest)]
     if not design.additive:
-        return X[:, gone], X[:, ~gone]
-    known, new = {each.tobytes() for each in X[:, ~gone].T}, []
-    for place in np.flatnonzero(gone):
-        column = X[:, place].tobytes()
+        return own, others
+    known, new = {each.tobytes() for each in others.T}, []
+    for place in range(own.shape[1]):
+        column = own[:, place].tobytes()
         if column not in known:
             new.append(place)
         known.add(column)
-    return X[:, new], X[:, ~gone]
+    return own[:, new], others
 
 
 def _of_frequencies(fit: Termed, said: Said) -> Evidence:

@@ -16,6 +16,7 @@ from svmstat.errors import ArgumentError
 from svmstat.machine import tied_to
 from svmstat.objective.units import are_groups
 from svmstat.reporting.rendering.lines import line
+from svmstat.resampling.averages import other_maps
 from svmstat.resampling.replicates import (
     PairsReplicates,
     Spread,
@@ -110,9 +111,9 @@ class Bootstrap:
         every = np.full((3, len(index), len(self.fit.classes)), np.nan)
         every[:, complete] = found.se, found.lower, found.upper
         maps, n_failed = self.fit.maps, int(self.replicates.unmapped.sum())
-        probability, insample = maps.probabilities(self.fit.decision_at(data)[1]), maps.kind == "insample"
+        probability = maps.probabilities(self.fit.decision_at(data)[1])
         return PredictionResult(
-            index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed, kind, insample
+            index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed, kind, other_maps(maps)
         )
 
     def params(self) -> pd.DataFrame:

@@ -170,7 +170,7 @@ class CoordinatePlan(ThetaPlan):
         block, table = self._head(result)
         notes = (
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
-            "at last of sqrt(2), from the best C with equal theta, until no move made it smaller.",
+            "at last of sqrt(2), from the best C with equal theta, until no move made it smaller by more than 0.01 %.",
             f"{_LED}{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),

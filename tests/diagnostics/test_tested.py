@@ -11,8 +11,6 @@ from svmstat.diagnostics.influence import Envelope
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.objective.replicated import pvalue, upper_point
 
-pytestmark = pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")  # on a busy machine
-
 OPTIONS = {"C": 2.0, "gamma": 0.02, "scale": False}
 CALLS = [lambda fit, **o: fit.gof(**o), lambda fit, **o: fit.permutation_test(**o)]
 

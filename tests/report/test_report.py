@@ -22,7 +22,6 @@ from svmstat.reporting.rendering.values import show
 B = 29
 LIVER = datasets.load("liver").iloc[::3]
 
-pytestmark = pytest.mark.filterwarnings("ignore::svmstat.errors.LongRunWarning")  # on a busy machine
 SECTIONS = [
     "Summary",
     "Prediction error by leave-one-out",

@@ -181,13 +181,13 @@ def test_a_walk_that_goes_astray_is_no_constant_f(seed, n, C, settings):
 
 def test_points_without_a_certificate_are_told():
     rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(45, 3)) + 1e5, columns=list("abc")).assign(y=rng.integers(0, 2, 45))
+    data = pd.DataFrame(rng.normal(size=(45, 3)) + 1e8, columns=list("abc")).assign(y=rng.integers(0, 2, 45))
     fit = svm("y ~ a + b + c", data, kernel="linear", scale=False, C=1e-3)
     with pytest.warns(CertificateWarning, match=r"\d of 4 fits of the path, at C = 1\S* to 1e\+06, ") as told:
         path = fit.path([1e-3, 1.0, 1e3, 1e6])
     assert str(told[0].message).startswith(str(np.count_nonzero(~path.certified)))
     assert path.certified[0] and not path.certified[-1]
-    centred = data.assign(**{name: data[name] - 1e5 for name in "abc"})  # of which f is the same
+    centred = data.assign(**{name: data[name] - 1e8 for name in "abc"})  # of which f is the same
     for C in path.C[path.certified]:
         again = svm("y ~ a + b + c", centred, kernel="linear", scale=False, C=C)
         assert_same(path.decision_values.loc[C], again.decision_values)

@@ -147,8 +147,8 @@ def _by_primal(problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: F
 
 
 def _by_map(problem: BoxQP, case: Case, upper: Floats, found: Solution) -> Solution:
-    """What was found, unless it has no certificate and K = AA' by a short factor A, which leads to a better one."""
-    if found.status is not Status.UNCERTIFIED or isinstance(problem.gram, LowRank):
+    """What was found, unless it misses the tolerance and K = AA' by a short factor A, which leads to a better one."""
+    if arrived(found) or isinstance(problem.gram, LowRank):
         return found
     A = _short_map(case)
     if A is None:
