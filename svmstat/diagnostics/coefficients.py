@@ -142,7 +142,10 @@ NOTES = (
     " benchmarks validity coefficients) the 95 % interval covers the mean of the estimate over samples in 0.94 to "
     "0.99 of samples of 100 to 400 rows, and as often the machine of the whole population with this lambda; standard "
     "errors are too large by up to 0.28, by more than half with eight columns of noise and C = 10. Of predictors of "
-    "few values the intercept, which hangs on the points at a margin, was covered in 0.59 (coefficients-weak).",
+    "few values the intercept, which hangs on the points at a margin, was covered in 0.59 (coefficients-weak). Columns "
+    "with heavy tails have another scale in each sample, but not in the refits: of t with 1.5 degrees of freedom, and "
+    "log-normal ones with sigma = 1.5, slopes were covered in 0.79 to 0.81, standard errors 0.57 to 0.66 of their sd "
+    "(tails).",
     "They are no intervals of a logistic regression: f is on a scale of its own, and shrunk by its penalty. That one "
     "leaves out 0 is no test of the term, which drop1() has.",
 )

@@ -129,7 +129,8 @@ class Contrasts(Printed):
         )
         beyond = (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
         sd = (_SD,) if SD in self.labels else ()
-        return (_WHAT, *sd, *beyond, NO_BAND if self.band is None else self.band.note(self.outcome.on))
+        band = NO_BAND if self.band is None else self.band.note(self.outcome.on)
+        return (*self.outcome.notes, _WHAT, *sd, *beyond, band)
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"

@@ -244,7 +244,8 @@ class Effect(Printed):
 
     def _notes(self) -> tuple[str, ...]:
         kind = "pair" if self.kind == "ale" and len(self.variables) == 2 else self.kind
-        return (_MEANINGS[kind], _OF_THE_FIT, NO_BAND if self.band is None else self.band.note(self.outcome.on))
+        band = NO_BAND if self.band is None else self.band.note(self.outcome.on)
+        return (*self.outcome.notes, _MEANINGS[kind], _OF_THE_FIT, band)
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
@@ -326,7 +327,8 @@ class Effects(Printed):
         constant = ", ".join(map(str, self.constant))
         notes = (
             *(_MEANINGS[kind] for kind in kinds),
-            "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name].",
+            *(first.outcome.notes or ("Greatest minus least is above zero for noise too.",)),
+            "Each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
             NO_BAND

@@ -25,6 +25,9 @@ _NOTES = (
     "What the fit achieves is small sets.",
 )
 
+OF_UNEVEN = "sets of 90 % held the level of 0.86 to 0.91 of new rows, and of one sample often fewer or more"
+"""What was found of probability weights."""
+
 _OF_GROUPS = (
     "Of new groups, exchangeable with those of the fit, a row drawn at random from those of a level in a group has the "
     "level in its set in about {level} of the groups: exactly so but for the {out} by which the fits without {it} "
@@ -57,7 +60,7 @@ class LabelSets(Printed):
     grouped : bool
         Whether groups are what is exchangeable: the weights of the rows of a level in one group add up to one then.
     of_weights : tuple of str
-        What is to be said of weights that are numbers of copies.
+        What is to be said of weights that are numbers of copies, or uneven.
     """
 
     index: pd.Index

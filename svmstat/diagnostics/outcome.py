@@ -9,6 +9,11 @@ from svmstat.diagnostics.shape import Shape
 
 ON = ("prob", "decision")
 
+FLAT = (
+    "The map from f to probabilities is flat, as where held-out values tell nothing of the response: every row has the "
+    "class frequency, whatever its f. on='decision' shows what f does."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -19,10 +24,18 @@ class Outcome:
     on : str
         "prob" or "decision".
     shape : Shape
+    flat : bool
+        Whether the probabilities of all rows are the same, the maps being flat.
     """
 
     on: str
     shape: Shape
+    flat: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of it."""
+        return (FLAT,) if self.flat else ()
 
     def shown(self, values: Floats) -> Floats:
         """Of values (…, Q) of all levels, or pairs, the q that are shown: of two levels the event."""

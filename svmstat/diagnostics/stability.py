@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
 from svmstat.diagnostics.band import OTHER_MAPS, WHAT, Band, told_outside
+from svmstat.diagnostics.outcome import FLAT
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
 from svmstat.reporting.plots.style import percent
@@ -24,7 +25,8 @@ _NOTES = (
     "It is no confidence interval for the true probability. In simulations with C and gamma fixed (python -m "
     "benchmarks validity sets) the 95 % interval covers the mean of the estimate over samples in 0.95 to 1.00 of rows, "
     "the true probability in 0.49 to 0.99: least where a level is rare or the truth rougher than the fit; where levels "
-    "were nearly separated, in 0.77 to 0.98 and 0.15 to 0.50.",
+    "were nearly separated, in 0.77 to 0.98 and 0.15 to 0.50; the mean in 0.92 to 0.93 where columns have heavy tails, "
+    "whose scaling refits keep (tails).",
 )
 _MOST_SHOWN = 10
 
@@ -138,6 +140,8 @@ class PredictionResult(Printed):
                 f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
                 "was left out; too few are left for an interval.",
             )
+        if len(self.index) > 1 and not np.nan_to_num(np.ptp(self.probability, axis=0)).any():
+            return (f"all rows have the same probabilities. {FLAT}",)
         told = told_outside(self.outside, self.level, "rows", self.other_maps)
         return tuple(f"{each}; se says how much it varies." for each in told)
 

@@ -23,6 +23,7 @@ from svmstat.machine.pairs import (
     contrasts,
     decided_elsewhere,
     elsewhere,
+    for_weights,
     nu_contrast,
     others_of,
     pairs_of,

@@ -17,6 +17,7 @@ from svmstat.machine.pairs import (
     PosedPair,
     decided_elsewhere,
     expanded,
+    for_weights,
     others_of,
     pair_along,
     solved,
@@ -242,7 +243,7 @@ def machine_with(posed: Posed, solutions: Sequence[Solution]) -> Machine:
 
 
 def reweighted(machine: Machine, weights: Floats) -> Machine:
-    """The machine for other case weights (n,) ≥ 0 of the same rows, on the same gram matrix; ν keeps its n.
+    """The machine for other case weights (n,) ≥ 0 of the same rows, on the same gram matrix; ν is of these.
 
     Parameters
     ----------
@@ -263,13 +264,13 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
     groups, pairs = machine.groups.reweighted(weights), []
     for pair in machine.pairs:
         upper = counts(pair.problem.upper, machine.groups.weights[pair.rows], groups.weights[None, pair.rows])[0]
-        problem = replace(pair.problem, upper=upper)
-        pairs.append(PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem))
+        pairs.append(for_weights(pair, groups.weights[pair.rows], upper))
     posed = Posed(
         machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
         units=None if machine.units is None else machine.units.kept(weights),
     )  # fmt: skip
-    return _machine(posed, tuple(map(solved, posed.pairs, machine.pairs)))
+    nears = (None if pair.nu is not None else pair for pair in machine.pairs)  # ν has other bounds, and another total
+    return _machine(posed, tuple(map(solved, posed.pairs, nears)))
 
 
 def fit_again(machine: Machine, rows: Codes, codes: Codes, weights: Floats) -> Machine:

@@ -47,7 +47,7 @@ class Contrast:
         """+1 for the first class, −1 for the second and 0 for others, (m,)."""
         return np.asarray((codes == self.first).astype(float) - (codes == self.second))
 
-    def pose(self, gram: Gram, y: Floats, weights: Floats, point: Codes, C: float) -> BoxQP:
+    def pose(self, gram: Gram, y: Floats, weights: Floats, point: Codes | None, C: float) -> BoxQP:
         """The problem for labels y (m,) of rows with these kernel values, weights (m,) and points (m,)."""
         cost, total = (C, None) if self.nu is None else (1.0 / self.nu.n, self.nu.total)
         upper = weighted(cost, weights, self.loss.class_weight(y))
@@ -118,6 +118,26 @@ def contrasts(
 def nu_contrast(first: int, second: int, nu: Nu) -> Contrast:
     """The contrast of the 2ν-SVM, whose equivalent problem has the class weights γ and 1 − γ."""
     return Contrast(first, second, hinge(nu.gamma, nu.gamma_other), nu)
+
+
+def for_weights(pair: PosedPair, weights: Floats, upper: Floats) -> PosedPair:
+    """A problem for other weights (m,) of its rows, as if it were posed for these alone: ν is of them.
+
+    Parameters
+    ----------
+    pair : the problem, or a machine
+    weights : (m,) which may be zero
+    upper : (m,) the bounds if there is no ν
+    """
+    problem, y = pair.problem, pair.problem.signs
+    events, others = float(weights[y > 0].sum()), float(weights[y < 0].sum())
+    asked: Contrast = pair
+    if pair.nu is None or min(events, others) == 0.0:
+        problem = replace(problem, upper=upper)
+    else:
+        asked = nu_contrast(pair.first, pair.second, pair.nu.of(events, others))
+        problem = asked.pose(problem.gram, y, weights, problem.point, pair.C)
+    return PosedPair(asked.first, asked.second, asked.loss, asked.nu, C=pair.C, rows=pair.rows, problem=problem)
 
 
 def solved(posed: PosedPair, near: Pair | None) -> Pair:

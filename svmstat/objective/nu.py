@@ -28,9 +28,13 @@ _LEAST = 1e-100
 """Of smaller numbers squares and quotients are none that a double can hold."""
 
 
+_ALIKE = 1e-12
+"""Products that differ by no more than this share are the same but for rounding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Nu:
-    """The parameters for a sample; they stay as they are when rows are left out or drawn again.
+    """The parameters for a sample; they stay as they are when a row is left out, or rows are drawn again.
 
     Attributes
     ----------
@@ -71,6 +75,20 @@ class Nu:
         """ν/2, the sum of α over either class."""
         event, other = self.event * self.n_event, self.other * self.n_other
         return event * other / ((event + other) * self.n)
+
+    def of(self, n_event: float, n_other: float) -> "Nu":
+        """What the same argument is for other sums, both > 0: a single ν, of which ν₊n₊ = ν₋n₋, is one of all rows.
+
+        Examples
+        --------
+        >>> nu_of_sample(0.5, np.array([1.0, 1.0, 1.0, -1.0]), np.ones(4)).of(2.0, 1.0)
+        Nu(event=0.375, other=0.75, n_event=2.0, n_other=1.0)
+        """
+        event, other = self.event * self.n_event, self.other * self.n_other
+        if abs(event - other) > _ALIKE * event:
+            return Nu(self.event, self.other, n_event, n_other)
+        each = event / self.n * (n_event + n_other)
+        return Nu(each / n_event, each / n_other, n_event, n_other)
 
     def cost(self, rho: float) -> float:
         """C = 1/(ρn) of the equivalent problem, infinite where ρ = 0."""

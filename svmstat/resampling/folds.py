@@ -10,14 +10,14 @@ many rows then.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, Platt, fit_platt
-from svmstat.machine import Groups, Posed, decided_elsewhere, others_of, vote
+from svmstat.machine import Groups, Posed, decided_elsewhere, for_weights, others_of, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import Units
 from svmstat.solver import Solution, Status, solve
@@ -289,7 +289,7 @@ def hold_out(
         others = others[out[others]]
         for j, cost in enumerate(costs):
             upper = cost / pair.C * pair.problem.upper * share
-            solution = solve(replace(pair.problem, upper=upper), start=solution)
+            solution = solve(for_weights(pair, weights, upper).problem, start=solution)
             if solution.status is Status.ONE_CLASS:
                 certified[:], calibrated[:], n_support[:] = False, False, np.nan
                 break

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from svmstat._tools.arrays import Codes, Floats
@@ -193,8 +194,19 @@ def arrangements(machine: Machine) -> float:
         counts = units.sums(rows * (w if (w == np.round(w)).all() else np.ones(len(w)))[:, None])
         if units.are_pure(machine.codes):
             counts = (counts > 0).sum(axis=0)[None]
+        else:
+            counts[_at_one_point(machine, units)] = 0.0  # whatever label each row has, the data are the same
     with np.errstate(over="ignore"):
         return float(np.exp((gammaln(counts.sum(axis=1) + 1.0) - gammaln(counts + 1.0).sum(axis=1)).sum()))
+
+
+def _at_one_point(machine: Machine, units: Units) -> NDArray[np.bool_]:
+    """(U,) whether all rows of a unit have the same predictors."""
+    used = units.of_row >= 0
+    of_row, point = units.of_row[used], points_of(machine)[used]
+    first = np.empty(units.count, np.intp)
+    first[of_row] = point
+    return np.asarray(np.bincount(of_row, point != first[of_row], units.count) == 0.0)
 
 
 def first_of_points(machine: Machine) -> Codes:

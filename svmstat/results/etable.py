@@ -18,6 +18,7 @@ from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
+from svmstat.results.calibrated import kind_of
 from svmstat.results.estimated import Estimated
 from svmstat.results.fit import SVMResults
 from svmstat.results.flags import trouble
@@ -221,6 +222,7 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
         nus = [(None, None) if fit.nu is None else fit.nu for fit in fits]
         for k, of in enumerate(("event", "other level")):
             rows.append(Row(f"  nu of the {of}", "setting", tuple(each[k] for each in nus)))
+    rows += _where_they_differ(fits)
     events = [fit.event for fit in fits if fit.shape.two]
     if len(set(events)) > 1:
         rows.append(Row("Event", "estimate", tuple(str(fit.event) if fit.shape.two else None for fit in fits)))
@@ -235,6 +237,26 @@ def _settings(fits: Sequence[SVMResults]) -> Section:
         Row(f"Support vectors{sums}", "count", tuple(fit.machine.n_support for fit in fits)),
     ]
     return Section("settings", "", tuple(rows if len({fit.loss for fit in fits}) > 1 else rows[1:]))
+
+
+def _where_they_differ(fits: Sequence[SVMResults]) -> Iterator[Row]:
+    """Settings by which fits may differ and which are not shown where they do not."""
+    settings: dict[str, list[str | None]] = {
+        "Class weights": [_weights_of_levels(fit) for fit in fits],
+        "Scaled": ["yes" if fit.scaled else "no" for fit in fits],
+        "Weights are": [fit.weight_type if fit.weights_given else None for fit in fits],
+        "Calibration": [kind_of(fit.asked, fit.n_used) for fit in fits],
+    }
+    return (Row(name, "estimate", tuple(each)) for name, each in settings.items() if len(set(each)) > 1)
+
+
+def _weights_of_levels(fit: SVMResults) -> str | None:
+    """What errors of the levels cost, with the least as one; None where all cost the same."""
+    given = fit.class_weight
+    if given is None or not min(given.values()) > 0.0:
+        return None if given is None else ", ".join(f"{level}: {weight:.4g}" for level, weight in given.items())
+    least = min(given.values())
+    return ", ".join(f"{level}: {weight / least:.4g}" for level, weight in given.items())
 
 
 def _worth(held_out: Sequence[Evidence | None]) -> Section:

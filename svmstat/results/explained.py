@@ -10,6 +10,7 @@ from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, is_real, one_of, refuse, workers
+from svmstat.calibration import Maps
 from svmstat.diagnostics.band import Band
 from svmstat.diagnostics.contrasts import SD, Contrasts
 from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planned_contrasts
@@ -111,7 +112,7 @@ class Explained(Uncertain):
         wanted = [planned_contrasts(rows, each) for each in differences if each]
         predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
         found = means(predict, [each.wanted for each in plans] + wanted, n_jobs, progress)
-        outcome, rest = Outcome(on, self.shape), iter(found[len(plans) :])
+        outcome, rest = self._outcome(on), iter(found[len(plans) :])
         effects = []
         for each, values, contrasts in zip(plans, found, differences, strict=False):
             compared = _contrasts(outcome, rows, contrasts, next(rest), level, predict) if contrasts else None
@@ -180,7 +181,7 @@ class Explained(Uncertain):
         wanted = planned_contrasts(rows, contrasts)
         predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
         (values,) = means(predict, [wanted], n_jobs, progress)
-        return _contrasts(Outcome(on, self.shape), rows, contrasts, values, level, predict)
+        return _contrasts(self._outcome(on), rows, contrasts, values, level, predict)
 
     def _refuse_given_kernel(self, needs: str) -> None:
         """Refuse what looks at columns, for a fit that has none."""
@@ -220,6 +221,11 @@ class Explained(Uncertain):
             drawn = made_of(self, B, rng, n_jobs, progress)
         replicates = None if drawn is None else drawn.replicates
         return Predictor(self.machine, self.maps if on == "prob" else self.insample_maps, replicates, on), level
+
+    def _outcome(self, on: str) -> Outcome:
+        """What effects are shown of."""
+        flat = on == "prob" and isinstance(self.maps, Maps) and not self.maps.slope.any()
+        return Outcome(on, self.shape, flat)
 
     def _effect(
         self,

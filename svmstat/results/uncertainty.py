@@ -12,6 +12,8 @@ from svmstat._tools.randomness import seed_sequence
 from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, shared_within, strangeness
 from svmstat.diagnostics import Coefficients, LabelSets, PredictionResult
 from svmstat.diagnostics.copies import copies_note
+from svmstat.diagnostics.label_sets import OF_UNEVEN
+from svmstat.diagnostics.worth import uneven_note
 from svmstat.errors import ArgumentError
 from svmstat.machine import tied_to
 from svmstat.objective.units import are_groups
@@ -316,7 +318,7 @@ class Uncertain(Resampled):
         how = self._how_one_by_one if held.folds is None else held.folds
         return LabelSets(
             index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped,
-            copies_note(frame.weights, units),
+            copies_note(frame.weights, units) + uneven_note(frame.weights, units, OF_UNEVEN),
         )  # fmt: skip
 
     def _held_out_by_insample_maps(self) -> Unseen:
