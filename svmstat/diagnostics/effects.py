@@ -327,8 +327,10 @@ class Effects(Printed):
         constant = ", ".join(map(str, self.constant))
         notes = (
             *(_MEANINGS[kind] for kind in kinds),
-            *(first.outcome.notes or ("Greatest minus least is above zero for noise too.",)),
-            "Each effect has a printout of its own, result[name].",
+            *first.outcome.notes,
+            "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name]."
+            if not first.outcome.flat
+            else "Each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
             NO_BAND

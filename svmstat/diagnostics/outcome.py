@@ -11,7 +11,7 @@ ON = ("prob", "decision")
 
 FLAT = (
     "The map from f to probabilities is flat, as where held-out values tell nothing of the response: every row has the "
-    "class frequency, whatever its f. on='decision' shows what f does."
+    "class frequency, whatever its f."
 )
 
 
@@ -35,7 +35,7 @@ class Outcome:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said of it."""
-        return (FLAT,) if self.flat else ()
+        return (f"{FLAT} on='decision' shows what f does.",) if self.flat else ()
 
     def shown(self, values: Floats) -> Floats:
         """Of values (…, Q) of all levels, or pairs, the q that are shown: of two levels the event."""

@@ -55,6 +55,8 @@ class PredictionResult(Printed):
     other_maps : str
         The calibration of the probabilities where the replicates have maps of another kind, Platt's of the rows that
         they left out; otherwise empty.
+    flat : bool
+        Whether all rows have the same probability, whatever their f.
     """
 
     index: pd.Index
@@ -66,6 +68,7 @@ class PredictionResult(Printed):
     n_failed: int
     kind: str = PANDAS
     other_maps: str = ""
+    flat: bool = False
 
     def summary_frame(self) -> Any:
         """``prob``, ``se``, ``lower`` and ``upper`` of the event (m, 4), in the kind of frame of the rows.
@@ -111,7 +114,7 @@ class PredictionResult(Printed):
         parts: tuple[Part, ...] = (block,)
         if len(frame):
             parts += (self._first_rows(frame),)
-        notes = (*_NOTES, *filter(None, [OTHER_MAPS[self.other_maps]]))
+        notes = (*_NOTES, *filter(None, [OTHER_MAPS[self.other_maps], FLAT * self.flat]))
         return Summary(f"Predicted probabilities, {WHAT}", parts, notes, self._warnings())
 
     def _first_rows(self, frame: pd.DataFrame) -> Table:
@@ -140,8 +143,6 @@ class PredictionResult(Printed):
                 f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
                 "was left out; too few are left for an interval.",
             )
-        if len(self.index) > 1 and not np.nan_to_num(np.ptp(self.probability, axis=0)).any():
-            return (f"all rows have the same probabilities. {FLAT}",)
         told = told_outside(self.outside, self.level, "rows", self.other_maps)
         return tuple(f"{each}; se says how much it varies." for each in told)
 

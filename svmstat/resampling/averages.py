@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.calibration import VENN_ABERS, Calibration
+from svmstat.calibration import VENN_ABERS, Calibration, Maps
 from svmstat.machine import Machine
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.replicates import PairsReplicates
@@ -23,6 +23,11 @@ _ROOM = 2**22
 def other_maps(maps: Calibration) -> str:
     """The kind of the maps of a fit, if replicates have no such maps; otherwise nothing."""
     return maps.kind if maps.kind in ("insample", VENN_ABERS) else ""
+
+
+def is_flat(maps: Calibration) -> bool:
+    """Whether the maps give all rows the same probabilities, whatever their f."""
+    return isinstance(maps, Maps) and not maps.slope.any()
 
 
 @dataclass(frozen=True, slots=True)

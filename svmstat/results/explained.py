@@ -10,7 +10,6 @@ from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, is_real, one_of, refuse, workers
-from svmstat.calibration import Maps
 from svmstat.diagnostics.band import Band
 from svmstat.diagnostics.contrasts import SD, Contrasts
 from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planned_contrasts
@@ -19,7 +18,7 @@ from svmstat.diagnostics.outcome import ON, Outcome
 from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
 from svmstat.kernels import Precomputed
-from svmstat.resampling.averages import Predictor, means
+from svmstat.resampling.averages import Predictor, is_flat, means
 from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
 
 _BINS, _PAIR_BINS, _PAIR_STEPS = 20, 10, 15
@@ -224,8 +223,7 @@ class Explained(Uncertain):
 
     def _outcome(self, on: str) -> Outcome:
         """What effects are shown of."""
-        flat = on == "prob" and isinstance(self.maps, Maps) and not self.maps.slope.any()
-        return Outcome(on, self.shape, flat)
+        return Outcome(on, self.shape, on == "prob" and is_flat(self.maps))
 
     def _effect(
         self,

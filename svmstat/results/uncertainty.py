@@ -18,7 +18,7 @@ from svmstat.errors import ArgumentError
 from svmstat.machine import tied_to
 from svmstat.objective.units import are_groups
 from svmstat.reporting.rendering.lines import line
-from svmstat.resampling.averages import other_maps
+from svmstat.resampling.averages import is_flat, other_maps
 from svmstat.resampling.replicates import (
     PairsReplicates,
     Spread,
@@ -115,7 +115,16 @@ class Bootstrap:
         maps, n_failed = self.fit.maps, int(self.replicates.unmapped.sum())
         probability = maps.probabilities(self.fit.decision_at(data)[1])
         return PredictionResult(
-            index, self.fit.shape, probability, Spread(*every), level, self.B, n_failed, kind, other_maps(maps)
+            index,
+            self.fit.shape,
+            probability,
+            Spread(*every),
+            level,
+            self.B,
+            n_failed,
+            kind,
+            other_maps(maps),
+            is_flat(maps),
         )
 
     def params(self) -> pd.DataFrame:

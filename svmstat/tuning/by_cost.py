@@ -195,7 +195,7 @@ class CostPlan(Plan):
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
-        notes = [f"The score is the {result.score_name}.", *note_of_groups(result.best)]
+        notes = [f"The score is the {result.score_name}.{_never(result)}", *note_of_groups(result.best)]
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
@@ -204,6 +204,15 @@ class CostPlan(Plan):
         points = f"{result.n_failed} grid point{'s'[: result.n_failed != 1]}"
         lost = f"{points} could not be scored: see the column reason of .table."
         return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
+
+
+def _never(result: TuneResult) -> str:
+    """How many rows no fold holds out; nothing where there are none."""
+    if result.fold is None:
+        return ""
+    never = int(np.count_nonzero((result.fold.to_numpy() < 0) & (result.best.frame.weights > 0)))
+    rows, do = ("row", "does") if never == 1 else ("rows", "do")
+    return f" {never} {rows} that no fold holds out {do} not count." if never else ""
 
 
 def of_nesting(result: TuneResult) -> str:

@@ -15,7 +15,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
 from svmstat.errors import DataError
 from svmstat.kernels import Kernel, centred_gram
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.solver import Sample, sweep_grid
 
 
@@ -103,7 +103,7 @@ def nu_grid_errors(
                 f"fold {k} holds all rows of a class: there is nothing to fit without it; take fewer folds."
             )
     pieces = [(kernel, X, y, weights, fold, falling[0][0], falling[1][0]) for kernel in kernels]
-    parts = run_pieces(_of_kernel, pieces, n_jobs=n_jobs, progress=progress, what="nu grid")
+    parts = run_pieces(_of_kernel, pieces, n_jobs=n_jobs, progress=progress, what="nu grid", outlook=Outlook())
     wrong, unresolved, constant, violation = (np.array([part[k] for part in parts]) for k in range(4))
     back = np.ix_(np.arange(len(kernels)), falling[1][1], falling[0][1])
     return NuErrors(
