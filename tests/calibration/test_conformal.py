@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, sets, strangeness
+from svmstat.calibration.conformal import pvalues, pvalues_of_left_out, sets, shared_within, strangeness
+from svmstat.objective.units import Units
 
 
 def counted(scores, left_out, codes):
@@ -88,3 +89,9 @@ def test_strangeness():
     found = strangeness(np.zeros((2, 3)), many, pairs)
     np.testing.assert_allclose(found[0, 1:], -np.log([0.25, 0.75]))
     assert found[0, 0] > 700 and np.isnan(found[1]).all()
+
+
+def test_weights_of_the_rows_of_a_level_in_a_group_add_up_to_one():
+    units = Units(np.array([0, 0, 0, -1, 1]), 2, True)
+    found = shared_within(np.array([3.0, 1.0, 2.0, 0.0, 5.0]), np.array([0, 0, 1, 0, 0]), units)
+    np.testing.assert_array_equal(found, [0.75, 0.25, 1.0, 0.0, 1.0])

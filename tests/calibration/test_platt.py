@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
-from svmstat.calibration.platt import Platt, deviance, fit_platt
+from svmstat.calibration.platt import Platt, deviance, fit_maps_without, fit_platt
 
 TOL_GRADIENT = 1e-9  # gradient of the cross-entropy in standardised f, per unit of weight
 TOL_PROBABILITY = 1e-6  # BFGS stops where the cross-entropy is flat to rounding: 1e-8 in A and B, at best
@@ -259,3 +259,26 @@ def test_converged_is_at_the_minimum():
     gradient = cross_entropy((platt.slope, platt.intercept), f, y, weights)[1]
     assert platt.converged
     assert np.abs(gradient).max() <= 1e-6
+
+
+@pytest.mark.parametrize("rare", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_map_without_a_row_of_many_is_that_of_the_others(rare, weighted):
+    """Two Newton steps by sums, however far out the row is."""
+    rng = np.random.default_rng(7)
+    n = 20_000
+    f = rng.standard_t(4.0, size=n)
+    y = np.where(rng.random(n) < expit(2.0 * f - 3.0 * rare), 1.0, -1.0)
+    weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    whole = fit_platt(f, y, weights)
+    which = np.concatenate([np.argsort(-np.abs(f))[:20], rng.integers(n, size=20)])
+    start = np.append(np.arange(0, 40, 2), 40)  # two rows at a time
+    copies = np.minimum(weights[which], 1.0)
+    maps, converged = np.empty((2, 20)), np.empty(20, bool)
+    fit_maps_without(f, y, weights, start, which, copies, whole.slope, whole.intercept, maps, converged)
+    assert converged.all()
+    for k in range(20):
+        left = weights.copy()
+        np.subtract.at(left, which[2 * k : 2 * k + 2], copies[2 * k : 2 * k + 2])
+        again = fit_platt(f, y, left)
+        np.testing.assert_allclose(maps[:, k], (again.slope, again.intercept), rtol=1e-9)

@@ -157,3 +157,18 @@ def test_a_good_ranking_with_a_few_lost_rows_does_not_hang_on_the_intercept():
     judged = found["logit"]
     assert judged.rsquared < 0.0 and judged.auc - 2.0 * judged.auc_se > 0.5
     assert not hang_on_the_intercept(judged) and not np.isnan(found.table["mcnemar"]["logit"])
+
+
+def test_what_is_too_good_for_all_rows_is_so_for_those_that_are_left():
+    weights, rows = np.resize([1.0, 2.0, 3.0], 120), np.arange(120) < 30
+    found = replace(evidence(1, weights=weights), optimism=4.0).without(rows)
+    assert found.optimism == pytest.approx(4.0 * weights[~rows].sum() / weights.sum())
+
+
+def test_rules_that_aim_at_other_errors_are_told_apart_where_there_is_no_test_too():
+    data = pd.DataFrame(np.random.default_rng(2).normal(size=(80, 2)), columns=["x", "z"])
+    data["y"], data["g"] = (data.x > 0.3).astype(int), np.arange(80) // 4
+    fit = svm("y ~ x + z", data, costs={"fn": 10.0}, groups="g")
+    printed = " ".join(str(compare(fit, fit.update(costs=None))).split())
+    assert "No McNemar p: it takes independent rows" in printed
+    assert "The error rates are not to be compared of svm rbf 2: its rule weighs the levels otherwise" in printed

@@ -139,3 +139,10 @@ def test_copies_are_said_to_count_as_independent_rows():
     for ask in (lambda fit: fit.label_sets(), lambda fit: fit.loo().reliability(B=39, rng=1)):
         assert note in " ".join(str(ask(weighted)).split()) and "copies" not in str(ask(plain))
     assert "copies" not in str(weighted.loo().reliability(B=0))
+
+
+@pytest.mark.parametrize(("rare", "told"), [(8, True), (9, False)])
+def test_with_fewer_than_nine_rows_a_level_is_in_every_set(rare, told):
+    few = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60), "y": np.where(np.arange(60) < rare, "a", "b")})
+    printed = " ".join(str(svm("y ~ x", few.assign(x=few.x + 2.0 * (few.y == "a"))).label_sets(level=0.9)).split())
+    assert ("With fewer than 9 rows a level is in every set: a (8)" in printed) == told

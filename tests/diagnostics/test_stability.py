@@ -175,3 +175,16 @@ def test_intervals_of_another_map_than_that_of_the_fit_are_said_to_be():
             assert (told in " ".join(str(found).split())) == (calibration == "insample")
         on_f = " ".join(str(fit.effects("x", B=made, on="decision")).split())
         assert told not in on_f and "drawn with replacement, averaged over the rows" in on_f
+
+
+def test_maps_of_another_kind_and_flat_ones_are_told():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]).assign(y=rng.random(200) < 0.45)
+    flat = svm("y ~ a + b", data)
+    assert flat.maps.slope[0] == 0.0
+    steps = flat.update(calibration="venn-abers")
+    for fit, told in ((flat, "The map from f to probabilities is flat"), (steps, "calibration='venn-abers'")):
+        for printed in (fit.get_prediction(data[:3], B=39, rng=1), fit.effects("a", B=39, rng=1)):
+            assert told in " ".join(str(printed).split())
+    assert "Greatest minus least is above zero" not in " ".join(str(flat.effects()).split())
+    assert "flat" not in str(flat.effects("a", on="decision"))

@@ -7,6 +7,7 @@ from scipy.special import expit
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from svmstat.objective import predictive
+from svmstat.objective.units import Units
 
 # Sums in another order.
 TOL = 1e-12
@@ -138,3 +139,13 @@ def test_a_share_of_all_is_one_whatever_the_order_of_the_sums():
         w = 10.0 ** rng.uniform(-12, 12, size=30)
         share, se = predictive.proportion(w >= 1e-16 * w.max(), w)
         assert 0.0 <= share <= 1.0 and se >= 0.0
+
+
+def test_the_standard_error_of_auc_over_groups_of_weighted_rows_is_that_of_their_copies():
+    rng = np.random.default_rng(3)
+    f, event, weights = rng.normal(size=60), rng.random(60) < 0.4, rng.integers(1, 4, 60) * 1.0
+    group = np.append(np.arange(15), rng.integers(15, size=45))
+    copy = np.repeat(np.arange(60), weights.astype(int))
+    found = predictive.auc(f, event, weights, Units(group, 15, True))
+    expected = predictive.auc(f[copy], event[copy], np.ones(len(copy)), Units(group[copy], 15, True))
+    np.testing.assert_allclose(found, expected, rtol=1e-10)

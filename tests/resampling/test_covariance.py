@@ -171,3 +171,20 @@ def test_the_unit_of_the_others_does_not_matter(unit):
     r, x, others, w = drawn()
     near, far = (generalised_covariance(r, x, each, w) for each in (others, others * unit))
     assert far.statistic == pytest.approx(near.statistic, rel=1e-9)
+
+
+def test_products_that_do_not_vary_in_a_direction_are_not_tested():
+    """T would be a quotient of roundings: 1e16, or less than zero."""
+    group = np.repeat([0, 0, 1, 2], [25, 25, 30, 30])
+    level = np.repeat([0, 1, 1, 2], [25, 25, 30, 30])
+    residuals = np.eye(3)[level] - np.eye(3)[level].mean(axis=0)
+    found = generalised_covariance(residuals, np.eye(3)[group][:, 1:], np.empty((110, 0)), np.ones(110))
+    assert np.isnan(found.statistic) and "does not vary in all directions" in found.why_not
+
+
+@pytest.mark.parametrize("scale", [1.0, -3.0])
+def test_a_copy_of_another_column_is_not_tested_by_its_square(scale):
+    rng = np.random.default_rng(4)
+    others, y = rng.exponential(size=(200, 2)), rng.random(200) < 0.4
+    found = generalised_covariance((y - 0.4)[:, None] * [-1.0, 1.0], scale * others[:, :1] + 1.0, others, np.ones(200))
+    assert found.df == 0 and "functions of the other predictors" in found.why_not

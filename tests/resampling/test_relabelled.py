@@ -226,3 +226,11 @@ def test_arrangements_are_counted_by_the_copies_that_are_permuted():
     assert arrangements(within) == pytest.approx(4.0 * 3.0)
     whole = replace(machine, units=units_of(np.array([0, 0, 1, 1, 2, 3]), weights, True, machine.groups.of_row))
     assert arrangements(whole) == pytest.approx(6.0)  # two of four groups
+
+
+def test_labels_of_rows_with_the_same_predictors_have_one_arrangement():
+    rng = np.random.default_rng(2)
+    X, codes = np.repeat(rng.normal(size=(6, 2)), 2, axis=0), np.resize([0, 1], 12)
+    machine = fit(RBF(0.5), X, codes, weights=rng.integers(1, 9, 12) * 1.0)
+    within = replace(machine, units=units_of(np.repeat(np.arange(6), 2), machine.weights, True, machine.groups.of_row))
+    assert arrangements(within) == 1.0

@@ -172,3 +172,19 @@ def test_support_vectors_of_weighted_rows_are_those_of_repeats(data, K):
     text = str(etable([weighted])).splitlines()
     (row,) = [line for line in text if line.startswith("Support vectors")]
     assert float(row.split()[-1]) == pytest.approx(weighted.glance()["n_support"].iloc[0], rel=1e-3)
+
+
+def test_settings_by_which_fits_differ_are_told():
+    fit = svm("y ~ x + z", sample(2), gamma=0.5)
+    others = {
+        "costs": fit.update(costs={"fp": 3.0}), "insample": fit.update(calibration="insample"),
+        "scaled": fit.update(scale=False),
+    }  # fmt: skip
+    table = etable({"plain": fit, **others}, loo=False).table.loc["settings"]
+    assert table.loc["Calibration"].tolist() == ["loo", "loo", "insample", "loo"]
+    assert table.loc["Scaled"].tolist() == ["yes", "yes", "yes", "no"]
+    assert [cell is None for cell in table.loc["Class weights"]] == [True, False, True, True]
+    assert "Weights are" not in table.index
+    assert not {"Calibration", "Scaled", "Class weights"} & set(
+        etable([fit, fit], loo=False).table.loc["settings"].index
+    )

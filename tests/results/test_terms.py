@@ -337,3 +337,52 @@ def test_a_term_that_no_part_of_the_kernel_reads_is_told(data):
     assert added.table.loc["z", ["delta_score", "se"]].tolist() == [0.0, 0.0]
     assert "WARNING: z: every prediction is the same with the term and without" in " ".join(str(added).split())
     assert "every prediction is the same" not in str(svm("y ~ x", data, gamma=0.5).add1("z"))
+
+
+def additive(n=120, seed=5):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"]).assign(k=rng.integers(0, 5, n))
+    data["u"] = data.x**3 + rng.normal(size=n)
+    return data.assign(y=(np.sin(2.0 * data.x) + data.k - 2.0 + rng.logistic(size=n) > 0.0).astype(int))
+
+
+def test_a_term_goes_with_those_that_are_smooth_in_its_columns_and_more():
+    data = additive()
+    gone = {test.name: test.with_it for test in svm("y ~ s(x) + s(z) + s(z, by=x) + s(x, z)", data).drop1().tests}
+    assert gone["s(x)"] == ("s(x, z)",)
+    assert set(gone["s(z)"]) == {"s(z, by=x)", "s(x, z)"}
+    assert gone["s(z, by=x)"] == ("s(x, z)",) and gone["s(x, z)"] == ()
+    fit = svm("y ~ s(x) + s(x, gamma=5) + s(z)", data)
+    assert all(test.with_it == () for test in fit.drop1().tests)
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.DesignWarning")
+def test_what_the_machine_does_not_read_is_nothing_to_be_given():
+    data = additive()
+    for formula, others, options, name in (
+        ("y ~ x + k + I(k > 6)", "y ~ x + k", {}, "k"),
+        ("y ~ s(x) + s(u) + s(z)", "y ~ s(x) + s(z)", {"theta": {"s(u)": 0}}, "s(x)"),
+    ):
+        found, expected = (
+            svm(each, data, **given).drop1([name]).tests[0].dependence
+            for each, given in ((formula, options), (others, {}))
+        )
+        assert found.df == expected.df and found.why_not == ""
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
+
+
+def test_a_factor_that_is_another_one_is_a_function_of_it():
+    data = additive().assign(site=np.resize(list("pqr"), 120))
+    data["region"] = data.site.map({"p": "P", "q": "Q", "r": "R"})
+    tests = svm("y ~ s(x) + site + region", data).drop1().tests
+    assert {test.dependence.why_not for test in tests[1:]} == {"its columns are functions of the other predictors"}
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.DesignWarning")
+@pytest.mark.parametrize("by", ["g", "b"])
+def test_a_function_by_what_is_constant_is_one_curve(by):
+    data = additive().assign(g="a", b=1)
+    fit = svm(f"y ~ s(x, by={by}) + s(z)", data)
+    axes = fit.plot_terms(B=39, rng=1)
+    assert len(axes) == 2
+    plt.close("all")

@@ -125,3 +125,13 @@ def test_the_order_of_the_rows_makes_no_difference():
     data = sample(2, 90, seed=8)
     tuned = [quiet("y ~ x + z", each, **GRID).corrected_score for each in (data, data.sample(frac=1, random_state=1))]
     assert tuned[0] == pytest.approx(tuned[1], rel=1e-9)
+
+
+def test_of_groups_of_weighted_rows_it_is_the_definition_for_their_sums():
+    rng = np.random.default_rng(6)
+    each, weights, L = rng.normal(size=(6, 30)), rng.integers(1, 4, 30) * 1.0, rng.uniform(1.0, 2.0, 30)
+    units = Units(np.append(rng.permutation(9), rng.integers(9, size=21)), 9, True)
+    totals = units.sums(weights * L)
+    means = np.array([units.sums(weights * L * x) / totals for x in each])
+    found = corrected_score([Parts(x, weights, L, 7.0, units) for x in each])
+    assert found == pytest.approx(by_loops(means, totals, np.ones(9), 7.0), rel=1e-12)

@@ -1,0 +1,67 @@
+"""What is said of held-out numbers: which hang on the intercept, on one row or group, or on uneven weights."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from svmstat import compare, svm
+from svmstat.diagnostics.worth import hang_on_the_intercept, on_one_row
+from svmstat.objective.units import Units
+
+
+def said(rsquared, auc, auc_se, rsquared_se=0.03, levels_move=True):
+    return SimpleNamespace(rsquared=rsquared, rsquared_se=rsquared_se, levels_move=levels_move, auc=auc, auc_se=auc_se)
+
+
+@pytest.mark.parametrize(
+    ("rsquared", "auc", "auc_se", "hangs"),
+    [
+        (0.05, 0.45, 0.05, True),
+        (0.07, 0.45, 0.05, False),  # more than two standard errors
+        (0.05, 0.55, 0.01, False),
+        (-0.01, 0.55, 0.04, True),
+        (-0.01, 0.60, 0.04, False),  # it ranks
+    ],
+)
+def test_a_weak_signal_that_ranks_the_wrong_way_or_none_that_is_seen(rsquared, auc, auc_se, hangs):
+    assert hang_on_the_intercept(said(rsquared, auc, auc_se)) == hangs
+    assert not hang_on_the_intercept(said(rsquared, auc, auc_se, levels_move=False))
+
+
+def test_one_level_that_is_ranked_the_wrong_way_is_enough():
+    se = np.full(3, 0.04)
+    assert hang_on_the_intercept(said(0.05, np.array([0.45, 0.7, 0.8]), se))
+    assert hang_on_the_intercept(said(-0.01, np.array([0.55, 0.7, 0.8]), se))
+    assert not hang_on_the_intercept(said(-0.01, np.array([0.6, 0.7, 0.8]), se))
+
+
+def test_one_group_that_has_most_of_the_score():
+    def of(weights, logs):
+        return replace(held, weights=weights, log_likelihoods=logs, units=Units(groups, 25, True))
+
+    data = pd.DataFrame(np.random.default_rng(1).normal(size=(100, 1)), columns=["x"])
+    held = svm("y ~ x", data.assign(y=np.resize([0, 1, 1], 100))).loo()
+    groups, ones, even = np.arange(100) // 4, np.ones(100), np.full(100, -0.1)
+    one_row, heavy, bad = even.copy(), ones.copy(), even.copy()
+    one_row[7] = -40.0
+    assert on_one_row(of(ones, one_row)).startswith("one group has 80.6 of 99.8")
+    heavy[4:8], bad[4:8] = 50.0, -2.0
+    assert on_one_row(of(heavy, bad)) is None  # what it says of a row is not next to nothing
+    bad[4:8] = -5.0
+    assert on_one_row(of(heavy, bad)).startswith("one group has 2000 of")
+
+
+@pytest.mark.parametrize(("sigma", "told"), [(0.3, False), (1.5, True)])
+def test_uneven_probability_weights_are_told_with_every_standard_error(sigma, told):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "z"])
+    data["y"], data["w"] = rng.random(120) < 1.0 / (1.0 + np.exp(-2.0 * data.x)), np.exp(sigma * rng.normal(size=120))
+    fit, other = (
+        svm("y ~ x + z", data, weights="w", weight_type="probability", kernel=kernel) for kernel in ("rbf", "linear")
+    )
+    for printed in (fit.loo(), compare(fit, other), fit.label_sets()):
+        assert ("The weights are uneven: 120 rows count as about" in " ".join(str(printed).split())) == told
+    assert "The weights are uneven" not in str(svm("y ~ x + z", data, weights="w").loo())

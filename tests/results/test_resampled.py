@@ -1,0 +1,60 @@
+"""Folds of a fit are what the estimator fitted to the other rows says, whatever stands for the cost."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from levels import quiet
+from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+
+from svmstat import minimax, svm, tune
+from svmstat.errors import ArgumentError
+
+
+def sample(n=90, seed=4):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"]).assign(w=rng.integers(1, 4, n) * 1.0)
+    return data.assign(y=np.where(data.x + rng.logistic(size=n) > 0.4, "yes", "no"))
+
+
+@pytest.mark.parametrize("nu", [0.5, 0.8, (0.4, 0.4), (0.3, 0.7)])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_nu_of_a_fold_is_of_the_rows_that_it_keeps(nu, weights):
+    data, fold = sample(), np.arange(90) % 3
+    options = {"nu": nu, "gamma": 0.5, "scale": False, "event": "yes", "weights": weights}
+    held, f = svm("y ~ x + z", data, **options).kfold(fold), np.empty(90)
+    for k in range(3):
+        f[fold == k] = svm("y ~ x + z", data[fold != k], **options).decision_function(data[fold == k])
+    np.testing.assert_allclose(held.decision_values, f, atol=1e-6)
+
+
+def test_the_folds_of_a_search_are_those_of_the_fit():
+    data, fold = sample(), np.arange(90) % 2
+    found = tune("y ~ x + z", data, criterion=minimax(), nu=([0.55], [0.55]), gamma=0.5, folds=fold, event="yes")
+    held = svm("y ~ x + z", data, nu=(0.55, 0.55), gamma=0.5, event="yes").kfold(fold)
+    assert held.n_failed == 0
+    assert found.best_row["p_f"] == pytest.approx(1.0 - held.specificity)
+    assert found.best_row["p_m"] == pytest.approx(1.0 - held.sensitivity)
+
+
+def test_rows_that_no_fold_predicts_keep_their_weights_and_others_too():
+    data = sample(60)
+    held = svm("y ~ x + z", data, weights="w").kfold(TimeSeriesSplit(4))
+    known = np.isfinite(held.log_likelihoods)
+    np.testing.assert_array_equal(held.weights[known], data["w"][known])
+    assert held.score == pytest.approx(-2.0 * data["w"][known] @ held.log_likelihoods[known])
+    found = quiet("y ~ x + z", data, C=[1.0, 4.0], gamma=0.5, criterion="kfold", folds=TimeSeriesSplit(4))
+    assert f"{np.count_nonzero(~known)} rows that no fold holds out do not count." in " ".join(str(found).split())
+
+
+def test_a_row_that_is_predicted_twice_is_refused():
+    with pytest.raises(ArgumentError, match="more than once"):
+        svm("y ~ x + z", sample()).kfold(ShuffleSplit(3, test_size=0.4, random_state=0))
+
+
+def test_how_many_rows_a_level_has():
+    data = sample()
+    of_yes = data["y"] == "yes"
+    copies = svm("y ~ x + z", data, weights="w").loo()
+    assert copies.rows_of_levels["yes"] == data["w"][of_yes].sum()
+    shares = svm("y ~ x + z", data, weights="w", weight_type="probability").loo()
+    assert shares.rows_of_levels["yes"] == of_yes.sum()
