@@ -181,16 +181,26 @@ def theta_of(names: Sequence[str], theta: Mapping[str, float] | None) -> dict[st
         return {}
     if not isinstance(theta, Mapping):
         raise refuse("theta", theta, "a mapping of terms to numbers, such as {'s(x)': 2}")
-    known, found = {_plain(name): name for name in names}, {}
+    found = {}
     for name, value in theta.items():
-        if _plain(str(name)) not in known:
+        if (label := term_called(names, str(name))) is None:
             if isinstance(theta, Inherited):
                 continue
             terms = ", ".join(map(repr, names))
             raise ArgumentError(f"theta has no term {name!r}: the formula has {terms}{nearest(str(name), names)}")
-        label = known[_plain(str(name))]
         found[label] = number(f"theta[{label!r}]", value, lambda x: 0 <= x < np.inf, "a finite number >= 0")
     return found
+
+
+def term_called(names: Sequence[str], name: str) -> str | None:
+    """Which of the terms a text names, blanks and kinds of quotes aside unless it is exact; None if none.
+
+    Examples
+    --------
+    >>> term_called(["s(lon, lat)", "g"], "s(lon,lat)")
+    's(lon, lat)'
+    """
+    return name if name in names else {_plain(each): each for each in names}.get(_plain(name))
 
 
 def _plain(name: str) -> str:

@@ -12,6 +12,7 @@ from svmstat._tools.frames import in_kind
 from svmstat.diagnostics.terms import term_effects
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.kernels import Additive
+from svmstat.kernels.additive import term_called
 from svmstat.machine import term_values
 from svmstat.reporting.plots import terms_plot
 from svmstat.resampling.replicates import least_replicates
@@ -173,12 +174,11 @@ def _chosen(kernel: Additive, terms: object) -> list[str]:
     asked = [terms] if isinstance(terms, str) else list(terms) if isinstance(terms, Iterable) else None
     if not asked:
         raise refuse("terms", terms, "the name of a term, or several")
-    plain = {"".join(name.split()): name for name in kernel.names}
     found = []
     for name in asked:
-        key = "".join(str(name).split())
-        if key not in plain:
-            listed = ", ".join(map(repr, kernel.names))
-            raise ArgumentError(f"terms={name!r} is no term of the fit: it has {listed}{nearest(key, kernel.names)}")
-        found.append(plain[key])
+        label = term_called(kernel.names, str(name))
+        if label is None:
+            listed, close = ", ".join(map(repr, kernel.names)), nearest(str(name), kernel.names)
+            raise ArgumentError(f"terms={name!r} is no term of the fit: it has {listed}{close}")
+        found.append(label)
     return found

@@ -6,6 +6,7 @@ import pytest
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.smooth import TermColumns
 from svmstat.kernels import RBF, Centred, Linear, Normed, Precomputed, Product, Spline, additive_kernel, gram
+from svmstat.kernels.additive import theta_of
 
 TOLERANCE = 1e-12  # sums of a few hundred terms of size one
 
@@ -152,3 +153,9 @@ def test_what_is_not_resolved_says_so(X):
         kernel(X, X)
     assert kernel.resolve(X).unresolved == ()
     assert str(kernel.resolve(X)) == "Additive(1 * s((0,),)None)"
+
+
+def test_theta_of_names_that_differ_in_blanks_alone():
+    names = ["s(Q('a b'))", "s(Q('ab'))"]
+    assert theta_of(names, {"s(Q('a b'))": 5}) == {"s(Q('a b'))": 5.0}
+    assert theta_of(names, {"s(Q('a b'))": 0, "s(Q('ab'))": 3}) == {"s(Q('a b'))": 0.0, "s(Q('ab'))": 3.0}

@@ -114,11 +114,13 @@ def _reach(
     """From a feasible β, which is overwritten, as is its h if that is known, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
         return _by_primal(problem, case, case.gram, upper, beta, road)
-    if problem.n >= _MANY_ROWS and (A := _short_map(case, _LONG)) is not None:
-        gram = LowRank(np.ascontiguousarray(A))
-        at_once = _by_primal(problem, replace(case, gram=gram), gram, upper, beta.copy(), road)
-        if at_once.status is Status.CERTIFIED:
+    A = _long_map(case)
+    if A is not None:
+        gram = LowRank(A)
+        at_once, _, _ = _approached(problem, replace(case, gram=gram), gram, upper, beta.copy())
+        if at_once.status is Status.CERTIFIED or _is_rounding(at_once):
             return at_once
+        return _better(_descended(problem, case, upper, beta, road, known), at_once)
     if case.neighbour is not None:
         known = fresh(case, beta) if known is None else known
         beside = _stepped(problem, case, upper, beta, known, road)
@@ -135,27 +137,38 @@ def _reach(
 
 def _by_primal(problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats, road: Road) -> Solution:
     """The same where K = AA' by a factor A, and from there by descent and path, unless it is rounding that is left."""
-    h = np.empty(problem.n)
-    near = approach(case, gram, beta, h)
-    found, found_h = beta.copy(), h.copy()
-    basis = settled_basis(case, found, found_h, near.basis)
-    solution = certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, near.events)
-    rounded = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
-    if near.exact or rounded:
+    solution, beta, h = _approached(problem, case, gram, upper, beta)
+    if arrived(solution) or _is_rounding(solution):
         return solution
     return _better(_descended(problem, case, upper, beta, road, h), solution)
 
 
+def _approached(
+    problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats
+) -> tuple[Solution, Floats, Floats]:  # fmt: skip
+    """What the primal alone leads to, from a β that is overwritten; and (β, h) before it was settled."""
+    h = np.empty(problem.n)
+    near = approach(case, gram, beta, h)
+    found, found_h = beta.copy(), h.copy()
+    basis = settled_basis(case, found, found_h, near.basis)
+    return certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, near.events), beta, h
+
+
+def _is_rounding(solution: Solution) -> bool:
+    """Whether the violation is more than a descent begins with, and that of sums of kernel values."""
+    return solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
+
+
 def _by_map(problem: BoxQP, case: Case, upper: Floats, found: Solution) -> Solution:
     """What was found, unless it misses the tolerance and K = AA' by a short factor A, which leads to a better one."""
-    if arrived(found) or isinstance(problem.gram, LowRank):
+    if arrived(found) or isinstance(problem.gram, LowRank) or _long_map(case) is not None:
         return found
     A = _short_map(case)
     if A is None:
         return found
-    low = replace(problem, gram=LowRank(np.ascontiguousarray(A)))
-    solution = _reach(low, case_of(low, upper), upper, np.zeros(problem.n), Road.RESCUE)
-    return _better(solution, found)
+    gram = LowRank(np.ascontiguousarray(A))
+    low = replace(case, gram=gram)
+    return _better(_by_primal(problem, low, gram, upper, np.zeros(problem.n), Road.RESCUE), found)
 
 
 def _gives_up(case: Case, futile: int) -> bool:
@@ -163,10 +176,16 @@ def _gives_up(case: Case, futile: int) -> bool:
     return futile >= _FUTILE or _short_map(case) is not None
 
 
-def _short_map(case: Case, times: int = 1) -> Floats | None:
-    """A (n, r) of more than so many ``times`` as many rows as columns, where K = AA' and one sum is given."""
+def _short_map(case: Case) -> Floats | None:
+    """A (n, r), of fewer columns than rows, where K = AA' and one sum is given."""
     A = case.gram.vectors if case.lead == 1 else None
-    return None if A is None or times * A.shape[1] >= case.gram.n else A
+    return None if A is None or A.shape[1] >= case.gram.n else A
+
+
+def _long_map(case: Case) -> Floats | None:
+    """The same, C-contiguous, where there are so many rows that the primal comes first."""
+    A = _short_map(case) if case.gram.n >= _MANY_ROWS else None
+    return None if A is None or _LONG * A.shape[1] >= case.gram.n else np.ascontiguousarray(A)
 
 
 def _stepped(problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, road: Road) -> Solution | None:
