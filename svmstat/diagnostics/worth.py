@@ -115,7 +115,8 @@ _UNEVEN_WEIGHTS = (
     "count as 18 to 89 rows (python -m benchmarks validity weights) {found}."
 )
 _OF_NUMBERS = (
-    "+-1.96 of a standard error covered what such fits are worth in 0.64 to 0.86 of samples, where less is said below"
+    "+-1.96 of a standard error covered what such fits are worth in 0.64 to 0.86 of samples; what follows is of equal "
+    "weights"
 )
 
 

@@ -13,7 +13,7 @@ The ordinary ν-SVM, with bounds w_i/n and Σα = ν, has γ = ½, ν₊ = νn/(
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,6 @@ _LEAST = 1e-100
 """Of smaller numbers squares and quotients are none that a double can hold."""
 
 
-_ALIKE = 1e-12
-"""Products that differ by no more than this share are the same but for rounding."""
-
-
 @dataclass(frozen=True, slots=True)
 class Nu:
     """The parameters for a sample; they stay as they are when a row is left out, or rows are drawn again.
@@ -40,6 +36,7 @@ class Nu:
     ----------
     event, other : ν₊ and ν₋
     n_event, n_other : sums n₊ and n₋ of the case weights
+    single : whether they are those of a single ν
 
     Examples
     --------
@@ -52,6 +49,7 @@ class Nu:
     other: float
     n_event: float
     n_other: float
+    single: bool = field(default=False, kw_only=True, repr=False)
 
     @property
     def n(self) -> float:
@@ -77,18 +75,17 @@ class Nu:
         return event * other / ((event + other) * self.n)
 
     def of(self, n_event: float, n_other: float) -> "Nu":
-        """What the same argument is for other sums, both > 0: a single ν, of which ν₊n₊ = ν₋n₋, is one of all rows.
+        """What the same argument is for other sums, both > 0: a single ν is one of all rows.
 
         Examples
         --------
         >>> nu_of_sample(0.5, np.array([1.0, 1.0, 1.0, -1.0]), np.ones(4)).of(2.0, 1.0)
         Nu(event=0.375, other=0.75, n_event=2.0, n_other=1.0)
         """
-        event, other = self.event * self.n_event, self.other * self.n_other
-        if abs(event - other) > _ALIKE * event:
+        if not self.single:
             return Nu(self.event, self.other, n_event, n_other)
-        each = event / self.n * (n_event + n_other)
-        return Nu(each / n_event, each / n_other, n_event, n_other)
+        each = self.event * self.n_event / self.n * (n_event + n_other)
+        return Nu(each / n_event, each / n_other, n_event, n_other, single=True)
 
     def cost(self, rho: float) -> float:
         """C = 1/(ρn) of the equivalent problem, infinite where ρ = 0."""
@@ -147,4 +144,5 @@ def nu_of_sample(nu: float | tuple[float, float], y: Floats, weights: Floats) ->
             "because half of it is the share of margin errors of either class in all rows. Two numbers, "
             "nu=(nu_event, nu_other), are fractions of each class and may be anything in (0, 1]."
         )
-    return Nu(min(nu * n / (2.0 * n_event), 1.0), min(nu * n / (2.0 * n_other), 1.0), n_event, n_other)
+    event, other = (min(nu * n / (2.0 * total), 1.0) for total in (n_event, n_other))
+    return Nu(event, other, n_event, n_other, single=True)

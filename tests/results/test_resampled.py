@@ -6,7 +6,7 @@ import pytest
 from levels import quiet
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 
-from svmstat import minimax, svm, tune
+from svmstat import load, minimax, svm, tune
 from svmstat.errors import ArgumentError
 
 
@@ -16,15 +16,31 @@ def sample(n=90, seed=4):
     return data.assign(y=np.where(data.x + rng.logistic(size=n) > 0.4, "yes", "no"))
 
 
-@pytest.mark.parametrize("nu", [0.5, 0.8, (0.4, 0.4), (0.3, 0.7)])
-@pytest.mark.parametrize("weights", [None, "w"])
-def test_nu_of_a_fold_is_of_the_rows_that_it_keeps(nu, weights):
-    data, fold = sample(), np.arange(90) % 3
+def balanced(n=90):
+    """As many of one class as of the other, and folds that have more of one."""
+    data = sample(n).assign(y=np.repeat(["yes", "no"], n // 2))
+    return data, np.concatenate([np.repeat([0, 1, 2], [9, 15, 21]), np.repeat([0, 1, 2], [21, 15, 9])])
+
+
+@pytest.mark.parametrize("nu", [0.5, 0.6, (0.4, 0.4), (0.3, 0.7), (1.0, 1.0)])
+@pytest.mark.parametrize(("data", "fold", "weights"), [
+    (sample(), np.arange(90) % 3, None), (sample(), np.arange(90) % 3, "w"), (*balanced(), None),
+])  # fmt: skip
+def test_nu_of_a_fold_is_of_the_rows_that_it_keeps(data, fold, weights, nu):
     options = {"nu": nu, "gamma": 0.5, "scale": False, "event": "yes", "weights": weights}
     held, f = svm("y ~ x + z", data, **options).kfold(fold), np.empty(90)
     for k in range(3):
         f[fold == k] = svm("y ~ x + z", data[fold != k], **options).decision_function(data[fold == k])
     np.testing.assert_allclose(held.decision_values, f, atol=1e-6)
+
+
+def test_a_loaded_fit_knows_whether_nu_is_one_number(tmp_path):
+    data, fold = balanced()
+    for nu in (0.5, (0.5, 0.5)):
+        fit = svm("y ~ x + z", data, nu=nu, gamma=0.5)
+        fit.save(tmp_path / "fit.svm")
+        held, again = fit.kfold(fold), load(tmp_path / "fit.svm").kfold(fold)
+        np.testing.assert_array_equal(held.decision_values, again.decision_values)
 
 
 def test_the_folds_of_a_search_are_those_of_the_fit():

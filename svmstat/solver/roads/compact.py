@@ -20,7 +20,7 @@ from svmstat.solver.roads.paths import OVERRUN, Paths, Wanted, open_box, put_cer
 from svmstat.solver.rough.inside import inside
 from svmstat.solver.rough.newton import MANY, MOST_CHANGES
 from svmstat.solver.rough.smo import smo
-from svmstat.solver.solution import TOLERANCE, Solution, certify, middle
+from svmstat.solver.solution import TOLERANCE, Road, Solution, certify, middle
 
 TOO_LONG = 7
 """The descent has taken more steps than the path from the neighbouring solution would be worth."""
@@ -40,7 +40,8 @@ _START = 3
 
 Measured on bootstrap replicates of mackerel and simulated rows, linear, quadratic and rbf kernels, C from 0.1 to 100:
 the descent from the start, scaled, takes a half to a third of the start's own steps. Linear kernel, C = 16 and 100:
-1.08 instead of 1.28 and 0.86 instead of 1.42 ms a replicate; the rbf kernel never comes near it.
+1.08 instead of 1.28 and 0.86 instead of 1.42 ms a replicate; the rbf kernel never comes near it. A start by the primal,
+which takes no steps, is of that kind: 1.0 instead of 3.5 s for 40 replicates of 4000 x 20, C = 10.
 """
 
 
@@ -226,7 +227,7 @@ def solve_compactly(
     beta = problem.signs * origin.alpha
     events = _EVENTS * np.count_nonzero(beta)
     patience = _SETTING_OFF + int(events * (_EVENT + np.count_nonzero(origin.free)))
-    if origin.steps > _START * patience:
+    if origin.steps > _START * patience or origin.road is Road.LOW_RANK:
         long = np.flatnonzero(chosen)
     else:
         gram, wanted = problem.gram.complete(), Wanted(problem.signs, uppers)

@@ -54,11 +54,17 @@ class Approached:
     basis: Basis | None
 
 
-def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> Approached:
-    """Bring a feasible β (n,), zero or near the solution, to the solution in place, and h (n,) to s − Kβ."""
-    alpha = smoothed(case, gram.factor, _start(case, gram, beta), 2 * (gram.factor.shape[1] + 1) + 32)
+def approach(case: Case, gram: LowRank, beta: Floats, h: Floats, *, tied: bool = True) -> Approached | None:
+    """Bring a feasible β (n,), zero or near the solution, to the solution in place, and h (n,) to s − Kβ.
+
+    None where many rows tie at the margin, if these are not to be ``tied`` to a corner one by one.
+    """
+    enough = 2 * (gram.factor.shape[1] + 1) + 32
+    alpha = smoothed(case, gram.factor, _start(case, gram, beta), enough)
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
+    if not tied and np.count_nonzero(case.free(beta)) > enough:
+        return None
     h[:] = fresh(case, beta)
     events = _at_the_margin(case, gram, beta, h)
     if events and judge(case, beta, h).certified:

@@ -92,7 +92,7 @@ def solve_single(
         if arrived(warm) and not _may_be_finer(warm):
             return warm
         road = Road.RESCUE
-    cold = _by_map(problem, case, upper, _reach(problem, case, upper, np.zeros(problem.n), road))
+    cold = _reach(problem, case, upper, np.zeros(problem.n), road)
     return cold if warm is None or not arrived(warm) else _better(cold, warm)
 
 
@@ -114,13 +114,14 @@ def _reach(
     """From a feasible β, which is overwritten, as is its h if that is known, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
         return _by_primal(problem, case, case.gram, upper, beta, road)
-    A = _long_map(case)
-    if A is not None:
-        gram = LowRank(A)
-        at_once, _, _ = _approached(problem, replace(case, gram=gram), gram, upper, beta.copy())
-        if at_once.status is Status.CERTIFIED or _is_rounding(at_once):
-            return at_once
-        return _better(_descended(problem, case, upper, beta, road, known), at_once)
+    at_once = _by_map(problem, case, upper, beta.copy(), road, tied=False) if _primal_first(case, road) else None
+    return _by_values(problem, case, upper, beta, road, known) if at_once is None else at_once
+
+
+def _by_values(
+    problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, known: Floats | None
+) -> Solution:  # fmt: skip
+    """The same by kernel values, and by a short factor where they do not lead to the tolerance."""
     if case.neighbour is not None:
         known = fresh(case, beta) if known is None else known
         beside = _stepped(problem, case, upper, beta, known, road)
@@ -132,60 +133,57 @@ def _reach(
             return shortly
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
-    return _descended(problem, case, upper, beta, road, known)
+    found = _descended(problem, case, upper, beta, road, known)
+    further = None if arrived(found) else _by_map(problem, case, upper, np.zeros(problem.n), road, tied=True)
+    return found if further is None else _better(further, found)
 
 
 def _by_primal(problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats, road: Road) -> Solution:
-    """The same where K = AA' by a factor A, and from there by descent and path, unless it is rounding that is left."""
-    solution, beta, h = _approached(problem, case, gram, upper, beta)
-    if arrived(solution) or _is_rounding(solution):
+    """The same where K = AA' by a factor A alone, and from there by descent and path."""
+    h = np.empty(problem.n)
+    near = approach(case, gram, beta, h)
+    return _led_on(problem, case, upper, beta, h, 0 if near is None else near.events, road)
+
+
+def _by_map(
+    problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, *, tied: bool
+) -> Solution | None:  # fmt: skip
+    """The same for a known matrix; None where it has no short factor, or `approach` ends with many rows tied."""
+    A = _short_map(case)
+    if A is None:
+        return None
+    gram, h = LowRank(np.ascontiguousarray(A)), np.empty(problem.n)
+    near = approach(replace(case, gram=gram), gram, beta, h, tied=tied)
+    return None if near is None else _led_on(problem, case, upper, beta, h, near.events, road)
+
+
+def _led_on(
+    problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, events: int, road: Road
+) -> Solution:  # fmt: skip
+    """What the primal has led to, (β, h), or what descent and path make of it, unless only rounding is left."""
+    found, found_h = beta.copy(), h.copy()
+    basis = settled_basis(case, found, found_h, None)
+    solution = certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, events)
+    hopeless = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
+    if arrived(solution) or hopeless:
         return solution
     return _better(_descended(problem, case, upper, beta, road, h), solution)
 
 
-def _approached(
-    problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats
-) -> tuple[Solution, Floats, Floats]:  # fmt: skip
-    """What the primal alone leads to, from a β that is overwritten; and (β, h) before it was settled."""
-    h = np.empty(problem.n)
-    near = approach(case, gram, beta, h)
-    found, found_h = beta.copy(), h.copy()
-    basis = settled_basis(case, found, found_h, near.basis)
-    return certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, near.events), beta, h
-
-
-def _is_rounding(solution: Solution) -> bool:
-    """Whether the violation is more than a descent begins with, and that of sums of kernel values."""
-    return solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
-
-
-def _by_map(problem: BoxQP, case: Case, upper: Floats, found: Solution) -> Solution:
-    """What was found, unless it misses the tolerance and K = AA' by a short factor A, which leads to a better one."""
-    if arrived(found) or isinstance(problem.gram, LowRank) or _long_map(case) is not None:
-        return found
-    A = _short_map(case)
-    if A is None:
-        return found
-    gram = LowRank(np.ascontiguousarray(A))
-    low = replace(case, gram=gram)
-    return _better(_by_primal(problem, low, gram, upper, np.zeros(problem.n), Road.RESCUE), found)
-
-
-def _gives_up(case: Case, futile: int) -> bool:
-    """Whether after so many futile descents there is no further one."""
-    return futile >= _FUTILE or _short_map(case) is not None
-
-
 def _short_map(case: Case) -> Floats | None:
-    """A (n, r), of fewer columns than rows, where K = AA' and one sum is given."""
-    A = case.gram.vectors if case.lead == 1 else None
+    """A (n, r), of fewer columns than rows, where K = AA' is known and one sum is given."""
+    A = None if case.lead > 1 or isinstance(case.gram, LowRank) else case.gram.vectors
     return None if A is None or A.shape[1] >= case.gram.n else A
 
 
-def _long_map(case: Case) -> Floats | None:
-    """The same, C-contiguous, where there are so many rows that the primal comes first."""
-    A = _short_map(case) if case.gram.n >= _MANY_ROWS else None
-    return None if A is None or _LONG * A.shape[1] >= case.gram.n else np.ascontiguousarray(A)
+def _has_map(case: Case) -> bool:
+    return isinstance(case.gram, LowRank) or _short_map(case) is not None
+
+
+def _primal_first(case: Case, road: Road) -> bool:
+    """Whether the primal comes before a descent: not where a path has just failed, the solution being near."""
+    A = _short_map(case) if case.gram.n >= _MANY_ROWS and road is not Road.RESCUE else None
+    return A is not None and _LONG * A.shape[1] < case.gram.n
 
 
 def _stepped(problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, road: Road) -> Solution | None:
@@ -221,7 +219,7 @@ def _descended(
     nearest = np.inf, beta, h  # the best that a path which led nowhere has left
     most = max(_LEAST_STEPS, _STEPS_PER_ROW * problem.n)
     for tolerance in _HANDOVERS:
-        if futile and _gives_up(case, futile):
+        if futile >= _FUTILE or (futile and _has_map(case)):
             continue
         spent = down(case, beta, h, tolerance, most, room)
         steps, futile = steps + spent, futile + (spent >= most)

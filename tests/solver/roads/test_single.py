@@ -39,3 +39,25 @@ def test_what_doubles_cannot_hold_is_as_good_as_they_allow(n):
 def test_many_rows_take_the_primal_at_once():
     solution = solve(posed(*scales(1000, 1.0))[1])
     assert solution.road is Road.LOW_RANK and solution.steps == 0
+
+
+def test_where_most_rows_tie_at_the_margin_a_descent_comes_first():
+    """From the corner in which the primal ends each deletion was a solution of its own: 118 s for 20."""
+    rng = np.random.default_rng(0)
+    levels = rng.integers(40, size=1000)
+    X = np.column_stack([np.eye(40)[levels], rng.normal(size=1000)])
+    y = rng.choice([-1.0, 1.0], size=1000)
+    problem = posed(X, y)[1]
+    solution = solve(problem)
+    at_margin = np.abs(1.0 - y * solution.decision) < 1e-8
+    assert solution.status is Status.CERTIFIED and np.count_nonzero(at_margin) > 2 * 42
+    assert solution.road is Road.COLD and solution.free.sum() > 10
+
+
+def test_a_flat_f_is_no_matter_of_dependent_rows_one_by_one():
+    """The primal ends with all rows tied, of which a descent needs two hundred."""
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(1500) < 0.05, 1.0, -1.0)
+    solution = solve(posed(rng.normal(size=(1500, 40)), y, 1e-3)[1])
+    assert solution.status is Status.CERTIFIED and solution.flat
+    assert solution.road is Road.COLD and solution.events < 500
