@@ -26,7 +26,7 @@ from svmstat.machine.pairs import (
 from svmstat.machine.ties import tied, tied_to
 from svmstat.objective.bounds import counts
 from svmstat.objective.units import Units
-from svmstat.solver import Gram, LowRank, Solution, Status
+from svmstat.solver import Gram, LowRank, Solution, Status, normal_vector
 
 _ROUNDING = 64.0 * float(np.finfo(float).eps)
 """Sums of terms that cancel to this share of their sizes are zero."""
@@ -176,8 +176,10 @@ class Machine(Posed):
     @property
     def directions(self) -> Floats:
         """(p, P) the normal vectors Σ_i α_i y_i x_i, which are h for the linear kernel."""
-        flat = np.array([pair.solution.flat for pair in self.pairs])
-        return cancelled(np.where(flat, 0.0, self.alpha * self.signs).T, self.X).T
+        beta = np.zeros((len(self.pairs), len(self.groups.first)))
+        for own, pair in zip(beta, self.pairs, strict=True):
+            own[pair.rows] = pair.coefficients
+        return cancelled(beta, self.X[self.groups.first]).T
 
     def decision_function(self, X: Floats) -> Floats:
         """(m, P) f(x) = Σ_i α_i y_i K(x, x_i) + b for rows (m, p), or kernel values (m, n) for a precomputed kernel."""
@@ -406,15 +408,23 @@ def _row_values(machine: Machine) -> Floats:
 
 
 def cancelled(beta: Floats, X: Floats) -> Floats:
-    """βX (q, p) for β (q, n) and X (n, p), zero where rounding alone keeps its terms from cancelling.
+    """βX (q, p) for β (q, n) of the sum zero and X (n, p), zero where rounding alone keeps its terms from cancelling.
+
+    Summed in twice the working precision, as f is. Far from the origin the terms are large and their rounding is not:
+    what counts is how far the columns are from their means.
 
     Examples
     --------
     >>> cancelled(np.array([[0.1, 0.2, -0.3]]), np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]))
     array([[ 0. , -0.3]])
     """
-    sums = beta @ X
-    return np.asarray(np.where(np.abs(sums) <= _ROUNDING * (np.abs(beta) @ np.abs(X)), 0.0, sums))
+    if len(X) == 0:
+        return np.zeros((len(beta), X.shape[1]))
+    X = np.ascontiguousarray(X)
+    sums = np.array([normal_vector(X, np.flatnonzero(each), each[each != 0.0])[0] for each in beta])
+    means = X.mean(axis=0)
+    rounding = _ROUNDING * (np.abs(beta) @ np.abs(X - means)) + np.abs(np.outer(beta.sum(axis=1), means))
+    return np.asarray(np.where(np.abs(sums) <= rounding, 0.0, sums))
 
 
 def _decision_at(

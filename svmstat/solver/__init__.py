@@ -5,6 +5,7 @@ from svmstat.solver.flat import lost_beside_margins, norm_rounding
 from svmstat.solver.gram import DEFAULT_BUDGET, Gram
 from svmstat.solver.hulls import intercepts_by_nu
 from svmstat.solver.low_rank import LowRank
+from svmstat.solver.normal import normal_vector
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.confirm import misfit
 from svmstat.solver.roads.nu_grid import NuGrid, Sample, sweep_grid, sweep_line

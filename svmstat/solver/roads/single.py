@@ -164,7 +164,7 @@ def _led_on(
     found, found_h = beta.copy(), h.copy()
     basis = settled_basis(case, found, found_h, None)
     solution = certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, events)
-    hopeless = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
+    hopeless = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]  # by a descent too
     if arrived(solution) or hopeless:
         return solution
     return _better(_descended(problem, case, upper, beta, road, h), solution)
@@ -429,6 +429,12 @@ def certified(
     reach = reach_of(gap, problem.gram.diagonal)
     judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread, reach)
     alpha = problem.signs * beta
+    objective = 0.5 * energy - float(problem.margin @ alpha)
+    status = Status(int(judged.status))
+    if status is Status.CERTIFIED and lost:
+        status = Status.IMPRECISE
+    elif status is Status.IMPRECISE and violation > TOLERANCE and gap > -objective:
+        status = Status.UNCERTIFIED  # a constant f would be as good
     return Solution(
         alpha=alpha,
         upper=upper,
@@ -441,8 +447,8 @@ def certified(
         delicate=bool(limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
-        objective=0.5 * energy - float(problem.margin @ alpha),
-        status=Status.IMPRECISE if lost and judged.status == Status.CERTIFIED else Status(int(judged.status)),
+        objective=objective,
+        status=status,
         road=road,
         steps=steps,
         events=events,
