@@ -10,7 +10,7 @@ from problems import seeds
 import svmstat.machine.fit
 from svmstat.calibration import fit_maps, fit_maps_of, fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, gram
-from svmstat.machine import group_rows, reweighted
+from svmstat.machine import cancelled, group_rows, reweighted
 from svmstat.resampling import leave_one_out
 from svmstat.solver import Gram, Status
 
@@ -337,3 +337,15 @@ def test_other_weights_share_the_alpha_of_an_observation_anew():
     np.testing.assert_allclose(found.alpha, expected.alpha, rtol=1e-9)
     np.testing.assert_allclose(found.upper, expected.upper, rtol=1e-12)
     assert found.alpha[1, 0] == 0.0
+
+
+def test_normal_vectors_far_from_the_origin_keep_their_digits():
+    """Terms a million times as large as their sum: of plain sums a coefficient of 0 was left, or six digits."""
+    rng = np.random.default_rng(0)
+    near = np.round(rng.normal(size=(1000, 2)) * 2.0**20) / 2.0**20  # whole parts, so that far + near is exact
+    beta = np.round(rng.normal(size=(1, 1000)) * 2.0**30)
+    beta[0, -1] -= beta.sum()
+    far = near + [2.0**20, 0.0]
+    np.testing.assert_allclose(cancelled(beta, far), beta @ near, rtol=1e-13)
+    np.testing.assert_array_equal(cancelled(np.zeros((2, 0)), np.zeros((0, 3))), np.zeros((2, 3)))
+    assert cancelled(np.array([[0.1, 0.2, -0.3]]), np.full((3, 1), 1e6)).item() == 0.0

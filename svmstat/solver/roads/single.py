@@ -164,8 +164,8 @@ def _led_on(
     found, found_h = beta.copy(), h.copy()
     basis = settled_basis(case, found, found_h, None)
     solution = certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, events)
-    hopeless = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]  # by a descent too
-    if arrived(solution) or hopeless:
+    no_descent_helps = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
+    if arrived(solution) or no_descent_helps:
         return solution
     return _better(_descended(problem, case, upper, beta, road, h), solution)
 
