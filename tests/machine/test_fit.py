@@ -345,7 +345,7 @@ def test_normal_vectors_far_from_the_origin_keep_their_digits():
     near = np.round(rng.normal(size=(1000, 2)) * 2.0**20) / 2.0**20  # whole parts, so that far + near is exact
     beta = np.round(rng.normal(size=(1, 1000)) * 2.0**30)
     beta[0, -1] -= beta.sum()
-    far = near + [2.0**20, 0.0]
+    far = np.add(near, [2.0**20, 0.0])
     np.testing.assert_allclose(cancelled(beta, far), beta @ near, rtol=1e-13)
     np.testing.assert_array_equal(cancelled(np.zeros((2, 0)), np.zeros((0, 3))), np.zeros((2, 3)))
     assert cancelled(np.array([[0.1, 0.2, -0.3]]), np.full((3, 1), 1e6)).item() == 0.0

@@ -16,7 +16,7 @@ def scales(n, ratio, seed=0):
 
 
 @pytest.mark.parametrize("n", [200, 1500])
-@pytest.mark.parametrize("ratio", [1.0, 1e3, 1e4])
+@pytest.mark.parametrize("ratio", [1.0, 1e3, 3e3])
 def test_a_linear_kernel_of_columns_that_are_far_apart(n, ratio):
     """Descents ended at half of the objective, without a certificate."""
     low, full = map(solve, posed(*scales(n, ratio)))
