@@ -244,13 +244,14 @@ def machine_with(posed: Posed, solutions: Sequence[Solution]) -> Machine:
     return _machine(posed, tuple(with_solution(*each) for each in zip(posed.pairs, solutions, strict=True)))
 
 
-def reweighted(machine: Machine, weights: Floats) -> Machine:
-    """The machine for other case weights (n,) ≥ 0 of the same rows, on the same gram matrix; ν is of these.
+def reweighted(machine: Machine, weights: Floats, *, keeps_nu: bool = False) -> Machine:
+    """The machine for other case weights (n,) ≥ 0 of the same rows, on the same gram matrix.
 
     Parameters
     ----------
     machine : the machine that it sets off from
     weights : (n,) zero where the machine has zero; every class needs some
+    keeps_nu : whether n and ν stay what they are, as without a single row [004]; otherwise ν is one of these weights
 
     Examples
     --------
@@ -266,12 +267,14 @@ def reweighted(machine: Machine, weights: Floats) -> Machine:
     groups, pairs = machine.groups.reweighted(weights), []
     for pair in machine.pairs:
         upper = counts(pair.problem.upper, machine.groups.weights[pair.rows], groups.weights[None, pair.rows])[0]
-        pairs.append(for_weights(pair, groups.weights[pair.rows], upper))
+        problem = replace(pair.problem, upper=upper)
+        same = PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem)
+        pairs.append(same if keeps_nu else for_weights(pair, groups.weights[pair.rows], upper))
     posed = Posed(
         machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
         units=None if machine.units is None else machine.units.kept(weights),
     )  # fmt: skip
-    nears = (None if pair.nu is not None else pair for pair in machine.pairs)  # ν has other bounds, and another total
+    nears = (pair if keeps_nu or pair.nu is None else None for pair in machine.pairs)  # another ν has another total
     return _machine(posed, tuple(map(solved, posed.pairs, nears)))
 
 

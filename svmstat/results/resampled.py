@@ -302,7 +302,7 @@ def _without(fit: Resampled, lot: Codes, away: Floats | None) -> Said:
     if not keeps_all(fit.frame.codes, fit.frame.weights, kept):
         lost = nothing(len(lot), len(fit.classes))
         return replace(lost, values=np.full((len(lot), len(fit.machine.pairs)), np.nan))
-    machine = reweighted(fit.machine, kept)
+    machine = reweighted(fit.machine, kept, keeps_nu=len(lot) == 1)
     other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept))
     f = machine.decision_values[lot]
     failed = not other.converged or not other.maps.converged.all()
