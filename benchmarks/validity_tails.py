@@ -1,10 +1,10 @@
 """Columns with heavy tails: what intervals over replicates cover where these keep the scaling of the fit.
 
 a and b are independent, from Student's t with 1.5 or 3 degrees of freedom or log-normal with σ = 1.5; the logit is
-a + 0.7 b less its median over the population. Machines have their defaults but for the kernel. The standard deviation
-by which a column is divided, and with it the penalty, varies much from sample to sample. Targets are means of the
-estimates over samples: of slopes, of the average change of the probability by one more of b, and of probabilities at
-twenty rows of the population. "anew" are refits by svm() to the same resamples, scaled by their own rows.
+a + 0.7 b, of log-normal columns less 1.7, their medians. Machines have their defaults but for the kernel. The standard
+deviation by which a column is divided, and with it the penalty, varies much from sample to sample. Targets are means of
+the estimates over samples: of slopes, of the average change of the probability by one more of b, and of probabilities
+at twenty rows of the population. "anew" are refits by svm() to resamples, scaled by their own rows.
 """
 
 import warnings
@@ -20,10 +20,11 @@ from svmstat.errors import SvmstatWarning
 
 LEVEL, B, SAMPLES, ROWS, ANEW = 0.95, 199, 150, 20, 99
 DESIGNS = {
-    "t, 1.5 degrees of freedom": lambda rng, n: rng.standard_t(1.5, size=(n, 2)),
-    "t, 3 degrees of freedom": lambda rng, n: rng.standard_t(3.0, size=(n, 2)),
-    "log-normal, sigma = 1.5": lambda rng, n: np.exp(1.5 * rng.normal(size=(n, 2))),
+    "t, 1.5 degrees of freedom": (lambda rng, n: rng.standard_t(1.5, size=(n, 2)), 0.0),
+    "t, 3 degrees of freedom": (lambda rng, n: rng.standard_t(3.0, size=(n, 2)), 0.0),
+    "log-normal, sigma = 1.5": (lambda rng, n: np.exp(1.5 * rng.normal(size=(n, 2))), 1.7),
 }
+"""How both columns are drawn, and what is taken from the logit."""
 N = 200
 
 
@@ -82,7 +83,7 @@ def by_hand(data, fit, rng):
 
 def sample(name, n, rng):
     """n rows."""
-    X = DESIGNS[name](rng, n)
-    logit = X @ [1.0, 0.7]
-    middle = 1.7 * float("log" in name)  # the median of a + 0.7 b
-    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": (rng.random(n) < expit(logit - middle)).astype(int)})
+    draw, medians = DESIGNS[name]
+    X = draw(rng, n)
+    logit = X @ [1.0, 0.7] - medians
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": (rng.random(n) < expit(logit)).astype(int)})

@@ -1,7 +1,7 @@
 """Uneven probability weights: what the standard errors of held-out numbers cover, and sets of labels hold.
 
 Weights are exp(σ N(0, 1)), independent of all else, or exp(1.5 x), as if large x had been drawn less often than it is
-met; n rows of them count as (Σw)² / Σw² of one weight [Kish 1965], given as the median over samples. The logit is
+met; n rows of them count as (Σw)² / Σw² of one weight [Kish 1965], given in the mean over samples. The logit is
 1.5 x + z, and fits are of the default machine. Targets are weighted means over fresh rows: what fits to such samples
 are worth, in the mean ("coverage"), and what the fit itself is worth ("own fit"); the difference of scores is that of
 the default machine from a linear one, and sets of labels are to hold nine in ten.
@@ -19,6 +19,7 @@ from benchmarks.validity_evidence import covered
 from svmstat import compare, svm
 from svmstat.errors import SvmstatWarning
 from svmstat.objective import predictive
+from svmstat.objective.units import effective_count
 
 FRESH, SAMPLES, LEVEL = 4000, 200, 0.9
 DESIGNS = {
@@ -72,8 +73,7 @@ def of_sample(name, seed):
         for quantity, fresh in truth.items()
         for part, number in (("value", held[quantity].value), ("se", held[quantity].se), ("fresh", fresh))
     }
-    w = data["w"].to_numpy()
-    found["kish", ""] = w.sum() ** 2 / (w**2).sum()
+    found["kish", ""] = effective_count(data["w"].to_numpy())
     for level in (0, 1):
         own = (new["y"] == level).to_numpy()
         found["set", level] = np.average(np.asarray(holds)[own, level], weights=new["w"].to_numpy()[own])

@@ -9,7 +9,7 @@ import pandas as pd
 from svmstat._tools.checks import refuse
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import as_about, few_rows, on_one_row
+from svmstat.diagnostics.worth import as_about, count_as_few, few_rows, on_one_row
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.plots import differences_plot
@@ -285,7 +285,7 @@ class TermTests(Printed):
 
 def _uneven_weights(units: Units, alike: float) -> list[str]:
     """What the test does where probability weights are far from equal."""
-    if alike >= min(_FEW_ROWS, _UNEVEN * units.count):
+    if not count_as_few(units, alike, _FEW_ROWS):
         return []
     return [
         f"the rows count as about {as_about(alike)} of one weight [Kish 1965]. Where they counted as 36 to 39 the "
@@ -303,7 +303,7 @@ _RARE_ROWS, _RARE_SHARE = 100, 0.15
 _FEW_ALIKE = 20
 """Groups, of one size, below which the size was found to be too large."""
 
-_FEW_ROWS, _UNEVEN = 80, 0.75
+_FEW_ROWS = 80
 """Rows, of one weight, below which the size was found to be too large where weights are far from equal."""
 
 SIZE = (

@@ -109,7 +109,8 @@ _PROBABILITY = (
 )
 
 _ALIKE_ROWS, _MOSTLY = 100, 0.75
-"""Rows of one weight, and their share, below which standard errors were found to be too small."""
+"""Rows of one weight below which standard errors were found to be too small; weights of which rows count as so large a
+share of their number are nearly equal."""
 _UNEVEN_WEIGHTS = (
     "The weights are uneven: {n} rows count as about {alike} of one weight [Kish 1965]. In simulations of weights that "
     "count as 18 to 89 rows (python -m benchmarks validity weights) {found}."
@@ -167,9 +168,14 @@ def uneven_note(weights: Floats, units: Units | None, found: str) -> tuple[str, 
     if units is None or units.grouped:
         return ()
     alike = units.alike(weights)
-    if alike >= min(_ALIKE_ROWS, _MOSTLY * units.count):
+    if not count_as_few(units, alike, _ALIKE_ROWS):
         return ()
     return (_UNEVEN_WEIGHTS.format(n=units.count, alike=as_about(alike), found=found),)
+
+
+def count_as_few(units: Units, alike: float, enough: int) -> bool:
+    """Whether rows of probability weights count as fewer than are enough, and as clearly fewer than they are."""
+    return alike < min(enough, _MOSTLY * units.count)
 
 
 def _few_groups(units: Units, weights: Floats) -> str:

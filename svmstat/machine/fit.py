@@ -267,9 +267,7 @@ def reweighted(machine: Machine, weights: Floats, *, keeps_nu: bool = False) -> 
     groups, pairs = machine.groups.reweighted(weights), []
     for pair in machine.pairs:
         upper = counts(pair.problem.upper, machine.groups.weights[pair.rows], groups.weights[None, pair.rows])[0]
-        problem = replace(pair.problem, upper=upper)
-        same = PosedPair(pair.first, pair.second, pair.loss, pair.nu, C=pair.C, rows=pair.rows, problem=problem)
-        pairs.append(same if keeps_nu else for_weights(pair, groups.weights[pair.rows], upper))
+        pairs.append(for_weights(pair, groups.weights[pair.rows], upper, keeps_nu=keeps_nu))
     posed = Posed(
         machine.kernel, machine.X, machine.codes, weights, groups, machine.group_codes, machine.gram, tuple(pairs),
         units=None if machine.units is None else machine.units.kept(weights),

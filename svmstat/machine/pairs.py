@@ -120,19 +120,20 @@ def nu_contrast(first: int, second: int, nu: Nu) -> Contrast:
     return Contrast(first, second, hinge(nu.gamma, nu.gamma_other), nu)
 
 
-def for_weights(pair: PosedPair, weights: Floats, upper: Floats) -> PosedPair:
+def for_weights(pair: PosedPair, weights: Floats, upper: Floats, *, keeps_nu: bool = False) -> PosedPair:
     """A problem for other weights (m,) of its rows, as if it were posed for these alone: ν is of them.
 
     Parameters
     ----------
     pair : the problem, or a machine
     weights : (m,) which may be zero
-    upper : (m,) the bounds if there is no ν
+    upper : (m,) the bounds if there is no ν, or it stays
+    keeps_nu : whether n and ν stay what they are
     """
     problem, y = pair.problem, pair.problem.signs
     events, others = float(weights[y > 0].sum()), float(weights[y < 0].sum())
     asked: Contrast = pair
-    if pair.nu is None or min(events, others) == 0.0:
+    if keeps_nu or pair.nu is None or min(events, others) == 0.0:
         problem = replace(problem, upper=upper)
     else:
         asked = nu_contrast(pair.first, pair.second, pair.nu.of(events, others))

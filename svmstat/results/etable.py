@@ -251,10 +251,10 @@ def _where_they_differ(fits: Sequence[SVMResults]) -> Iterator[Row]:
 
 
 def _weights_of_levels(fit: SVMResults) -> str | None:
-    """What errors of the levels cost, with the least as one; None where all cost the same."""
+    """What errors of the levels cost, with the least as one; None where nothing is said of that."""
     given = fit.class_weight
-    if given is None or not min(given.values()) > 0.0:
-        return None if given is None else ", ".join(f"{level}: {weight:.4g}" for level, weight in given.items())
+    if given is None:
+        return None
     least = min(given.values())
     return ", ".join(f"{level}: {weight / least:.4g}" for level, weight in given.items())
 

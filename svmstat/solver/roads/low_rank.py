@@ -38,7 +38,7 @@ _MOST_EVENTS = 500
 """Of the path at the end of a working set."""
 
 _GAIN, _FUTILE = 0.5, 4
-"""After so many working sets that do not bring the violation down to this share further ones would not either."""
+"""After so many attempts that do not bring the violation down to this share further ones would not either."""
 
 
 Way = Callable[[Case, Floats, Floats, Floats], int]
@@ -54,22 +54,25 @@ class Approached:
     basis: Basis | None
 
 
-def approach(case: Case, gram: LowRank, beta: Floats, h: Floats, *, tied: bool = True) -> Approached | None:
-    """Bring a feasible β (n,), zero or near the solution, to the solution in place, and h (n,) to s − Kβ.
+def set_off(case: Case, gram: LowRank, beta: Floats, h: Floats) -> bool:
+    """Bring a feasible β (n,), zero or near the solution, near it by the primal, in place, and h (n,) to s − Kβ.
 
-    None where many rows tie at the margin, if these are not to be ``tied`` to a corner one by one.
+    Returns whether more rows are left in the zone than the primal should end with, as where many tie at the margin.
     """
     enough = 2 * (gram.factor.shape[1] + 1) + 32
     alpha = smoothed(case, gram.factor, _start(case, gram, beta), enough)
     upper = case.hi - case.lo
     beta[:] = feasible(np.where(case.hi > 0.0, alpha, -alpha), upper, case.lo, case.hi)
-    if not tied and np.count_nonzero(case.free(beta)) > enough:
-        return None
     h[:] = fresh(case, beta)
+    return bool(np.count_nonzero(case.free(beta)) > enough)
+
+
+def approach(case: Case, gram: LowRank, beta: Floats, h: Floats) -> int:
+    """From there to the solution, in place, or as near as it goes; the events it took."""
     events = _at_the_margin(case, gram, beta, h)
     if events and judge(case, beta, h).certified:
-        return Approached(True, events, None)
-    return _improved(case, gram, beta, h, _ROUNDS, max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1)))
+        return events
+    return _improved(case, gram, beta, h, _ROUNDS, max(_LEAST_ROWS, 8 * (gram.factor.shape[1] + 1))).events
 
 
 def _at_the_margin(case: Case, gram: LowRank, beta: Floats, h: Floats) -> int:
@@ -102,20 +105,19 @@ def _improved(case: Case, gram: LowRank, beta: Floats, h: Floats, rounds: int, s
 
     By the factor, and where its digits do not do by kernel values. Where neither leads further the best is kept.
     """
-    events, futile, verdict = 0, 0, judge(case, beta, h)
-    best = verdict.violation, beta.copy(), h.copy()
+    events, futile, best = 0, 0, judge(case, beta, h)
     for _ in range(rounds):
         for way in (finish, _along_path):
-            events += _solve_part(case, gram, _in_doubt(case, verdict.b[0] - h, beta, size), beta, h, way)
+            was = beta.copy(), h.copy()
+            events += _solve_part(case, gram, _in_doubt(case, best.b[0] - h, beta, size), beta, h, way)
             verdict = judge(case, beta, h)
             if verdict.certified:
                 return Approached(True, events, None)
-            futile = 0 if verdict.violation < _GAIN * best[0] else futile + 1
-            if verdict.violation < best[0]:
-                best = verdict.violation, beta.copy(), h.copy()
+            futile = 0 if verdict.violation < _GAIN * best.violation else futile + 1
+            if verdict.violation < best.violation:
+                best = verdict
             else:
-                beta[:], h[:] = best[1:]
-                verdict = judge(case, beta, h)
+                beta[:], h[:] = was
         if futile >= _FUTILE:
             break
     return Approached(False, events, None)

@@ -16,7 +16,7 @@ from svmstat.solver.gram import Floats, Room
 from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.roads.low_rank import approach
+from svmstat.solver.roads.low_rank import approach, set_off
 from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.rough.wide import way_down
 from svmstat.solver.solution import (
@@ -114,7 +114,8 @@ def _reach(
     """From a feasible β, which is overwritten, as is its h if that is known, to the solution."""
     if isinstance(case.gram, LowRank) and case.lead == 1:
         return _by_primal(problem, case, case.gram, upper, beta, road)
-    at_once = _by_map(problem, case, upper, beta.copy(), road, tied=False) if _primal_first(case, road) else None
+    A = _long_map(case, road)
+    at_once = None if A is None else _by_map(problem, case, A, upper, beta.copy(), road, tied=False)
     return _by_values(problem, case, upper, beta, road, known) if at_once is None else at_once
 
 
@@ -134,27 +135,27 @@ def _by_values(
     if case.lead > 1 and not beta.any():
         beta = _towards_each_other(case)
     found = _descended(problem, case, upper, beta, road, known)
-    further = None if arrived(found) else _by_map(problem, case, upper, np.zeros(problem.n), road, tied=True)
+    A = None if arrived(found) else _short_map(case)
+    further = None if A is None else _by_map(problem, case, A, upper, np.zeros(problem.n), road, tied=True)
     return found if further is None else _better(further, found)
 
 
 def _by_primal(problem: BoxQP, case: Case, gram: LowRank, upper: Floats, beta: Floats, road: Road) -> Solution:
     """The same where K = AA' by a factor A alone, and from there by descent and path."""
     h = np.empty(problem.n)
-    near = approach(case, gram, beta, h)
-    return _led_on(problem, case, upper, beta, h, 0 if near is None else near.events, road)
+    set_off(case, gram, beta, h)
+    return _led_on(problem, case, upper, beta, h, approach(case, gram, beta, h), road)
 
 
 def _by_map(
-    problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road, *, tied: bool
+    problem: BoxQP, case: Case, A: Floats, upper: Floats, beta: Floats, road: Road, *, tied: bool
 ) -> Solution | None:  # fmt: skip
-    """The same for a known matrix; None where it has no short factor, or `approach` ends with many rows tied."""
-    A = _short_map(case)
-    if A is None:
-        return None
+    """The same for a known matrix K = AA'; None where many rows tie at the margin, unless they may be ``tied``."""
     gram, h = LowRank(np.ascontiguousarray(A)), np.empty(problem.n)
-    near = approach(replace(case, gram=gram), gram, beta, h, tied=tied)
-    return None if near is None else _led_on(problem, case, upper, beta, h, near.events, road)
+    near = replace(case, gram=gram)
+    if set_off(near, gram, beta, h) and not tied:
+        return None
+    return _led_on(problem, case, upper, beta, h, approach(near, gram, beta, h), road)
 
 
 def _led_on(
@@ -180,10 +181,10 @@ def _has_map(case: Case) -> bool:
     return isinstance(case.gram, LowRank) or _short_map(case) is not None
 
 
-def _primal_first(case: Case, road: Road) -> bool:
-    """Whether the primal comes before a descent: not where a path has just failed, the solution being near."""
+def _long_map(case: Case, road: Road) -> Floats | None:
+    """The same where the primal comes before a descent: not where a path has just failed, the solution being near."""
     A = _short_map(case) if case.gram.n >= _MANY_ROWS and road is not Road.RESCUE else None
-    return A is not None and _LONG * A.shape[1] < case.gram.n
+    return None if A is None or _LONG * A.shape[1] >= case.gram.n else A
 
 
 def _stepped(problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, road: Road) -> Solution | None:
