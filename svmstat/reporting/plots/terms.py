@@ -128,16 +128,25 @@ def _series(effect: _Effect) -> list[tuple[int, int, int, bool]]:
 
 def _curve(ax: Axes, effect: _Effect) -> None:
     for p, j, look, several in _series(effect):
-        colour, line, _ = _look(look, several)
-        x = effect.x[j]
-        ax.fill_between(x, effect.lower[p, j], effect.upper[p, j], color=colour, alpha=0.18, linewidth=0)
+        colour, line, marker = _look(look, several)
+        x, h, ends = effect.x[j], effect.estimate[p, j], (effect.lower[p, j], effect.upper[p, j])
         label = label_of(effect.lines[j]) if p == 0 and len(effect.lines) > 1 else None
-        ax.plot(x, effect.estimate[p, j], line, color=colour, label=label)
+        if np.ptp(x) > 0.0:
+            ax.fill_between(x, *ends, color=colour, alpha=0.18, linewidth=0)
+            ax.plot(x, h, line, color=colour, label=label)
+        else:
+            _intervals(ax, x[:1], h[:1], [end[:1] for end in ends], colour, marker, label)
     ax.plot(effect.rug, np.zeros(len(effect.rug)), "|", color=INK, alpha=0.35, markersize=5,
             markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
     ax.set_xlabel(label_of(effect.labels[0]))
     ax.locator_params(axis="x", nbins=5)
     ax.set_title(label_of(effect.name))
+
+
+def _intervals(ax: Axes, x: Any, h: Any, ends: Sequence[Any], colour: str, marker: str, label: str | None = None) -> None:
+    """Values with their intervals."""
+    ax.vlines(x, *ends, color=colour, linewidth=1.2)
+    ax.plot(x, h, marker, color=colour, markersize=5, label=label)
 
 
 def _name_lines(ax: Axes, room_below: bool) -> None:
@@ -153,13 +162,13 @@ def _is_crowded(effect: _Effect) -> bool:
     return effect.kind == "curve" and len(effect.lines) > _FEW_LINES and len(effect.estimate) == 1
 
 
-def _points(ax: Axes, effect: _Effect) -> None:
+def _levels(ax: Axes, effect: _Effect) -> None:
     P, places = len(effect.estimate), np.arange(len(effect.lines), dtype=float)
     for p in range(P):
         colour, _, marker = _look(p, P > 1)
         x = places + (0.5 * (p + 0.5) / P - 0.25 if P > 1 else 0.0)
-        ax.vlines(x, effect.lower[p, :, 0], effect.upper[p, :, 0], color=colour, linewidth=1.2)
-        ax.plot(x, effect.estimate[p, :, 0], marker, color=colour, markersize=5)
+        ends = effect.lower[p, :, 0], effect.upper[p, :, 0]
+        _intervals(ax, x, effect.estimate[p, :, 0], ends, colour, marker)
     level_ticks(ax, effect.lines)
     ax.set_xlim(-0.6, len(places) - 0.4)
     ax.set_title(label_of(effect.name))
@@ -174,7 +183,7 @@ def _rows(ax: Axes, effect: _Effect) -> None:
     ax.set_title(label_of(effect.name))
 
 
-_DRAWN = {"curve": _curve, "points": _points, "rows": _rows}
+_DRAWN = {"curve": _curve, "points": _levels, "rows": _rows}
 
 
 def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:

@@ -70,3 +70,14 @@ def test_names_of_pairs_are_different_and_inside_the_figure():
     boxes = [label.get_window_extent() for label in axes[1].get_xticklabels()]
     assert all(one.x1 <= other.x0 + 1 for one, other in pairwise(boxes))
     assert figure._suptitle.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_a_line_of_one_value_is_a_point_with_its_interval():
+    data = sample(2).assign(x=lambda d: np.where(d["site"] == d["site"].iloc[0], d["x"].iloc[0], d["x"]))
+    (ax,) = svm("y ~ s(x, by=site) + site", data).plot_terms("s(x, by=site)", B=39, rng=1)
+    alone = [line for line in ax.lines if len(line.get_xdata()) == 1 and not line.get_label().startswith("_")]
+    assert [(line.get_label(), line.get_xdata()[0]) for line in alone] == [(data["site"].iloc[0], data["x"].iloc[0])]
+    (interval,) = [each.get_segments() for each in ax.collections if hasattr(each, "get_segments")]
+    assert interval[0][:, 0].tolist() == [data["x"].iloc[0]] * 2
+    low, high = interval[0][:, 1]
+    assert low <= alone[0].get_ydata()[0] <= high
