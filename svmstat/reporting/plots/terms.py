@@ -143,7 +143,9 @@ def _curve(ax: Axes, effect: _Effect) -> None:
     ax.set_title(label_of(effect.name))
 
 
-def _intervals(ax: Axes, x: Any, h: Any, ends: Sequence[Any], colour: str, marker: str, label: str | None = None) -> None:
+def _intervals(
+    ax: Axes, x: Any, h: Any, ends: Sequence[Any], colour: str, marker: str, label: str | None = None
+) -> None:  # fmt: skip
     """Values with their intervals."""
     ax.vlines(x, *ends, color=colour, linewidth=1.2)
     ax.plot(x, h, marker, color=colour, markersize=5, label=label)
