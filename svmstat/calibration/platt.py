@@ -20,6 +20,9 @@ _DECREMENT = 1e-20
 _SHORTEST = 1e-30
 """Of a step from where the curvature of one class underflows no more may be right."""
 
+_SAME = 1e-12
+"""Up to so large a standard deviation, as a share of the mean or of 1, values are equal."""
+
 _NEAR = 1e-4
 """A step with a smaller decrement, relative to the curvature in B, is near enough to the minimum to be taken whole."""
 
@@ -101,7 +104,7 @@ def fit_map(f, y, weights, slope, intercept):
     for i in range(n):
         scale += weights[i] * (f[i] - center) ** 2
     scale = np.sqrt(scale / (n_event + n_other))
-    constant = scale <= 1e-12 * max(1.0, abs(center))
+    constant = _is_constant(center, scale)
 
     doubts, x = np.empty(n), np.zeros(n)
     for i in range(n):
@@ -180,7 +183,8 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
         g_a = both[3] + doubt_0 * own[0, 1] - doubt_1 * own[1, 1]
         g_b = both[4] + doubt_0 * own[0, 0] - doubt_1 * own[1, 0]
         step_a, step_b, decrement = _step(g_a, g_b, both[5], both[6], both[7])
-        if decrement <= _NEAR * both[7] and both[2] > _NEAR * (own[0, 0] + own[1, 0]):  # else f may be constant now
+        varies = both[0] * both[2] - both[1] ** 2 > _NEAR * both[0] ** 2  # else f may be constant now
+        if decrement <= _NEAR * both[7] and varies:
             if (decrement / both[7]) ** 3 <= _DECREMENT:
                 a_1, b_1 = _second_step(both, own_thirds, step_a, step_b)
                 a_1, b_1, converged[d] = a + a_1, b + b_1, True
@@ -200,7 +204,7 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
 
 @compiled(inside=True)
 def _standardise(f, weights, x):
-    """Write (f − mean) / standard deviation into x (n,), zero where that is zero; the mean and standard deviation."""
+    """Write (f − mean) / standard deviation into x (n,), zero where f is constant; the mean and standard deviation."""
     total, mean, squares = 0.0, 0.0, 0.0
     for i in range(f.shape[0]):
         total += weights[i]
@@ -209,9 +213,16 @@ def _standardise(f, weights, x):
     for i in range(f.shape[0]):
         squares += weights[i] * (f[i] - mean) ** 2
     deviation = np.sqrt(squares / total)
+    constant = _is_constant(mean, deviation)
     for i in range(f.shape[0]):
-        x[i] = (f[i] - mean) / deviation if deviation > 0.0 else 0.0
+        x[i] = 0.0 if constant else (f[i] - mean) / deviation
     return mean, deviation
+
+
+@compiled(inside=True)
+def _is_constant(mean, deviation):
+    """Whether values with this mean and standard deviation are equal but for rounding."""
+    return deviation <= _SAME * max(1.0, abs(mean))
 
 
 @compiled(inside=True, inline="always")
