@@ -13,7 +13,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.frames import label_at
 from svmstat._tools.warn import warn
-from svmstat.comparison.observed import Observed
+from svmstat.comparison.observed import Observed, points_at
 from svmstat.errors import DataError, LongRunWarning, RefitWarning
 from svmstat.formula import ModelFrame, build_design
 from svmstat.resampling.loops import Outlook, announcement, run_pieces
@@ -113,7 +113,8 @@ def observed_of(name: str, frame: ModelFrame, weights: Floats | None) -> Observe
             f"{name}: a classifier is fitted to every row as often as its weight says, and the weight of row "
             f"{label_at(frame.index, row)!r} is {w[row]:g}: only whole numbers are possible."
         )
-    return Observed(name, frame.index, response.levels, frame.codes, w, event)
+    points = points_at(frame.X, frame.codes, w)
+    return Observed(name, frame.index, response.levels, frame.codes, w, event, points=points)
 
 
 def _without(classifier: Any, X: Floats, observed: Observed, lot: Codes, copies: Floats) -> Said:

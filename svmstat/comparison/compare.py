@@ -138,7 +138,7 @@ def compare(
     for member, order in zip(members, orders, strict=True):
         said = turned(held_out(member, held, units, n_jobs, progress), member.observed, reference, order)
         optimism = member.fit.optimism if isinstance(member, Machines) else None
-        judged = evidence(how, shape, reference, said, order, held, optimism)
+        judged = evidence(how, shape, reference, said, order, held, optimism, member.observed.points)
         found.append(judged if held is None else judged.without(held.never(reference.weights)))
         if nested:
             without = partial(member.without, n_jobs=n_jobs, progress=progress)

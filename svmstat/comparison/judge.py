@@ -43,7 +43,7 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
 
 def evidence(
     how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None,
-    optimism: float | None,
+    optimism: float | None, points: Codes | None,
 ) -> HeldOut:  # fmt: skip
     """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
@@ -57,7 +57,7 @@ def evidence(
     return HeldOut(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
-        units=observed.units, optimism=optimism,
+        units=observed.units, optimism=optimism, points=points,
         seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 

@@ -29,8 +29,8 @@ class Machines:
         """Its rows."""
         frame = self.fit.frame
         event = frame.response.event_code if self.fit.shape.two else -1
-        units = self.fit.machine.units
-        return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, units)
+        units, points = self.fit.machine.units, self.fit.points_of_few
+        return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, units, points)
 
     def one_by_one(self, n_jobs: int | None, progress: bool) -> Said:
         """Leave-one-out, or by group, as `SVMResults.loo` has it."""

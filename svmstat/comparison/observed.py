@@ -9,7 +9,9 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.frames import label_at
 from svmstat.errors import DataError
 from svmstat.formula.values import Level
+from svmstat.machine import group_rows
 from svmstat.objective.units import Units
+from svmstat.resampling.folds import points_of_few
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Observed:
     weights : (n,) case weights
     event : the position of the level that is called positive, of two
     units : what is independent, as a fit by `svm` knows it; None for copies of rows, or where the model knows of none
+    points : (n,) which rows have the same predictors, where these have few values
     """
 
     name: str
@@ -34,10 +37,17 @@ class Observed:
     weights: Floats
     event: int = -1
     units: Units | None = None
+    points: Codes | None = None
 
     def label(self, row: int) -> object:
         """The label of a row by its position."""
         return row if self.index is None else label_at(self.index, row)
+
+
+def points_at(X: Floats, codes: Codes, weights: Floats) -> Codes | None:
+    """Which rows of X (n, p) are equal, where they have few values."""
+    groups = group_rows(X, codes, weights)
+    return points_of_few(groups, codes[groups.first], weights, True)
 
 
 def agreement(first: Observed, other: Observed) -> Codes:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.comparison.observed import Observed
+from svmstat.comparison.observed import Observed, points_at
 from svmstat.errors import ArgumentError, DataError
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.regressions import (
@@ -113,7 +113,8 @@ def read_results(name: str, results: Any) -> Regressions:
     found = Regression(X, codes, weights, _offset(model, n), penalty, link, params)
     labels = model.data.row_labels
     index = None if labels is None else pd.Index(labels)
-    return Regressions(Observed(name, index, levels, codes, weights), _at_maximum(name, found))
+    observed = Observed(name, index, levels, codes, weights, points=points_at(X, codes, weights))
+    return Regressions(observed, _at_maximum(name, found))
 
 
 def _outcome(name: str, model: Any, kind: str) -> tuple[tuple[Any, ...], Codes]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import one_of
 from svmstat._tools.randomness import seed_sequence
+from svmstat.calibration import Calibration
 from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
 from svmstat.errors import UnavailableError
@@ -18,6 +19,9 @@ from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
 from svmstat.objective.units import Units, are_groups
+
+_DIGITS = 12
+"""Of probabilities by which rows are told apart."""
 
 _SAME = 1e-9
 """Log-likelihoods of a row that differ by no more are the same."""
@@ -54,6 +58,11 @@ class Evidence:
         Whether the row could not be held out: a class lost, too few for nu, no certificate or no converged map.
     units : Units or None
         What is independent: groups of rows, or rows with their weight; None for each copy of a row.
+    points : ndarray (n,) of int or None
+        Which rows have the same predictors, where these have few values: each is a case then, and their probabilities
+        differ by which of them was left out, and by nothing else.
+    maps : maps or None
+        Those that all rows share, where the probabilities of each are by a map without it.
     seen : ndarray (n, K) or None
         The weights of the levels among the rows that the fit of each row has seen, where these are not all but the row
         or its unit.
@@ -73,6 +82,8 @@ class Evidence:
     winner: Codes
     failed: NDArray[np.bool_]
     units: Units | None = None
+    points: Codes | None = None
+    maps: Calibration | None = None
     seen: Floats | None = None
     optimism: float | None = None
 
@@ -375,17 +386,57 @@ class Evidence:
 
     def _auc(self) -> list[Estimate]:
         used, (codes, weights) = self._used, self._observed
-        ranked = self.values if self.shape.two else self.probability
-        return [
-            predictive.auc(ranked[used, 0 if self.shape.two else level], codes == level, weights, self._units)
-            for level in self._each
-        ]
+        found = []
+        for level in self._each:
+            ranked, tied = self._ranked(level)
+            tied = None if tied is None else tied[used]
+            found.append(predictive.auc(ranked[used], codes == level, weights, self._units, tied))
+        return found
+
+    def _ranked(self, level: int) -> tuple[Floats, Codes | None]:
+        """What rows (n,) are ranked by, and which are told apart by nothing but that one of them was left out."""
+        if self.shape.two:
+            return self.values[:, 0], self.points
+        if self.maps is None:
+            return self.probability[:, level], self.points
+        shared = self._shared(level)
+        if self.points is not None:
+            return shared, None
+        return self.probability[:, level], np.unique(shared, return_inverse=True)[1]
+
+    def _shared(self, level: int) -> Floats:
+        """(n,) the probability of a level by the maps that all rows share; NaN where rows do not count."""
+        found, known = np.full(len(self.codes), np.nan), self._used
+        if self.maps is None:
+            found[known] = self.probability[known, level]
+            return found
+        known = known & np.isfinite(self.values).all(axis=1)
+        found[known] = self.maps.probabilities(self.values[known])[:, level].round(_DIGITS)
+        return found
+
+    def along(self, level: int) -> Floats:
+        """(n,) the probability of a level by maps that all rows share, of rows with few values the mean at each point.
+
+        Bins of rows are along it: leaving a row out moves its own probability away from its level, so that bins along
+        that would put rows that are equal apart by what was observed. NaN where rows do not count.
+        """
+        found = self._shared(level)
+        if self.points is None:
+            return found
+        known = np.isfinite(found)
+        at, w = self.points[known], self.weights[known]
+        means = np.bincount(at, w * found[known]) / np.maximum(np.bincount(at, w), np.finfo(float).tiny)
+        found[known] = means[at]
+        return found.round(_DIGITS)
 
     @property
     def auc(self) -> Any:
         """Area under the ROC curve of f; of more than two levels of P(level), one against the rest, a Series.
 
-        Values by fits without their row are pooled, which biases it slightly downwards.
+        Values by fits without their row are pooled, which biases it slightly downwards: leaving a row out moves its own
+        probability away from its level. Where predictors have few values, so that rows have hardly anything else to be
+        ranked by, those with the same ones count as tied, and of more than two levels P(level) is by the maps that all
+        rows share; rows that these maps do not tell apart are tied everywhere.
         """
         return self._shown([each.value for each in self._auc()], "auc")
 
@@ -398,8 +449,10 @@ class Evidence:
         codes, weights = self._observed
         if self._is_of_frequencies:  # which differ by how many of a level were left out, and by nothing else
             return [predictive.NO_LINE for _ in self._each]
+        p = self.probability[self._used]
+        others = p @ (1.0 - np.eye(p.shape[1]))  # and not 1 − p, which has no digits where p is near 1
         return [
-            predictive.calibration_line(self.probability[self._used, level], codes == level, weights, self._units)
+            predictive.calibration_line(p[:, level], codes == level, weights, self._units, others[:, level])
             for level in self._each
         ]
 

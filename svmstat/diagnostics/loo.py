@@ -137,11 +137,15 @@ class LooResult(Printed, Evidence):
         what, independent = f"predicted probability ({self.how})", self.units is None
         if self.shape.two:
             event = self.codes == response.event_code
-            return calibration_plot(self.prob, event, self.weights, ax=ax, xlabel=what, independent=independent)
+            along = self.along(response.event_code)
+            return calibration_plot(
+                self.prob, event, self.weights, ax=ax, xlabel=what, independent=independent, along=along
+            )
         observed = self.codes[:, None] == np.arange(len(response.levels))
         return class_calibration_plot(
-            self.probability, observed, self.weights, response.levels, ax=ax, xlabel=what, independent=independent
-        )
+            self.probability, observed, self.weights, response.levels, ax=ax, xlabel=what, independent=independent,
+            along=np.column_stack([self.along(level) for level in range(len(response.levels))]),
+        )  # fmt: skip
 
     @property
     def excess_error(self) -> float:

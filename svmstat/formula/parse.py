@@ -6,6 +6,7 @@ import keyword
 import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 
 _NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
+
+_R_NAMES = "the names that R puts between backticks are written Q('...') here"
+
+_UNREAD = "something in it is no expression of Python, or its brackets are nested too deeply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,8 @@ def parse(formula: str, columns: Sequence[Hashable], others: Iterable[Hashable] 
         right = DotReader(lambda dot: _all_columns(free, dot), used.union(others)).eval(tree.args[1])
     except PatsyError as error:
         raise syntax_error(error, text) from error
+    except (AssertionError, TokenError) as error:  # what patsy makes of an error that it does not know, of Python 3.12
+        raise _all_of(text).error(f"The formula cannot be read: {_R_NAMES if '`' in text else _UNREAD}.") from error
     terms = tuple(tuple(_source(f, text) for f in term.factors) for term in right.terms if term != INTERCEPT)
     if not terms:
         raise _all_of(text).error("The formula has no predictors.")
@@ -153,6 +160,8 @@ def _names(source: Source, what: str = "formula") -> Any:
 
 def _instead_of(code: str) -> str:
     """What to write for code that Python cannot read."""
+    if code.startswith("`"):
+        return f": {_R_NAMES}"
     if code.startswith("as.factor("):
         return ": as.factor() of R is C() here"
     if code and all(word.isidentifier() for word in code.split()):
@@ -185,5 +194,5 @@ def syntax_error(error: PatsyError, text: str) -> FormulaError:
     if message.startswith("expected an operator") and message.partition("not '")[2][:1] in ("&", "|"):
         message += "; comparisons that are joined stand inside I(...), as in I((x > 0) & (z > 0))"
     if "tokenizing" in error.message and "`" in text:
-        message = "the names that R puts between backticks are written Q('...') here"
+        message = _R_NAMES
     return FormulaError(f"{ended(f'The formula cannot be read: {message}')}\n{shown}")

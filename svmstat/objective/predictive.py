@@ -7,7 +7,7 @@ Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver
 Obuchowski (1997), Nonparametric analysis of clustered ROC curve data.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,8 @@ def spread(deviations: Floats, weights: Floats, units: Units | None = None) -> f
 
     Of G units of N = Σw rows, which are independent of each other but not within, G/(G − 1) · (N − 1)/N times the sum
     of the squares of their sums Σ w d: that is the same where each is a row of weight one. Of a mean it is the variance
-    by linearisation, units being drawn with all that belongs to them [Cochran 1977: 9A].
+    by linearisation, units being drawn with all that belongs to them [Cochran 1977: 9A]. Weights of single rows that
+    are no repeats do not count these: N is G.
 
     Examples
     --------
@@ -50,10 +51,13 @@ def spread(deviations: Floats, weights: Floats, units: Units | None = None) -> f
     """
     if units is None:
         return float(weights @ deviations**2)
-    G, N = units.count, weights.sum()
-    if G < 2:
-        return float("nan")
-    return float((units.sums(weights * deviations) ** 2).sum() * G / (G - 1.0) * (N - 1.0) / N)
+    N = max(float(weights.sum()), units.count) if units.grouped else units.count
+    return _of_units(deviations, weights, units) * (N - 1.0) / N
+
+
+def _of_units(deviations: Floats, weights: Floats, units: Units) -> float:
+    """The variance of Σ w d by linearisation."""
+    return float((units.sums(weights * deviations) ** 2).sum()) * _unbiased(units.count)
 
 
 def score(log_likelihood: Floats, weights: Floats, units: Units | None = None) -> Estimate:
@@ -65,7 +69,7 @@ def score(log_likelihood: Floats, weights: Floats, units: Units | None = None) -
     5.545177444479562
     """
     value = -2.0 * float(weights @ log_likelihood) + 0.0
-    se = 2.0 * float(np.sqrt(weights.sum() * _variance(log_likelihood, weights, units)))
+    se = 2.0 * float(np.sqrt(weights.sum() * variance(log_likelihood, weights, units)))
     return Estimate(value, 0.0 if se < _ROUNDING * abs(value) else se)
 
 
@@ -88,7 +92,7 @@ def rsquared(log_likelihood: Floats, null: Floats, weights: Floats, units: Units
     """
     of_null = float(weights @ null)
     ratio = float(weights @ log_likelihood) / of_null
-    se = np.sqrt(weights.sum() * _variance(log_likelihood - ratio * null, weights, units))
+    se = np.sqrt(weights.sum() * variance(log_likelihood - ratio * null, weights, units))
     return Estimate(beyond_rounding(1.0 - ratio), float(se) / abs(of_null))
 
 
@@ -170,8 +174,12 @@ def proportion(which: NDArray[np.bool_], weights: Floats, units: Units | None = 
     return Estimate(share, float(np.sqrt(share * (1.0 - share) / total)))
 
 
-def auc(values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None) -> Estimate:
+def auc(
+    values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None, tied: Codes | None = None
+) -> Estimate:
     """P(value of an event > value of another row) + ½ P(equal), with the standard error of DeLong et al. (1988).
+
+    Rows of which ``tied`` (n,) is the same count as equal whatever their values are.
 
     Of ``units`` that of Obuchowski (1997), of the sums of the same parts over the rows of a unit: those of events have
     I₁/(I₁ − 1) for the I₁ units that hold some, those of other rows I₀/(I₀ − 1), the products of both I/(I − 1).
@@ -186,18 +194,21 @@ def auc(values: Floats, event: NDArray[np.bool_], weights: Floats, units: Units 
         return Estimate(np.nan, np.nan)
     below_event = _placement(values[event], values[~event], other)
     above_other = 1.0 - _placement(values[~event], values[event], one)
+    if tied is not None:
+        below_event += _of_ties(values, tied, event, ~event, weights)
+        above_other -= _of_ties(values, tied, ~event, event, weights)
     area = float(one @ below_event / one.sum())
     if units is None:
-        variance = _variance(below_event, one) / one.sum() + _variance(above_other, other) / other.sum()
-        return Estimate(area, float(np.sqrt(variance)))
-    sums, variance = [], 0.0
+        squared = variance(below_event, one) / one.sum() + variance(above_other, other) / other.sum()
+        return Estimate(area, float(np.sqrt(squared)))
+    sums, squared = [], 0.0
     for rows, w, placed in ((event, one, below_event), (~event, other, above_other)):
         part = np.zeros(len(values))
         part[rows] = w * (placed - area) / w.sum()
         sums.append(units.sums(part))
-        variance += _unbiased(int(np.count_nonzero(units.sums(rows * weights)))) * float(sums[-1] @ sums[-1])
-    variance += 2.0 * _unbiased(units.count) * float(sums[0] @ sums[1])
-    return Estimate(area, float(np.sqrt(max(variance, 0.0))))
+        squared += _unbiased(int(np.count_nonzero(units.sums(rows * weights)))) * float(sums[-1] @ sums[-1])
+    squared += 2.0 * _unbiased(units.count) * float(sums[0] @ sums[1])
+    return Estimate(area, float(np.sqrt(max(squared, 0.0))))
 
 
 def _unbiased(count: int) -> float:
@@ -210,15 +221,17 @@ NO_LINE = Line(Estimate(np.nan, np.nan), Estimate(np.nan, np.nan))
 
 
 def calibration_line(
-    probability: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None
-) -> Line:
+    probability: Floats, event: NDArray[np.bool_], weights: Floats, units: Units | None = None,
+    rest: Floats | None = None,
+) -> Line:  # fmt: skip
     """Logistic regression of the outcome on logit π [Cox 1958]: 0 and 1 if π is calibrated.
 
+    The ``rest`` (n,) is 1 − π with the digits that this has lost where π is near 1.
     The standard errors are those of the model; of ``units`` they are by the sandwich of the sums of their scores. NaN
     where the logits separate events from other rows, or are all the same: then there is no such line.
     """
-    p = np.clip(probability, _SMALL, 1.0 - np.finfo(float).epsneg)
-    x, y = np.log(p) - np.log1p(-p), event.astype(float)
+    other = np.maximum(1.0 - probability, np.finfo(float).epsneg) if rest is None else np.maximum(rest, _SMALL)
+    x, y = np.log(np.maximum(probability, _SMALL)) - np.log(other), event.astype(float)
     if np.isnan(x).any() or _separated(x, event):
         return NO_LINE
     design = np.column_stack([np.ones(len(x)), x])
@@ -251,7 +264,7 @@ def _separated(x: Floats, event: NDArray[np.bool_]) -> bool:
     return bool(one.min() >= other.max() or one.max() <= other.min())
 
 
-def _placement(values: Floats, among: Floats, weights: Floats) -> Floats:
+def _placement(values: NDArray[Any], among: NDArray[Any], weights: Floats) -> Floats:
     """For each of the values (m,) the weighted share of those ``among`` (k,) that lie below, equal ones half."""
     order = np.argsort(among, kind="stable")
     sums = np.concatenate([[0.0], np.cumsum(weights[order])])
@@ -259,15 +272,29 @@ def _placement(values: Floats, among: Floats, weights: Floats) -> Floats:
     return np.asarray((below + not_above) / 2.0 / sums[-1])
 
 
+def _of_ties(
+    values: Floats, tied: Codes, of: NDArray[np.bool_], among: NDArray[np.bool_], weights: Floats
+) -> Floats:  # fmt: skip
+    """What the placements of rows gain if those tied to them count half, whatever their values are."""
+    ranks = np.unique(np.column_stack([tied, values]), axis=0, return_inverse=True)[1].ravel()
+    by_both, by_ties = (_placement(each[of], each[among], weights[among]) for each in (ranks, tied))
+    before = np.bincount(tied[among] - tied.min(), weights[among], int(np.ptp(tied)) + 1) / weights[among].sum()
+    half = 0.5 * before[tied[of] - tied.min()]
+    return np.asarray(half - (by_both - (by_ties - half)))
+
+
 def _mean(values: Floats, weights: Floats, units: Units | None) -> Estimate:
     total = weights.sum()
-    variance = _variance(values, weights, units) / total
-    return Estimate(float(weights @ values / total), float(np.sqrt(variance)))
+    return Estimate(float(weights @ values / total), float(np.sqrt(variance(values, weights, units) / total)))
 
 
-def _variance(values: Floats, weights: Floats, units: Units | None = None) -> float:
-    """With N − 1 in the denominator, N = Σw; NaN where that is not positive."""
-    total = weights.sum()
-    if total <= 1.0:
-        return float("nan")
-    return spread(values - weights @ values / total, weights, units) / float(total - 1.0)
+def variance(values: Floats, weights: Floats, units: Units | None = None) -> float:
+    """Of values (n,) with N − 1 in the denominator, N = Σw, NaN where that is not positive; or of ``units``.
+
+    Over N that is the square of the standard error of the mean.
+    """
+    total = float(weights.sum())
+    deviations = values - weights @ values / total
+    if units is not None:
+        return _of_units(deviations, weights, units) / total
+    return spread(deviations, weights) / (total - 1.0) if total > 1.0 else float("nan")

@@ -183,6 +183,19 @@ def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> b
     return bool(groups.weights[both].sum() > _CONTESTED * groups.weights[shared].sum())
 
 
+def points_of_few(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> Codes | None:
+    """(n,) which rows have the same predictors, −1 for one of weight zero; None where equal rows are one case.
+
+    Parameters
+    ----------
+    groups : of the rows
+    codes : (G,) classes of the groups
+    weights : (n,) case weights
+    repeats : whether these count repeats of rows
+    """
+    return groups.to_rows(groups.point) if are_cases(groups, codes, weights, repeats) else None
+
+
 def is_table(groups: Groups, codes: Codes, weights: Floats) -> bool:
     """Whether rows count the cases at points of several classes, with more than a tenth of the weight."""
     return bool(weights[several_alone(groups, codes, weights)].sum() > _OF_A_TABLE * weights.sum())

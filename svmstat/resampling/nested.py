@@ -16,7 +16,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import log_of_own
 from svmstat.errors import DataError
-from svmstat.objective.predictive import Estimate, spread
+from svmstat.objective.predictive import Estimate, variance
 from svmstat.objective.units import Units, are_groups
 from svmstat.resampling.folds import assign_folds, assign_units
 from svmstat.resampling.said import Said
@@ -148,7 +148,4 @@ def nested_estimate(losses: Floats, fold: Codes, weights: Floats, units: Units |
 
 def _moments(values: Floats, weights: Floats, units: Units | None = None) -> tuple[float, float]:
     """Mean and variance of values that count as often as their weights say; of units as in `spread`."""
-    total = weights.sum()
-    mean = weights @ values / total
-    variance = spread(values - mean, weights, units) / (total - 1.0) if total > 1.0 else np.nan
-    return float(mean), float(variance)
+    return float(weights @ values / weights.sum()), variance(values, weights, units)

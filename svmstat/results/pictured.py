@@ -193,13 +193,13 @@ class Pictured(Tested, Explained):
         return [f"P({self.response_name} = {self.classes[k]})" for k in self._shown]
 
     def _binned(
-        self, held: Evidence, used: NDArray[np.bool_], along: Callable[[Floats], tuple[Floats, Codes]]
+        self, held: Evidence, used: NDArray[np.bool_], along: Callable[[int], tuple[Floats, Codes]]
     ) -> list[Binned]:
-        """By class, the rows in the bins that ``along`` makes of its probabilities."""
+        """By class, the rows in the bins that ``along`` has for it."""
         found = []
         for k in self._shown:
             p, w = held.probability[used, k], held.weights[used]
-            x, which = along(p)
+            x, which = along(k)
             found.append(binned(x, held.codes[used] == k, p, w, which, copies=self.weight_type == "frequency"))
         return found
 
@@ -209,7 +209,8 @@ class Pictured(Tested, Explained):
 
     def _by_prediction(self, held: Evidence, used: NDArray[np.bool_], ax: Any) -> Any:
         count = self._count_of_bins(held.weights[used])
-        found = self._binned(held, used, lambda p: (p, pooled(p, held.weights[used], count)))
+        p, w = held.probability[used], held.weights[used]
+        found = self._binned(held, used, lambda k: (p[:, k], pooled(held.along(k)[used], w, count)))
         names = [str(self.classes[k]) for k in self._shown]
         return residuals.residuals_plot(
             found, names, xlabel="predicted (held out)", title="mean residuals, ± 2 se", ax=ax

@@ -10,7 +10,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
-from svmstat.calibration import log_of_own
+from svmstat.calibration import Calibration, log_of_own
 from svmstat.diagnostics import Evidence, HeldOut, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
@@ -18,6 +18,7 @@ from svmstat.machine import reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
+from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
 from svmstat.resampling.splits import (
@@ -96,7 +97,7 @@ class Resampled(Predicting, Updated):
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
-            **self._evidence(self._how_one_by_one, found), optimism=self.optimism, arrays=arrays,
+            **self._evidence(self._how_one_by_one, found), maps=self.maps, optimism=self.optimism, arrays=arrays,
             full_winner=self._winner, deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
 
@@ -157,12 +158,15 @@ class Resampled(Predicting, Updated):
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         if splits.given or self.needs_leave_one_out:
             found = by_refits(self, splits, n_jobs, progress)
+            maps: Calibration = self.insample_maps
         else:
             maps, by, _ = self.fitted_maps(n_jobs, progress)
             found = unseen_by_folds(self.machine, maps, by, splits, n_jobs, progress)
         frame = self.frame
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
-        held_out = HeldOut(**self._evidence(splits.told(frame.weights), found), optimism=self.optimism, seen=seen)
+        held_out = HeldOut(
+            **self._evidence(splits.told(frame.weights), found), maps=maps, optimism=self.optimism, seen=seen
+        )  # fmt: skip
         return held_out.without(splits.never(frame.weights))
 
     def splits(self, folds: Any) -> Splits:
@@ -265,8 +269,14 @@ class Resampled(Predicting, Updated):
             "how": how, "index": frame.index, "shape": self.shape, "codes": frame.codes, "weights": frame.weights,
             "values": found.decision_values, "probability": found.probability,
             "log_likelihoods": found.log_likelihood, "winner": found.winner, "failed": found.failed,
-            "units": self.machine.units,
+            "units": self.machine.units, "points": self.points_of_few,
         }  # fmt: skip
+
+    @cached_property
+    def points_of_few(self) -> Codes | None:
+        """(n,) which rows have the same predictors, where these have few values."""
+        machine, weights = self.machine, self.frame.weights
+        return points_of_few(machine.groups, machine.group_codes, weights, self.weight_type == "frequency")
 
 
 def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:

@@ -282,3 +282,28 @@ def test_the_map_without_a_row_of_many_is_that_of_the_others(rare, weighted):
         np.subtract.at(left, which[2 * k : 2 * k + 2], copies[2 * k : 2 * k + 2])
         again = fit_platt(f, y, left)
         np.testing.assert_allclose(maps[:, k], (again.slope, again.intercept), rtol=1e-9)
+
+
+@pytest.mark.parametrize("value", [-1.1507282898071236, 0.1, 1.0])
+def test_the_map_without_a_row_of_equal_values_is_the_frequency_of_the_others(value):
+    """Whatever rounding makes of their mean, and however they are ordered."""
+    for seed in range(20):
+        _, y, weights = sample(seed, weighted=True)
+        n, f = len(y), np.full(len(y), value)
+        whole = fit_platt(f, y, weights)
+        maps, converged = np.empty((2, n)), np.empty(n, bool)
+        rows = np.arange(n)
+        fit_maps_without(f, y, weights, np.arange(n + 1), rows, weights, whole.slope, whole.intercept, maps, converged)
+        events, others = weights @ (y > 0), weights @ (y < 0)
+        np.testing.assert_array_equal(maps[0], 0.0)
+        expected = np.log((others - weights * (y < 0)) / (events - weights * (y > 0)))
+        np.testing.assert_allclose(maps[1], expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_one_row_that_differs_says_nothing_of_the_others():
+    y = np.where(np.arange(100) < 70, 1.0, -1.0)
+    f, weights = np.append(np.ones(99), -1.0), np.ones(100)
+    whole = fit_platt(f, y, weights)
+    maps, converged, one = np.empty((2, 1)), np.empty(1, bool), np.array([0, 1])
+    fit_maps_without(f, y, weights, one, np.array([99]), np.ones(1), whole.slope, whole.intercept, maps, converged)
+    np.testing.assert_allclose(maps[:, 0], (0.0, np.log(29.0 / 70.0)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from levels import matrix, repeated, sample
 from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, log_loss, recall_score, roc_auc_score
 
@@ -150,3 +151,46 @@ def test_whether_levels_move_is_the_same_for_weights_and_repeats_and_folds_do_no
     assert weighted.score == pytest.approx(repeated.score, rel=1e-6)
     assert weighted.levels_move == repeated.levels_move
     assert "keeps the levels in balance" not in str(weighted) + str(repeated)
+
+
+def few_values(levels, n=400, seed=0):
+    """Two binary predictors, of which the first tells something."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 2, (2, n))
+    p = np.exp(np.outer(a, np.linspace(1.5, 0.0, levels)))
+    y = (rng.random(n)[:, None] > np.cumsum(p / p.sum(axis=1, keepdims=True), axis=1)).sum(axis=1)
+    return pd.DataFrame({"a": a, "b": b, "y": np.array(list("uvw"))[y]})
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("C", [0.003, 1.0])
+def test_rows_with_the_same_predictors_are_not_ranked_by_which_was_left_out(levels, C):
+    """Where predictors have few values, so that there is hardly anything else to rank them by."""
+    data = few_values(levels)
+    fit = svm("y ~ a + b", data, C=C)
+    loo, fresh = fit.loo(), few_values(levels, 20_000, 1)
+    p = fit.predict_proba(fresh)
+    shown = [fit.event] if levels == 2 else fit.classes
+    true = [roc_auc_score(fresh["y"] == level, p[level]) for level in shown]
+    assert (np.abs(np.ravel(loo.auc) - true) < 4.0 * np.ravel(loo.auc_se) + 0.02).all()
+    at_point = data.groupby(["a", "b"]).ngroup()
+    for level in range(levels):
+        assert pd.Series(loo.along(level)).groupby(at_point).nunique().eq(1).all()
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_bins_do_not_part_equal_rows_by_what_was_observed(levels):
+    fit = svm("y ~ a + b", few_values(levels), kernel="linear")
+    panels = np.ravel(fit.loo().plot_calibration())
+    for panel in panels:
+        (points,) = [line for line in panel.lines if line.get_marker() == "o"]
+        assert np.abs(points.get_xdata() - points.get_ydata()).max() < 0.15
+    residuals = fit.plot().flat[1]
+    assert np.abs(np.concatenate([line.get_ydata() for line in residuals.lines if len(line.get_xdata())])).max() < 0.15
+
+
+def test_the_area_of_a_regression_beside_a_machine_of_few_values():
+    data = few_values(2).assign(e=lambda d: (d["y"] == "v") * 1)
+    logit = smf.logit("e ~ C(a) * C(b)", data).fit(disp=False)
+    found = compare(svm("y ~ a + b", data, event="v"), logit).table["auc"]
+    assert found.iloc[1] == pytest.approx(roc_auc_score(data["e"], logit.predict()), abs=0.02)

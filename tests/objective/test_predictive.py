@@ -149,3 +149,39 @@ def test_the_standard_error_of_auc_over_groups_of_weighted_rows_is_that_of_their
     found = predictive.auc(f, event, weights, Units(group, 15, True))
     expected = predictive.auc(f[copy], event[copy], np.ones(len(copy)), Units(group[copy], 15, True))
     np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_that_are_tied_count_half_in_the_area(weighted):
+    rng = np.random.default_rng(5)
+    n = 60
+    values, event, tied = rng.normal(size=n), rng.random(n) < 0.4, rng.integers(3, 9, n)
+    w = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
+    one, other = np.flatnonzero(event), np.flatnonzero(~event)
+    wins = np.where(tied[one][:, None] == tied[other], 0.5, values[one][:, None] > values[other])
+    by_event, by_other = wins @ w[other] / w[other].sum(), w[one] @ wins / w[one].sum()
+    found = predictive.auc(values, event, w, tied=tied)
+    assert found.value == pytest.approx(w[one] @ by_event / w[one].sum(), rel=TOL)
+    variance = sum(
+        u @ (each - u @ each / u.sum()) ** 2 / (u.sum() - 1) / u.sum()
+        for each, u in ((by_event, w[one]), (by_other, w[other]))
+    )
+    assert found.se == pytest.approx(variance**0.5, rel=1e-10)
+
+
+@pytest.mark.parametrize("small", [1.0, 0.1, 0.004])
+def test_the_se_of_a_share_does_not_hang_on_how_much_weight_its_rows_have(small):
+    which = np.arange(100) < 71
+    units = Units(np.arange(100), 100, False)
+    found = predictive.proportion(which, np.full(100, small), units)
+    assert found.se == pytest.approx((0.71 * 0.29 / 100) ** 0.5)
+
+
+def test_the_line_of_the_other_event_is_the_same_however_extreme():
+    x, event = np.array([-70.0, -45.0, -3.0, 1.0, 4.0, 38.0, 60.0]), np.array([0, 1, 0, 0, 1, 0, 1], bool)
+    p, rest = np.exp(-np.logaddexp(0.0, -x)), np.exp(-np.logaddexp(0.0, x))
+    one = predictive.calibration_line(p, event, np.ones(7), rest=rest)
+    other = predictive.calibration_line(rest, ~event, np.ones(7), rest=p)
+    assert one.slope.value == pytest.approx(sm.Logit(event, sm.add_constant(x)).fit(disp=False).params[1], rel=1e-6)
+    np.testing.assert_allclose(one.slope, other.slope)
+    np.testing.assert_allclose(one.intercept, (-other.intercept.value, other.intercept.se))

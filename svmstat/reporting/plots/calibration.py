@@ -53,7 +53,9 @@ class CalibrationBins:
     total: np.ndarray
 
 
-def calibration_bins(prob: ArrayLike, event: ArrayLike, weights: ArrayLike, bins: int = 10) -> CalibrationBins:
+def calibration_bins(
+    prob: ArrayLike, event: ArrayLike, weights: ArrayLike, bins: int = 10, along: ArrayLike | None = None
+) -> CalibrationBins:
     """Bins of equal weight along the predicted probabilities; equal probabilities stay together.
 
     Parameters
@@ -65,6 +67,8 @@ def calibration_bins(prob: ArrayLike, event: ArrayLike, weights: ArrayLike, bins
         Rows of weight zero do not count.
     bins : int
         The greatest number of bins.
+    along : array_like (n,), optional
+        What the bins are along, and equal in rows that stay together, if it is not ``prob``.
 
     Returns
     -------
@@ -75,9 +79,9 @@ def calibration_bins(prob: ArrayLike, event: ArrayLike, weights: ArrayLike, bins
     >>> calibration_bins([0.1, 0.2, 0.8, 0.9], [False, False, True, True], [1, 1, 1, 1], bins=2).observed
     array([0., 1.])
     """
-    p, e, w = (np.asarray(each, dtype=float) for each in (prob, event, weights))
-    p, e, w = p[w > 0], e[w > 0], w[w > 0]
-    values, first = np.unique(p, return_inverse=True)
+    p, e, w, a = (np.asarray(x, dtype=float) for x in (prob, event, weights, prob if along is None else along))
+    p, e, w, a = (x[w > 0] for x in (p, e, w, a))
+    values, first = np.unique(a, return_inverse=True)
     mass = np.bincount(first, w, len(values))
     middle = np.cumsum(mass) - mass / 2
     _, group = np.unique(np.floor(bins * middle / mass.sum()), return_inverse=True)
@@ -99,6 +103,7 @@ def calibration_plot(
     bins: int = 10,
     xlabel: str = "predicted probability (leave-one-out)",
     independent: bool = True,
+    along: ArrayLike | None = None,
 ) -> Axes:
     """Predicted probabilities against observed frequencies, with the distribution of the predictions below.
 
@@ -118,6 +123,8 @@ def calibration_plot(
         What the predictions are.
     independent : bool
         Whether rows are, or copies of them, as the intervals take them.
+    along : array_like (n,), optional
+        As in `calibration_bins`.
 
     Returns
     -------
@@ -136,7 +143,7 @@ def calibration_plot(
     missing = int((~known & (w > 0)).sum())
     with drawing(ax, (4.6, 4.9)) as ax:
         _square(ax, 6)
-        _bins(ax, p[known], e[known], w[known], bins)
+        _bins(ax, p[known], e[known], w[known], bins, p[known] if along is None else np.asarray(along)[known])
         ax.set_xlabel(xlabel)
         ax.set_ylabel("observed frequency")
         title = _of_bins(independent)
@@ -152,6 +159,7 @@ def _of_bins(independent: bool) -> str:
 def class_calibration_plot(
     prob: ArrayLike, observed: ArrayLike, weights: ArrayLike, levels: Sequence[object], *, ax: Axes | None = None,
     bins: int = 10, xlabel: str = "predicted probability (leave-one-out)", independent: bool = True,
+    along: ArrayLike | None = None,
 ) -> Any:  # fmt: skip
     """Predicted probabilities of every class against how often it was observed, one panel for each.
 
@@ -172,6 +180,8 @@ def class_calibration_plot(
         What the predictions are.
     independent : bool
         Whether rows are, or copies of them, as the intervals take them.
+    along : array_like (n, K), optional
+        As in `calibration_bins`, of every class.
 
     Returns
     -------
@@ -186,12 +196,13 @@ def class_calibration_plot(
     >>> plt.close(axes[0].figure)
     """
     p, e, w = np.asarray(prob, dtype=float), np.asarray(observed, dtype=bool), np.asarray(weights, dtype=float)
+    a = p if along is None else np.asarray(along, dtype=float)
     known = ~np.isnan(p).any(axis=1)
     missing = int((~known & (w > 0)).sum())
     with panels(ax, len(levels)) as (figure, axes):
         for k, (panel, level) in enumerate(zip(axes, levels, strict=True)):
             _square(panel, 3)
-            _bins(panel, p[known, k], e[known, k], w[known], bins)
+            _bins(panel, p[known, k], e[known, k], w[known], bins, a[known, k])
             panel.set_title(in_lines(level), fontsize=_OF_PANELS, color=INK)
         title = _of_bins(independent)
         _label(figure, xlabel, "observed frequency", f"{title}{_without(missing)}")
@@ -315,10 +326,10 @@ def _square(ax: Axes, ticks: int) -> None:
     ax.set_yticks(np.linspace(0, 1, ticks))
 
 
-def _bins(ax: Axes, p: Any, e: Any, w: Any, bins: int) -> None:
+def _bins(ax: Axes, p: Any, e: Any, w: Any, bins: int, along: Any) -> None:
     """The bins of probabilities with their intervals, if any row counts."""
     if w.sum() > 0:
-        shown = calibration_bins(p, e, w, bins)
+        shown = calibration_bins(p, e, w, bins, along)
         ax.vlines(shown.predicted, shown.lower, shown.upper, colors=ACCENT, linewidths=1.2)
         ax.plot(shown.predicted, shown.observed, "o", color=ACCENT, markersize=4.5)
         _distribution(ax, p, w)
