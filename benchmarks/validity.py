@@ -47,6 +47,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "bands-insample": validity_sets.insample,
     "coefficients": validity_coefficients.rows,
     "coefficients-weak": validity_coefficients.weak,
+    "coefficients-many": validity_coefficients.many,
     "effects": validity_effects.rows,
     "comparison": comparison.rows,
     "errors": comparison.errors,

@@ -36,6 +36,17 @@ WEAK = (
 )
 """Rows, whether x is 0, 1 or 2 and z 0 or 1, and the log odds: constant, and what x and z add."""
 
+WIDE = (
+    (120, 8, 1.0),
+    (120, 20, 1.0),
+    (120, 40, 1.0),
+    (120, 80, 1.0),
+    (120, 300, 1.0),
+    (120, 300, 0.01),
+    (400, 150, 1.0),
+)
+"""Rows, columns and C: with so many columns a hyperplane parts the levels, or nearly so, whatever they tell."""
+
 
 def rows(quick=False):
     """All designs; ``quick`` with a tenth of the samples."""
@@ -78,6 +89,37 @@ def weak(quick=False):
                 for term, each in zip(("x", "z"), ratio.T, strict=True)
             ]
     return found
+
+
+def many(quick=False):
+    """The same of many independent columns, of which four tell something."""
+    found = []
+    with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
+        for n, p, C in WIDE:
+            samples = range(10 if quick else 60)
+            results = joblib.Parallel()(joblib.delayed(estimated_widely)(n, p, C, s) for s in samples)
+            estimate, se, lower, upper = (np.array(each)[:, 1:] for each in zip(*results, strict=True))
+            name, target = f"{p} columns, C = {C:g}", estimate.mean(axis=0)
+            inside, outside = (lower <= target) & (target <= upper), (estimate < lower) | (estimate > upper)
+            ratio, four = se / estimate.std(axis=0, ddof=1), np.arange(p) < 4
+            for of, which in (("the four that tell", four), ("the others", ~four)):
+                for what, nominal, each in (
+                    ("95 % interval covers the mean", LEVEL, inside),
+                    ("estimate outside its own interval", None, outside),
+                    ("standard error over the sd", 1.0, ratio),
+                ):  # fmt: skip
+                    found.append(row("coefficients", name, n, f"{what}, {of}", nominal, each[:, which].mean(axis=1)))
+    return found
+
+
+def estimated_widely(n, p, C, seed):
+    """Estimates, standard errors, lower and upper ends (1 + p,) of one sample."""
+    rng = np.random.default_rng([59, n, p, seed])
+    X = rng.normal(size=(n, p))
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(-X[:, :4] @ [1.0, -1.0, 0.7, 0.7]))
+    data = pd.DataFrame(X, columns=[f"x{k}" for k in range(p)]).assign(y=y)
+    frame = fitted(data, C).confint(LEVEL, 99, rng=seed, n_jobs=1).summary_frame()
+    return tuple(frame[name].to_numpy() for name in ("estimate", "se", "lower", "upper"))
 
 
 def estimated_weakly(n, few, logit, seed):

@@ -75,11 +75,14 @@ class AlteredRows:
         All > 0.
     data : DataFrame (n, …)
         The predictors, on the index 0 … n − 1.
+    X : ndarray (n, p)
+        Their design.
     """
 
     frame: ModelFrame
     weights: Floats
     data: pd.DataFrame = field(repr=False)
+    X: Floats = field(repr=False)
 
     @classmethod
     def of(cls, frame: ModelFrame, data: pd.DataFrame | None = None) -> "AlteredRows":
@@ -96,8 +99,8 @@ class AlteredRows:
             if name not in used.columns:
                 hint = nearest(str(name), map(str, used.columns))
                 raise DataError(ended(f"data has no column {name!r}{hint}"))
-        chosen = used.iloc[counted][list(frame.design.predictors)]
-        return cls(frame, frame.weights[counted], chosen.reset_index(drop=True))
+        chosen = used.iloc[counted][list(frame.design.predictors)].reset_index(drop=True)
+        return cls(frame, frame.weights[counted], chosen, frame.design.transform(chosen).X)
 
     def variable(self, argument: str, name: object) -> Variable:
         """A predictor by the name of its column.
@@ -161,9 +164,11 @@ class AlteredRows:
         DataError
             If a term cannot be computed of a row so altered.
         """
-        altered = self.changed(rows, changes)
+        design, altered = self.frame.design, self.changed(rows, changes)
+        touched = {name for name, read in design.columns_of.items() if not changes.keys().isdisjoint(read)}
+        part = design.without(design.columns_of.keys() - touched)
         try:
-            new = self.frame.design.transform(altered)
+            new = part.transform(altered[list(part.predictors)])
         except DataError as error:
             raise DataError(
                 f"with {' and '.join(map(repr, changes))} altered, {error} What an effect compares must be possible "
@@ -173,10 +178,15 @@ class AlteredRows:
         if len(lost):
             set_to = ", ".join(f"{name} = {altered[name].iloc[lost[0]]}" for name in changes)
             raise DataError(
-                f"with {set_to} a term of {self.frame.design.formula!r} has no value in {len(np.unique(rows[lost]))} "
+                f"with {set_to} a term of {design.formula!r} has no value in {len(np.unique(rows[lost]))} "
                 f"of {len(self.weights)} rows: what an effect compares must be possible for every row."
             )
-        return new.X
+        X, slices, start = self.X[rows], design.term_slices, 0
+        for name in (name for name in design.columns_of if name in touched):
+            stop = start + slices[name].stop - slices[name].start
+            X[:, slices[name]] = new.X[:, start:stop]
+            start = stop
+        return X
 
 
 def check_inside(argument: str, variable: Variable, values: Sequence[float]) -> Floats:

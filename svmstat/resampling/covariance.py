@@ -20,6 +20,9 @@ _RANK = 1e-8
 _UNEXPLAINED = 1e-4
 """A part of the variance that is taken for what kernel ridge regression misses of a function of the others."""
 
+_MOST_KNOWN = 0.5
+"""Others that are more, as a share of the rows, are linear functions of which no row tells anything."""
+
 _FEWER = 1e-10
 """A share of the largest variance of products, each in units of its own, below which one does not vary."""
 
@@ -148,7 +151,8 @@ def outside(basis: Floats, others: Floats, weights: Floats) -> Floats:
     """The part (n, q) of the space of an `orthonormal` basis (n, r) that is no linear function of the others (n, p).
 
     Of a direction of which linear functions of the others leave less than 0.01 % of the variance, as of the sum over g
-    of the columns of x:g beside x, kernel ridge regression would leave its own error, and T would count it.
+    of the columns of x:g beside x, kernel ridge regression would leave its own error, and T would count it. Where the
+    others are more than half as many as the rows every column is nearly such a function: then all directions stay.
 
     Examples
     --------
@@ -158,6 +162,8 @@ def outside(basis: Floats, others: Floats, weights: Floats) -> Floats:
     """
     root = np.sqrt(weights / weights.sum())[:, None]
     left, known = root * basis, root * orthonormal(others, weights)
+    if known.shape[1] > _MOST_KNOWN * weights.sum():
+        return basis
     left -= known @ (known.T @ left)
     _, values, directions = np.linalg.svd(left, full_matrices=False)
     return np.asarray(basis @ directions[values**2 > _UNEXPLAINED].T)

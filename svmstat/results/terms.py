@@ -291,9 +291,9 @@ def _at_work(fit: Termed) -> set[str]:
 
 def _columns(design: Design, names: Collection[str]) -> NDArray[np.bool_]:
     """(p,) whether a column of the design is of one of these terms."""
-    found = np.zeros(len(design.column_names), bool)
+    found, slices = np.zeros(len(design.column_names), bool), design.term_slices
     for name in names:
-        found[design.term_slices[name]] = True
+        found[slices[name]] = True
     return found
 
 
