@@ -163,3 +163,16 @@ def test_pairs_whose_f_is_constant_are_named_and_no_others():
     assert (flat.replicates[:, 1:, :5] == 0).all(axis=1).sum() == 0
     text = " ".join(str(flat).split())
     assert f"WARNING: f of c : d is constant in {flat.n_constant} of 39 replicates." in text
+
+
+@pytest.mark.parametrize(("p", "outside"), [(4, False), (90, True)])
+def test_slopes_outside_their_own_interval_are_counted(p, outside):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(100, p))
+    data = pd.DataFrame(X).rename(columns=str).add_prefix("x").assign(y=X[:, 0] - X[:, 1] + rng.logistic(size=100) > 0)
+    found = svm("y ~ .", data, kernel="linear").confint(B=59, rng=1)
+    frame = found.summary_frame().iloc[1:]
+    expected = (frame["estimate"] < frame["lower"]) | (frame["estimate"] > frame["upper"])
+    assert found.n_outside == expected.sum() and (found.n_outside > 0) == outside
+    told = f"{found.n_outside} of {p} slopes lie outside their own interval."
+    assert (told in " ".join(str(found).split())) == outside

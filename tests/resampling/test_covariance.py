@@ -188,3 +188,12 @@ def test_a_copy_of_another_column_is_not_tested_by_its_square(scale):
     others, y = rng.exponential(size=(200, 2)), rng.random(200) < 0.4
     found = generalised_covariance((y - 0.4)[:, None] * [-1.0, 1.0], scale * others[:, :1] + 1.0, others, np.ones(200))
     assert found.df == 0 and "functions of the other predictors" in found.why_not
+
+
+@pytest.mark.parametrize("p", [45, 58, 59, 60, 90])
+def test_a_column_is_no_function_of_others_that_are_as_many_as_rows(p):
+    rng = np.random.default_rng(p)
+    X, y = rng.normal(size=(60, p)), rng.random((60, 1)) < 0.5
+    found = generalised_covariance(np.hstack([y, ~y]) - 0.5, X[:, :1], X[:, 1:], np.ones(60))
+    assert found.df == 2 and found.why_not == ""
+    assert abs(found.concurvity) < 0.3 and found.pvalue > 1e-4
