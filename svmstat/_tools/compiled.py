@@ -1,5 +1,6 @@
 """How numerical functions are compiled, what they share, and what is said while that goes on for the first time."""
 
+import contextlib
 import hashlib
 import sys
 from pathlib import Path
@@ -14,6 +15,12 @@ from svmstat._tools.second import start_once, together
 
 _FIRST = {"distances", "smo"}
 """Functions that a fit begins with: one of them is compiled where nothing has been."""
+
+_ONCE = "once"
+_ANEW = (
+    "in every process anew, for there is no folder in which it could be kept: set the environment variable "
+    "NUMBA_CACHE_DIR to one that can be written"
+)
 
 
 class _Shared(FunctionCache):
@@ -52,7 +59,8 @@ def compiled(*, inside: bool = False, **options: Any) -> Any:
     def compile_when_called(function: Any) -> Any:
         found: Any = njit(**how)(function)
         if hasattr(found, "enable_caching"):  # numba may be switched off
-            found._cache = _Shared(function)  # noqa: SLF001  there is no public way to choose it
+            with contextlib.suppress(RuntimeError):  # no folder can be written: every process compiles for itself
+                found._cache = _Shared(function)  # noqa: SLF001  there is no public way to choose it
         return found
 
     return compile_when_called
@@ -78,7 +86,13 @@ def clear(target, m):
 
 def nothing_on_disk(function: Any) -> bool:
     """Whether a function has never been compiled, as far as can be told before it is called."""
-    return hasattr(function, "_cache") and not Path(function._cache._cache_file._index_path).exists()  # noqa: SLF001
+    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    return file is not None and not Path(file._index_path).exists()  # noqa: SLF001
+
+
+def is_kept(function: Any) -> bool:
+    """Whether what is compiled of a function is kept on disk."""
+    return isinstance(getattr(function, "_cache", None), _Shared)
 
 
 class _Notice(event.Listener):
@@ -93,7 +107,7 @@ class _Notice(event.Listener):
             self._due = False
             start_once()
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
-                print("svmstat: compiling the solver, once", file=sys.stderr)
+                print(f"svmstat: compiling the solver, {_ONCE if is_kept(copy_into) else _ANEW}", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
         """Nothing is said."""

@@ -4,6 +4,7 @@ The two claim each function before they compile it. One that needs what the othe
 """
 
 import atexit
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -98,9 +99,10 @@ def start() -> "subprocess.Popen[bytes]":
 
 
 def start_once() -> None:
-    """Start it, if it may and has not been."""
+    """Start it, if it may and has not been; without a folder for its messages, or a process, all is compiled here."""
     if may_start() and together.claims is None:
-        start()
+        with contextlib.suppress(OSError):
+            start()
 
 
 def join() -> None:

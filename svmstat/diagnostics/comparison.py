@@ -20,6 +20,9 @@ from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.nested import folds_for
 
+_PAIRED = "2 sqrt(n var(log p1 - log p2))"
+_PAIRED_OF_WEIGHTED = "2 sqrt(n/(n - 1) sum w^2 (d - mean of w d)^2), d = log p1 - log p2, w with mean 1"
+
 FEW = 100
 """With fewer rows a standard error is itself too uncertain [Sivula, Magnusson, Matamoros & Vehtari 2020]."""
 
@@ -161,16 +164,16 @@ class Comparison(Printed):
         return Summary(title, parts, tuple(self._notes(table)), tuple(self._warnings()))
 
     def _notes(self, table: pd.DataFrame) -> list[str]:
-        first, n = self.names[0], int((self.evidence[0].weights > 0).sum())
-        units = self.evidence[0].units
+        first, units, weights = self.names[0], self.evidence[0].units, self.evidence[0].weights
+        n = f"{weights.sum() if units is None else np.count_nonzero(weights):.6g}"
         notes = [
             f"CV score: -2 log-likelihood of the rows by fits without them; differences are from {first}, and negative "
             "where a model is better.",
             f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) "
             "in each; it is of the expected difference of models fitted to this many groups."
             if are_groups(units)
-            else "Paired se: 2 sqrt(n var(log p1 - log p2)), rows taken as independent; it is of the expected "
-            "difference of models fitted to samples of this size. " + COVERAGE,
+            else f"Paired se: {_PAIRED if units is None else _PAIRED_OF_WEIGHTED}, rows taken as independent; it is of "
+            "the expected difference of models fitted to samples of this size. " + COVERAGE,
             *copies_note(self.evidence[0].weights, units),
             *uneven_note(self.evidence[0].weights, units, _OF_UNEVEN),
         ]
@@ -183,7 +186,7 @@ class Comparison(Printed):
             )
         notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
         notes += filter(None, map(_choice, self.names, self.evidence))
-        if n < FEW:
+        if float(n) < FEW:
             notes.append(
                 f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
                 "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."

@@ -222,11 +222,17 @@ class Evidence:
     def levels_move(self) -> bool:
         """Whether the fit without a row has seen clearly fewer of its level, as where rows are left out one by one.
 
-        That is half of what one row of n makes, or more.
+        That is half of what one row of n makes, or more. Decision values that are all the same have not moved.
         """
-        if self.seen is None:
+        f = self.values[self._used]
+        if (f == f[:1]).all():
+            return False
+        codes, seen = self._observed[0], self.seen
+        if seen is None and self.how.startswith("leave-one") and self.units is not None and self.units.grouped:
+            seen = self.units.others(np.eye(len(self.shape.levels))[self.codes] * self.weights[:, None])
+        if seen is None:
             return self.how.startswith("leave-one")
-        codes, seen = self._observed[0], self.seen[self._used]
+        seen = seen[self._used]
         copies = np.ones(len(codes)) if self.units is not None and not are_groups(self.units) else self._observed[1]
         shares, n = seen / seen.sum(axis=1, keepdims=True), copies.sum()
         mean = np.average(shares, axis=0, weights=copies)

@@ -66,7 +66,8 @@ class Radial(PointKernel):
     def fill(self, points: FloatArray, columns: FloatArray, out: FloatArray) -> None:
         """Write exp(−γ d(x_i, z_j)) into ``out`` (m, n)."""
         self.exponents(points, columns, out)
-        np.exp(out, out=out)
+        with np.errstate(under="ignore"):
+            np.exp(out, out=out)
 
     def without_constant(self) -> Kernel:
         """K − 1, which has digits where γ is so small that K has none left."""

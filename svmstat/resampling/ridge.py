@@ -14,6 +14,9 @@ MOST_ROWS = 2000
 
 LANDMARKS = 500
 
+_NOTHING = 1e-200
+"""The largest value of a spectrum that has none."""
+
 _PENALTIES = np.logspace(0.5, -8.0, 18)
 """λ as parts of the largest eigenvalue."""
 
@@ -64,7 +67,7 @@ def left_out_residuals(points: Floats, targets: Floats, weights: Floats, units: 
     projected, squares = spectrum.vectors.T @ y, spectrum.vectors**2
     share = np.minimum(w, 1.0) / w
     best, least = y, np.inf
-    for penalty in _PENALTIES * spectrum.values.max(initial=1e-300):
+    for penalty in _PENALTIES * spectrum.values.max(initial=_NOTHING):
         shrunk = spectrum.values / (spectrum.values + penalty)
         missed = y - spectrum.vectors @ (shrunk[:, None] * projected)
         if units is None:

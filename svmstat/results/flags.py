@@ -189,10 +189,10 @@ def _cause(fit: Resampled, level: object) -> str:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
         return "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further"
-    if np.all(np.isinf(fit.margin)):
-        lost = [
-            lost_beside_margins(each.problem, each.problem.signs * each.solution.alpha) for each in fit.machine.pairs
-        ]
+    own = [fit.classes.index(level) in pair for pair in fit.machine.classes.tolist()]
+    if np.all(np.isinf(np.atleast_1d(fit.margin)[own])):
+        pairs = [pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds]
+        lost = [lost_beside_margins(each.problem, each.problem.signs * each.solution.alpha) for each in pairs]
         if min(lost) > 0.0:
             return (
                 f"values of h, up to {max(lost):.1g}, are lost beside the intercept; a larger C, or predictors on a "

@@ -265,12 +265,20 @@ class Resampled(Predicting, Updated):
 
     def _evidence(self, how: str, found: Unseen) -> dict[str, Any]:
         frame = self.frame
-        return {
-            "how": how, "index": frame.index, "shape": self.shape, "codes": frame.codes, "weights": frame.weights,
-            "values": found.decision_values, "probability": found.probability,
-            "log_likelihoods": found.log_likelihood, "winner": found.winner, "failed": found.failed,
-            "units": self.machine.units, "points": self.points_of_few,
+        arrays = {
+            "codes": frame.codes, "weights": frame.weights, "values": found.decision_values,
+            "probability": found.probability, "log_likelihoods": found.log_likelihood, "winner": found.winner,
+            "failed": found.failed,
         }  # fmt: skip
+        own = {name: values.copy() for name, values in arrays.items()}  # what is written into them is not of the fit
+        points = self.points_of_few
+        return {
+            "how": how,
+            "index": frame.index,
+            "shape": self.shape,
+            "units": self.machine.units,
+            "points": points,
+        } | own
 
     @cached_property
     def points_of_few(self) -> Codes | None:

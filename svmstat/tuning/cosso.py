@@ -138,7 +138,7 @@ def _weights(sample: Sample, fitted: _Fitted, M: float) -> Floats | None:
         bounds.append(upper[kept])
     u, m = np.concatenate(bounds), np.concatenate(margins)
     P, n = len(signs), len(u)
-    margin = hstack([csr_array(np.vstack(functions)), block_diag([y[:, None] for y in signs]), eye_array(n)])
+    margin = hstack([csr_array(np.vstack(functions)), block_diag([csr_array(y[:, None]) for y in signs]), eye_array(n)])
     total = csr_array(np.concatenate([np.ones(T), np.zeros(P + n)])[None])
     found = linprog(
         np.concatenate([0.5 * penalty, np.zeros(P), u]) / u.max(),

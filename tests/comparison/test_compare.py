@@ -267,3 +267,27 @@ def test_folds_of_tables_of_counts_are_refused():
     np.testing.assert_allclose(alone.table["score"], together.table["score"], rtol=1e-6)
     by_folds = compare(svm("y ~ x + z", rows), svm("y ~ x", rows), folds=5, rng=1)
     assert by_folds["svm rbf 1"].auc > 0.6
+
+
+def numbers(n):
+    rng = np.random.default_rng(3)
+    x, z = rng.normal(size=(2, n))
+    return pd.DataFrame({"x": x, "z": z, "w": 200.0 * rng.lognormal(size=n), "y": (x + rng.logistic(size=n) > 0) * 1})
+
+
+def test_weights_that_are_no_repeats_may_be_a_multiple_in_another_model():
+    data = numbers(80)
+    fit, binomial = svm("y ~ x + z", data, weights="w", weight_type="probability"), sm.families.Binomial()
+    found = [
+        compare(fit, glm=smf.glm("y ~ x + z", data, family=binomial, freq_weights=w).fit())
+        for w in (data["w"], data["w"] / data["w"].mean())
+    ]
+    pd.testing.assert_frame_equal(found[0].table, found[1].table, rtol=1e-6)
+    assert "Paired se: 2 sqrt(n/(n - 1) sum w^2" in " ".join(str(found[0]).split())
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_few_rows_are_counted_with_their_copies(copies):
+    counts = numbers(60).assign(w=copies)
+    found = compare(svm("y ~ x", counts, weights="w"), svm("y ~ z", counts, weights="w"))
+    assert ("fewer than 100" in " ".join(str(found).split())) == (copies == 1)

@@ -369,3 +369,25 @@ def test_folds_that_are_advised_exist():
     text = " ".join(str(compare(fit, other)).split())
     told = re.search(r"when a (row|group) is left out, since the predictors tell little; folds=(\d+) keeps", text)
     assert told and told[1] == "group" and compare(fit, other, folds=int(told[2])).how.startswith("8 folds")
+
+
+def test_no_larger_cost_is_recommended_where_the_pairs_of_the_predicted_level_are_flat_at_any():
+    rng = np.random.default_rng(3)
+    a, y = rng.integers(0, 2, 400), rng.choice(["u", "v", "w"], 400, p=[0.7, 0.15, 0.15])
+    a = np.where(y == "w", a | (rng.random(400) < 0.8), a)  # v and w differ, and neither can be told from u
+    fit = svm("y ~ a", pd.DataFrame({"a": a, "y": y}), kernel="linear", C=1e4)
+    assert set(fit.predict()) == {"u"} and np.isinf(fit.margin).tolist() == [True, True, False]
+    assert "so that h = 0 whatever C is" in said(fit) and "a larger C, or costs" not in said(fit)
+
+
+def test_groups_that_all_have_the_same_shares_move_no_intercept():
+    rng = np.random.default_rng(1)
+    matched = pd.DataFrame({"set": np.repeat(np.arange(40), 4), "x": rng.normal(size=160), "y": [1, 0, 0, 0] * 40})
+    assert not svm("y ~ x", matched, groups="set").loo().levels_move
+    assert svm("y ~ x", matched.assign(set=rng.permutation(matched["set"])), groups="set").loo().levels_move
+
+
+def test_values_that_are_all_the_same_move_with_no_intercept():
+    fit = svm("y ~ a + b", frame(events=0.2), C=1e-4, calibration="insample")
+    loo = fit.loo()
+    assert loo.levels_move == bool(np.ptp(loo.values) > 0.0)

@@ -74,3 +74,16 @@ def test_how_many_rows_a_level_has():
     assert copies.rows_of_levels["yes"] == data["w"][of_yes].sum()
     shares = svm("y ~ x + z", data, weights="w", weight_type="probability").loo()
     assert shares.rows_of_levels["yes"] == of_yes.sum()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_nothing_of_a_fit_is_changed_by_what_is_written_into_its_results(K):
+    data = sample(60).assign(y=lambda d: pd.cut(d["x"] + d["z"] ** 2, [-9.0, 0.5, 1.5, 99.0], labels=list("uvw")))
+    data = data.assign(y=data["y"].astype(str) if K == 3 else data["y"].astype(str) == "u")
+    fit = svm("y ~ x + z", data)
+    score, error, folds = fit.loo().score, fit.loo().error_rate, fit.kfold(5).score
+    for found in (fit.loo(), fit.kfold(5), fit.apparent):
+        for name in ("codes", "winner", "failed", "weights", "values", "probability", "log_likelihoods"):
+            getattr(found, name)[:] = 0
+    assert (fit.loo().score, fit.loo().error_rate, fit.kfold(5).score) == (score, error, folds)
+    assert str(fit.summary()) == str(svm("y ~ x + z", data).summary())

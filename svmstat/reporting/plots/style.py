@@ -23,6 +23,9 @@ SMALL = 8.5
 """The size in points of labels inside a figure."""
 
 STYLE: dict[str, Any] = {
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "savefig.facecolor": "auto",
     "font.size": 9.5,
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",

@@ -257,7 +257,7 @@ def _shaded(ax: Axes, plane: Plane, values: Any, levels: Floats) -> Any:
     if plane.numeric:
         return ax.contourf(plane.xs, plane.ys, values, levels=levels, cmap=blend)
     norm = colours.BoundaryNorm(levels, blend.N)
-    shape = ax.pcolormesh(plane.xs, plane.ys, values, cmap=blend, norm=norm, rasterized=True)
+    shape = ax.pcolormesh(plane.xs, plane.ys, values, cmap=blend, norm=norm, shading="nearest", rasterized=True)
     _apart(ax, plane)
     return shape
 
@@ -318,7 +318,9 @@ def _regions(ax: Axes, plane: Plane, codes: Codes, n_classes: int) -> None:
     colours = pyplot().matplotlib.colors
     pale = colours.ListedColormap([colours.to_rgba(class_look(k).colour, 0.22) for k in range(n_classes)])
     shown = np.ma.masked_less(codes, 0)
-    ax.pcolormesh(plane.xs, plane.ys, shown, cmap=pale, vmin=-0.5, vmax=n_classes - 0.5, rasterized=True)
+    ax.pcolormesh(
+        plane.xs, plane.ys, shown, cmap=pale, vmin=-0.5, vmax=n_classes - 0.5, shading="nearest", rasterized=True
+    )
     if not plane.numeric:
         _apart(ax, plane)
         return
