@@ -76,7 +76,7 @@ class Pictured(Tested, Explained):
         draw: list[Callable[[Any], Any]] = [
             partial(self._reliability, held, rng),
             partial(self._by_prediction, held, used),
-            partial(self._outlying, B, rng),
+            self._outlying(B, rng),
             partial(
                 residuals.values_plot, held.values[used], held.codes[used], held.weights[used], self.response.pairs,
                 self.classes,
@@ -225,7 +225,7 @@ class Pictured(Tested, Explained):
         found = self._binned(held, used, lambda _: (x, which))
         return residuals.residuals_plot(found, self._names, levels=variable.levels, xlabel=str(variable.name), ax=ax)
 
-    def _outlying(self, B: int, rng: Any, ax: Any) -> None:
+    def _outlying(self, B: int, rng: Any) -> Callable[[Any], Any]:
         influence = self.get_influence()
         counted = np.full(len(influence.index), True) if influence.grouped else self.frame.weights > 0
         envelopes = (np.inf, np.inf)
@@ -233,7 +233,7 @@ class Pictured(Tested, Explained):
             drawn = influence.envelope(B, rng)
             envelopes = (drawn.critical_value("rms_change"), drawn.critical_value("outlyingness"))
         measures, summed = influence.measures, "Σ " if influence.grouped else ""
-        outlying_plot(
+        return lambda ax: outlying_plot(
             measures.rms_change[counted], measures.outlyingness[counted], shown_labels(influence.index[counted]),
             envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π",
             what="group" if influence.grouped else "row", ax=ax,

@@ -109,8 +109,9 @@ class Settings:
 
     @property
     def effective_sample_size(self) -> float:
-        """(Σw)²/Σw², the number of equally weighted rows that would be worth as much [Kish 1965]."""
-        return effective_count(self.frame.weights)
+        """(Σw)²/Σw², the number of equally weighted rows that would be worth as much [Kish 1965]; of repeats Σw."""
+        weights = self.frame.weights
+        return float(weights.sum()) if self.weight_type == "frequency" else effective_count(weights)
 
     @property
     def groups(self) -> pd.Series | None:

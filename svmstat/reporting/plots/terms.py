@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
     INK,
+    LINES,
     SMALL,
     Axes,
     across,
@@ -91,8 +93,8 @@ def terms_plot(
         for ax, (each, pair) in zip(axes, panels, strict=True):
             if pair is None:
                 _DRAWN[each.kind](ax, each)
-                if each.kind == "curve" and len(each.lines) > 1 and len(each.estimate) == 1:
-                    _name_lines(ax, room_below=own and _is_crowded(each))
+                if each.kind == "curve" and len(each.lines) > 1:
+                    _name_lines(ax, each, room_below=own and _is_crowded(each))
                 ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
             else:
                 _map(ax, each, pair, f", {called[pair]}" if len(pairs) > 1 else "")
@@ -129,6 +131,7 @@ def _series(effect: _Effect) -> list[tuple[int, int, int, bool]]:
 def _curve(ax: Axes, effect: _Effect) -> None:
     for p, j, look, several in _series(effect):
         colour, line, marker = _look(look, several)
+        line = _line_of(j) if _needs_lines(effect) else line
         x, h, ends = effect.x[j], effect.estimate[p, j], (effect.lower[p, j], effect.upper[p, j])
         label = label_of(effect.lines[j]) if p == 0 and len(effect.lines) > 1 else None
         if np.ptp(x) > 0.0:
@@ -151,9 +154,22 @@ def _intervals(
     ax.plot(x, h, marker, color=colour, markersize=5, label=label)
 
 
-def _name_lines(ax: Axes, room_below: bool) -> None:
+def _needs_lines(effect: _Effect) -> bool:
+    """Whether colours tell pairs of levels, and the lines of a variable must be told by their dashes."""
+    return len(effect.estimate) > 1 and len(effect.lines) > 1
+
+
+def _line_of(j: int) -> str:
+    return LINES[j % len(LINES)]
+
+
+def _name_lines(ax: Axes, effect: _Effect, room_below: bool) -> None:
     """A legend below the panel where a figure of its own has room for it, else among the lines."""
-    if room_below:
+    if _needs_lines(effect):
+        line = partial(pyplot().matplotlib.lines.Line2D, [], [], color=INK)
+        named = [line(linestyle=_line_of(j), label=label_of(name)) for j, name in enumerate(effect.lines)]
+        ax.legend(handles=named, fontsize=SMALL - 1.0)
+    elif room_below:
         legend_below(ax, columns=1)
     else:
         ax.legend(fontsize=SMALL - 1.0)

@@ -81,3 +81,14 @@ def test_a_line_of_one_value_is_a_point_with_its_interval():
     assert interval[0][:, 0].tolist() == [data["x"].iloc[0]] * 2
     low, high = interval[0][:, 1]
     assert low <= alone[0].get_ydata()[0] <= high
+
+
+def test_lines_of_a_variable_are_told_by_dashes_where_colours_tell_pairs():
+    data = sample(3)
+    (ax,) = svm("y ~ s(x, by=site) + site", data).plot_terms("s(x, by=site)", B=0)
+    sites = sorted(data["site"].unique())
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == sites
+    drawn = {(line.get_color(), line.get_linestyle()) for line in ax.lines if len(line.get_xdata()) > 1}
+    looks = [line.get_linestyle() for line in ax.get_legend().get_lines()]
+    assert len(set(looks)) == len(sites) and {dash for _, dash in drawn} >= set(looks)
+    assert len({colour for colour, _ in drawn if colour}) >= 3
