@@ -105,7 +105,8 @@ class _Notice(event.Listener):
         """Numba begins to compile a function that it has not found on disk."""
         if self._due and event.data["dispatcher"].py_func.__name__ in _FIRST:
             self._due = False
-            start_once()
+            if is_kept(copy_into):
+                start_once()
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
                 print(f"svmstat: compiling the solver, {_ONCE if is_kept(copy_into) else _ANEW}", file=sys.stderr)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from svmstat._tools.arrays import Codes
 from svmstat.comparison.observed import Observed
 from svmstat.resampling.said import Said
-from svmstat.resampling.splits import Splits
+from svmstat.resampling.splits import Splits, few_points
 from svmstat.results import SVMResults
 from svmstat.results.resampled import by_refits
 
@@ -29,7 +29,7 @@ class Machines:
         """Its rows."""
         frame = self.fit.frame
         event = frame.response.event_code if self.fit.shape.two else -1
-        units, points = self.fit.machine.units, self.fit.points_of_few
+        units, points = self.fit.machine.units, few_points(self.fit.machine)
         return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, units, points)
 
     def one_by_one(self, n_jobs: int | None, progress: bool) -> Said:

@@ -18,13 +18,13 @@ from svmstat.machine import reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
-from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
 from svmstat.resampling.splits import (
     Splits,
     cases_of,
     check_folds,
+    few_points,
     given_splits,
     is_number,
     is_splitter,
@@ -271,20 +271,10 @@ class Resampled(Predicting, Updated):
             "failed": found.failed,
         }  # fmt: skip
         own = {name: values.copy() for name, values in arrays.items()}  # what is written into them is not of the fit
-        points = self.points_of_few
-        return {
-            "how": how,
-            "index": frame.index,
-            "shape": self.shape,
-            "units": self.machine.units,
-            "points": points,
-        } | own
-
-    @cached_property
-    def points_of_few(self) -> Codes | None:
-        """(n,) which rows have the same predictors, where these have few values."""
-        machine, weights = self.machine, self.frame.weights
-        return points_of_few(machine.groups, machine.group_codes, weights, self.weight_type == "frequency")
+        return own | {
+            "how": how, "index": frame.index, "shape": self.shape, "units": self.machine.units,
+            "points": few_points(self.machine),
+        }  # fmt: skip
 
 
 def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import svmstat
+from svmstat._tools import compiled as compiled_module
 from svmstat._tools import second
 from svmstat._tools.compiled import _Notice, clear, compiled, copy_into, nothing_on_disk
 from svmstat.calibration.platt import deviance
@@ -111,6 +112,25 @@ def test_what_has_been_compiled_is_on_disk(tmp_path, monkeypatch):
     assert nothing_on_disk(more)
     assert more(1.0) == 2.0
     assert not nothing_on_disk(more)
+
+
+def test_where_no_folder_can_be_written_each_process_compiles(monkeypatch, capsys):
+    def refused(function):
+        raise RuntimeError(f"cannot cache function {function.__name__!r}: no locator available")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled_module, "_Shared", refused)
+
+        @compiled_module.compiled()
+        def twice(x):
+            return 2.0 * x
+
+    assert twice(3.0) == 6.0
+    assert not nothing_on_disk(twice) and not compiled_module.is_kept(twice)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(compiled_module, "is_kept", lambda _: False)
+    _Notice().on_start(compiling(smo))
+    assert "in every process anew" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("empty", "others", "expected"), [(True, None, 1), (True, "claims", 0), (False, None, 0)])

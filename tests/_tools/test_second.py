@@ -50,6 +50,15 @@ def test_the_first_compilation_starts_one(willing):
     assert started == [True]
 
 
+def test_without_a_folder_for_its_messages_none_is_started(willing):
+    def no_folder():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    willing.setattr(second, "start", no_folder)
+    second.start_once()
+    assert second.together.claims is None
+
+
 def test_it_ends_with_the_process(monkeypatch):
     monkeypatch.setattr(second, "_MODULE", "svmstat")  # has no __main__: it ends at once, with an error that none sees
     process = second.start()

@@ -4,6 +4,8 @@ import os
 import re
 import unittest
 from functools import wraps
+from importlib import import_module
+from tokenize import TokenError
 
 import numpy as np
 import pandas as pd
@@ -291,3 +293,16 @@ def test_the_row_of_a_missing_weight_is_named_as_python_writes_it():
     )
     with pytest.raises(ArgumentError, match=r"hold nan in row 3: they must"):
         build_design("y ~ x", data, weights="w")
+
+
+@pytest.mark.parametrize("error", [AssertionError(), TokenError("unexpected character", (1, 5))])
+def test_what_the_tokenizer_of_a_newer_python_says_is_put_into_words(monkeypatch, error):
+    """Patsy takes an error that it does not know for a mistake of its own."""
+
+    def parse_formula(text):
+        raise error
+
+    parse_module = import_module("svmstat.formula.parse")
+    monkeypatch.setattr(parse_module, "parse_formula", parse_formula)
+    with pytest.raises(FormulaError, match=r"The formula cannot be read: something in it is no expression of Python"):
+        parse_module.parse("y ~ x + 0x", ["x", "y"])

@@ -158,3 +158,19 @@ def test_axes_are_one_of_matplotlib(draw, ax):
     given = plt.figure() if isinstance(ax, str) else ax
     with pytest.raises(ArgumentTypeError, match=f"ax is of type {type(given).__name__}: it must be one Axes"):
         getattr(svm("y ~ x + z", sample(2, 60, seed=1)), draw)(ax=given)
+
+
+def test_an_envelope_that_cannot_be_drawn_leaves_no_figure():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"x": rng.normal(size=60), "w": rng.lognormal(size=60)}).assign(y=lambda d: d["x"] > 0.2)
+    fit, before = svm("y ~ x", data, weights="w", weight_type="probability"), plt.get_fignums()
+    with pytest.raises(DataError, match="probability weights"):
+        fit.plot(B=99)
+    assert plt.get_fignums() == before
+
+
+def test_the_background_is_white_under_a_dark_style():
+    data = pd.DataFrame({"x": np.random.default_rng(2).normal(size=60)}).assign(y=lambda d: d["x"] > 0.2)
+    with plt.style.context("dark_background"):
+        ax = svm("y ~ x", data).loo().plot_calibration()
+    assert ax.get_facecolor() == ax.figure.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
