@@ -20,6 +20,7 @@ from benchmarks import (
     validity_coefficients,
     validity_effects,
     validity_evidence,
+    validity_few,
     validity_gof,
     validity_groups,
     validity_permutations,
@@ -33,6 +34,7 @@ from benchmarks import (
 PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "evidence": validity_evidence.rows,
     "evidence-weak": validity_evidence.weak,
+    "few": validity_few.rows,
     "calibration": validity_calibration.rows,
     "gof": validity_gof.rows,
     "gof-large": validity_gof.large,
