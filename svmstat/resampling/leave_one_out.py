@@ -33,7 +33,7 @@ from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, 
 Array = NDArray[Any]
 
 _ROUNDING = 1e-12
-"""Changes of f that are no larger share of it are rounding."""
+"""Changes of f that are no larger share of what it varies by are rounding."""
 
 _ROOM = 2**22
 """Pairwise probabilities in memory at a time."""
@@ -384,7 +384,7 @@ def _changes_by_row(machine: Machine, maps: Maps, left: Deletions, found: Mappin
     """The changes by the D deletions, given to the n rows; without a row of weight zero nothing changes."""
     deviance = -2.0 * machine.groups.weights @ maps.log_likelihoods(machine.group_values, machine.group_codes)
     full = {"deviance_deleted": deviance, "max_change": 0.0, "rms_change": 0.0}
-    least = _ROUNDING * max(1.0, float(np.nanmax(np.abs(machine.group_values), initial=0.0)))
+    least = _ROUNDING * float(np.ptp(machine.group_values))
     seen = {name: np.where(found[name] <= least, 0.0, found[name]) for name in ("max_change", "rms_change")}
     changes = {"deviance_deleted": found["deviance_deleted"], **seen}
     return Changes(**{name: left.given_out(changes[name], value, len(machine.codes)) for name, value in full.items()})
