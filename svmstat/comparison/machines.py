@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from svmstat._tools.arrays import Codes
 from svmstat.comparison.observed import Observed
+from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.said import Said
-from svmstat.resampling.splits import Splits, few_points
+from svmstat.resampling.splits import Splits
 from svmstat.results import SVMResults
 from svmstat.results.resampled import by_refits
 
@@ -29,8 +30,11 @@ class Machines:
         """Its rows."""
         frame = self.fit.frame
         event = frame.response.event_code if self.fit.shape.two else -1
-        units, points = self.fit.machine.units, few_points(self.fit.machine)
-        return Observed(self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, units, points)
+        machine = self.fit.machine
+        return Observed(
+            self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, machine.units,
+            points_of_few(machine.groups, machine.group_codes),
+        )  # fmt: skip
 
     def one_by_one(self, n_jobs: int | None, progress: bool) -> Said:
         """Leave-one-out, or by group, as `SVMResults.loo` has it."""

@@ -47,7 +47,7 @@ class Observed:
 def points_at(X: Floats, codes: Codes, weights: Floats) -> Codes | None:
     """Which rows of X (n, p) are equal, where they have few values."""
     groups = group_rows(X, codes, weights)
-    return points_of_few(groups, codes[groups.first], weights, True)
+    return points_of_few(groups, codes[groups.first])
 
 
 def agreement(first: Observed, other: Observed) -> Codes:

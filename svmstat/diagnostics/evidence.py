@@ -59,8 +59,8 @@ class Evidence:
     units : Units or None
         What is independent: groups of rows, or rows with their weight; None for each copy of a row.
     points : ndarray (n,) of int or None
-        Which rows have the same predictors, where these have few values: each is a case then, and their probabilities
-        differ by which of them was left out, and by nothing else.
+        Which rows have the same predictors, where these have few values, so that most rows share theirs with rows of
+        another level: the probabilities of such rows differ by which of them was left out, and by nothing else.
     maps : maps or None
         Those that all rows share, where the probabilities of each are by a map without it.
     seen : ndarray (n, K) or None
@@ -440,8 +440,8 @@ class Evidence:
         """Area under the ROC curve of f; of more than two levels of P(level), one against the rest, a Series.
 
         Values by fits without their row are pooled, which biases it slightly downwards: leaving a row out moves its own
-        probability away from its level. Where predictors have few values, so that rows have hardly anything else to be
-        ranked by, those with the same ones count as tied, and of more than two levels P(level) is by the maps that all
+        probability away from its level. Where predictors have few values, most rows sharing theirs with rows of another
+        level, those with the same ones count as tied, and of more than two levels P(level) is by the maps that all
         rows share; rows that these maps do not tell apart are tied everywhere.
         """
         return self._shown([each.value for each in self._auc()], "auc")

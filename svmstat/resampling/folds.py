@@ -31,6 +31,9 @@ _OF_A_TABLE = 0.1
 _MOST_CASES = 1000
 """So many cases at the most a row is divided into, each of them several if it counts more."""
 
+_MOST = 0.5
+"""With a larger share of the rows at points of several classes predictors have few values."""
+
 _CONTESTED = 0.1
 """Labels that differ at more of what shares its predictors are not those of copies."""
 
@@ -183,17 +186,13 @@ def are_cases(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> b
     return bool(groups.weights[both].sum() > _CONTESTED * groups.weights[shared].sum())
 
 
-def points_of_few(groups: Groups, codes: Codes, weights: Floats, repeats: bool) -> Codes | None:
-    """(n,) which rows have the same predictors, −1 for one of weight zero; None where equal rows are one case.
+def points_of_few(groups: Groups, codes: Codes) -> Codes | None:
+    """(n,) which rows have the same predictors, −1 for one of weight zero; None unless these have few values.
 
-    Parameters
-    ----------
-    groups : of the rows
-    codes : (G,) classes of the groups
-    weights : (n,) case weights
-    repeats : whether these count repeats of rows
+    They have where most of the weight is at points of several classes, ``codes`` (G,) being those of the groups.
     """
-    return groups.to_rows(groups.point) if are_cases(groups, codes, weights, repeats) else None
+    few = groups.weights[contested(groups, codes)].sum() > _MOST * groups.weights.sum()
+    return groups.to_rows(groups.point) if few else None
 
 
 def is_table(groups: Groups, codes: Codes, weights: Floats) -> bool:

@@ -20,7 +20,6 @@ from svmstat.resampling.folds import (
     folds_of_units,
     held_out_as,
     is_table,
-    points_of_few,
     rows_of_weight,
 )
 
@@ -140,11 +139,6 @@ def _divided(machine: Posed, times: Codes, k: int, rng: np.random.Generator) -> 
 def cases_of(machine: Posed) -> int:
     """How many rows of positive weight there are to be held out, or cases that they count."""
     return int(_times(machine)[machine.weights > 0.0].sum())
-
-
-def few_points(machine: Posed) -> Codes | None:
-    """(n,) which rows have the same predictors, where these have few values, so that each row is a case."""
-    return points_of_few(machine.groups, machine.group_codes, machine.weights, machine.units is None)
 
 
 def _times(machine: Posed) -> Codes:

@@ -18,13 +18,13 @@ from svmstat.machine import reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
+from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
 from svmstat.resampling.splits import (
     Splits,
     cases_of,
     check_folds,
-    few_points,
     given_splits,
     is_number,
     is_splitter,
@@ -273,7 +273,7 @@ class Resampled(Predicting, Updated):
         own = {name: values.copy() for name, values in arrays.items()}  # what is written into them is not of the fit
         return own | {
             "how": how, "index": frame.index, "shape": self.shape, "units": self.machine.units,
-            "points": few_points(self.machine),
+            "points": points_of_few(self.machine.groups, self.machine.group_codes),
         }  # fmt: skip
 
 
