@@ -119,9 +119,9 @@ def _keep_input(output: str | None, *read: str | None) -> None:
 
 def _write(text: str, output: str | None) -> None:
     """Write to a file or to stdout; there, a letter that its encoding lacks must not lose the result."""
-    if output is None and sys.stdout is None:
-        raise SvmstatError("there is no stdout to write to: --out names a file.")
     if output is None:
+        if sys.stdout is None:
+            raise SvmstatError("there is no stdout to write to: --out names a file.")
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()

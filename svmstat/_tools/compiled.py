@@ -105,10 +105,11 @@ class _Notice(event.Listener):
         """Numba begins to compile a function that it has not found on disk."""
         if self._due and event.data["dispatcher"].py_func.__name__ in _FIRST:
             self._due = False
-            if is_kept(copy_into):
+            kept = is_kept(copy_into)
+            if kept:
                 start_once()
             if sys.stderr is not None and (sys.stderr.isatty() or hasattr(sys, "ps1")):
-                print(f"svmstat: compiling the solver, {_ONCE if is_kept(copy_into) else _ANEW}", file=sys.stderr)
+                print(f"svmstat: compiling the solver, {_ONCE if kept else _ANEW}", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
         """Nothing is said."""

@@ -126,11 +126,11 @@ class Coefficients(Printed):
         )
 
     def _of_outside(self) -> tuple[str, ...]:
-        slopes = self.estimate[1:].size
-        if not self.n_outside:
+        outside, slopes = self.n_outside, self.estimate[1:].size
+        if not outside:
             return ()
         return (
-            f"{self.n_outside} of {slopes} slope{'s'[: slopes != 1]} lie outside their own interval. Replicates have "
+            f"{outside} of {slopes} slope{'s'[: slopes != 1]} lie outside their own interval. Replicates have "
             "fewer different rows, and where columns are many beside these their slopes are others. Where so many "
             "columns parted the levels, 80 to 300 of 120 to 400 rows, the 95 % interval of slopes that tell something "
             "covered the mean of the estimate in 0.18 to 0.51 of samples, and standard errors were 0.40 to 0.69 of "

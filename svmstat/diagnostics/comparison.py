@@ -165,7 +165,7 @@ class Comparison(Printed):
 
     def _notes(self, table: pd.DataFrame) -> list[str]:
         first, units, weights = self.names[0], self.evidence[0].units, self.evidence[0].weights
-        n = f"{weights.sum() if units is None else np.count_nonzero(weights):.6g}"
+        n = float(weights.sum() if units is None else np.count_nonzero(weights))
         notes = [
             f"CV score: -2 log-likelihood of the rows by fits without them; differences are from {first}, and negative "
             "where a model is better.",
@@ -186,10 +186,10 @@ class Comparison(Printed):
             )
         notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
         notes += filter(None, map(_choice, self.names, self.evidence))
-        if float(n) < FEW:
+        if n < FEW:
             notes.append(
-                f"With {n} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that are "
-                "not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
+                f"With {n:.6g} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that "
+                "are not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."
             )
         if not self._tested_by_errors:
             untestable = not self.evidence[0].draws_labels

@@ -392,32 +392,29 @@ class Evidence:
 
     def _auc(self) -> list[Estimate]:
         used, (codes, weights) = self._used, self._observed
-        found = []
-        for level in self._each:
-            ranked, tied = self._ranked(level)
-            tied = None if tied is None else tied[used]
-            found.append(predictive.auc(ranked[used], codes == level, weights, self._units, tied))
-        return found
-
-    def _ranked(self, level: int) -> tuple[Floats, Codes | None]:
-        """What rows (n,) are ranked by, and which are told apart by nothing but that one of them was left out."""
+        points = None if self.points is None else self.points[used]
         if self.shape.two:
-            return self.values[:, 0], self.points
-        if self.maps is None:
-            return self.probability[:, level], self.points
-        shared = self._shared(level)
-        if self.points is not None:
-            return shared, None
-        return self.probability[:, level], np.unique(shared, return_inverse=True)[1]
+            return [predictive.auc(self.values[used, 0], codes == self._each[0], weights, self._units, points)]
+        ranked, tied = self.probability[used], dict.fromkeys(self._each, points)
+        if self.maps is not None:
+            shared = self._shared[used]
+            if points is None:
+                tied = {level: _ties(shared[:, level]) for level in self._each}
+            else:
+                ranked, tied = shared, dict.fromkeys(self._each)
+        return [
+            predictive.auc(ranked[:, level], codes == level, weights, self._units, tied[level]) for level in self._each
+        ]
 
-    def _shared(self, level: int) -> Floats:
-        """(n,) the probability of a level by the maps that all rows share; NaN where rows do not count."""
-        found, known = np.full(len(self.codes), np.nan), self._used
+    @property
+    def _shared(self) -> Floats:
+        """(n, K) the probabilities by the maps that all rows share; NaN where rows do not count."""
+        found, known = np.full(self.probability.shape, np.nan), self._used
         if self.maps is None:
-            found[known] = self.probability[known, level]
+            found[known] = self.probability[known]
             return found
         known = known & np.isfinite(self.values).all(axis=1)
-        found[known] = self.maps.probabilities(self.values[known])[:, level].round(_DIGITS)
+        found[known] = self.maps.probabilities(self.values[known]).round(_DIGITS)
         return found
 
     def along(self, level: int) -> Floats:
@@ -426,12 +423,18 @@ class Evidence:
         Bins of rows are along it: leaving a row out moves its own probability away from its level, so that bins along
         that would put rows that are equal apart by what was observed. NaN where rows do not count.
         """
-        found = self._shared(level)
+        return self.along_all[:, level]
+
+    @property
+    def along_all(self) -> Floats:
+        """(n, K) the same of all levels."""
+        found = self._shared
         if self.points is None:
             return found
-        known = np.isfinite(found)
+        known = np.isfinite(found).all(axis=1)
         at, w = self.points[known], self.weights[known]
-        means = np.bincount(at, w * found[known]) / np.maximum(np.bincount(at, w), np.finfo(float).tiny)
+        total = np.maximum(np.bincount(at, w), np.finfo(float).tiny)
+        means = np.column_stack([np.bincount(at, w * each) / total for each in found[known].T])
         found[known] = means[at]
         return found.round(_DIGITS)
 
@@ -551,3 +554,9 @@ class Evidence:
                     "calibration_intercept": line.intercept,
                 },
             )
+
+
+def _ties(values: Floats) -> Codes | None:
+    """Which of the values (n,) are equal; None where all differ."""
+    different, which = np.unique(values, return_inverse=True)
+    return which if len(different) < len(values) else None

@@ -459,8 +459,10 @@ class InfluenceResult(Printed):
         listed, told = set(self._largest.tolist()), []
         for name in () if self.has_envelope else ("outlyingness", "rms_change"):
             place = self._most(name)
-            value = 0.0 if place is None else float(getattr(self.measures, name)[place])
-            if place is not None and place not in listed and value > 0.0:
+            if place is None or place in listed:
+                continue
+            value = float(getattr(self.measures, name)[place])
+            if value > 0.0:
                 told.append(f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {self._labels[place]}")
         return (f"Not among those of largest delta D: {' and '.join(told)}.",) if told else ()
 

@@ -144,7 +144,7 @@ class LooResult(Printed, Evidence):
         observed = self.codes[:, None] == np.arange(len(response.levels))
         return class_calibration_plot(
             self.probability, observed, self.weights, response.levels, ax=ax, xlabel=what, independent=independent,
-            along=np.column_stack([self.along(level) for level in range(len(response.levels))]),
+            along=self.along_all,
         )  # fmt: skip
 
     @property

@@ -181,11 +181,9 @@ class AlteredRows:
                 f"with {set_to} a term of {design.formula!r} has no value in {len(np.unique(rows[lost]))} "
                 f"of {len(self.weights)} rows: what an effect compares must be possible for every row."
             )
-        X, slices, start = self.X[rows], design.term_slices, 0
-        for name in (name for name in design.columns_of if name in touched):
-            stop = start + slices[name].stop - slices[name].start
-            X[:, slices[name]] = new.X[:, start:stop]
-            start = stop
+        X, places = self.X[rows], design.term_slices
+        for name, place in part.term_slices.items():
+            X[:, places[name]] = new.X[:, place]
         return X
 
 

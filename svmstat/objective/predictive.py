@@ -195,8 +195,9 @@ def auc(
     below_event = _placement(values[event], values[~event], other)
     above_other = 1.0 - _placement(values[~event], values[event], one)
     if tied is not None:
-        below_event += _of_ties(values, tied, event, ~event, weights)
-        above_other -= _of_ties(values, tied, ~event, event, weights)
+        ranks = np.unique(np.column_stack([tied, values]), axis=0, return_inverse=True)[1].ravel()
+        below_event += _of_ties(ranks, tied, event, ~event, weights)
+        above_other -= _of_ties(ranks, tied, ~event, event, weights)
     area = float(one @ below_event / one.sum())
     if units is None:
         squared = variance(below_event, one) / one.sum() + variance(above_other, other) / other.sum()
@@ -273,10 +274,12 @@ def _placement(values: NDArray[Any], among: NDArray[Any], weights: Floats) -> Fl
 
 
 def _of_ties(
-    values: Floats, tied: Codes, of: NDArray[np.bool_], among: NDArray[np.bool_], weights: Floats
+    ranks: Codes, tied: Codes, of: NDArray[np.bool_], among: NDArray[np.bool_], weights: Floats
 ) -> Floats:  # fmt: skip
-    """What the placements of rows gain if those tied to them count half, whatever their values are."""
-    ranks = np.unique(np.column_stack([tied, values]), axis=0, return_inverse=True)[1].ravel()
+    """What the placements of rows gain if those tied to them count half, whatever their values are.
+
+    The ``ranks`` (n,) are of the rows by ``tied`` and then by their values.
+    """
     by_both, by_ties = (_placement(each[of], each[among], weights[among]) for each in (ranks, tied))
     before = np.bincount(tied[among] - tied.min(), weights[among], int(np.ptp(tied)) + 1) / weights[among].sum()
     half = 0.5 * before[tied[of] - tied.min()]

@@ -147,5 +147,5 @@ def nested_estimate(losses: Floats, fold: Codes, weights: Floats, units: Units |
 
 
 def _moments(values: Floats, weights: Floats, units: Units | None = None) -> tuple[float, float]:
-    """Mean and variance of values that count as often as their weights say; of units as in `spread`."""
+    """Mean and variance of values that count as often as their weights say; of units as in `variance`."""
     return float(weights @ values / weights.sum()), variance(values, weights, units)

@@ -210,7 +210,8 @@ class Pictured(Tested, Explained):
     def _by_prediction(self, held: Evidence, used: NDArray[np.bool_], ax: Any) -> Any:
         count = self._count_of_bins(held.weights[used])
         p, w = held.probability[used], held.weights[used]
-        found = self._binned(held, used, lambda k: (p[:, k], pooled(held.along(k)[used], w, count)))
+        along = held.along_all[used]
+        found = self._binned(held, used, lambda k: (p[:, k], pooled(along[:, k], w, count)))
         names = [str(self.classes[k]) for k in self._shown]
         return residuals.residuals_plot(
             found, names, xlabel="predicted (held out)", title="mean residuals, ± 2 se", ax=ax
