@@ -31,8 +31,9 @@ class Given:
     Attributes
     ----------
     data : DataFrame
-        What it says: itself if it is of pandas; otherwise on the index 0 … n − 1, with numpy's types where nothing is
-        missing and pandas' nullable ones where something is.
+        What it says: itself if it is of pandas, but for numbers whose bytes are in another order than this machine's;
+        otherwise on the index 0 … n − 1, with numpy's types where nothing is missing and pandas' nullable ones where
+        something is.
     kind : str
         Its library, as narwhals calls it.
     native : object
@@ -69,7 +70,7 @@ def read_frame(name: str, data: Any) -> Given:
     ['Int64', 'string']
     """
     if isinstance(data, pd.DataFrame):
-        return Given(data, PANDAS, data)
+        return Given(_in_native_order(data), PANDAS, data)
     nw = import_module("narwhals.stable.v2")
     try:
         frame = nw.from_native(data, pass_through=True)
@@ -86,6 +87,16 @@ def read_frame(name: str, data: Any) -> Given:
         return Given(frame.to_pandas(), str(frame.implementation), data)
     columns = {column: _series(nw, frame[column]) for column in frame.columns}
     return Given(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False), str(frame.implementation), data)
+
+
+def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame itself, or, where bytes of numbers are in another order than this machine's, one where they are not."""
+    swapped = {
+        name: kind.newbyteorder("=")
+        for name, kind in frame.dtypes.items()
+        if isinstance(kind, np.dtype) and not kind.isnative
+    }
+    return frame.astype(swapped) if swapped else frame
 
 
 def unshared(given: Any) -> Any:

@@ -286,6 +286,8 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     pair = isinstance(step, tuple | list)
     if pair and len(step) != 2:  # type: ignore[arg-type]
         raise refuse("step", step, "a number, 'sd' or a pair (low, high)")
+    if pair and step[0] == step[1]:  # type: ignore[index]
+        raise refuse("step", step, "a pair of two values")
     if variable.levels is not None:
         if pair:
             first, *others = (variable.position("step", level) for level in step)  # type: ignore[union-attr]
@@ -299,7 +301,7 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
         ]
     if pair:
         low, high = (float(check_inside("step", variable, [_real(value)])[0]) for value in step)  # type: ignore[union-attr]
-        return [Contrast(variable, f"{high:g} - {low:g}", 0, np.full(n, low), np.full(n, high))]
+        return [Contrast(variable, f"{high:g} - {_operand(low)}", 0, np.full(n, low), np.full(n, high))]
     if step == SD:
         low, high = _around_mean(variable.values, rows.weights)
         check_inside("step='sd' goes to", variable, [low, high])
@@ -317,6 +319,11 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
             f"a number other than 0, of a size below {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'",
         )
     return [Contrast(variable, f"{by:+g}", beyond, variable.values, ends)]
+
+
+def _operand(value: float) -> str:
+    """A number after a minus sign."""
+    return f"({value:g})" if value < 0.0 else f"{value:g}"
 
 
 def _real(value: Any) -> float:

@@ -87,6 +87,15 @@ def test_a_pandas_frame_is_itself():
     assert alike(frame, "pandas") is frame
 
 
+def test_numbers_in_the_other_order_of_bytes():
+    """As files of other machines have them, and pandas cannot sort."""
+    values = np.array([2.0, 1.0])
+    frame = pd.DataFrame({"x": values.astype(values.dtype.newbyteorder("S")), "z": ["a", "b"]}, index=["row", "other"])
+    found = read_frame("data", frame).data
+    assert found["x"].dtype.isnative
+    pd.testing.assert_frame_equal(found, frame.assign(x=values))
+
+
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
 def test_answers_have_null_where_pandas_has_nan(kind):
     answer = pd.DataFrame({("a", "b"): [0.5, np.nan], ("c", 1): pd.array([True, None], dtype="boolean")})

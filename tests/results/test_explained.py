@@ -271,6 +271,8 @@ WRONG = [
     ("effects", {"x": "x", "grid": [0.0]}, "is not allowed: it must be an integer, except for 'pdp'"),
     ("effects", {"x": "x", "kind": "ice", "B": 39}, "it must be 0 with kind='ice'"),
     ("comparisons", {"x": "x", "step": 99}, "step=99 is not allowed"),
+    ("comparisons", {"x": "x", "step": (0.5, 0.5)}, "step=(0.5, 0.5) is not allowed: it must be a pair of two values"),
+    ("comparisons", {"x": "site", "step": ("east", "east")}, "must be a pair of two values"),
     ("comparisons", {"x": "x", "step": 0}, "step=0 is not allowed"),
     ("comparisons", {"x": "x", "step": "2sd"}, "step='2sd' is not allowed: it must be a finite number, 'sd' or a pair"),
     ("comparisons", {"x": "x", "step": (0.0, 99.0)}, "step=99.0 is not allowed: it must be between"),
