@@ -135,7 +135,7 @@ def main(arguments):
     shape = f"{len(COSTS)} costs x {len(WIDTHS)} widths in {FOLDS} folds"
     print(f"{shape}, error rate, {given.cores} core(s); in turns, the least of {ROUNDS} rounds,")
     print(f"scikit-learn of one. Load before {os.getloadavg()[0]:.1f}.")
-    print("svmstat: every fit to a KKT violation of 1e-8, so that the gap of primal and dual is C n times 1e-8 at most;")
+    print("svmstat: every fit to a KKT violation of 1e-8, and so to a gap of C n times 1e-8 at most;")
     print("the largest violation is below. SVC: tol=1e-3, cache_size=1000.")
     if stops:
         print("liquidSVM: no intercept; each fit until the gap of primal and dual, the loss clipped at 2, is C n times")
