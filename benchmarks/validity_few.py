@@ -2,7 +2,8 @@
 
 Three columns of two values, of five, or normal ones; log odds a − 0.6 b, of three levels those of two beside the third.
 Leaving a row out moves its probability away from its level: along it, equal rows would be told apart by what was
-observed. AUC is beside that of the fit on 8000 new rows, and bins of held-out residuals beside ± 2 standard errors.
+observed. AUC is beside that of the fit on 8000 new rows: how far it is off, and how often ± 1.96 standard errors hold
+what fits of this size are worth, the mean of all samples. Bins of held-out residuals are beside ± 2 standard errors.
 """
 
 import warnings
@@ -19,7 +20,8 @@ from svmstat import svm
 from svmstat.errors import SvmstatWarning
 from svmstat.resampling.accumulated import pooled
 
-NEW, BINS, SAMPLES = 8000, 8, 60
+NEW, BINS, SAMPLES = 8000, 8, 200
+Z = 1.959964
 COLUMNS = {
     "two values": lambda rng, n: rng.integers(0, 2, (n, 3)).astype(float),
     "five values": lambda rng, n: 0.7 * rng.integers(-2, 3, (n, 3)),
@@ -29,27 +31,35 @@ LEVELS, ROWS, COSTS = (2, 3), (100, 400), (0.003, 1.0)
 
 
 def rows(quick=False):
-    """All designs; ``quick`` with a sixth of the samples."""
+    """All designs; ``quick`` with a tenth of the samples."""
     found = []
     with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
         for K in LEVELS:
             for values in COLUMNS:
                 for n in ROWS:
                     for C in COSTS:
-                        samples = range(SAMPLES // 6 if quick else SAMPLES)
+                        samples = range(SAMPLES // 10 if quick else SAMPLES)
                         one = partial(judged, K, values, n, C)
-                        loo, folds, beyond = np.array(joblib.Parallel()(joblib.delayed(one)(s) for s in samples)).T
+                        all_auc, beyond = zip(*joblib.Parallel()(joblib.delayed(one)(s) for s in samples), strict=True)
                         what = "few", f"{K} levels, {values}, C = {C:g}", n
                         found += [
-                            row(*what, "AUC of leave-one-out less that on new rows", 0.0, loo),
-                            row(*what, "AUC of ten folds less that on new rows", 0.0, folds),
+                            *of_auc(what, np.array(all_auc)),
                             row(*what, "bins of residuals beyond 2 se", 0.05, beyond),
                         ]
     return found
 
 
+def of_auc(what, found):
+    """The rows of a design, from (samples, levels, 5) of `judged`."""
+    true, *held_out = np.moveaxis(found, 2, 0)
+    target = true.mean(axis=0)
+    for name, auc, se in (("leave-one-out", *held_out[:2]), ("ten folds", *held_out[2:])):
+        yield row(*what, f"AUC of {name} less that on new rows", 0.0, (auc - true).mean(axis=1))
+        yield row(*what, f"AUC of {name} +- 1.96 se", 0.95, (np.abs(auc - target) <= Z * se).mean(axis=1))
+
+
 def judged(K, values, n, C, seed):
-    """How far the AUC of one sample is off, mean over levels, by leave-one-out and folds; the share of bins beyond."""
+    """AUC (levels, 5) on new rows, by leave-one-out with its se and by folds with theirs; the share of bins beyond."""
     rng = np.random.default_rng([61, K, n, seed])
     data, new = sample(rng, K, values, n), sample(rng, K, values, NEW)
     with warnings.catch_warnings():
@@ -59,8 +69,9 @@ def judged(K, values, n, C, seed):
     f = fit.decision_function(new) if K == 2 else None
     shown = [fit.event] if K == 2 else list(fit.classes)
     true = [roc_auc_score(new["y"] == level, p[level] if f is None else f) for level in shown]
-    off = [float(np.mean(np.ravel(each.auc) - true)) for each in (loo, folds)]
-    return *off, np.mean([beyond(loo, list(fit.classes).index(level)) for level in shown])
+    held_out = [[numbers["auc"] for _, numbers in each.by_level()] for each in (loo, folds)]
+    found = [true, *([getattr(auc, part) for auc in each] for each in held_out for part in ("value", "se"))]
+    return np.transpose(found), np.mean([beyond(loo, list(fit.classes).index(level)) for level in shown])
 
 
 def beyond(loo, code):
