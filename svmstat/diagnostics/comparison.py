@@ -11,7 +11,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import balanced_folds, hang_on_the_intercept, uneven_note, what_is_left_out
+from svmstat.diagnostics.worth import balanced_folds, few_groups, hang_on_the_intercept, uneven_note, what_is_left_out
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import are_groups
 from svmstat.reporting.plots import differences_plot
@@ -169,8 +169,8 @@ class Comparison(Printed):
         notes = [
             f"CV score: -2 log-likelihood of the rows by fits without them; differences are from {first}, and negative "
             "where a model is better.",
-            f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) "
-            "in each; it is of the expected difference of models fitted to this many groups."
+            f"Paired se: over {units.count} groups, independent of each other, of the sums of 2 (log p1 - log p2) in "
+            "each; it is of the expected difference of models fitted to this many groups." + few_groups(units, weights)
             if are_groups(units)
             else f"Paired se: {_PAIRED if units is None else _PAIRED_OF_WEIGHTED}, rows taken as independent; it is of "
             "the expected difference of models fitted to samples of this size. " + COVERAGE,
@@ -186,7 +186,7 @@ class Comparison(Printed):
             )
         notes.append("No such standard error makes a test: both models, and all their refits, have seen the same rows.")
         notes += filter(None, map(_choice, self.names, self.evidence))
-        if n < FEW:
+        if n < FEW and not are_groups(units):
             notes.append(
                 f"With {n:.6g} rows, fewer than {FEW}, se is itself too uncertain for a judgement of differences that "
                 "are not large (Sivula, Magnusson, Matamoros & Vehtari 2020)."

@@ -339,11 +339,12 @@ class InfluenceResult(Printed):
         between("level", level, 0.0, 1.0)
         one_of("reference", reference, REFERENCES)
         name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
+        at = np.flatnonzero(self._counts)
+        values, labels = getattr(self.measures, name)[at], [self._labels[k] for k in at]
         if self.grouped or (self.no_copies and reference == "envelope"):
-            values = getattr(self.measures, name)
             return index_plot(
-                values, self._labels, np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1],
-                extreme=_LABELLED, ax=ax,
+                values, labels, np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1], extreme=_LABELLED,
+                places=at + 1, ax=ax,
             )  # fmt: skip
         if reference == "chi2":
             if name != "delta_deviance":
@@ -352,8 +353,7 @@ class InfluenceResult(Printed):
         else:
             critical = self._envelope(B, rng, n_jobs, progress).critical_value(name, level)
             label = f"{percent(level)} envelope\nof all rows"
-        values = getattr(self.measures, name)
-        return index_plot(values, self._labels, critical, label=label, ylabel=_CALLED[name], ax=ax)
+        return index_plot(values, labels, critical, label=label, ylabel=_CALLED[name], places=at + 1, ax=ax)
 
     def plot(
         self, level: float = 0.95, ax: Any = None, B: int | None = None, rng: int | np.random.Generator | None = None,
@@ -378,13 +378,14 @@ class InfluenceResult(Printed):
             lines = envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)
             extreme = 0
         ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
+        at = np.flatnonzero(self._counts)
         return outlying_plot(
-            self.measures.rms_change, self.measures.outlyingness, self._labels, lines,
+            self.measures.rms_change[at], self.measures.outlyingness[at], [self._labels[k] for k in at], lines,
             level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, what=self._what[:-1], ax=ax,
         )  # fmt: skip
 
     def beyond(self, level: float = 0.95) -> pd.DataFrame:
-        """Which rows exceed the envelope that was computed last, by measure: booleans (n, 5).
+        """Which rows exceed the envelope that was computed last, by measure: booleans (n, 5); none of weight zero.
 
         Raises
         ------
@@ -394,7 +395,8 @@ class InfluenceResult(Printed):
         if not self.has_envelope:
             raise refuse("envelope", None, "computed before, by .envelope()")
         found = {
-            name: above(getattr(self.measures, name), self._known.critical_value(name, level)) for name in MEASURES
+            name: above(getattr(self.measures, name), self._known.critical_value(name, level)) & self._counts
+            for name in MEASURES
         }
         return pd.DataFrame(found, index=self.index)
 
@@ -445,8 +447,12 @@ class InfluenceResult(Printed):
     @property
     def _shown(self) -> NDArray[np.bool_]:
         """(n,) what has been left out and counts."""
-        counts = True if self.grouped else self.loo.weights > 0
-        return np.asarray(~np.isnan(self.measures.delta_deviance) & counts)
+        return np.asarray(~np.isnan(self.measures.delta_deviance) & self._counts)
+
+    @property
+    def _counts(self) -> NDArray[np.bool_]:
+        """(n,) the groups, or the rows whose weight is not zero."""
+        return np.full(len(self.index), True) if self.grouped else np.asarray(self.loo.weights > 0)
 
     def _most(self, name: str) -> int | None:
         """Where a measure is largest; None where nothing is known of it."""

@@ -157,7 +157,7 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
     units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
     if are_groups(units):
-        few = _few_groups(units, held_out.weights)
+        few = few_groups(units, held_out.weights)
         of_hard = _of_hard(held_out, "Of independent rows, where")
         return _BY_GROUP.format(G=units.count, few=few) + of_hard, *alike, *of_ranks
     covered = _HELD_OUT + _of_hard(held_out, "Where")
@@ -182,7 +182,7 @@ def count_as_few(units: Units, alike: float, enough: int) -> bool:
     return alike < min(enough, _MOSTLY * units.count)
 
 
-def _few_groups(units: Units, weights: Floats) -> str:
+def few_groups(units: Units, weights: Floats) -> str:
     """That groups are few, or count as few since rows of weights (n,) are mostly in some of them; otherwise nothing."""
     alike = units.alike(weights)
     if alike >= _FEW_GROUPS:

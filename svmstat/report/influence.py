@@ -44,7 +44,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
             "data beyond an envelope.",
         )
     else:
-        above = (influence.delta_deviance > influence.critical_value(level)).to_numpy()
+        above = (influence.delta_deviance > influence.critical_value(level)).to_numpy() & (influence.loo.weights > 0)
         yield from map(paragraph, influence.notes)
         yield paragraph(
             f"The weights are no numbers of copies, so that no envelope can be drawn: {_lying(above, influence)} above "

@@ -14,7 +14,7 @@ from svmstat.report.evidence import WIDE
 from svmstat.report.page import figure, paragraph
 from svmstat.resampling.replicates import least_replicates
 from svmstat.results import SVMResults
-from svmstat.results.uncertainty import Bootstrap
+from svmstat.results.bootstrap import Bootstrap
 
 _DEPENDENT = 1e-9
 """A column of which no larger part is left beside those before it adds nothing to a linear model."""

@@ -7,7 +7,8 @@ import pandas as pd
 
 from svmstat._tools.checks import at_least, refuse
 from svmstat.diagnostics import Coefficients
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
+from svmstat.results.bootstrap import Bootstrap, checked_level, count_of, made_of
+from svmstat.results.uncertainty import Uncertain
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -19,7 +19,8 @@ from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
 from svmstat.kernels import Precomputed
 from svmstat.resampling.averages import Predictor, is_flat, means
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
+from svmstat.results.bootstrap import Bootstrap, replicates_of
+from svmstat.results.uncertainty import Uncertain
 
 _BINS, _PAIR_BINS, _PAIR_STEPS = 20, 10, 15
 """Of one column; of two for accumulated local effects, and for partial dependence."""
@@ -214,11 +215,8 @@ class Explained(Uncertain):
         """What is averaged, by the fit and its replicates."""
         one_of("on", on, ON)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
-        level, drawn = between("level", level, 0.0, 1.0), None
-        if isinstance(B, Bootstrap) or at_least("B", B, 0):
-            checked_level(level, count_of(self, B))
-            drawn = made_of(self, B, rng, n_jobs, progress)
-        replicates = None if drawn is None else drawn.replicates
+        level = between("level", level, 0.0, 1.0)
+        replicates = replicates_of(self, B, level, rng, n_jobs, progress)
         return Predictor(self.machine, self.maps if on == "prob" else self.insample_maps, replicates, on), level
 
     def _outcome(self, on: str) -> Outcome:

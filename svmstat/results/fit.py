@@ -9,13 +9,13 @@ from svmstat.reporting.rendering.lines import cut, line
 from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
 from svmstat.results.as_estimator import AsEstimator
+from svmstat.results.bootstrap import Bootstrap
 from svmstat.results.pictured import Pictured
 from svmstat.results.saved import Saved
 from svmstat.results.summary import hidden_digits, summarize
 from svmstat.results.tabled import Tabled
 from svmstat.results.terms import Termed
 from svmstat.results.termwise import Termwise
-from svmstat.results.uncertainty import Bootstrap
 
 
 @helpful_methods

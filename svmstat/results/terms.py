@@ -19,6 +19,7 @@ from svmstat.diagnostics import Evidence, TermTest, TermTests
 from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
 from svmstat.formula import Design, ModelFrame
 from svmstat.kernels import Additive, CustomKernel, on_fewer_columns, on_other_columns
+from svmstat.kernels.additive import term_called
 from svmstat.kernels.base import family
 from svmstat.machine import fit_machine
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
@@ -345,15 +346,21 @@ def _names(argument: str, given: str | Sequence[str]) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
     if not names or not all(isinstance(each, str) for each in names):
         raise ArgumentTypeError(f"{argument}={given!r} is not allowed: it must be the text of a term, or several.")
+    return _different(argument, given, [_OF_R.sub("", each) for each in names])
+
+
+def _different(argument: str, given: object, names: Sequence[str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise refuse(argument, given, "different terms")
-    return tuple(_OF_R.sub("", each) for each in names)
+    return tuple(names)
 
 
 def _known(argument: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that are given, all by default; one that there is not is refused."""
-    names = known if given is None else _names(argument, given)
-    for each in names:
-        if each not in known:
-            raise refuse(argument, each, f"one of {', '.join(map(repr, known))}{nearest(str(each), known)}")
-    return names
+    """The names that are given, blanks aside, all by default; one that there is not is refused."""
+    if given is None:
+        return known
+    found = [(each, term_called(known, each)) for each in _names(argument, given)]
+    for each, name in found:
+        if name is None:
+            raise refuse(argument, each, f"one of {', '.join(map(repr, known))}{nearest(each, known)}")
+    return _different(argument, given, [name for _, name in found if name is not None])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.checks import at_least, nearest, refuse
+from svmstat._tools.checks import at_least, between, nearest, refuse
 from svmstat._tools.frames import in_kind
 from svmstat.diagnostics.terms import term_effects
 from svmstat.errors import ArgumentError, UnavailableError
@@ -16,8 +16,9 @@ from svmstat.kernels.additive import term_called
 from svmstat.machine import term_values
 from svmstat.reporting.plots import terms_plot
 from svmstat.resampling.replicates import least_replicates
+from svmstat.results.bootstrap import Bootstrap, replicates_of
 from svmstat.results.term_table import term_frame
-from svmstat.results.uncertainty import Bootstrap, Uncertain, checked_level, count_of, made_of
+from svmstat.results.uncertainty import Uncertain
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -147,11 +148,8 @@ class Termwise(Uncertain):
         kernel = self._additive("plot_terms()")
         chosen = _chosen(kernel, terms)
         columns = at_least("columns", columns, 1)
-        made = None
-        if isinstance(B, Bootstrap) or at_least("B", B, 0):
-            level = checked_level(level, count_of(self, B))
-            made = made_of(self, B, rng, n_jobs, progress)
-        replicates = None if made is None else made.replicates
+        level = between("level", level, 0.0, 1.0)
+        replicates = replicates_of(self, B, level, rng, n_jobs, progress)
         effects = term_effects(self.machine, self.frame.design, chosen, replicates, level)
         pairs = [f"{first} : {second}" for first, second in self.pairs]
         banded = replicates is not None and int((~replicates.failed).sum()) >= least_replicates(level)

@@ -12,8 +12,8 @@ from svmstat._tools.frames import alike, read_frame
 from svmstat.diagnostics import Evidence
 from svmstat.errors import DataError
 from svmstat.objective.residuals import of_levels
+from svmstat.results.bootstrap import Bootstrap
 from svmstat.results.estimated import Estimated
-from svmstat.results.uncertainty import Bootstrap
 
 _HELD_OUT = {"score": "cv_score", "rsquared": "r_squared", "brier": "brier", "error_rate": "error_rate"}
 """Numbers of `Evidence` of all levels, and their columns."""

@@ -22,7 +22,7 @@ from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.edges import warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, searched_in
 from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import MEASURES, TIED, Point, columns_of, first_least, paired_se
 
@@ -142,7 +142,7 @@ class CostPlan(Plan):
             table = table.loc[table.dropna(subset="score").groupby(shown, sort=False)["score"].idxmin()]
             what = result.score_name + "".join(f", least over {name}" for name in held)
         else:
-            table = _held_at(table, held)
+            table = held_at(table, held)
             what = result.score_name + "".join(f", {name} = {brief(value)}" for name, value in held.items())
         if shown == ["C", "gamma"]:
             grid = table.set_index(["gamma", "C"])
@@ -174,7 +174,7 @@ class CostPlan(Plan):
             raise refuse("along", along, "a parameter with several values, and this grid has one of each")
         one_of("along", along, varied)
         held = {name: value for name, value in result.searched.items() if name != along}
-        line = _held_at(result.table, held)
+        line = held_at(result.table, held)
         lines = {result.score_name: line["score"].to_numpy()}
         lines |= {FURTHER[name][0]: line[name].to_numpy() for name in self.further}
         at = ", ".join(f"{name} = {brief(value)}" for name, value in held.items())
@@ -236,7 +236,7 @@ def _within_se(result: TuneResult) -> Iterator[Block]:
     """How many points are as good as the best, as far as can be told, and the simplest of them."""
     near = result.table[result.table["within_se"]]
     if len(result.table) > 1 and len(near):
-        wide, simplest = _apart({name: near.iloc[0][name] for name in result.searched})
+        wide, simplest = _apart(searched_in(near.iloc[0], result.plan.first_found))
         count = Entry("Points within one paired se", len(near), "count")
         yield Block(
             title="As good as the best",
@@ -319,10 +319,3 @@ def _named(name: str, value: object) -> str:
 
 def _varies(table: pd.DataFrame, name: str) -> bool:
     return len(table[name].unique()) > 1
-
-
-def _held_at(table: pd.DataFrame, held: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of a table that have these values."""
-    for name, value in held.items():
-        table = table[table[name] == value]
-    return table

@@ -28,7 +28,7 @@ from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
 from svmstat.tuning.nu_baselines import along_lines
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups
 from svmstat.tuning.sample import Distinct, Effort, Sample
 from svmstat.tuning.scores import MEASURES
 from svmstat.tuning.smoothing import SMOOTHINGS
@@ -214,9 +214,7 @@ class NuPlan(Plan):
         row, parameters = result.best_row, result.searched
         held = ", ".join(f"{name} = {brief(value)}" for name, value in parameters.items())
         what = self.criterion.name + ("" if self.smooth is None else ", smoothed")
-        table = result.table
-        for name, value in parameters.items():
-            table = table[table[name] == value]
+        table = held_at(result.table, parameters)
         if self.kind in BASELINES:
             event, other, score = (table[name].to_numpy(float)[None] for name in ("nu_event", "nu_other", "score"))
         else:

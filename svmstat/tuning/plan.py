@@ -304,8 +304,7 @@ class TuneResult:
     @property
     def searched(self) -> dict[str, Any]:
         """The best values of what the table lists first: C, and what tells the kernels from each other."""
-        names = self.table.columns[: self.table.columns.get_loc(self.plan.first_found)]
-        return {name: self.best_row[name] for name in names}
+        return searched_in(self.best_row, self.plan.first_found)
 
     @property
     def n_failed(self) -> int:
@@ -403,3 +402,16 @@ def _brief(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_brief, value))})"
     return f"{value:.4g}" if is_number(value) else cut(str(value), 40)
+
+
+def searched_in(row: pd.Series, first_found: str) -> dict[str, Any]:
+    """What a row of the table has before the column of what was found first, without what its kernel has not."""
+    before = row.iloc[: row.index.get_loc(first_found)]
+    return {str(name): value for name, value in before.items() if not pd.isna(value)}
+
+
+def held_at(table: pd.DataFrame, held: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of a table that have these values."""
+    for name, value in held.items():
+        table = table[table[name] == value]
+    return table

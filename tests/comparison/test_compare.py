@@ -286,6 +286,14 @@ def test_weights_that_are_no_repeats_may_be_a_multiple_in_another_model():
     assert "Paired se: 2 sqrt(n/(n - 1) sum w^2" in " ".join(str(found[0]).split())
 
 
+@pytest.mark.parametrize(("n", "size"), [(60, 10), (80, 2), (240, 40), (240, 2)])
+def test_few_groups_are_told_and_not_their_rows(n, size):
+    data = numbers(n).assign(g=np.arange(n) // size)
+    text = " ".join(str(compare(svm("y ~ x", data, groups="g"), svm("y ~ z", data, groups="g"))).split())
+    assert ("With fewer than 30 groups such standard errors are too small" in text) == (n // size < 30)
+    assert "fewer than 100" not in text
+
+
 @pytest.mark.parametrize("copies", [1, 4])
 def test_few_rows_are_counted_with_their_copies(copies):
     counts = numbers(60).assign(w=copies)

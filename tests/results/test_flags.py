@@ -185,6 +185,14 @@ def test_few_rows_of_a_level():
     )
 
 
+def test_copies_within_groups_make_no_rows():
+    """As beside drop1(), which has the same words."""
+    data = frame(n=100).assign(w=3, g=np.arange(100) // 2)
+    data["y"] = np.arange(100) < 12
+    assert "Only 12 rows have y = True" in said(svm("y ~ a", data, weights="w", groups="g"))
+    assert FEW not in said(svm("y ~ a", data, weights="w"))
+
+
 def test_probability_weights_make_no_rows():
     data = frame(n=200)
     data["y"] = np.arange(200) < 40

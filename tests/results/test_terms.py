@@ -190,6 +190,7 @@ def test_what_cannot_be_added_is_refused(scope, error, message):
     [
         ({"terms": ["sit"]}, "terms='sit' is not allowed: .* did you mean 'site'"),
         ({"terms": ["site", "site"]}, "must be different terms"),
+        ({"terms": ["site", " site"]}, "must be different terms"),
         ({"nested": 1}, "nested=1 is not allowed"),
         ({"nested": True, "repeats": 0}, "repeats=0 is not allowed"),
         ({"rng": -1}, "rng=-1 is not allowed"),
@@ -386,3 +387,10 @@ def test_a_function_by_what_is_constant_is_one_curve(by):
     axes = fit.plot_terms(B=39, rng=1)
     assert len(axes) == 2
     plt.close("all")
+
+
+def test_terms_are_found_with_other_blanks(data):
+    """As by plot_terms() and theta=."""
+    fit = svm("y ~ s(x, z) + np.log(x + 20)", data)
+    found = fit.drop1(["s(x,z)", "np.log( x+20 )"])
+    assert [test.name for test in found.tests] == ["s(x, z)", "np.log(x + 20)"]

@@ -152,3 +152,15 @@ def test_a_dot_stands_for_the_same_columns_when_the_best_is_repeated(options):
     best = quiet("y ~ .", data, C=[1.0, 2.0], gamma=0.5, **options).best
     assert best.update().formula == best.formula == ("y ~ a + p" if "folds" in options else "y ~ a + g")
     assert best.update().deviance == best.deviance
+
+
+def test_a_formula_without_a_width_that_is_best_has_no_gamma():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.uniform(-2.0, 2.0, (160, 3)), columns=["x", "z", "u"])
+    data["y"] = rng.random(160) < 1.0 / (1.0 + np.exp(-3.0 * np.sin(2.0 * data["x"]) - 2.0 * data["z"] ** 2 + 2.5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        found = tune(["y ~ x + z + u", "y ~ s(x) + s(z)"], data, C=[0.5, 1, 2])
+    assert found.searched == {"C": found.best.C, "formula": "y ~ s(x) + s(z)"}
+    assert "nan" not in str(found)
+    assert len(found.plot_criteria().get_lines()[0].get_xdata()) == 3

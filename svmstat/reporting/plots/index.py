@@ -29,6 +29,7 @@ def index_plot(
     ylabel: str = "deletion deviance ΔD",
     what: str = "row",
     extreme: int = 0,
+    places: ArrayLike | None = None,
 ) -> Axes:
     r"""Values against the position of their rows, those above a critical value labelled.
 
@@ -50,6 +51,8 @@ def index_plot(
         What they are of.
     extreme : int
         How many of the largest values are labelled where there is no line.
+    places : array_like (n,), optional
+        The positions of the rows, rising; by default 1 … n.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def index_plot(
     >>> plt.close(ax.figure)
     """
     y = np.asarray(values, dtype=float)
-    x = np.arange(1, len(y) + 1)
+    x = np.arange(1, len(y) + 1) if places is None else np.asarray(places)
     high = above(y, critical)
     has_line, beyond, missing = bool(np.isfinite(critical)), int(high.sum()), int(np.isnan(y).sum())
     chosen = np.argsort(-y, kind="stable")[: min(beyond, MOST_LABELS) if has_line else min(extreme, len(y) - missing)]
@@ -86,8 +89,9 @@ def index_plot(
             )
         low, high = np.nanmin(ends), np.nanmax(ends)
         ax.set_ylim(low - 0.03 * (high - low) * (low < 0), high + 0.14 * (high - low))
-        margin = max(0.5, 0.015 * len(y))
-        ax.set_xlim(1 - margin, max(1, len(y)) + margin)
+        last = int(x.max(initial=1))
+        margin = max(0.5, 0.015 * last)
+        ax.set_xlim(1 - margin, last + margin)
         ax.set(xlabel=f"position of the {what}", ylabel=ylabel)
         settle(ax)
         placed = label_points(ax, [(float(x[k]), float(y[k]), str(labels[k])) for k in chosen], x, y)

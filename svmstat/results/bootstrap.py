@@ -1,0 +1,193 @@
+"""Refits of a fit to drawn rows, whatever they are wanted for."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from svmstat._tools.arrays import Floats
+from svmstat._tools.checks import at_least, between, flag, workers
+from svmstat._tools.frames import read_frame
+from svmstat.diagnostics import Coefficients, PredictionResult
+from svmstat.errors import ArgumentError
+from svmstat.reporting.rendering.lines import line
+from svmstat.resampling.averages import is_flat, other_maps
+from svmstat.resampling.replicates import PairsReplicates, Spread, least_replicates, spread
+from svmstat.results.prediction import Predicting
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bootstrap:
+    """Refits of a fit to rows drawn with replacement; made by `SVMResults.bootstrap`.
+
+    Scaling, kernel width and factor coding are those of the fit.
+
+    Attributes
+    ----------
+    fit : SVMResults
+    replicates : PairsReplicates
+        The arrays: how often each group of equal rows was drawn, α y and b of each pair, maps of the rows left out, and
+        the seed.
+    """
+
+    fit: Predicting
+    replicates: PairsReplicates
+
+    @property
+    def B(self) -> int:
+        """The number of replicates."""
+        return len(self.replicates.counts)
+
+    @property
+    def n_failed(self) -> int:
+        """How many replicates have no decision values: a class was not drawn, or the solution is not certified."""
+        return int(self.replicates.failed.sum())
+
+    def decision_function(self, newdata: pd.DataFrame | None = None) -> Floats:
+        """Decision values by every replicate.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        ndarray (B, m, P)
+            NaN where a pair has lost a class or is not certified, or a predictor is missing.
+        """
+        _, complete, X = self.fit.rows_at(newdata)
+        f = np.full((self.B, len(complete), len(self.fit.machine.pairs)), np.nan)
+        f[:, complete] = self.replicates.decision_function(X)
+        return f
+
+    def predict_proba(self, newdata: pd.DataFrame | None = None) -> Floats:
+        """Probabilities of the levels by every replicate, each by Platt's map of the rows that it left out.
+
+        Parameters
+        ----------
+        newdata : DataFrame (m, …), optional
+            New rows; by default the n rows of the fit.
+
+        Returns
+        -------
+        ndarray (B, m, K)
+            In the order of the fit's `classes`; NaN where a replicate has no map or a predictor is missing.
+        """
+        _, complete, X = self.fit.rows_at(newdata)
+        p = np.full((self.B, len(complete), len(self.fit.classes)), np.nan)
+        p[:, complete] = self.replicates.probabilities(X)
+        return p
+
+    def get_prediction(
+        self,
+        newdata: pd.DataFrame | None = None,
+        level: float = 0.95,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> PredictionResult:
+        """The fit's probabilities with their stability over these replicates, as `SVMResults.get_prediction`."""
+        level = checked_level(level, self.B)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
+        new = None if newdata is None else read_frame("newdata", newdata)
+        data, kind = (None, self.fit.kind) if new is None else (new.data, new.kind)
+        index, complete, X = self.fit.rows_at(data)
+        found = spread(self.replicates, X, level, n_jobs, progress)
+        every = np.full((3, len(index), len(self.fit.classes)), np.nan)
+        every[:, complete] = found.se, found.lower, found.upper
+        maps, n_failed = self.fit.maps, int(self.replicates.unmapped.sum())
+        probability = maps.probabilities(self.fit.decision_at(data)[1])
+        return PredictionResult(
+            index,
+            self.fit.shape,
+            probability,
+            Spread(*every),
+            level,
+            self.B,
+            n_failed,
+            kind,
+            other_maps(maps),
+            is_flat(maps),
+        )
+
+    def params(self) -> pd.DataFrame:
+        """Intercept and coefficients of every replicate, on the scale of the fit's `params`; linear kernel only.
+
+        Returns
+        -------
+        DataFrame (B, 1 + p)
+            Of more than two levels (B, P (1 + p)), the columns being those of ``fit.params.unstack()``. NaN where a
+            pair has lost a class or is not certified.
+        """
+        labels = self.fit.param_labels
+        values = self._coefficients("params").swapaxes(1, 2).reshape(self.B, len(labels))
+        return pd.DataFrame(values, pd.RangeIndex(self.B, name="replicate"), labels)
+
+    def confint(self, level: float = 0.95) -> Coefficients:
+        """The fit's coefficients with their spread over these replicates, as `SVMResults.confint`."""
+        level = checked_level(level, self.B)
+        replicates = self._coefficients("confint")
+        estimate = self.fit.params.to_numpy().reshape(replicates.shape[1:])
+        return Coefficients(self.fit.shape, self.fit.param_names, estimate, replicates, level)
+
+    def vcov(self) -> pd.DataFrame:
+        """Covariances of the coefficients over these replicates, as `SVMResults.vcov`."""
+        return self.params().dropna().cov()
+
+    def _coefficients(self, name: str) -> Floats:
+        """(B, 1 + p, P)."""
+        self.fit.require_linear(name)
+        return self.fit.unscaled(self.replicates.directions, self.replicates.intercept)
+
+    def __repr__(self) -> str:
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        what = "groups" if self.fit.grouped else "rows"
+        return line(f"<Bootstrap: {self.B} replicates of drawn {what}{failed}, of ", self.fit.formula, ">")
+
+
+class Drawing(Protocol):
+    """A fit whose rows can be drawn."""
+
+    def bootstrap(
+        self, B: int, rng: int | np.random.Generator | None, n_jobs: int | None, progress: bool
+    ) -> Bootstrap:  # fmt: skip
+        """Fits to rows that are drawn with replacement."""
+
+
+def checked_level(level: float, B: int) -> float:
+    """The level of an interval between percentiles, for which B replicates must do."""
+    level = between("level", level, 0.0, 1.0)
+    if least_replicates(level) > B:
+        at_least(f"with level={level:g}, B", B, least_replicates(level))
+    return level
+
+
+def own_bootstrap(fit: object, B: Bootstrap) -> Bootstrap:
+    """Replicates that were made of this very fit."""
+    if B.fit is not fit:
+        raise ArgumentError("B is the bootstrap of another fit: it must be bootstrap() of this one, or a number.")
+    return B
+
+
+def count_of(fit: object, B: int | Bootstrap) -> int:
+    """How many replicates are given, or asked for."""
+    return own_bootstrap(fit, B).B if isinstance(B, Bootstrap) else at_least("B", B, 1)
+
+
+def made_of(
+    fit: Drawing, B: int | Bootstrap, rng: int | np.random.Generator | None, n_jobs: int | None, progress: bool
+) -> Bootstrap:
+    """The replicates that are given, or as many new ones as are asked for."""
+    return own_bootstrap(fit, B) if isinstance(B, Bootstrap) else fit.bootstrap(B, rng, n_jobs, progress)
+
+
+def replicates_of(
+    fit: Drawing, B: int | Bootstrap, level: float, rng: int | np.random.Generator | None, n_jobs: int | None,
+    progress: bool,
+) -> PairsReplicates | None:  # fmt: skip
+    """Those that are given or asked for, enough of them for intervals of the level; None for B = 0."""
+    if not (isinstance(B, Bootstrap) or at_least("B", B, 0)):
+        return None
+    checked_level(level, count_of(fit, B))
+    return made_of(fit, B, rng, n_jobs, progress).replicates
