@@ -17,6 +17,8 @@ Where the hulls meet the distance is zero, the multipliers agree and f = 0 every
 there, so that the distance decides.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmstat._tools.compiled import compiled
@@ -94,11 +96,14 @@ def may_reach(problem: BoxQP, lo: Floats, hi: Floats) -> bool:
     return problem.total is None or bool(hi.sum() >= 1.0 - _FULL and -lo.sum() >= 1.0 - _FULL)
 
 
-def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats, total: float | None = None) -> Floats:
+def feasible(
+    beta: Floats, upper: Floats, lo: Floats, hi: Floats, total: float | None = None, *, one_by_one: bool = False
+) -> Floats:
     """β (n,), a solution for bounds ``upper`` of |β|, carried over to the box [lo, hi] with Σ|β| = total in each class.
 
-    Without a total that is the smaller of the two sums. Rows at a bound stay there; the free rows of a class give way,
-    and where they do not suffice all its rows.
+    Without a total that is the smaller of the two sums. Rows at a bound stay there; the free rows of a class give way
+    in proportion, and where they do not suffice all its rows. Of these only the last is free if they go ``one_by_one``:
+    with 800 free rows too many a path takes 0.3 s to a solution with 50.
     """
     sizes, bounds = np.abs(beta), np.maximum(hi, -lo)
     at_bound = (sizes > 0.0) & (sizes >= upper)
@@ -106,20 +111,30 @@ def feasible(beta: Floats, upper: Floats, lo: Floats, hi: Floats, total: float |
     classes = [(1.0, np.flatnonzero(hi > 0.0)), (-1.0, np.flatnonzero(lo < 0.0))]
     goal = min(float(moved[rows].sum()) for _, rows in classes) if total is None else total
     for sign, rows in classes:
-        a, bounded = moved[rows], at_bound[rows]
+        a, u, bounded = moved[rows], bounds[rows], at_bound[rows]
         free = ~bounded & (a > 0.0)
-        for giving in (free, free | bounded, np.ones(len(a), bool)):
-            a = _filled(a, bounds[rows], giving, goal)
+        a = _filled(a, u, free, goal, _in_proportion)
+        for giving in (free | bounded, np.ones(len(a), bool)):
+            a = _filled(a, u, giving, goal, _in_order if one_by_one else _in_proportion)
         moved[rows] = sign * a
     return moved
 
 
-def _filled(a: Floats, u: Floats, giving: np.ndarray, goal: float) -> Floats:
-    """Σa = goal with 0 ≤ a ≤ u, the rows that are ``giving`` moved in proportion towards zero or their bound."""
+def _filled(a: Floats, u: Floats, giving: np.ndarray, goal: float, shared: Callable[[Floats, float], Floats]) -> Floats:
+    """Σa = goal with 0 ≤ a ≤ u, as far as the rows that are ``giving`` do, moved towards zero or their bound."""
     excess = float(a.sum()) - goal
-    room = np.where(giving, a if excess > 0.0 else u - a, 0.0)
-    total = float(room.sum())
-    if abs(excess) <= _BALANCED * goal or total <= 0.0:
+    if abs(excess) <= _BALANCED * goal:
         return a
-    share = min(abs(excess) / total, 1.0)
-    return a - room * share if excess > 0.0 else np.where(giving & (share == 1.0), u, a + room * share)
+    room = np.where(giving, a if excess > 0.0 else u - a, 0.0)
+    step = shared(room, abs(excess))
+    return a - step if excess > 0.0 else np.where(giving & (step >= room), u, a + step)
+
+
+def _in_proportion(room: Floats, excess: float) -> Floats:
+    total = float(room.sum())
+    return room * min(excess / total, 1.0) if total > 0.0 else room
+
+
+def _in_order(room: Floats, excess: float) -> Floats:
+    some = np.minimum(room, excess)
+    return np.clip(excess - (np.cumsum(some) - some), 0.0, room)

@@ -130,7 +130,7 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
-            start = feasible(beta, upper, *problem.box(uppers[q]))
+            start = feasible(beta, upper, *problem.box(uppers[q]), one_by_one=True)
             single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
