@@ -1,5 +1,6 @@
 """What must be averaged for an effect, and what becomes of the averages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.near import too_far
-from svmstat.formula import AlteredRows, Variable
+from svmstat.formula import AlteredDesign, AlteredRows, Variable
 from svmstat.resampling.accumulated import accumulated, accumulated_pair, bins_of, quantiles
 from svmstat.resampling.averages import SignedMeans
 
@@ -95,10 +96,9 @@ def _averaged(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, gri
     changes = {each.name: (each, _typed(each, cells[which, j])) for j, each in enumerate(variables)}
     share = np.tile(rows.weights / rows.weights.sum(), len(cells))
     alone = kind == "ice"
-    wanted = SignedMeans(
-        rows.at(row, changes), np.arange(len(row)) if alone else which, np.ones(len(row)) if alone else share,
-        len(row) if alone else len(cells),
-    )  # fmt: skip
+    X = AlteredDesign(rows, row, changes)
+    each = np.arange(len(row)), np.ones(len(row)), len(row)
+    wanted = SignedMeans(X, *(each if alone else (which, share, len(cells))))
     return Plan(variables, kind, grid, wanted, None, None, near(variables, cells).reshape(*map(len, grid)))
 
 
@@ -113,15 +113,14 @@ def _accumulated(rows: AlteredRows, variables: tuple[Variable, ...], count: int)
     shape = tuple(len(each.edges) - 1 for each in bins)
     cell = np.ravel_multi_index([each.of_row for each in bins], shape)
     totals = np.bincount(cell, w, int(np.prod(shape))).astype(float)
-    parts, signs = [], []
-    for corner in product((1, 0), repeat=len(bins)):
-        ends = (each.edges[each.of_row + up] for each, up in zip(bins, corner, strict=True))
-        changes = {variable.name: (variable, end) for variable, end in zip(variables, ends, strict=True)}
-        parts.append(rows.at(np.arange(n), changes))
-        signs.append((-1.0) ** (len(bins) - sum(corner)))
+    corners = list(product((1, 0), repeat=len(bins)))
+    ends = ([each.edges[each.of_row + corner[j]] for corner in corners] for j, each in enumerate(bins))
+    changes = {each.name: (each, np.concatenate(end)) for each, end in zip(variables, ends, strict=True)}
+    signs = [(-1.0) ** (len(bins) - sum(corner)) for corner in corners]
     wanted = SignedMeans(
-        np.concatenate(parts), np.tile(cell, len(parts)), np.outer(signs, w / totals[cell]).ravel(), len(totals)
-    )
+        AlteredDesign(rows, np.tile(np.arange(n), len(corners)), changes), np.tile(cell, len(corners)),
+        np.outer(signs, w / totals[cell]).ravel(), len(totals),
+    )  # fmt: skip
     grid = tuple(each.edges for each in bins)
     cells = np.array(list(product(*grid)))
     found = near(variables, cells).reshape(*map(len, grid))
@@ -162,15 +161,12 @@ class Contrast:
     high: Floats | Codes
 
 
-def planned_contrasts(rows: AlteredRows, contrasts: list[Contrast]) -> SignedMeans:
-    """The means of all contrasts: prediction at the high minus that at the low value, over all rows."""
-    n, share = len(rows.weights), rows.weights / rows.weights.sum()
-    every = np.arange(n)
-    parts = [
-        rows.at(every, {each.variable.name: (each.variable, values)})
-        for each in contrasts
-        for values in (each.high, each.low)
-    ]
-    place = np.repeat(np.arange(len(contrasts)), 2 * n)
-    signed = np.tile(np.concatenate([share, -share]), len(contrasts))
-    return SignedMeans(np.concatenate(parts), place, signed, len(contrasts))
+def planned_contrasts(rows: AlteredRows, contrasts: Sequence[Contrast]) -> SignedMeans:
+    """The means of contrasts of one column: prediction at the high minus that at the low value, over all rows."""
+    n, share, count = len(rows.weights), rows.weights / rows.weights.sum(), len(contrasts)
+    values = np.concatenate([end for each in contrasts for end in (each.high, each.low)])
+    variable = contrasts[0].variable
+    return SignedMeans(
+        AlteredDesign(rows, np.tile(np.arange(n), 2 * count), {variable.name: (variable, values)}),
+        np.repeat(np.arange(count), 2 * n), np.tile(np.concatenate([share, -share]), count), count,
+    )  # fmt: skip

@@ -1,6 +1,6 @@
 """Formulas: from ``y ~ x`` and a data frame to the arrays of a fit, and the same again for new data."""
 
-from svmstat.formula.altered import AlteredRows, Variable, check_inside, check_varies
+from svmstat.formula.altered import AlteredDesign, AlteredRows, Variable, check_inside, check_varies
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.functions import is_shared
@@ -12,6 +12,7 @@ from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
 
 __all__ = [
+    "AlteredDesign",
     "AlteredRows",
     "Design",
     "Grouping",

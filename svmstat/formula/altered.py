@@ -1,6 +1,6 @@
 """The rows of a fit with some of their predictors at other values, on the axis of the data and not of the terms."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,9 @@ from svmstat._tools.checks import ended, nearest, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.build import ModelFrame
 from svmstat.formula.columns import plain
+
+_ROOM = 2**16
+"""Altered rows that are computed at a time to see whether they can be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +67,10 @@ class Variable:
         return self.levels.index(level)
 
 
+Changes = Mapping[Hashable, tuple[Variable, np.ndarray]]
+"""Columns, and what each of some rows (m,) is changed to: numbers, or positions of levels."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AlteredRows:
     """The n rows of a fit that have a weight, ready to be altered.
@@ -74,7 +81,7 @@ class AlteredRows:
     weights : ndarray (n,)
         All > 0.
     data : DataFrame (n, …)
-        The predictors, on the index 0 … n − 1.
+        The predictors, on the index of the rows.
     X : ndarray (n, p)
         Their design.
     """
@@ -99,7 +106,7 @@ class AlteredRows:
             if name not in used.columns:
                 hint = nearest(str(name), map(str, used.columns))
                 raise DataError(ended(f"data has no column {name!r}{hint}"))
-        chosen = used.iloc[counted][list(frame.design.predictors)].reset_index(drop=True)
+        chosen = used.iloc[counted][list(frame.design.predictors)]
         return cls(frame, frame.weights[counted], chosen, frame.design.transform(chosen).X)
 
     def variable(self, argument: str, name: object) -> Variable:
@@ -145,18 +152,19 @@ class AlteredRows:
         kind, values = plain(self.data[name])
         return kind == "number" and bool(values.isna().any())
 
-    def changed(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> pd.DataFrame:
-        """The rows (m,) with columns changed to numbers (m,) or positions of levels (m,), as new data."""
-        altered = self.data.iloc[rows].copy()
+    def changed(self, rows: Codes, changes: Changes, read: Iterable[Hashable] | None = None) -> pd.DataFrame:
+        """The rows (m,) with columns changed, as new data; all predictors, or those that are ``read``."""
+        data = self.data if read is None else self.data[list(read)]
+        altered = data.iloc[rows].copy()
         for name, (variable, values) in changes.items():
             if variable.levels is not None:
                 _, first = np.unique(variable.values, return_index=True)
                 altered[name] = self.data[name].array.take(first[values])
             else:
                 altered[name] = values
-        return altered.reset_index(drop=True)
+        return altered
 
-    def at(self, rows: Codes, changes: Mapping[Hashable, tuple[Variable, np.ndarray]]) -> Floats:
+    def at(self, rows: Codes, changes: Changes) -> Floats:
         """The design (m, p) of the rows (m,) with columns changed to numbers (m,) or positions of levels (m,).
 
         Raises
@@ -164,11 +172,12 @@ class AlteredRows:
         DataError
             If a term cannot be computed of a row so altered.
         """
-        design, altered = self.frame.design, self.changed(rows, changes)
+        design = self.frame.design
         touched = {name for name, read in design.columns_of.items() if not changes.keys().isdisjoint(read)}
         part = design.without(design.columns_of.keys() - touched)
+        altered = self.changed(rows, changes, part.predictors)
         try:
-            new = part.transform(altered[list(part.predictors)])
+            new = part.transform(altered)
         except DataError as error:
             raise DataError(
                 f"with {' and '.join(map(repr, changes))} altered, {error} What an effect compares must be possible "
@@ -185,6 +194,29 @@ class AlteredRows:
         for name, place in part.term_slices.items():
             X[:, places[name]] = new.X[:, place]
         return X
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlteredDesign:
+    """The design (m, p) of the rows at some places (m,) with columns changed, a slice computed when it is asked for."""
+
+    rows: AlteredRows
+    places: Codes
+    changes: Changes
+
+    def check(self) -> None:
+        """Refuse, before anything is predicted, what `AlteredRows.at` will."""
+        n = len(self.rows.weights)
+        size = n * max(1, _ROOM // n)
+        for start in range(0, len(self), size):
+            self[start : start + size]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, which: slice) -> Floats:
+        changes = {name: (variable, values[which]) for name, (variable, values) in self.changes.items()}
+        return self.rows.at(self.places[which], changes)
 
 
 def check_inside(argument: str, variable: Variable, values: Sequence[float]) -> Floats:

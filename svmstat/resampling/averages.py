@@ -12,12 +12,13 @@ from scipy.sparse import csr_array
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import VENN_ABERS, Calibration, Maps
+from svmstat.formula import AlteredDesign
 from svmstat.machine import Machine
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.replicates import PairsReplicates
 
 _ROOM = 2**22
-"""Numbers of all replicates and classes that a task holds at a time."""
+"""Numbers of all columns, replicates and classes that a task holds at a time."""
 
 
 def other_maps(maps: Calibration) -> str:
@@ -36,13 +37,13 @@ class SignedMeans:
 
     Attributes
     ----------
-    X : (m, p) altered rows as the machine takes them
+    X : (m, p) altered rows as the machine takes them, of which slices are taken
     place : (m,) which of the values each belongs to
     share : (m,) of its weight, negative where it is subtracted
     size : how many values there are
     """
 
-    X: Floats
+    X: AlteredDesign
     place: Codes
     share: Floats
     size: int
@@ -104,7 +105,8 @@ def means(
     wanted : over what
     n_jobs, progress : as in `leave_one_out`
     """
-    size = max(1, _ROOM // (predict.count * predict.machine.n_classes**2))
+    numbers = predict.count * predict.machine.n_classes**2 + predict.machine.X.shape[1]
+    size = max(1, _ROOM // numbers)
     pieces = [
         (predict, each, slice(start, start + size)) for each in wanted for start in range(0, len(each.X), size)
     ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from svmstat.diagnostics.outcome import ON, Outcome
 from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
 from svmstat.kernels import Precomputed
-from svmstat.resampling.averages import Predictor, is_flat, means
+from svmstat.resampling.averages import Predictor, SignedMeans, is_flat, means
 from svmstat.results.bootstrap import Bootstrap, replicates_of
 from svmstat.results.uncertainty import Uncertain
 
@@ -109,9 +111,10 @@ class Explained(Uncertain):
         groups = [every] if len(variables) == 2 and x is not None else [(each,) for each in every]
         plans = [plan(rows, group, kind, _grid(group, kind, grid)) for group in groups]
         differences = [_by_levels(rows, each.variables[0]) if len(each.variables) == 1 else [] for each in plans]
-        wanted = [planned_contrasts(rows, each) for each in differences if each]
-        predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
-        found = means(predict, [each.wanted for each in plans] + wanted, n_jobs, progress)
+        wanted = [each.wanted for each in plans]
+        wanted += [planned_contrasts(rows, each) for each in differences if each]
+        predict, level = self._predictor(wanted, on, B, level, rng, n_jobs, progress)
+        found = means(predict, wanted, n_jobs, progress)
         outcome, rest = self._outcome(on), iter(found[len(plans) :])
         effects = []
         for each, values, contrasts in zip(plans, found, differences, strict=False):
@@ -178,9 +181,9 @@ class Explained(Uncertain):
             if x is not None or variable.varies
             for each in _planned(rows, variable, step, x is not None)
         ]
-        wanted = planned_contrasts(rows, contrasts)
-        predict, level = self._predictor(on, B, level, rng, n_jobs, progress)
-        (values,) = means(predict, [wanted], n_jobs, progress)
+        wanted = [planned_contrasts(rows, list(each)) for _, each in groupby(contrasts, attrgetter("variable"))]
+        predict, level = self._predictor(wanted, on, B, level, rng, n_jobs, progress)
+        values = np.concatenate(means(predict, wanted, n_jobs, progress), axis=1)
         return _contrasts(self._outcome(on), rows, contrasts, values, level, predict)
 
     def _refuse_given_kernel(self, needs: str) -> None:
@@ -205,6 +208,7 @@ class Explained(Uncertain):
 
     def _predictor(
         self,
+        wanted: Sequence[SignedMeans],
         on: str,
         B: int | Bootstrap,
         level: float,
@@ -212,10 +216,13 @@ class Explained(Uncertain):
         n_jobs: int | None,
         progress: bool,
     ) -> tuple[Predictor, float]:
-        """What is averaged, by the fit and its replicates."""
+        """What is averaged, by the fit and its replicates, before which rows are refused that cannot be altered so."""
         one_of("on", on, ON)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         level = between("level", level, 0.0, 1.0)
+        if not isinstance(B, Bootstrap) and at_least("B", B, 0):
+            for each in wanted:
+                each.X.check()
         replicates = replicates_of(self, B, level, rng, n_jobs, progress)
         return Predictor(self.machine, self.maps if on == "prob" else self.insample_maps, replicates, on), level
 

@@ -118,7 +118,7 @@ def _undecided(fit: Resampled, held_out: Evidence) -> Iterator[str]:
 
 def _rows_of_levels(fit: Resampled) -> pd.Series:
     """How many rows have each level; copies are counted where rows are independent."""
-    if fit.machine.units is None:
+    if fit.weight_type == "frequency" and not fit.grouped:
         return fit.confusion.sum(axis=1)
     codes = fit.frame.codes[fit.frame.weights > 0]
     return pd.Series(np.bincount(codes, minlength=len(fit.classes)), index=fit.confusion.index)

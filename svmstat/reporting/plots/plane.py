@@ -105,7 +105,7 @@ def _plane(
     if panel is not None and level is not None:
         changes[panel.name] = (panel, np.full(len(across), level))
         which = np.flatnonzero(panel.values == level)
-    points = rows.changed(np.zeros(len(across), np.intp), changes)
+    points = rows.changed(np.zeros(len(across), np.intp), changes).reset_index(drop=True)
     for name, value in held.items():
         points[name] = [value] * len(points)
     data = np.column_stack([x.values, y.values]).astype(float)[which]
