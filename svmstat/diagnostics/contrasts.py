@@ -28,7 +28,10 @@ _SMALL = 0.01
 """Changes that are all smaller have three digits: with four decimals the sign of a bound might be lost."""
 
 SD = "sd"
-_SD = "sd is from half a standard deviation below the mean of the column to half of one above it, in every row."
+_SD = (
+    "sd is from half a standard deviation below the mean of the column to half of one above it, in every row; where "
+    "that would leave the data, from their end."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

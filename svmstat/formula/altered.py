@@ -10,6 +10,7 @@ from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import ended, nearest, refuse
+from svmstat._tools.texts import written
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.build import ModelFrame
 from svmstat.formula.columns import plain
@@ -47,9 +48,8 @@ class Variable:
         return self.levels is None
 
     def called(self, position: int) -> str:
-        """A level by its position, as text; a whole number without decimals."""
-        level = (self.levels or ())[position]
-        return f"{level:g}" if isinstance(level, float) else str(level)
+        """A level by its position, as text that tells it from the others; a whole number without decimals."""
+        return written(self.levels or ())[position]
 
     def position(self, name: str, level: object) -> int:
         """Where a level stands among the levels.

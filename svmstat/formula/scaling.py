@@ -99,7 +99,7 @@ def learn_scaling(
                 "multiply them, or use scale=False."
             )
         with np.errstate(over="ignore", invalid="ignore"):
-            moments = [_mean_and_sd(column, weights, total) for column in columns[:, free].T]
+            moments = [mean_and_sd(column, weights, total) for column in columns[:, free].T]
             center[free], scale[free] = np.transpose(moments)
         # Below the smallest normal double a standard deviation has lost its digits.
         wrong = np.flatnonzero(~(np.isfinite(center) & np.isfinite(scale) & (scale >= np.finfo(float).tiny)))
@@ -109,7 +109,7 @@ def learn_scaling(
     return Scaling(keep, is_indicator, center, scale)
 
 
-def _mean_and_sd(column: np.ndarray, weights: np.ndarray, total: float) -> tuple[float, float]:
+def mean_and_sd(column: np.ndarray, weights: np.ndarray, total: float) -> tuple[float, float]:
     """Of one column (n,); its squares neither overflow nor vanish, and neither the order of the rows nor a weight in
     the place of copies changes a digit.
     """

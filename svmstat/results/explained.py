@@ -12,6 +12,7 @@ from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, is_real, one_of, refuse, workers
+from svmstat._tools.texts import written
 from svmstat.diagnostics.band import Band
 from svmstat.diagnostics.contrasts import SD, Contrasts
 from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planned_contrasts
@@ -19,6 +20,7 @@ from svmstat.diagnostics.effects import Effect, Effects, labelled
 from svmstat.diagnostics.outcome import ON, Outcome
 from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
+from svmstat.formula.scaling import mean_and_sd
 from svmstat.kernels import Precomputed
 from svmstat.resampling.averages import Predictor, SignedMeans, is_flat, means
 from svmstat.results.bootstrap import Bootstrap, replicates_of
@@ -289,7 +291,7 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     """The comparisons of one column; ``named`` if the step was meant for it alone."""
     n = len(rows.weights)
     pair = isinstance(step, tuple | list)
-    if pair and len(step) != 2:  # type: ignore[arg-type]
+    if np.ndim(step) > 0 and (not pair or len(step) != 2):  # type: ignore[arg-type]
         raise refuse("step", step, "a number, 'sd' or a pair (low, high)")
     if pair and step[0] == step[1]:  # type: ignore[index]
         raise refuse("step", step, "a pair of two values")
@@ -306,10 +308,11 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
         ]
     if pair:
         low, high = (float(check_inside("step", variable, [_real(value)])[0]) for value in step)  # type: ignore[union-attr]
-        return [Contrast(variable, f"{high:g} - {_operand(low)}", 0, np.full(n, low), np.full(n, high))]
-    if step == SD:
+        start, end = written([low, high])
+        start = f"({start})" if low < 0.0 else start
+        return [Contrast(variable, f"{end} - {start}", 0, np.full(n, low), np.full(n, high))]
+    if isinstance(step, str) and step == SD:
         low, high = _around_mean(variable.values, rows.weights)
-        check_inside("step='sd' goes to", variable, [low, high])
         return [Contrast(variable, SD, 0, np.full(n, low), np.full(n, high))]
     by = _real(step)
     ends = variable.values + by
@@ -326,11 +329,6 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     return [Contrast(variable, f"{by:+g}", beyond, variable.values, ends)]
 
 
-def _operand(value: float) -> str:
-    """A number after a minus sign."""
-    return f"({value:g})" if value < 0.0 else f"{value:g}"
-
-
 def _real(value: Any) -> float:
     if not is_real(value) or not np.isfinite(value):
         raise refuse("step", value, "a finite number, 'sd' or a pair (low, high)")
@@ -338,11 +336,15 @@ def _real(value: Any) -> float:
 
 
 def _around_mean(values: Floats, weights: Floats) -> tuple[float, float]:
-    """Half a standard deviation, with divisor Σw − 1, below and above the mean."""
-    total = weights.sum()
-    mean = values @ weights / total
-    sd = np.sqrt((values - mean) ** 2 @ weights / (total - 1.0))
-    return float(mean - sd / 2.0), float(mean + sd / 2.0)
+    """Half a standard deviation below and above the mean, moved so far that both ends are inside the data."""
+    total = float(weights.sum())
+    if total <= 1.0:
+        raise refuse("step", SD, f"a number or a pair: with weights that add up to {total:.6g} there is no sd")
+    mean, sd = mean_and_sd(values, weights, total)
+    least, most = float(values.min()), float(values.max())
+    sd = min(sd, most - least)
+    low = min(max(mean - sd / 2.0, least), most - sd)
+    return low, min(low + sd, most)
 
 
 def _band(values: Floats, level: float, predict: Predictor) -> Band | None:

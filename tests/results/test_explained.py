@@ -274,6 +274,8 @@ WRONG = [
     ("comparisons", {"x": "x", "step": (0.5, 0.5)}, "step=(0.5, 0.5) is not allowed: it must be a pair of two values"),
     ("comparisons", {"x": "site", "step": ("east", "east")}, "must be a pair of two values"),
     ("comparisons", {"x": "x", "step": 0}, "step=0 is not allowed"),
+    ("comparisons", {"x": "x", "step": np.array([0.0, 1.0])}, "must be a number, 'sd' or a pair"),
+    ("comparisons", {"x": "x", "step": pd.NA}, "must be a finite number, 'sd' or a pair"),
     ("comparisons", {"x": "x", "step": "2sd"}, "step='2sd' is not allowed: it must be a finite number, 'sd' or a pair"),
     ("comparisons", {"x": "x", "step": (0.0, 99.0)}, "step=99.0 is not allowed: it must be between"),
     (
@@ -417,3 +419,43 @@ def test_a_small_change_is_not_printed_as_none_for_want_of_an_interval(two):
     small = replace(found, estimate=np.full_like(found.estimate, 1.77e-11))
     small = replace(small, band=replace(found.band, lower=nothing, upper=nothing))
     assert "1.77e-11" in str(small.summary())
+
+
+def test_a_standard_deviation_that_would_leave_the_data_starts_at_their_end():
+    """Most of the column is 0: half a standard deviation below its mean there is nothing."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"age": rng.normal(50.0, 10.0, 100)})
+    data["share"] = np.where(rng.random(100) < 0.9, 0.0, rng.uniform(0.3, 0.9, 100))
+    data["y"] = data["age"] / 10.0 + 3.0 * data["share"] + rng.normal(size=100) > 5.2
+    fit = svm("y ~ age + share", data)
+    found, sd = fit.comparisons().summary_frame().set_index("term"), data["share"].std()
+    by_hand = fit.comparisons("share", step=(0.0, sd)).summary_frame()["estimate"].item()
+    assert found.loc["share", "contrast"] == "sd"
+    assert found.loc["share", "estimate"] == pytest.approx(by_hand, abs=TOL)
+    assert "where that would leave the data, from their end" in " ".join(str(fit.comparisons("share", "sd")).split())
+
+
+def test_labels_tell_values_apart():
+    """Codes and dates that are numbers with a missing value."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=90), "day": rng.choice([1234561.0, 1234562.0, 1234563.0], 90)})
+    data.loc[0, "day"] = np.nan
+    data["y"] = data["x"] + rng.normal(size=90) > 0
+    fit = svm("y ~ x + C(day)", data)
+    wanted = ["1234562 - 1234561", "1234563 - 1234561"]
+    assert fit.comparisons("day").summary_frame()["contrast"].tolist() == wanted
+    effect = fit.effects("day")
+    assert all(label in str(effect) for label in wanted)
+    assert [text.get_text() for text in effect.plot().get_xticklabels()] == ["1234561", "1234562", "1234563"]
+    pair = fit.comparisons("x", step=(0.0001234, 0.00012341)).summary_frame()["contrast"].item()
+    assert pair == "0.00012341 - 0.0001234"
+
+
+def test_an_impossible_row_is_named_by_its_label():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"age": [np.nan, np.nan, *rng.integers(20, 60, 57), 80.0], "z": rng.normal(size=60)})
+    data.index = [f"P{k}" for k in range(60)]
+    data["y"] = data["z"] + rng.normal(size=60) > 0
+    for B in (0, 39):
+        with pytest.raises(DataError, match=r"cannot be computed in row 'P59', where age=81\.0"):
+            svm("y ~ bs(age, df=4) + z", data).comparisons("age", B=B)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.texts import written
 from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
@@ -339,7 +340,7 @@ def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence
 
 def level_ticks(ax: Axes, levels: Names) -> None:
     """The names of levels 0, 1, … below the axis, turned where they are long, some of them where they are many."""
-    names = [f"{level:g}" if isinstance(level, float) else str(level) for level in levels]
+    names = written(levels)
     box = ax.get_window_extent()
     inches, apart = box.height / ax.figure.dpi, box.width / ax.figure.dpi / len(names)
     turned = sum(map(len, names)) > _LONG_TICKS or _LETTER * (1 + max(map(len, names))) > apart

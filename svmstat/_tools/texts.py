@@ -1,0 +1,27 @@
+"""Numbers as text."""
+
+import math
+from collections.abc import Sequence
+
+_FEW, _ALL = 6, 17
+"""Digits of a number, and those that tell any two apart."""
+
+_WHOLE = 1e15
+"""Whole numbers below it are written out."""
+
+
+def written(values: Sequence[object]) -> list[str]:
+    """Values as text: numbers with the digits that tell them apart, six or more, and whole ones without decimals.
+
+    Examples
+    --------
+    >>> written([20240131.0, 20240229.0]), written([0.1 + 0.2, 1 / 3]), written([2001.0, 2001.0005, "none"])
+    (['20240131', '20240229'], ['0.3', '0.333333'], ['2001', '2001.0005', 'none'])
+    """
+    floats = {value for value in values if isinstance(value, float) and math.isfinite(value)}
+    digits = next((d for d in range(_FEW, _ALL) if len({f"{x:.{d}g}" for x in floats}) == len(floats)), _ALL)
+    return [_written(value, digits) if isinstance(value, float) else str(value) for value in values]
+
+
+def _written(value: float, digits: int) -> str:
+    return f"{value + 0.0:.0f}" if value.is_integer() and abs(value) < _WHOLE else f"{value:.{digits}g}"
