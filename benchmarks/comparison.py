@@ -72,23 +72,53 @@ def rows(quick):
             drawn = joblib.Parallel(n_jobs=-1)(work)
             for name in ("linear", "logistic"):
                 delta, se, nested, nested_se, own = np.array([each[name] for each in drawn], float).T
-                for kind, value, error in (("paired", delta, se), ("nested", nested, nested_se)):
-                    of_own, of_mean = (np.mean(np.abs(value - true) <= 1.96 * error) for true in (own, own.mean()))
-                    found.append(
-                        {
-                            "se": kind,
-                            "truth": truth,
-                            "n": n,
-                            "models": f"svm rbf against {name}",
-                            "of these fits": of_own,
-                            "of the mean": of_mean,
-                            "mc_se": max(np.sqrt(rate * (1.0 - rate) / samples) for rate in (of_own, of_mean)),
-                            "mean_se": error.mean(),
-                            "sd": value.std(ddof=1),
-                            "rmse of these": np.sqrt(np.mean((value - own) ** 2)),
-                        }
-                    )
+                what = truth, n, f"svm rbf against {name}"
+                found += [covered("paired", *what, delta, se, own), covered("nested", *what, nested, nested_se, own)]
     return found
+
+
+def covered(kind, truth, n, models, value, error, own):
+    """A row of the table, from differences of samples with their standard errors and what these estimate."""
+    of_own, of_mean = (np.mean(np.abs(value - true) <= 1.96 * error) for true in (own, own.mean()))
+    return {
+        "se": kind,
+        "truth": truth,
+        "n": n,
+        "models": models,
+        "of these fits": of_own,
+        "of the mean": of_mean,
+        "mc_se": max(np.sqrt(rate * (1.0 - rate) / len(value)) for rate in (of_own, of_mean)),
+        "mean_se": error.mean(),
+        "sd": value.std(ddof=1),
+        "rmse of these": np.sqrt(np.mean((value - own) ** 2)),
+    }
+
+
+WEIGHED = {"costs 1 : 4": {"costs": {"fp": 1.0, "fn": 4.0}}, "priors 1 : 4": {"priors": {1: 0.2, 0: 0.8}}}
+
+
+def weighed(quick):
+    """The same of the paired standard error where the levels are even, and a machine weighs them unevenly."""
+    samples, found = 4 if quick else SAMPLES, []
+    for truth in ("linear", "smooth"):
+        for n in SIZES:
+            for kernel in ("linear", "rbf"):
+                for name, settings in WEIGHED.items():
+                    work = (joblib.delayed(one_weighed)(truth, n, seed, kernel, settings) for seed in range(samples))
+                    drawn = np.array(joblib.Parallel(n_jobs=-1)(work)).T
+                    found.append(covered("paired", truth, n, f"svm {kernel}, {name}, against logistic", *drawn))
+    return found
+
+
+def one_weighed(truth, n, seed, kernel, settings):
+    """Of a logistic model against a machine that weighs the levels: the difference, its standard error, the truth."""
+    rng = np.random.default_rng([seed, n, 67])
+    data, _ = draw(truth, n, rng)
+    fresh, p = draw(truth, FRESH, rng)
+    fit, logit = svm("y ~ x + z", data, kernel=kernel, **settings), sm.Logit(data["y"], design(data)).fit(disp=False)
+    found = compare(fit, logistic=logit).table.loc["logistic"]
+    own = expected_score(p, logit.predict(design(fresh))) - expected_score(p, fit.predict_proba(fresh)[1].to_numpy())
+    return found["delta"], found["delta_se"], n * own
 
 
 RIVALS = {

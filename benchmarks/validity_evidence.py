@@ -43,6 +43,15 @@ WEAK = {
     "one in five, smooth": (lambda X: 2.0 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 - 3.2, 2, SMOOTH),
 }
 """The same where the signal is weak, or a level has a quarter or a fifth of the rows."""
+COSTS_4, COSTS_10 = {"costs": {"fp": 1.0, "fn": 4.0}}, {"costs": {"fp": 1.0, "fn": 10.0}}
+WEIGHED = {
+    "linear, costs 1 : 3": (TRUTHS["linear"][0], 2, LINEAR | {"costs": {"fp": 1.0, "fn": 3.0}}),
+    "linear, costs 1 : 4": (TRUTHS["linear"][0], 2, LINEAR | COSTS_4),
+    "smooth, costs 1 : 4": (TRUTHS["smooth"][0], 2, SMOOTH | COSTS_4),
+    "smooth, costs 1 : 10": (TRUTHS["smooth"][0], 2, SMOOTH | COSTS_10),
+    "smooth, priors 1 : 4": (TRUTHS["smooth"][0], 2, SMOOTH | {"priors": {1: 0.2, 0: 0.8}}),
+}
+"""The same where the levels are even, and the machine weighs them unevenly."""
 SIZES = (50, 100, 200, 634)
 LEAST = 3
 """Rows of each level in a sample; where events are few, samples of 50 rows have fewer now and then."""
@@ -56,6 +65,11 @@ def rows(quick=False):
 def weak(quick=False):
     """Coverage where the signal is weak or levels are uneven."""
     return coverage(WEAK, (100, 200, 634), 20 if quick else 200)
+
+
+def weighed(quick=False):
+    """Coverage where costs and priors weigh the levels."""
+    return coverage(WEIGHED, (100, 200, 634), 20 if quick else 200)
 
 
 def coverage(truths, sizes, samples):

@@ -44,6 +44,21 @@ SKEWED = (
 )
 """Rows, events on average, and what is tested, made of normal numbers x and a."""
 
+RARE_LEVELS = (
+    (200, 20, 10),
+    (200, 8, 40),
+    (200, 10, 20),
+    (200, 20, 20),
+    (400, 10, 80),
+    (200, 14, 40),
+    (600, 40, 50),
+    (200, 40, 20),
+    (400, 20, 80),
+    (200, 20, 60),
+    (200, 40, 40),
+)
+"""Rows, those of a rare level, and events on average."""
+
 EVEN, UNEVEN, WILD = (8,), (1, 2, 3, 5, 8, 20), (2, 2, 3, 3, 5, 40)
 GROUPED = (
     (20, EVEN, True, 1.5),
@@ -144,6 +159,28 @@ def grouped_pvalue(seed, sizes, whole, tau):
     data = pd.DataFrame({"a": a, "x": x, "g": group, "y": y})
     pvalue = tested("y ~ a + x", data, "x", groups="g", kernel=("linear", "rbf")[seed[0] % 2])
     return pvalue, len(group), each.sum() ** 2 / (each**2).sum()
+
+
+def rare_levels(quick):
+    """The size of a factor of noise with a rare level, in which few events are to be expected."""
+    found = []
+    for n, m, events in RARE_LEVELS:
+        for kernel in ("linear", "rbf"):
+            work = (joblib.delayed(rare_level_pvalue)((s, n, m, events), kernel) for s in range(4 if quick else 400))
+            rejected = np.array(joblib.Parallel(2)(work)) < LEVEL
+            design = f"{events} events of {n} rows, {m} rows of a level: {m * events / n:.2g} expected; {kernel}"
+            found.append(row("terms", design, n, "size", LEVEL, rejected))
+    return found
+
+
+def rare_level_pvalue(seed, kernel):
+    """Of a factor with a level of so many rows, beside a number that matters."""
+    rng = np.random.default_rng([*seed, 71])
+    _, n, m, events = seed
+    a = rng.normal(size=n)
+    g = np.where(rng.permutation(n) < m, "rare", "often")
+    y = rng.uniform(size=n) < shifted(a, events)
+    return tested("y ~ a + g", pd.DataFrame({"a": a, "g": g, "y": y}), "g", kernel=kernel)
 
 
 def others(quick):
