@@ -233,14 +233,14 @@ class Effect(Printed):
         shown = known[np.unique(np.linspace(0, len(known) - 1, min(_MOST_SHOWN, len(known))).round().astype(int))]
         some = "" if len(shown) == len(known) else f" (at {len(shown)} of {len(known)} values)"
         axes = [name for name in frame.columns if name not in ("estimate", "lower", "upper", key)]
-        if len(self.outcome.keys) == 1:
-            yield _table(frame.iloc[shown], axes, named, f"{self.what}{some}")
-            return
-        wide = frame.assign(**{key: frame[key].astype(str)})
         q = len(self.outcome.keys)
-        by_level = pd.DataFrame(wide["estimate"].to_numpy().reshape(-1, q), columns=list(map(str, self.outcome.keys)))
-        by_level[axes] = wide[axes].iloc[::q].to_numpy()
-        yield _table(by_level.iloc[shown], axes, list(by_level.columns[:q]), f"{self.what}, estimates{some}")
+        at = frame[axes].iloc[::q].iloc[shown]
+        if q == 1:
+            yield _table(at, frame[named].iloc[shown], f"{self.what}{some}")
+            return
+        by_level = frame["estimate"].to_numpy().reshape(-1, q)[shown]
+        columns = list(map(str, self.outcome.keys))
+        yield _table(at, pd.DataFrame(by_level, columns=columns), f"{self.what}, estimates{some}")
 
     def _notes(self) -> tuple[str, ...]:
         kind = "pair" if self.kind == "ale" and len(self.variables) == 2 else self.kind
@@ -365,8 +365,9 @@ def _where(variable: Variable) -> str:
     return " to ".join(briefs([float(variable.values.min()), float(variable.values.max())]))
 
 
-def _table(frame: pd.DataFrame, axes: list[Any], named: list[str], title: str) -> Table:
-    values = {name: briefs(frame[name].tolist()) for name in axes}
-    index = tuple(", ".join(f"{name} = {values[name][k]}" for name in axes) for k in range(len(frame)))
-    cells = tuple(tuple(map(or_none, row)) for row in frame[named].to_numpy(float))
-    return Table(tuple(named), index, cells, ("share",) * len(named), title)
+def _table(at: pd.DataFrame, values: pd.DataFrame, title: str) -> Table:
+    """Rows of numbers, each at the values of one column or more."""
+    texts = {name: briefs(at[name].tolist()) for name in at}
+    index = tuple(", ".join(f"{name} = {each[k]}" for name, each in texts.items()) for k in range(len(at)))
+    cells = tuple(tuple(map(or_none, row)) for row in values.to_numpy(float))
+    return Table(tuple(values.columns), index, cells, ("share",) * values.shape[1], title)

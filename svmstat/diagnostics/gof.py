@@ -26,6 +26,7 @@ _FLEXIBLE = (
     "(python -m benchmarks validity gof, 189 and 200 rows)."
 )
 _DRAWN = {
+    "residual": "labels drawn from the probabilities that the fit reports",
     "pairs": "rows drawn with replacement",
     "parametric": "labels drawn from the in-sample probabilities",
 }

@@ -1,7 +1,7 @@
 """The search over the weights θ of the terms of an additive kernel."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -28,7 +28,7 @@ from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_
 from svmstat.tuning.criteria import Criterion
 from svmstat.tuning.edges import warn_of_failed
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups, theta_of
 from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import TIED, Parts, Point, columns_of, failed, paired_se
 
@@ -147,8 +147,8 @@ class CoordinatePlan(ThetaPlan):
         values = np.array([_of_one_size(each) for each, _ in tried])
         chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))
         theta, C = tuple(values[chosen, 1:].tolist()), float(values[chosen, 0])
-        columns = {"C": values[:, 0], **dict(zip(kernel.names, values[:, 1:].T, strict=True))}
-        table = pd.DataFrame({**columns, **_scored_columns(points, chosen)})
+        scored = _scored_columns(points, chosen)
+        table = pd.DataFrame({"C": values[:, 0], **_of_terms(kernel.names, values[:, 1:], scored), **scored})
         params = {"C": C, "theta": dict(zip(kernel.names, theta, strict=True)), **grid.arguments[equal.kernel]}
         return Found(table, chosen, equal.kernel, params, C, theta=theta)
 
@@ -157,8 +157,8 @@ class CoordinatePlan(ThetaPlan):
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """The score over each θ and C, the others held at their best values."""
-        names = list(result.best_params["theta"])
         table, scores = result.table, result.table["score"].to_numpy(float)
+        names = [_column_of(name, table.columns) for name in result.best_params["theta"]]
         products = np.log2(table[names].to_numpy(float) * table[["C"]].to_numpy(float))  # on which alone f depends
         moved = products - products[result.chosen]
         lines = {"C": _along(moved, moved[:, :1], scores)}
@@ -199,6 +199,17 @@ def _of_one_size(at: Floats) -> Floats:
 def _scored_columns(points: Sequence[Point], chosen: int) -> dict[str, Any]:
     """What a table has of every point."""
     return columns_of(points, [paired_se(point, points[chosen]) for point in points], points[chosen].score)
+
+
+def _of_terms(names: Sequence[str], theta: Floats, others: Iterable[str]) -> dict[str, Floats]:
+    """The columns of θ (k, T): each called as its term, but for terms with the name of another column."""
+    taken = {"M", "C", *others}
+    return {theta_of(name) if name in taken else name: each for name, each in zip(names, theta.T, strict=True)}
+
+
+def _column_of(name: str, columns: pd.Index) -> str:
+    """Where the θ of a term is."""
+    return theta_of(name) if theta_of(name) in columns else name
 
 
 def _lost(result: TuneResult) -> tuple[str, ...]:
@@ -252,8 +263,8 @@ class CossoPlan(ThetaPlan):
         theta = np.array([each.theta for each in parts[-1]])
         found = _of_one_size(np.concatenate([[C], theta[chosen]]))
         weights = tuple(found[1:].tolist())
-        table = pd.DataFrame({"M": bounds, "C": C, **dict(zip(kernel.names, theta.T, strict=True))})
-        table = table.assign(terms=(theta > 0).sum(axis=1), **_scored_columns(points, best))
+        scored = {"terms": (theta > 0).sum(axis=1), **_scored_columns(points, best)}
+        table = pd.DataFrame({"M": bounds, "C": C, **_of_terms(kernel.names, theta, scored), **scored})
         params = {"C": float(found[0]), "theta": dict(zip(kernel.names, weights, strict=True)), **grid.arguments[which]}
         return Found(table, chosen, which, params, float(found[0]), theta=weights)
 
@@ -290,10 +301,11 @@ class CossoPlan(ThetaPlan):
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """θ of each term over M, the chosen M marked."""
-        names = list(result.best_params["theta"])
+        table = result.table
+        thetas = {name: table[_column_of(name, table.columns)].to_numpy(float) for name in result.best_params["theta"]}
         return selection_plot(
-            result.table["M"].to_numpy(float), {name: result.table[name].to_numpy(float) for name in names},
-            result.table["score"].to_numpy(float), result.chosen, what=result.score_name, ax=ax,
+            table["M"].to_numpy(float), thetas, table["score"].to_numpy(float), result.chosen,
+            what=result.score_name, ax=ax,
         )  # fmt: skip
 
     def summary(self, result: TuneResult) -> Summary:

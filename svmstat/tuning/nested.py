@@ -21,7 +21,7 @@ from svmstat.resampling import leave_one_out
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.unseen import held_out_maps
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import LeftOut, Plan
+from svmstat.tuning.plan import LeftOut, Plan, theta_of
 from svmstat.tuning.sample import Effort, Sample
 
 
@@ -104,4 +104,6 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
     log_likelihood = maps.log_likelihoods(f, sample.codes[out])
     choice = {"C": found.C} if found.nu is None else {"nu_event": found.nu.event, "nu_other": found.nu.other}
     weights = found.params["theta"] if found.theta is not None else {}
-    return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **grid.parameters[found.kernel], **weights})
+    choice |= grid.parameters[found.kernel]
+    weights = {theta_of(name) if name in choice else name: value for name, value in weights.items()}
+    return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **weights})

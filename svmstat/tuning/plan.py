@@ -415,3 +415,8 @@ def held_at(table: pd.DataFrame, held: Mapping[str, Any]) -> pd.DataFrame:
     for name, value in held.items():
         table = table[table[name] == value]
     return table
+
+
+def theta_of(name: str) -> str:
+    """What the θ of a term is called where another column has the name of the term."""
+    return f"theta({name})"

@@ -459,3 +459,17 @@ def test_an_impossible_row_is_named_by_its_label():
     for B in (0, 39):
         with pytest.raises(DataError, match=r"cannot be computed in row 'P59', where age=81\.0"):
             svm("y ~ bs(age, df=4) + z", data).comparisons("age", B=B)
+
+
+@pytest.mark.parametrize("values", [None, ["u", "v"]])
+def test_a_level_of_the_response_may_have_the_name_of_the_predictor(values):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["water", "lon"])
+    data["y"] = np.where(data["water"] > 0.5, "water", np.where(data["lon"] > 0, "grass", "tree"))
+    if values:
+        data["water"] = rng.choice(values, 90)
+    odd = svm("y ~ water + lon", data).effects("water")
+    plain = svm("y ~ depth + lon", data.rename(columns={"water": "depth"})).effects("depth")
+    assert str(odd).replace("water = ", "depth = ").count("depth = ") == str(plain).count("depth = ")
+    numbers = [[line.split()[3:] for line in str(each).splitlines() if " = " in line[:9]] for each in (odd, plain)]
+    assert numbers[0] == numbers[1] and numbers[0]

@@ -181,3 +181,22 @@ def test_the_score_of_a_search_has_no_correction_but_a_nested_one(theta, K):
     assert "is too low for that" in text and "see the optimism" in text
     assert "by how much is not known here" in " ".join(str(result.best.summary()).split())
     assert "nested=True tunes anew" in " ".join(str(found(data, theta)).split())
+
+
+@pytest.mark.parametrize("search", ["coordinate", "cosso"])
+def test_terms_with_the_name_of_another_column(search):
+    """Their columns of the table are their own, and C, M and score are what they are."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=["age", "score", "C", "M"])
+    data["y"] = data["age"] ** 2 + data["score"] + rng.normal(size=80) > 0.8
+    odd = data.rename(columns={"score": "s1", "C": "c1", "M": "m1"})
+    formulas = {"y ~ s(age) + score + C + M": data, "y ~ s(age) + s1 + c1 + m1": odd}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        found, plain = (tune(text, each, theta=search, C=[1, 4], rng=1) for text, each in formulas.items())
+    mine = {"theta(score)": "s1", "theta(C)": "c1", "theta(M)": "m1"}
+    pd.testing.assert_frame_equal(found.table.rename(columns=mine), plain.table)
+    assert found.best_params["C"] == plain.best_params["C"] == pytest.approx(found.best.C)
+    lines = [np.asarray(line.get_ydata(), float) for line in found.plot().get_lines()]
+    for line, other in zip(lines, plain.plot().get_lines(), strict=True):
+        np.testing.assert_array_equal(line, np.asarray(other.get_ydata(), float))

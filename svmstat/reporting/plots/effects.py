@@ -340,7 +340,7 @@ def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence
 
 def level_ticks(ax: Axes, levels: Names) -> None:
     """The names of levels 0, 1, … below the axis, turned where they are long, some of them where they are many."""
-    names = written(levels)
+    names = written(list(levels))
     box = ax.get_window_extent()
     inches, apart = box.height / ax.figure.dpi, box.width / ax.figure.dpi / len(names)
     turned = sum(map(len, names)) > _LONG_TICKS or _LETTER * (1 + max(map(len, names))) > apart
