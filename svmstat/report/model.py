@@ -2,10 +2,11 @@
 
 import importlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from svmstat._tools.arrays import Floats
@@ -91,15 +92,28 @@ def _logistic(fit: SVMResults) -> Any:
     """
     frame, w = fit.frame, fit.frame.weights
     X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
+    numbers = _as_numbers(frame.response.levels)  # which compare() matches by value
     if fit.shape.two:
-        numbers = all(level == k or str(level) == str(k) for k, level in enumerate(frame.response.levels))
-        y = frame.codes if numbers else frame.codes == frame.response.event_code  # compare() matches 0 and 1 by value
+        y = frame.codes == frame.response.event_code if numbers is None else numbers[frame.codes]
         linear, families = map(importlib.import_module, _OF_GLM)
         return linear.GLM(y.astype(float), X, family=families.Binomial(), freq_weights=w).fit()
     if (w != 1.0).any():
         raise ValueError("a multinomial regression of statsmodels has no weights")
     discrete = importlib.import_module("statsmodels.discrete.discrete_model")
-    return discrete.MNLogit(frame.codes, X).fit(disp=False)
+    return discrete.MNLogit(frame.codes if numbers is None else numbers[frame.codes], X).fit(disp=False)
+
+
+def _as_numbers(levels: Sequence[Any]) -> NDArray[np.intp] | None:
+    """The levels (K,) if they are 0 … K − 1 in some order, or texts of these; otherwise None.
+
+    Examples
+    --------
+    >>> _as_numbers(["1", "0"]), _as_numbers([False, True]), _as_numbers([1, 2])
+    (array([1, 0]), array([0, 1]), None)
+    """
+    places = range(len(levels))
+    found = [k for level in levels for k in places if level == k or str(level) == str(k)]
+    return np.array(found) if sorted(found) == list(places) else None
 
 
 def _independent(X: Floats) -> Floats:

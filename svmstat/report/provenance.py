@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmstat.diagnostics import GofResult
-from svmstat.kernels import arguments_of
+from svmstat.kernels import Additive, arguments_of
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.rendering.values import literal, one_line
 from svmstat.reporting.summary import Summary
@@ -35,10 +35,10 @@ def provenance(fit: SVMResults, gof: GofResult, seed: str, call: str | None) -> 
 
 def call_text(fit: SVMResults) -> str:
     """The call of `svm`, with an ellipsis for arguments of which the fit knows only that they were given."""
-    made = arguments_of(fit.kernel)
+    made = _of_terms(fit) if isinstance(fit.kernel, Additive) else arguments_of(fit.kernel)
     arguments: dict[str, Any] = {
         "loss": fit.loss,
-        "kernel": made["kernel"],
+        "kernel": made.get("kernel"),
         "C": fit.C if fit.nu is None else None,
         "nu": fit.nu,
         **made,
@@ -60,6 +60,12 @@ def call_text(fit: SVMResults) -> str:
         arguments["subset"] = ...
     listed = (f"{name}={literal(value)}" for name, value in arguments.items() if value is not None)
     return f"svm({fit.formula!r}, data, {', '.join(listed)})"
+
+
+def _of_terms(fit: SVMResults) -> dict[str, Any]:
+    """What was said of the kernels of an additive fit, whose terms the formula has."""
+    given = getattr(getattr(fit, "call", None), "given", {})
+    return {name: given[name] for name in ("kernel", "gamma", "degree", "coef0", "theta") if name in given}
 
 
 def seed_text(rng: Any) -> str:

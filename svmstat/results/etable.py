@@ -195,7 +195,10 @@ def _named(fits: object) -> dict[str, SVMResults]:
                 f"fits has {name} of type {type(fit).__name__}: it must be a fit of svm(), or .best of tune(); models "
                 "of other packages are for compare()."
             )
-    return {str(name): fit for name, fit in fits.items()}
+    named = {str(name): fit for name, fit in fits.items()}
+    if len(named) < len(fits):
+        raise ArgumentError(f"fits has several of one name: {', '.join(map(repr, fits))}.")
+    return named
 
 
 def _above(named: Mapping[str, SVMResults]) -> Iterator[Entry]:
@@ -288,18 +291,25 @@ def _errors(
 ) -> dict[Any, float]:
     """The standard error of each coefficient by its label."""
     variances = np.diag(fit.vcov(B, rng, n_jobs, progress))
-    labels = fit.param_labels
-    return dict(zip(labels, np.sqrt(variances), strict=True))
+    return dict(zip(_each_once(fit.param_labels), np.sqrt(variances), strict=True))
+
+
+def _each_once(labels: pd.Index) -> list[tuple[Any, int]]:
+    """Labels, with how often each was there before: a column may be called Intercept."""
+    return list(zip(labels, pd.Series(0, labels).groupby(level=list(range(labels.nlevels))).cumcount(), strict=True))
 
 
 def _coefficients(
     fits: Sequence[SVMResults | None], spreads: Sequence[Mapping[Any, float] | None]
 ) -> Iterator[Section]:
     """A section of linear coefficients; of more than two levels one for each pair."""
-    every = [{} if fit is None else dict(zip(fit.param_labels, np.ravel(fit.params, "F"), strict=True)) for fit in fits]
+    every = [
+        {} if fit is None else dict(zip(_each_once(fit.param_labels), np.ravel(fit.params, "F"), strict=True))
+        for fit in fits
+    ]
     by_pair: dict[str, list[Row]] = {}
     for label in dict.fromkeys(label for each in every for label in each):
-        *pair, term = label if isinstance(label, tuple) else (label,)
+        *pair, term = label[0] if isinstance(label[0], tuple) else label[:1]
         found = [
             None if label not in each else Estimate(each[label], np.nan if spread is None else spread[label])
             for each, spread in zip(every, spreads, strict=True)

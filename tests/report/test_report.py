@@ -387,3 +387,15 @@ def test_the_level_of_the_report_is_that_of_its_envelopes(fit):
     shown = text(report(fit, B=99, level=0.9, rng=7))
     assert "90 % envelope" in shown and "above an envelope in 90 % of samples" in shown
     assert "95 % envelope" not in shown
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"gamma": 4.0}, {"kernel": "laplace", "gamma": "median"}, {"theta": {"s(alt)": 3.0}, "C": 2.0}],
+    ids=str,
+)
+def test_the_call_of_an_additive_fit_that_is_printed_makes_the_same_fit(given):
+    data = datasets.load("liver").query("disease in ['PNC', 'AVH']")
+    fit = svm("disease ~ s(ast) + s(alt)", data, **given)
+    again = eval(call_text(fit), {"svm": svm, "data": data})
+    np.testing.assert_array_equal(again.decision_values, fit.decision_values)

@@ -4,6 +4,7 @@ import re
 
 import forms
 import numpy as np
+import pandas as pd
 import pytest
 from levels import quiet, sample
 
@@ -188,3 +189,19 @@ def test_settings_by_which_fits_differ_are_told():
     assert not {"Calibration", "Scaled", "Class weights"} & set(
         etable([fit, fit], loo=False).table.loc["settings"].index
     )
+
+
+def test_a_column_may_be_called_as_the_intercept():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "Intercept"])
+    data["y"] = data["x"] + rng.normal(size=60) > 0
+    fit = svm("y ~ x + Intercept", data, kernel="linear")
+    rows = [line.split() for line in str(etable([fit], B=9, rng=1)).splitlines() if line.startswith("  ")]
+    shown = [(row[0], float(row[1])) for row in rows if row[0] in ("Intercept", "x")]
+    assert [name for name, _ in shown] == list(fit.param_names)
+    np.testing.assert_allclose([value for _, value in shown], fit.params, rtol=1e-3)
+
+
+def test_two_fits_of_one_name_are_refused(linear):
+    with pytest.raises(ArgumentError, match="fits has several of one name: 1, '1'"):
+        etable({1: linear, "1": linear})
