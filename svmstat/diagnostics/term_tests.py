@@ -1,5 +1,6 @@
 """What terms of a formula are worth, and whether the response depends on them given the others."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,9 @@ class TermTest:
         The change of the score by nested cross-validation.
     is_constant : bool
         Whether f of the other fit is constant, though there are predictors.
+    fewest : float
+        Of a term of levels: how many rows of its rarest level would have the rarest level of the response by chance.
+        NaN of numbers.
     """
 
     name: str
@@ -65,6 +69,7 @@ class TermTest:
     dependence: Dependence
     nested: Estimate | None = None
     is_constant: bool = False
+    fewest: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -215,7 +220,7 @@ class TermTests(Printed):
                 "kernel reads its columns: a change of 0 does not say what it could tell."
             )
         if any(not test.dependence.why_not for test in self.tests):
-            found += [*self._few_rows(), *self._many_levels(), *self._few_groups()]
+            found += [*self._few_rows(), *self._rare_levels(), *self._many_levels(), *self._few_groups()]
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
             if (of_one := on_one_row(each)) is not None:
                 found.append(f"{name}: of the score {of_one}.")
@@ -236,8 +241,8 @@ class TermTests(Printed):
         if few := few_rows(response, rows):
             return [
                 f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.11 to 0.12 of samples with 10 "
-                "and 20 events of 200 rows, that of a factor in 0.04 to 0.06 (python -m benchmarks validity "
-                "rare-terms)."
+                "and 20 events of 200 rows, that of a factor whose levels have a third of the rows each in 0.04 to "
+                "0.06 (python -m benchmarks validity rare-terms)."
             ]
         if rows.min() < _RARE_ROWS and rows.min() < _RARE_SHARE * rows.sum():
             least, total = (show(count, "count") for count in (rows.min(), rows.sum()))
@@ -248,6 +253,20 @@ class TermTests(Printed):
                 "(python -m benchmarks validity rare-terms)."
             ]
         return []
+
+    def _rare_levels(self) -> list[str]:
+        """What the test does where a level of a factor has next to no rows of a level of the response."""
+        rare = [test for test in self.tests if not test.dependence.why_not and test.fewest < _FEWEST]
+        if not rare:
+            return []
+        each = ", ".join(f"{test.name} ({test.fewest:.2g})" for test in rare)
+        name, rows = self.evidence.shape.response.name, self.evidence.rows_of_levels
+        return [
+            f"{each}: so many rows of the rarest level of each would have {name} = {rows.idxmin()} by chance, fewer "
+            f"than {_FEWEST}. There the test rejected a true H0 at 0.05 in 0.31 to 0.33 of samples where one row "
+            "would, in 0.10 to 0.17 where about two, in 0.05 to 0.13 where about three (python -m benchmarks validity "
+            "rare-levels)."
+        ]
 
     def _many_levels(self) -> list[str]:
         """What the test does where a term has many degrees of freedom for the rows."""
@@ -296,6 +315,9 @@ def _uneven_weights(units: Units, alike: float) -> list[str]:
 
 _MANY_DF, _FEW_FOR_EACH = 8, 50
 """Degrees of freedom from which on, and rows for each of them below which, the size was found to be too large."""
+
+_FEWEST = 4
+"""Rows to be expected below which the size was found to be too large."""
 
 _RARE_ROWS, _RARE_SHARE = 100, 0.15
 """Rows of a level, and their share, below which the size was found to be too large for numbers that are skewed."""

@@ -14,6 +14,7 @@ from svmstat._tools.checks import at_least, flag, nearest, refuse, workers
 from svmstat._tools.frames import PANDAS
 from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
+from svmstat._tools.repeats import distinct_rows
 from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
 from svmstat.errors import ArgumentTypeError, DataError, UnavailableError
@@ -33,7 +34,11 @@ from svmstat.results.resampled import Resampled
 from svmstat.results.updated import data_since
 
 _OF_R = re.compile(r"^\s*\.?\s*~\s*\.\s*\+\s*")
+
 """What stands before a term in add1() of R, ``~ . + w``."""
+
+_TWO = 2
+"""Values of a column that tells levels apart."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -219,7 +224,7 @@ class Termed(Resampled):
             units = self.machine.units
             changes = [nested_estimate(2.0 * (own - each.table), splits, self.frame.weights, units) for each in found]
         tests = [
-            TermTest(name, group, each.evidence, each.dependence, change, each.is_constant)
+            TermTest(name, group, each.evidence, each.dependence, change, each.is_constant, each.fewest)
             for name, group, each, change in zip(names, with_it, found, changes, strict=True)
         ]
         function = next((str(each) for each in family(self.kernel) if isinstance(each, CustomKernel)), "")
@@ -237,12 +242,14 @@ class _Found(NamedTuple):
     dependence : the test of the terms by which it differs
     table : log-likelihoods by nested folds
     is_constant : whether its f is constant, though there are predictors
+    fewest : of terms of levels, see `TermTest`
     """
 
     evidence: Evidence
     dependence: Dependence
     table: Floats
     is_constant: bool = False
+    fewest: float = np.nan
 
 
 def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Codes) -> _Found:
@@ -254,13 +261,14 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
         evidence, without = _of_frequencies(fit, null.one_by_one()), null.without
     else:
         evidence, without = other.judged(folds, n_jobs=1), partial(other.said_without, n_jobs=1)
-    rest = _at_work(fit) - set(gone)
+    rest, fewest = _at_work(fit) - set(gone), np.nan
     if design.read_by(gone) <= design.read_by(rest):
         dependence = untested(0, "the terms that stay read the same data")
     else:
-        dependence = _dependence(evidence, *_apart(design, frame.X, gone, rest))
+        own, others = _apart(design, frame.X, gone, rest)
+        dependence, fewest = _dependence(evidence, own, others), _fewest(evidence, own)
     constant = other is not None and _is_constant(other)
-    return _Found(evidence, dependence, _nested_table(without, frame, splits), constant)
+    return _Found(evidence, dependence, _nested_table(without, frame, splits), constant, fewest)
 
 
 def _is_constant(fit: Termed) -> bool:
@@ -272,13 +280,14 @@ def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, s
     """With a further term."""
     design, X = other.frame.design, other.frame.X
     new = design.term_slices.keys() - fit.frame.design.term_slices.keys()
-    there = _at_work(fit)
+    there, fewest = _at_work(fit), np.nan
     if design.read_by(new) <= design.read_by(there):
         dependence = untested(0, "the terms that are there read the same data")
     else:
-        dependence = _dependence(evidence, *_apart(design, X, new, there))
+        own, others = _apart(design, X, new, there)
+        dependence, fewest = _dependence(evidence, own, others), _fewest(evidence, own)
     table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
-    return _Found(other.judged(folds, n_jobs=1), dependence, table, _is_constant(other))
+    return _Found(other.judged(folds, n_jobs=1), dependence, table, _is_constant(other), fewest)
 
 
 def _at_work(fit: Termed) -> set[str]:
@@ -307,6 +316,24 @@ def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependen
     residuals = (evidence.codes[used, None] == np.arange(p.shape[1])) - p[used]
     weights = evidence.weights[used]
     return generalised_covariance(residuals, columns[used], others[used], weights, evidence.units_of(used))
+
+
+def _fewest(evidence: Evidence, columns: Floats) -> float:
+    """How many rows, or groups, of the rarest level of a term would have the rarest level of the response by chance.
+
+    The levels of a term are what its columns (n, c) of two values each tell apart; NaN where one has more values.
+    """
+    used, units = evidence.weights > 0, evidence.units
+    own = columns[used]
+    if own.shape[1] == 0 or any(len(np.unique(column)) > _TWO for column in own.T):
+        return np.nan
+    levels = distinct_rows(own, evidence.weights[used])
+    counts = levels.weights
+    if units is not None:
+        unit = units.of_row[used]
+        counts = np.array([len(np.unique(unit[levels.of_row == k])) for k in range(len(levels.first))], float)
+    rows = evidence.rows_of_levels
+    return float(counts.min() * rows.min() / rows.sum())
 
 
 def _apart(design: Design, X: Floats, gone: Collection[str], rest: Collection[str]) -> tuple[Floats, Floats]:

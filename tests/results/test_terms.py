@@ -394,3 +394,27 @@ def test_terms_are_found_with_other_blanks(data):
     fit = svm("y ~ s(x, z) + np.log(x + 20)", data)
     found = fit.drop1(["s(x,z)", "np.log( x+20 )"])
     assert [test.name for test in found.tests] == ["s(x, z)", "np.log(x + 20)"]
+
+
+@pytest.mark.parametrize(("rare", "told"), [(8, True), (40, False)])
+def test_a_level_with_next_to_no_events_is_told(rare, told):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=200), "g": np.where(np.arange(200) % 200 < rare, "u", "v")})
+    data["y"] = rng.permutation(200) < 40
+    found = svm("y ~ x + g", data).drop1()
+    fewest = {test.name: test.fewest for test in found.tests}
+    assert np.isnan(fewest["x"]) and fewest["g"] == pytest.approx(rare * 40 / 200)
+    text = " ".join(str(found).split())
+    assert ("g (1.6): so many rows of the rarest level of each would have y = True by chance" in text) == told
+    assert ("validity rare-levels" in text) == told
+    added = svm("y ~ x", data).add1("g").tests[0]
+    assert added.fewest == pytest.approx(fewest["g"])
+
+
+def test_levels_with_few_events_are_counted_over_groups_and_cells():
+    data = pd.DataFrame({"g": list("uuuuvvvv") * 25, "h": list("ab") * 100, "w": np.repeat(np.arange(100), 2)})
+    data["y"] = np.random.default_rng(1).permutation(200) < 60
+    by_row, by_group = svm("y ~ g * h", data), svm("y ~ g * h", data, groups="w")
+    fewest = [{test.name: test.fewest for test in fit.drop1().tests} for fit in (by_row, by_group)]
+    assert fewest[0]["g"] == pytest.approx(50 * 0.3)  # the cells of g and g:h
+    assert fewest[1]["g"] == pytest.approx(50 * 0.3)  # in as many groups, of two rows, one of each cell
