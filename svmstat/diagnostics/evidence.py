@@ -66,6 +66,8 @@ class Evidence:
     seen : ndarray (n, K) or None
         The weights of the levels among the rows that the fit of each row has seen, where these are not all but the row
         or its unit.
+    level_weights : ndarray (K,) or None
+        By what costs, priors or class weights multiply the bounds of each level; None without any.
     optimism : float or None
         By how much the score is too good because cost and kernel were chosen by it, with `tune`: NaN if that is not
         known, None where nothing was chosen.
@@ -85,6 +87,7 @@ class Evidence:
     points: Codes | None = None
     maps: Calibration | None = None
     seen: Floats | None = None
+    level_weights: Floats | None = None
     optimism: float | None = None
 
     def __repr__(self) -> str:

@@ -65,3 +65,33 @@ def test_uneven_probability_weights_are_told_with_every_standard_error(sigma, to
     for printed in (fit.loo(), compare(fit, other), fit.label_sets()):
         assert ("The weights are uneven: 120 rows count as about" in " ".join(str(printed).split())) == told
     assert "The weights are uneven" not in str(svm("y ~ x + z", data, weights="w").loo())
+
+
+@pytest.mark.parametrize(
+    ("machine", "told"),
+    [
+        ({}, False),
+        ({"costs": {"fp": 1, "fn": 4}}, True),
+        ({"priors": {True: 0.2, False: 0.8}}, True),
+        ({"costs": {"fp": 1, "fn": 1.2}}, False),
+        ({"costs": {"fp": 2, "fn": 2}}, False),
+    ],
+    ids=str,
+)
+def test_levels_that_are_weighed_unevenly_are_told(machine, told):
+    """They are for the machine what uneven levels are."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "z"])
+    data["y"] = data["x"] - data["z"] + 0.5 * rng.normal(size=120) > 0
+    fit = svm("y ~ x + z", data, **machine)
+    found = compare(fit, other=svm("y ~ x", data))
+    for text in (str(fit.loo()), str(fit.summary())):
+        assert ("evidence-weighed" in text) == told
+    assert ("comparison-weighed" in " ".join(str(found).split())) == bool(found.thresholds[0])
+
+
+def test_weights_that_even_out_rare_levels_are_not_told():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "z"])
+    data["y"] = data["x"] + 0.5 * rng.normal(size=200) > 1.0
+    assert "evidence-weighed" not in str(svm("y ~ x + z", data, class_weight="balanced").loo())
