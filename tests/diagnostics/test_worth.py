@@ -24,6 +24,7 @@ def said(rsquared, auc, auc_se, rsquared_se=0.03, levels_move=True):
         (0.05, 0.55, 0.01, False),
         (-0.01, 0.55, 0.04, True),
         (-0.01, 0.60, 0.04, False),  # it ranks
+        (0.30, 0.40, 0.04, True),  # beyond doubt the wrong way, as one of several levels may be
     ],
 )
 def test_a_weak_signal_that_ranks_the_wrong_way_or_none_that_is_seen(rsquared, auc, auc_se, hangs):
