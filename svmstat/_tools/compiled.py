@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import sys
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from numba import njit
@@ -30,7 +31,9 @@ class _Shared(FunctionCache):
         """What has been compiled for a signature; None if it is to be compiled now, in this process."""
         found = super().load_overload(sig, target_context)
         if found is None and together.claims is not None and not together.claims.claim(self._claim_on(sig)):
+            compiling.start()
             together.claims.wait(self._claim_on(sig))
+            compiling.stop()
             found = super().load_overload(sig, target_context)
         return found
 
@@ -93,6 +96,35 @@ def nothing_on_disk(function: Any) -> bool:
 def is_kept(function: Any) -> bool:
     """Whether what is compiled of a function is kept on disk."""
     return isinstance(getattr(function, "_cache", None), _Shared)
+
+
+class _Stopwatch(event.Listener):
+    """How long this process has compiled, or waited for the one that helps it, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds, self._since, self._depth = 0.0, 0.0, 0
+
+    def start(self) -> None:
+        if self._depth == 0:
+            self._since = perf_counter()
+        self._depth += 1
+
+    def stop(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += perf_counter() - self._since
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        """Numba begins to compile a function, or one that it calls."""
+        self.start()
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        """It has compiled it."""
+        self.stop()
+
+
+compiling = _Stopwatch()
+event.register("numba:compile", compiling)
 
 
 class _Notice(event.Listener):

@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
+from svmstat._tools.compiled import compiling
 from svmstat._tools.threads import cores, in_threads, one_core
 from svmstat._tools.warn import warn
 from svmstat.errors import LongRunWarning
@@ -137,10 +138,11 @@ def run_pieces(
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
         try:
             while watched and len(found) + workers < len(pieces):
-                start, again = perf_counter(), len(found) > 0  # at first it may have waited for the compiler
+                again = len(found) > 0  # at first workers of other processes may have waited for the compiler
+                start, compiled = perf_counter(), compiling.seconds
                 found += done(pieces[len(found) : len(found) + workers])
                 loop.before = len(found)
-                seconds = (perf_counter() - start) * len(pieces) / workers
+                seconds = (perf_counter() - start - (compiling.seconds - compiled)) * len(pieces) / workers
                 watched = seconds > LONG and not again
                 if seconds > LONG and (again or len(found) + workers >= len(pieces)):
                     _announce(what, seconds, replace(outlook or Outlook(), shared=0.0, each=0.0), workers)

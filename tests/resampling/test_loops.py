@@ -303,3 +303,18 @@ def test_loops_within_one_that_is_over_with_its_first_pieces_announce_themselves
     with pytest.warns(LongRunWarning) as record:
         assert run(inner, 1, outlook=Outlook()) == [3]
     assert len(record) == 1
+
+
+def test_what_is_compiled_is_no_part_of_the_estimate(monkeypatch):
+    """Two pieces, of which the first waits for the compiler."""
+    clock, told = [0.0], []
+    monkeypatch.setattr(loops, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(loops, "warn", lambda text, _: told.append(text))
+
+    def piece(k):
+        clock[0] += 40.0 if k < 2 else 0.1
+        loops.compiling.seconds += 39.9 if k < 2 else 0.0
+        return k
+
+    assert run(piece, 3, outlook=Outlook(), n_jobs=2) == [0, 1, 2]
+    assert told == []
