@@ -142,9 +142,9 @@ def _fit(formula: str, data: str, format: str = "text", save: str | None = None,
     svmstat.svm() in Python, where all of them are described.
 
     FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
-    operators, numpy's functions of single values such as np.log(x), and C, I, Q, bs, cc, cr, ns, poly, te, center,
-    scale and standardize. Functions of your own, methods and everything else that Python can do are for svmstat.svm()
-    in Python; here they are refused before anything is evaluated.
+    operators, numpy's functions of single values such as np.log(x), and C with its contrasts, I, Q, bs, cc, cr, ns,
+    poly, s, te, ti, center, scale and standardize. Functions of your own, methods and all else that Python can do are
+    for svmstat.svm() in Python; here they are refused before anything is evaluated.
 
     Some examples:
       svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median

@@ -216,7 +216,7 @@ for name, (region, sigma) in EXAMPLES.items():
 # 1 %. The approximation ∂f(x_i)/∂y_i ≈ α_i K(x_i, x_i) leaves out that the other rows give way when row i does, and so
 # exceeds the true change where neighbours overlap. The exact leave-one-out costs some hundredths of a second here:
 # GACV is for where that is too slow, and then for a first look. `criterion="span"` needs no refits either:
-# GCKL at its choice exceeds the minimum by 0.2 to 7 % in the median (`python -m benchmarks span`).
+# GCKL at its choice exceeds the minimum by 0.2 to 7 % in the median (`python -m benchmarks validity span`).
 #
 # It depends on the regions, which the paper does not give in numbers (12 samples each, Example 1, n = 400):
 

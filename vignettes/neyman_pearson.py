@@ -209,6 +209,6 @@ print(f"delta = {DELTA}; with 200 samples a true {DELTA} is seen below {bound:.3
 #   difference is significant, which the paper says of one of its two cases; the paper's poor rank of the shifted
 #   ν-SVM with balanced classes (4.91 for Neyman–Pearson, 3.64 for minimax) is not found (3.18, 2.64).
 # - Table 4 does not carry over. The paper's 3-D coordinate descent is 32 to 60 times faster than the grid, ours 1.5
-#   to 5.4 times on these smaller grids (13 times on the paper's, without smoothing): a sweep of the whole grid goes
+#   to 5.4 times on these smaller grids (12 times on the paper's, without smoothing): a sweep of the whole grid goes
 #   from neighbour to neighbour along exact paths, some 30 microseconds a fit, while a descent has to begin anew for
 #   every kernel.

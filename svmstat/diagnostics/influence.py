@@ -132,7 +132,17 @@ class Envelope:
         )
 
     def critical_value(self, what: str, level: float = 0.95) -> float:
-        """What no row exceeds in a share ``level`` of samples from the probabilities of the fit."""
+        """What no row exceeds in a share ``level`` of samples from the probabilities of the fit.
+
+        Parameters
+        ----------
+        what : {"delta_deviance", "own", "others", "outlyingness", "rms_change"}
+            Or, as `InfluenceResult.plot_index` has them, "delta" and "influence".
+        level : float
+            Between 0 and 1.
+        """
+        between("level", level, 0.0, 1.0)
+        what = _SHORT.get(one_of("what", what, (*self.maxima.columns, *_SHORT)), what)
         return upper_point(self.maxima[what].to_numpy(), level) * float(self.raised[what])
 
     def __repr__(self) -> str:
@@ -290,7 +300,10 @@ class InfluenceResult(Printed):
         return self._known
 
     def summary_frame(self) -> pd.DataFrame:
-        """One row for each row of the fit: ΔD and its parts, outlyingness, largest and rms change of f."""
+        """One row for each row of the fit, or group: ΔD and its parts, outlyingness, largest and rms change of f.
+
+        Of rows also ``pvalue_chi2``, P(χ²(1) ≥ ΔD) as [003] has it, a distribution that ΔD does not have.
+        """
         return pd.DataFrame(
             {
                 **{name: getattr(self.measures, name) for name in MEASURES[:-1]},
@@ -402,6 +415,7 @@ class InfluenceResult(Printed):
 
     def summary(self, level: float = 0.95) -> Summary:
         """How much of ΔD is own misfit, the rows of largest ΔD, and the envelope of a level if it has been computed."""
+        between("level", level, 0.0, 1.0)
         m, index = self.measures, self.index
         known, lost, order = self._shown, self.loo.what_failed(), self._largest
         block = Block(

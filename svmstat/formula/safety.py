@@ -7,7 +7,8 @@ is someone else's text, and must not be able to do anything but compute columns 
 - arithmetic, comparisons, and ``&``, ``|``, ``~``; text can be compared, but not computed with;
 - numpy's functions of single values, as ``np.log(x)`` or those that need no ``np.`` in any formula, with as many
   arguments as they have inputs, and the numbers np.pi, np.e, np.nan and np.inf;
-- patsy's functions and contrasts, ns and poly, with constants as the arguments that have names.
+- patsy's functions and contrasts, ns and poly, and the smooths s, te and ti, with constants as the arguments that have
+  names.
 
 Whatever is not on this list is refused before anything is evaluated: attributes, methods, subscripts, other functions,
 constants that no 64-bit number holds, such as 9**9**9, and splines of very many columns.

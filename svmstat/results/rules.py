@@ -69,7 +69,7 @@ class BiasTuned(ShiftedRule):
     fit : SVMResults
         The fit whose decision function it shifts.
     shift : float
-        What is added to f; of all that do equally well the one nearest to zero.
+        What is added to f: the middle between two decision values, of all that do equally well the one nearest to zero.
     costs : dict
         {"fp": …, "fn": …}, of the risk that was made as small as possible.
     validation_risk : float

@@ -33,8 +33,8 @@ class Saved(Resampled):
         The file is a zip of one JSON text and raw arrays. There is no code in it, and reading it runs none. It holds
         the call, the columns of the data that the fit reads, of all rows, the dual variables and decision values with
         their certificate, and the map of the probabilities, which is made now if it has not been. Its size is about
-        8 (columns + 3 (K − 1) + P) bytes for each row, with K levels and P pairs of them, and 8 bytes for each pair of
-        free support vectors: see docs/save.md.
+        8 (columns + 3 (K − 1) + P) bytes for each row, with K levels and P pairs of them, and more for some pairs: see
+        docs/save.md.
 
         Parameters
         ----------

@@ -1,9 +1,13 @@
 """What the influence of rows shows where there is hardly any."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
+import pytest
 
 from svmstat import svm
+from svmstat.errors import ArgumentError
 
 
 def test_changes_that_are_rounding_are_none():
@@ -35,3 +39,16 @@ def test_rows_of_weight_zero_are_not_beyond_an_envelope():
         assert "without a value" not in ax.get_title()
     stems = [segment for each in drawn[1].collections for segment in getattr(each, "get_segments", list)()]
     assert sorted(x for (x, _), _ in stems) == [k + 1 for k in range(120) if weights[k]]
+
+
+@pytest.mark.parametrize("level", [2, 0, -1, np.nan, "a", True])
+def test_levels_that_are_none(level):
+    data = pd.DataFrame({"x": np.arange(40.0), "y": np.arange(40) % 3 > 0})
+    found = svm("y ~ x", data).get_influence()
+    envelope = found.envelope(rng=1)
+    for call in (found.summary, found.beyond, partial(envelope.critical_value, "own")):
+        with pytest.raises(ArgumentError, match=r"^level="):
+            call(level)
+    with pytest.raises(ArgumentError, match=r"^what='deltas' is not allowed.* did you mean 'delta'"):
+        envelope.critical_value("deltas")
+    assert envelope.critical_value("delta") == envelope.critical_value("delta_deviance")
