@@ -252,7 +252,7 @@ def on_one_row(held_out: Evidence) -> str | None:
 
 def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
-    if not hang_on_the_intercept(held_out):
+    if not (hang_on_the_intercept(held_out) or ranks_a_level_the_wrong_way(held_out)):
         return _RANKS
     folds = balanced_folds(held_out)
     return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
@@ -277,16 +277,22 @@ def hang_on_the_intercept(held_out: Evidence) -> bool:
     """Whether AUC and errors may say more of the intercept of fits without a row than of the predictors.
 
     That is where rows or groups are left out one by one, and there is no signal to be seen, neither by R² nor by AUC,
-    or a weak one that ranks some level the wrong way, or one of some levels, and another is ranked the wrong way beyond
-    doubt. A few rows to which next to no probability was given make an R² below 0 of a good ranking.
+    or a weak one that ranks some level the wrong way. A few rows to which next to no probability was given make an R²
+    below 0 of a good ranking.
     """
     found, se = held_out.rsquared, held_out.rsquared_se
-    if not held_out.levels_move:
+    if found > 2.0 * se or not held_out.levels_move:
         return False
-    auc, twice = np.asarray(held_out.auc, float), 2.0 * np.asarray(held_out.auc_se, float)
-    if found > 2.0 * se:
-        return bool((auc + twice < 0.5).any())
-    return bool(np.min(auc) < 0.5) or (found <= 0.0 and not np.min(auc - twice) > 0.5)
+    auc = np.asarray(held_out.auc, float)
+    ranks = bool(np.min(auc - 2.0 * np.asarray(held_out.auc_se, float)) > 0.5)
+    return bool(np.min(auc) < 0.5) or (found <= 0.0 and not ranks)
+
+
+def ranks_a_level_the_wrong_way(held_out: Evidence) -> bool:
+    """Whether that is so beyond doubt of one of several levels, while the others may be told apart."""
+    if held_out.shape.two or not held_out.levels_move:
+        return False
+    return bool((held_out.auc + 2.0 * held_out.auc_se < 0.5).any())
 
 
 def _of_line(held_out: Evidence) -> str:

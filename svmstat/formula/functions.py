@@ -61,7 +61,7 @@ def C(data: Any, contrast: object = None, levels: Any = None) -> pd.Series:  # n
     if len(unknown):
         first = unknown.tolist()[0]
         raise DataError(f"C(..., levels={levels!r}) met {first!r}, which is none of the levels.")
-    return pd.Series(pd.Categorical(values, categories=levels), index=values.index)
+    return pd.Series(pd.Categorical(values.astype(object), categories=levels), index=values.index)
 
 
 class _Standardize(Standardize):  # type: ignore[misc]  # patsy has no types

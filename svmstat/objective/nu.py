@@ -102,7 +102,7 @@ def check_nu(nu: Any) -> float | tuple[float, float]:
     """
     if is_real(nu):
         return _large_enough("nu", fraction("nu", nu))
-    if isinstance(nu, str | bytes) or not isinstance(nu, Sequence | np.ndarray) or len(nu) != 2:
+    if isinstance(nu, str | bytes) or not isinstance(nu, Sequence | np.ndarray) or np.shape(nu) != (2,):
         raise refuse("nu", nu, _ALLOWED)
     if not all(isinstance(value, numbers.Real) for value in nu):
         raise refuse("nu", nu, _ALLOWED)

@@ -264,7 +264,7 @@ class TwoLevels(Solved):
         True
         """
         self._pair("path", "tune(), or fits at several values of C")
-        if loo:
+        if flag("loo", loo):
             self.require_copies("path(loo=True)", "tune() has leave-one-out along C")
         if np.isinf(self.C):
             raise UnavailableError("path exists for fits with a finite C only; here rho = 0, and the fit is h = 0.")

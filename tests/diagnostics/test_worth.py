@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from svmstat import compare, svm
-from svmstat.diagnostics.worth import hang_on_the_intercept, on_one_row
+from svmstat.diagnostics.worth import hang_on_the_intercept, on_one_row, ranks_a_level_the_wrong_way
 from svmstat.objective.units import Units
 
 
@@ -24,7 +24,6 @@ def said(rsquared, auc, auc_se, rsquared_se=0.03, levels_move=True):
         (0.05, 0.55, 0.01, False),
         (-0.01, 0.55, 0.04, True),
         (-0.01, 0.60, 0.04, False),  # it ranks
-        (0.30, 0.40, 0.04, True),  # beyond doubt the wrong way, as one of several levels may be
     ],
 )
 def test_a_weak_signal_that_ranks_the_wrong_way_or_none_that_is_seen(rsquared, auc, auc_se, hangs):
@@ -96,3 +95,14 @@ def test_weights_that_even_out_rare_levels_are_not_told():
     data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "z"])
     data["y"] = data["x"] + 0.5 * rng.normal(size=200) > 1.0
     assert "evidence-weighed" not in str(svm("y ~ x + z", data, class_weight="balanced").loo())
+
+
+@pytest.mark.parametrize(
+    ("auc", "wrong"), [([0.4, 0.7, 0.8], True), ([0.45, 0.7, 0.8], False), ([0.6, 0.7, 0.8], False)]
+)
+def test_a_level_that_is_ranked_the_wrong_way_while_others_are_told_apart(auc, wrong):
+    found = said(0.3, np.array(auc), np.full(3, 0.04))
+    found.shape = SimpleNamespace(two=False)
+    assert ranks_a_level_the_wrong_way(found) == wrong
+    found.levels_move = False
+    assert not ranks_a_level_the_wrong_way(found)

@@ -7,7 +7,7 @@ import pandas as pd
 import patsy
 import pytest
 
-from svmstat import datasets
+from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import build_design
 
@@ -383,3 +383,13 @@ def test_the_value_that_is_no_number_is_named(table):
     built = build_design("y ~ x", table.dropna())
     with pytest.raises(DataError, match="holds text such as 'abc'; at the fit it held number"):
         built.design.transform(pd.DataFrame({"x": ["1", "2.5", "abc"]}))
+
+
+def test_levels_of_a_categorical_with_another_that_no_row_has():
+    """Named in another order, on either side, without the one that no row has."""
+    values = pd.Categorical(["lo", "mid", "hi"] * 4, ["lo", "mid", "hi", "never"])
+    data = pd.DataFrame({"a": values, "x": np.arange(12.0), "y": np.arange(12) % 2})
+    fit = svm('C(a, levels=["hi", "mid", "lo"]) ~ x', data)
+    assert fit.classes == ("hi", "mid", "lo")
+    names = svm('y ~ C(a, levels=["hi", "mid", "lo"])', data).frame.design.column_names
+    assert [name.rpartition("[")[2] for name in names] == ["hi]", "mid]", "lo]"]

@@ -88,6 +88,7 @@ def test_what_is_accepted():
         ((0.5, 1e-200), "nu[1]=1e-200 is not allowed: it must be at least 1e-100"),
         (1e-300, "nu=1e-300 is not allowed: it must be at least 1e-100"),
         ((0.5,), "it must be a number in (0, 1], or two of them, for the event and for the other level."),
+        (np.array(0.3), "is not allowed: it must be a number in (0, 1], or two of them"),
         ((0.5, 0.5, 0.5), "or two of them"),
         ("0.5", "nu='0.5' is not allowed"),
         (True, "nu=True is not allowed"),

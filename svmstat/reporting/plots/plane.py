@@ -85,7 +85,7 @@ def planes(
     rows = AlteredRows.of(frame, data)
     panel = None if by is None else _panels(rows, by)
     first, second = _two(rows, x, y, by)
-    held = _held(rows, {first.name, second.name, by}, at or {})
+    held = _held(rows, {first.name, second.name, by}, {} if at is None else at)
     levels = [None] if panel is None else list(range(len(panel.levels or ())))
     return [_plane(rows, first, second, held, panel, level, distance, grid) for level in levels]
 
@@ -153,7 +153,7 @@ def _two(rows: AlteredRows, x: Any, y: Any, by: Any) -> tuple[Variable, Variable
     """The axes: those that are asked for, else numbers, and levels where there are not two numbers."""
     known = {each.name: each for each in rows.variables(complete=True) if each.varies and each.name != by}
     for name, given in (("x", x), ("y", y)):
-        if given is not None and given not in known:
+        if given is not None and not (types.is_hashable(given) and given in known):
             listed = ", ".join(map(repr, known)) or "none"
             raise refuse(name, given, f"a predictor that varies ({listed}){nearest(str(given), map(str, known))}")
     if x is not None and x == y:
