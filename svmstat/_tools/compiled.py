@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,9 +32,8 @@ class _Shared(FunctionCache):
         """What has been compiled for a signature; None if it is to be compiled now, in this process."""
         found = super().load_overload(sig, target_context)
         if found is None and together.claims is not None and not together.claims.claim(self._claim_on(sig)):
-            compiling.start()
-            together.claims.wait(self._claim_on(sig))
-            compiling.stop()
+            with compiling.counted():
+                together.claims.wait(self._claim_on(sig))
             found = super().load_overload(sig, target_context)
         return found
 
@@ -104,23 +104,26 @@ class _Stopwatch(event.Listener):
     def __init__(self) -> None:
         self.seconds, self._since, self._depth = 0.0, 0.0, 0
 
-    def start(self) -> None:
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        """Numba begins to compile a function, or one that it calls."""
         if self._depth == 0:
             self._since = perf_counter()
         self._depth += 1
 
-    def stop(self) -> None:
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        """It has compiled it."""
         self._depth -= 1
         if self._depth == 0:
             self.seconds += perf_counter() - self._since
 
-    def on_start(self, event: Any) -> None:  # noqa: ARG002
-        """Numba begins to compile a function, or one that it calls."""
-        self.start()
-
-    def on_end(self, event: Any) -> None:  # noqa: ARG002
-        """It has compiled it."""
-        self.stop()
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """What goes on within counts too."""
+        self.on_start(None)
+        try:
+            yield
+        finally:
+            self.on_end(None)
 
 
 compiling = _Stopwatch()

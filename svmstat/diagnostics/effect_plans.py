@@ -95,10 +95,8 @@ def _averaged(rows: AlteredRows, variables: tuple[Variable, ...], kind: str, gri
     row = np.tile(np.arange(n), len(cells))
     changes = {each.name: (each, _typed(each, cells[which, j])) for j, each in enumerate(variables)}
     share = np.tile(rows.weights / rows.weights.sum(), len(cells))
-    alone = kind == "ice"
-    X = AlteredDesign(rows, row, changes)
-    each = np.arange(len(row)), np.ones(len(row)), len(row)
-    wanted = SignedMeans(X, *(each if alone else (which, share, len(cells))))
+    averaged, single = (which, share, len(cells)), (np.arange(len(row)), np.ones(len(row)), len(row))
+    wanted = SignedMeans(AlteredDesign(rows, row, changes), *(single if kind == "ice" else averaged))
     return Plan(variables, kind, grid, wanted, None, None, near(variables, cells).reshape(*map(len, grid)))
 
 

@@ -353,7 +353,7 @@ class InfluenceResult(Printed):
         one_of("reference", reference, REFERENCES)
         name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
         at = np.flatnonzero(self._counts)
-        values, labels = getattr(self.measures, name)[at], [self._labels[k] for k in at]
+        values, labels = getattr(self.measures, name)[at], shown_labels(self.index[at])
         if self.grouped or (self.no_copies and reference == "envelope"):
             return index_plot(
                 values, labels, np.inf, label="", ylabel=_CALLED[name], what=self._what[:-1], extreme=_LABELLED,
@@ -393,7 +393,7 @@ class InfluenceResult(Printed):
         ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
         at = np.flatnonzero(self._counts)
         return outlying_plot(
-            self.measures.rms_change[at], self.measures.outlyingness[at], [self._labels[k] for k in at], lines,
+            self.measures.rms_change[at], self.measures.outlyingness[at], shown_labels(self.index[at]), lines,
             level=level, extreme=extreme, xlabel=_CALLED["rms_change"], ylabel=ylabel, what=self._what[:-1], ax=ax,
         )  # fmt: skip
 

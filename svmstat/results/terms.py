@@ -34,7 +34,6 @@ from svmstat.results.resampled import Resampled
 from svmstat.results.updated import data_since
 
 _OF_R = re.compile(r"^\s*\.?\s*~\s*\.\s*\+\s*")
-
 """What stands before a term in add1() of R, ``~ . + w``."""
 
 _TWO = 2
