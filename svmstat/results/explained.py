@@ -218,7 +218,7 @@ class Explained(Uncertain):
         n_jobs: int | None,
         progress: bool,
     ) -> tuple[Predictor, float]:
-        """What is averaged, by the fit and its replicates; what is ``wanted`` of them and cannot be is refused first."""
+        """What is averaged, by the fit and its replicates; what is ``wanted`` and cannot be is refused first."""
         one_of("on", on, ON)
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         level = between("level", level, 0.0, 1.0)
