@@ -70,10 +70,17 @@ _FEW_OF_A_LEVEL = 30
 
 _RANKS = (
     "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 200; of 100 rows that are left "
-    "out one by one by up to 0.07 with three levels and 0.14 with C = 0.003, by ten folds 0.03. Of three levels +-1.96 "
-    "of its standard error covered it in 0.68 to 0.91 of samples, with C = 0.003 in 0.54 to 0.89 (python -m benchmarks "
-    "validity few)."
+    "out one by one by up to {least}, by ten folds 0.03. +-1.96 of its standard error covered it in {covered} (python "
+    "-m benchmarks validity few)."
 )
+_OF_TWO = {
+    "least": "0.02, with C = 0.003 by 0.11",
+    "covered": "0.80 to 0.96 of samples, with C = 0.003 in 0.69 to 0.93",
+}
+_OF_MORE = {
+    "least": "0.07 with three levels, with C = 0.003 by 0.14",
+    "covered": "0.68 to 0.91 of samples, with C = 0.003 in 0.54 to 0.89",
+}
 _NO_RANKS = (
     "AUC, errors, sensitivity and specificity of pooled values hang on more than the predictors where these tell "
     "little: without {one} the intercept moves away from its level, by which alone AUC may come near 0 and the "
@@ -253,7 +260,7 @@ def on_one_row(held_out: Evidence) -> str | None:
 def _of_order(held_out: Evidence) -> str:
     """What is to be known of AUC and errors."""
     if not (hang_on_the_intercept(held_out) or ranks_a_level_the_wrong_way(held_out)):
-        return _RANKS
+        return _RANKS.format(**(_OF_TWO if held_out.shape.two else _OF_MORE))
     folds = balanced_folds(held_out)
     return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
 
