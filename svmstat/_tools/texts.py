@@ -11,7 +11,7 @@ _WHOLE = 1e15
 
 
 def written(values: Sequence[object]) -> list[str]:
-    """Values as text: numbers with the digits that tell them apart, six or more, and whole ones without decimals.
+    """Values as text: whole numbers without decimals, others with six digits, or one more than tells them apart.
 
     Examples
     --------
@@ -20,6 +20,7 @@ def written(values: Sequence[object]) -> list[str]:
     """
     floats = {value for value in values if isinstance(value, float) and math.isfinite(value)}
     digits = next((d for d in range(_FEW, _ALL) if len({f"{x:.{d}g}" for x in floats}) == len(floats)), _ALL)
+    digits = min(digits + (digits > _FEW), _ALL)
     return [_written(value, digits) if isinstance(value, float) else str(value) for value in values]
 
 

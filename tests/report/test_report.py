@@ -391,7 +391,7 @@ def test_the_level_of_the_report_is_that_of_its_envelopes(fit):
 
 @pytest.mark.parametrize(
     "given",
-    [{}, {"gamma": 4.0}, {"kernel": "laplace", "gamma": "median"}, {"theta": {"s(alt)": 3.0}, "C": 2.0}],
+    [{}, {"gamma": 4.0}, {"gamma": "median"}, {"kernel": "spline"}, {"theta": {"s(alt)": 3.0}, "C": 2.0}],
     ids=str,
 )
 def test_the_call_of_an_additive_fit_that_is_printed_makes_the_same_fit(given):
