@@ -1,5 +1,6 @@
 """Refits of a fit to drawn rows, whatever they are wanted for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,10 +58,7 @@ class Bootstrap:
         ndarray (B, m, P)
             NaN where a pair has lost a class or is not certified, or a predictor is missing.
         """
-        _, complete, X = self.fit.rows_at(newdata)
-        f = np.full((self.B, len(complete), len(self.fit.machine.pairs)), np.nan)
-        f[:, complete] = self.replicates.decision_function(X)
-        return f
+        return self._at(newdata, self.replicates.decision_function, len(self.fit.machine.pairs))
 
     def predict_proba(self, newdata: pd.DataFrame | None = None) -> Floats:
         """Probabilities of the levels by every replicate, each by Platt's map of the rows that it left out.
@@ -75,10 +73,14 @@ class Bootstrap:
         ndarray (B, m, K)
             In the order of the fit's `classes`; NaN where a replicate has no map or a predictor is missing.
         """
+        return self._at(newdata, self.replicates.probabilities, len(self.fit.classes))
+
+    def _at(self, newdata: pd.DataFrame | None, compute: Callable[[Floats], Floats], size: int) -> Floats:
+        """(B, m, size) what is computed of the rows that lack no predictor; NaN of the others."""
         _, complete, X = self.fit.rows_at(newdata)
-        p = np.full((self.B, len(complete), len(self.fit.classes)), np.nan)
-        p[:, complete] = self.replicates.probabilities(X)
-        return p
+        found = np.full((self.B, len(complete), size), np.nan)
+        found[:, complete] = compute(X)
+        return found
 
     def get_prediction(
         self,

@@ -259,12 +259,8 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
         evidence, without = _of_frequencies(fit, null.one_by_one()), null.without
     else:
         evidence, without = other.judged(folds, n_jobs=1), partial(other.said_without, n_jobs=1)
-    rest, fewest = _at_work(fit) - set(gone), np.nan
-    if design.read_by(gone) <= design.read_by(rest):
-        dependence = untested(0, "the terms that stay read the same data")
-    else:
-        own, others = _apart(design, frame.X, gone, rest)
-        dependence, fewest = _dependence(evidence, own, others), _fewest(evidence, own)
+    rest = _at_work(fit) - set(gone)
+    dependence, fewest = _tested(evidence, design, frame.X, gone, rest, "the terms that stay read the same data")
     constant = other is not None and _is_constant(other)
     return _Found(evidence, dependence, _nested_table(without, frame, splits), constant, fewest)
 
@@ -278,12 +274,8 @@ def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, s
     """With a further term."""
     design, X = other.frame.design, other.frame.X
     new = design.term_slices.keys() - fit.frame.design.term_slices.keys()
-    there, fewest = _at_work(fit), np.nan
-    if design.read_by(new) <= design.read_by(there):
-        dependence = untested(0, "the terms that are there read the same data")
-    else:
-        own, others = _apart(design, X, new, there)
-        dependence, fewest = _dependence(evidence, own, others), _fewest(evidence, own)
+    why_not = "the terms that are there read the same data"
+    dependence, fewest = _tested(evidence, design, X, new, _at_work(fit), why_not)
     table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
     return _Found(other.judged(folds, n_jobs=1), dependence, table, _is_constant(other), fewest)
 
@@ -303,6 +295,16 @@ def _columns(design: Design, names: Collection[str]) -> NDArray[np.bool_]:
     for name in names:
         found[slices[name]] = True
     return found
+
+
+def _tested(
+    evidence: Evidence, design: Design, X: Floats, names: Collection[str], rest: Collection[str], why_not: str
+) -> tuple[Dependence, float]:
+    """The test of some terms beside the rest, and what `_fewest` has of their columns; none where they read no more."""
+    if design.read_by(names) <= design.read_by(rest):
+        return untested(0, why_not), np.nan
+    own, others = _apart(design, X, names, rest)
+    return _dependence(evidence, own, others), _fewest(evidence, own)
 
 
 def _dependence(evidence: Evidence, columns: Floats, others: Floats) -> Dependence:

@@ -15,10 +15,7 @@ from svmstat.diagnostics.label_sets import OF_UNEVEN
 from svmstat.diagnostics.worth import uneven_note
 from svmstat.machine import tied_to
 from svmstat.objective.units import are_groups
-from svmstat.resampling.replicates import (
-    check_copies,
-    pairs_replicates,
-)
+from svmstat.resampling.replicates import check_copies, pairs_replicates
 from svmstat.resampling.splits import stratified
 from svmstat.resampling.unseen import Unseen, unseen, unseen_by_folds
 from svmstat.results.bootstrap import Bootstrap, checked_level, count_of, made_of

@@ -329,9 +329,10 @@ def test_the_inverse_with_two_borders(group):
     np.testing.assert_allclose(bordered @ R[np.ix_(kept, kept)], np.eye(k + 5), rtol=0, atol=TOL_INVERSE)
 
 
+@pytest.mark.parametrize("one_by_one", [False, True])
 @given(seed=seeds)
 @settings(max_examples=80, deadline=None)
-def test_a_carried_start_is_feasible(seed):
+def test_a_carried_start_is_feasible(one_by_one, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
     group = rng.integers(0, 2, n)
@@ -344,7 +345,7 @@ def test_a_carried_start_is_feasible(seed):
     for g in (0, 1):
         bound[group == g] *= rng.uniform(1.0, 3.0) / bound[group == g].sum()
     lo, hi = np.where(group == 0, 0.0, -bound), np.where(group == 0, bound, 0.0)
-    beta = feasible(sign * a, old, lo, hi, 1.0)
+    beta = feasible(sign * a, old, lo, hi, 1.0, one_by_one=one_by_one)
     assert (beta >= lo - 1e-15).all() and (beta <= hi + 1e-15).all()
     assert beta[group == 0].sum() == pytest.approx(1.0, abs=1e-12)
     assert beta[group == 1].sum() == pytest.approx(-1.0, abs=1e-12)
@@ -361,3 +362,19 @@ def test_from_another_total(seed, draw_hulls):
     ratio = np.where(qp.signs > 0, *drawn.rng.uniform(0.5, 2.0, 2))
     other = replace(qp, upper=ratio * qp.upper, total=0.7 * qp.total)
     assert_same(solve(other, start=solve(qp)), solve(other), other)
+
+
+def test_rows_that_give_way_one_by_one_leave_one_free():
+    """The first class has no free row, and the other loses one of its."""
+    rng = np.random.default_rng(0)
+    sign, u = np.repeat([1.0, -1.0], 20), rng.uniform(0.5, 1.5, 40)
+    u[20:] *= u[:20].sum() / u[20:].sum()
+    lo, hi = np.where(sign > 0.0, 0.0, -u), np.where(sign > 0.0, u, 0.0)
+    lo[39] = 0.0
+    free = []
+    for one_by_one in (False, True):
+        found = feasible(sign * u, u, lo, hi, one_by_one=one_by_one)
+        assert np.all((found >= lo) & (found <= hi)) and np.array_equal(found[20:], lo[20:])
+        assert found[:20].sum() == pytest.approx(u[20:39].sum(), rel=1e-14)
+        free.append(int(np.count_nonzero((found[:20] > 0.0) & (found[:20] < hi[:20]))))
+    assert free[0] == 20 and free[1] == 1
