@@ -46,6 +46,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "scales": validity_gof.scales,
     "envelopes": validity_gof.envelopes,
     "envelopes-uneven": validity_gof.uneven_envelopes,
+    "envelopes-weighed": validity_gof.weighed_envelopes,
     "sets": validity_sets.rows,
     "bands-insample": validity_sets.insample,
     "coefficients": validity_coefficients.rows,

@@ -27,6 +27,9 @@ LINEAR, SMOOTH, DEFAULT = {"kernel": "linear"}, {"C": 1.0, "gamma": 0.2}, {}
 GRID = {"C": [0.25, 2.0, 16.0], "gamma": [0.1, 0.6]}
 
 
+UNEQUAL = {"costs 1 : 5": {"costs": {"fp": 1.0, "fn": 5.0}}, "priors 1 : 4": {"priors": {False: 0.8, True: 0.2}}}
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """Where samples come from, and what is fitted to them.
@@ -221,8 +224,17 @@ def envelopes(quick: bool) -> list[dict[str, Any]]:
 def uneven_envelopes(quick: bool) -> list[dict[str, Any]]:
     """The same by measure where one row in five or so is an event, or the cost is large, in samples of several fits."""
     rare = [Design("own", f"default, {name}", 130, columns) for name, columns in RARE.items()]
+    return _envelopes_of_fits([*rare, Design("own", "weak signal, C = 100", 120, slight, {"C": 100.0})], quick)
+
+
+def weighed_envelopes(quick: bool) -> list[dict[str, Any]]:
+    """The same where costs or priors weigh the levels."""
+    return _envelopes_of_fits([Design("own", name, 120, straight, options) for name, options in UNEQUAL.items()], quick)
+
+
+def _envelopes_of_fits(of: list[Design], quick: bool) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
-    for design in [*rare, Design("own", "weak signal, C = 100", 120, slight, {"C": 100.0})]:
+    for design in of:
         for population in range(2, 4 if quick else 7):
             p = _population(design, population)[1][:, 1]
             found = _all(partial(beyond, design, population=population), 20 if quick else 80)
@@ -270,13 +282,12 @@ def uneven(quick: bool) -> list[dict[str, Any]]:
 
 def others(quick: bool) -> list[dict[str, Any]]:
     """The size for predictors of few values, and for costs and priors that are not equal; as in `uneven`."""
-    unequal = {"costs 1 : 5": {"costs": {"fp": 1.0, "fn": 5.0}}, "priors 1 : 4": {"priors": {False: 0.8, True: 0.2}}}
     chosen = [
         (f"{columns}, {name}", n, frame, options)
         for n in (120, 240)
         for columns, frame in {"two factors of 3 levels": two_factors, "four factors of 2 levels": four_factors}.items()
         for name, options in {"default": {}, "linear": LINEAR}.items()
-    ] + [(f"normal columns, {name}", 120, normal_three, options) for name, options in unequal.items()]
+    ] + [(f"normal columns, {name}", 120, normal_three, options) for name, options in UNEQUAL.items()]
     table: list[dict[str, Any]] = []
     for name, n, frame, options in chosen:
         found = _all(partial(of_own_fit, frame, n, options), 20 if quick else 300)

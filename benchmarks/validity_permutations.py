@@ -1,7 +1,8 @@
-"""How often the permutation test rejects where the predictors are noise, at 0.05: rows, weights and whole groups.
+"""How often the permutation test rejects where the predictors are noise, at 0.05: rows, weights and groups.
 
 Labels are permuted with the weight of their row or group. 120 rows with 40 % events, or 40 groups with a half; weights
-and the numbers of rows in groups related to the response, as in a sample of cases and controls, or not.
+and the numbers of rows in groups related to the response, as in a sample of cases and controls, or not. Of groups that
+hold both labels the odds of an event and the mean of x differ together, and labels are permuted within them.
 """
 
 import warnings
@@ -9,6 +10,7 @@ import warnings
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from benchmarks.known import row
 from svmstat import svm
@@ -59,13 +61,35 @@ def _of_groups(sizes):
     return draw
 
 
+def _within_groups(weights):
+    """30 groups of 4 rows, of which response and x have a part in common; weights drawn by y."""
+
+    def draw(rng):
+        group = np.repeat(np.arange(30), 4)
+        common = rng.normal(size=30)[group]
+        y = rng.random(len(group)) < expit(1.5 * common)
+        x, z = rng.normal(size=(2, len(group)))
+        return pd.DataFrame({"y": y, "g": group, "w": weights(rng, y), "x": x + common, "z": z})
+
+    return draw
+
+
+def _by_response(rng, y):
+    """Weights of a sample of cases and controls."""
+    return np.where(y, 0.3, 1.5) * rng.uniform(0.8, 1.2, len(y))
+
+
 _PROBABILITY = {"weights": "w", "weight_type": "probability"}
 DESIGNS = {
     "rows": (ROWS, _of_rows(lambda _, y: np.ones(len(y))), {}),
     "probability weights, by response": (
-        ROWS, _of_rows(lambda rng, y: np.where(y, 0.3, 1.5) * rng.uniform(0.8, 1.2, len(y))), _PROBABILITY,
+        ROWS, _of_rows(_by_response), _PROBABILITY,
     ),
     "probability weights": (ROWS, _of_rows(lambda rng, y: rng.uniform(0.3, 3.0, len(y))), _PROBABILITY),
     "groups of 2 to 6": (GROUPS, _of_groups(lambda rng, y: rng.integers(2, 7, len(y))), {"groups": "g"}),
     "groups of 2 and 6, by response": (GROUPS, _of_groups(lambda _, y: np.where(y, 2, 6)), {"groups": "g"}),
+    "within groups of 4": (ROWS, _within_groups(lambda _, y: np.ones(len(y))), {"groups": "g"}),
+    "within groups of 4, probability weights, by response": (
+        ROWS, _within_groups(_by_response), {"groups": "g"} | _PROBABILITY,
+    ),
 }  # fmt: skip

@@ -63,7 +63,8 @@ def of_sample(name, seed):
         fit, linear = (svm("y ~ x + z", data, kernel=kernel, **given) for kernel in ("rbf", "linear"))
         loo, both = fit.loo(n_jobs=1), compare(fit, linear).table.iloc[1]
         held = loo.estimates() | next(loo.by_level())[1]
-        truth, truth_linear = worth(fit, new), worth(linear, new)
+        shares = np.bincount(data["y"], data["w"]) / n
+        truth, truth_linear = worth(fit, new, shares), worth(linear, new, shares)
         holds = fit.predict_set(new, level=LEVEL)
     held["score"] = predictive.Estimate(held["score"].value / n, held["score"].se / n)
     held["difference"] = predictive.Estimate(both["delta"] / n, both["delta_se"] / n)
@@ -80,18 +81,23 @@ def of_sample(name, seed):
     return found
 
 
-def worth(fit, new):
-    """The numbers on fresh rows, weighted."""
+def worth(fit, new, shares):
+    """The numbers on fresh rows, weighted, with the shares (2,) of the levels in the sample."""
     p, f = fit.predict_proba(new).to_numpy()[:, 1], fit.decision_function(new).to_numpy()
     event, w = new["y"].to_numpy() == 1, new["w"].to_numpy()
     own = np.where(event, p, 1.0 - p)
+    score, null = (np.average(-2.0 * np.log(each), weights=w) for each in (own, shares[event.astype(int)]))
+    line = predictive.calibration_line(p, event, w)
     return {
-        "score": np.average(-2.0 * np.log(own), weights=w),
+        "score": score,
+        "ratio": 1.0 - score / null,
         "brier": predictive.brier(np.column_stack([1.0 - p, p]), event.astype(int), w).value,
         "error_rate": np.average((f > 0) != event, weights=w),
         "auc": predictive.auc(f, event, w).value,
         "sensitivity": np.average(f[event] > 0, weights=w[event]),
         "specificity": np.average(f[~event] <= 0, weights=w[~event]),
+        "calibration_slope": line.slope.value,
+        "calibration_intercept": line.intercept.value,
     }
 
 
