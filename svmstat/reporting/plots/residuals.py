@@ -34,6 +34,8 @@ TITLE = "lines: ± 2 standard errors if the probabilities were right and rows in
 _MOST_BINS, _ROWS_A_BIN = 20, 15
 _SHORT = 12
 """Letters of the name of a level beside the shares of its pairs."""
+_MOST_PAIRS = 15
+"""Pairs whose shares can be told apart in a panel, those of six levels."""
 _FEW, _SMALLER = 9, 7.2
 """Panels of a page, and the size of the names of more."""
 
@@ -143,14 +145,16 @@ def values_plot(
 ) -> None:
     """Histograms of decision values (n, P) of the rows of either class of each pair, one pair above the other.
 
-    Heights are shares of the class, f > 0 standing for the first class of a pair; NaN are left out.
+    Heights are shares of the class, f > 0 standing for the first class of a pair; NaN are left out. Of many pairs those
+    are drawn whose classes are told apart worst.
     """
+    shown = _hardest(f, codes, weights, pairs)
     known = np.abs(f[np.isfinite(f)])
     reach = max(1.5, float(np.quantile(known, 0.995)))
     bins = np.linspace(-reach, reach, 2 * int(np.clip(round(np.sqrt(len(f))), 5, 20)) + 1)
     shares: dict[tuple[int, int], Floats] = {}
-    for p, pair in enumerate(pairs):
-        for k in pair:
+    for p in shown:
+        for k in pairs[p]:
             own = (codes == k) & np.isfinite(f[:, p])
             counts, _ = np.histogram(np.clip(f[own, p], -reach, reach), bins, weights=weights[own])
             shares[p, k] = counts / weights[own].sum() if own.any() else counts
@@ -160,20 +164,33 @@ def values_plot(
     if two:
         colours = dict(zip(pairs[0], (ACCENT, INK), strict=True))
     for (p, k), each in shares.items():
-        base = float(len(pairs) - 1 - p)
+        base = float(len(shown) - 1 - shown.index(p))
         for look in ({"fill": True, "alpha": 0.3, "linewidth": 0}, {"linewidth": 1.0}):
             ax.stairs(base + 0.9 * each / highest, bins, baseline=base, color=colours[k], **look)
     for k, colour in colours.items():
         ax.plot([], [], color=colour, linewidth=4, alpha=0.6, label=label_of(levels[k]))
     for at, style in ((0.0, "-"), (-1.0, ":"), (1.0, ":")):
         ax.axvline(at, color=GREY, linewidth=0.9, linestyle=style, zorder=1)
-    ax.set_ylim(0.0, len(pairs) * (1.3 if two else 1.0))
+    ax.set_ylim(0.0, len(shown) * (1.3 if two else 1.0))
     called = told_apart(levels, _SHORT)
-    names = [f"{called[i]} : {called[j]}" for i, j in reversed(pairs)]
-    ax.set_yticks([] if two else np.arange(len(pairs)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
+    names = [f"{called[i]} : {called[j]}" for i, j in (pairs[p] for p in reversed(shown))]
+    ax.set_yticks([] if two else np.arange(len(shown)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("f (held out)")
-    ax.set_title("shares of each class", fontsize=SMALL)
+    which = "" if len(shown) == len(pairs) else f";\nof {len(pairs)} pairs the {len(shown)} with most errors"
+    ax.set_title(f"shares of each class{which}", fontsize=SMALL)
+
+
+def _hardest(f: Floats, codes: Codes, weights: Floats, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """The pairs to draw, in their order: all, or those with the largest shares of rows on the wrong side."""
+    if len(pairs) <= _MOST_PAIRS:
+        return list(range(len(pairs)))
+    wrong = []
+    for values, (first, second) in zip(f.T, pairs, strict=True):
+        known = np.isfinite(values) & ((codes == first) | (codes == second))
+        errs = (values[known] > 0) != (codes[known] == first)
+        wrong.append(float(weights[known] @ errs) / float(weights[known].sum() or 1.0))
+    return sorted(np.argsort(wrong, kind="stable")[::-1][:_MOST_PAIRS].tolist())
 
 
 def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bool, ax: Axes | None = None) -> Any:

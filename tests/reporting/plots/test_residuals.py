@@ -1,0 +1,40 @@
+"""Shares of decision values by pair: all of few pairs, of many those whose classes are told apart worst."""
+
+from itertools import combinations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from svmstat.reporting.plots.residuals import values_plot
+
+
+def drawn(K):
+    """The axes of K classes of 20 rows, and how many rows are on the wrong side by pair."""
+    rng = np.random.default_rng(K)
+    codes, pairs = np.repeat(np.arange(K), 20), list(combinations(range(K), 2))
+    wrong = rng.permutation(len(pairs)) % 19
+    f = np.full((len(codes), len(pairs)), np.nan)
+    for p, (i, j) in enumerate(pairs):
+        f[codes == i, p], f[codes == j, p] = 1.0, -1.0
+        f[np.flatnonzero(codes == i)[: wrong[p]], p] = -1.0
+    ax = plt.figure().add_subplot()
+    values_plot(f, codes, np.ones(len(codes)), pairs, list("abcdefghij")[:K], ax)
+    return ax, dict(zip([f"{'abcdefghij'[i]} : {'abcdefghij'[j]}" for i, j in pairs], wrong, strict=True))
+
+
+@pytest.mark.parametrize("K", [3, 6])
+def test_all_of_few_pairs_are_drawn(K):
+    ax, wrong = drawn(K)
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(wrong)[::-1]
+    assert ax.get_title() == "shares of each class"
+
+
+def test_of_many_pairs_those_with_most_errors_are_drawn():
+    ax, wrong = drawn(10)
+    shown = [text.get_text() for text in ax.get_yticklabels()]
+    assert shown == [pair for pair in reversed(wrong) if pair in shown]
+    assert len(shown) == 15
+    assert min(wrong[pair] for pair in shown) >= max(errs for pair, errs in wrong.items() if pair not in shown)
+    assert ax.get_title() == "shares of each class;\nof 45 pairs the 15 with most errors"
+    assert ax.get_legend_handles_labels()[1] == list("abcdefghij")
