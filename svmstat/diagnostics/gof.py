@@ -190,7 +190,10 @@ class GofResult(Printed):
             title="Beside it: the bootstrapped deviance",
             left=(
                 Entry("Deviance", self.deviance),
-                Entry(f"{100 * self.level:g} % of replicates below", quantile(self.deviance_replicates, self.level)),
+                Entry(
+                    f"{100 * self.level:g} % of replicates below",
+                    quantile(self.deviance_replicates, self.level) if self.is_decided else None,
+                ),
             ),
             right=(Entry("p-value", pvalue(self.deviance_replicates, self.deviance), "share"),),
         )
@@ -228,7 +231,8 @@ class GofResult(Printed):
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         statistic = "T" if self.by_residuals else "deviance"
-        critical = f"{self.critical_value:.6g}" if math.isfinite(self.critical_value) else "none"
+        known = self.is_decided and math.isfinite(self.critical_value)
+        critical = f"{self.critical_value:.6g}" if known else "none"
         return (
             f"<GofResult: {statistic} {self.statistic:.6g}, critical value {critical} at level "
             f"{self.level:g}, p-value {self.pvalue:.4g}; {self.method}, {self.B} replicates{failed}>"

@@ -266,11 +266,18 @@ def _of_order(held_out: Evidence) -> str:
 
 
 def balanced_folds(held_out: Evidence) -> int | None:
-    """How many folds, by default, keep the levels in balance where rows, or groups, are left out one by one."""
+    """How many folds keep the levels in balance where rows, or groups, are left out one by one; None if none do.
+
+    Each has two or more of them, and one of every level.
+    """
     if not held_out.how.startswith("leave-one"):
         return None
-    units = held_out.units
-    return min(10, units.count) if are_groups(units) else 10
+    used, units = held_out.weights > 0, held_out.units
+    of_level = np.eye(len(held_out.shape.levels))[held_out.codes[used]]
+    if are_groups(units):
+        of_level = np.minimum(units.among(used).sums(of_level), 1.0)
+    folds = min(10, len(of_level) // 2, int(of_level.sum(axis=0).min()))
+    return folds if folds > 1 else None
 
 
 def what_is_left_out(held_out: Evidence) -> str:

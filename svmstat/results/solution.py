@@ -18,6 +18,8 @@ from svmstat.objective import measures
 from svmstat.results.calibrated import Calibrated
 from svmstat.solver import Solution, Status, intercepts_by_nu
 
+_ROUNDING = 2.0**-50
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Solved(Calibrated):
@@ -272,11 +274,15 @@ class Solved(Calibrated):
     def unscaled(self, directions: Floats, intercept: Floats) -> Floats:
         """Intercept and coefficients (…, 1 + p, P) of the columns on their own scale.
 
-        From those of the columns as they were scaled: h (…, p, P) and b (…, P).
+        From those of the columns as they were scaled: h (…, p, P) and b (…, P). An intercept that is nothing but
+        rounding is 0.
         """
         design = self.frame.design
         slopes = directions / design.scale_[:, None]
-        return np.concatenate([(intercept - design.center @ slopes)[..., None, :], slopes], axis=-2)
+        at_origin = intercept - design.center @ slopes
+        rounding = _ROUNDING * (1.0 + np.abs(intercept) + np.abs(design.center) @ np.abs(slopes))  # f has margin 1
+        at_origin = np.where(np.abs(at_origin) <= rounding, 0.0, at_origin)
+        return np.concatenate([at_origin[..., None, :], slopes], axis=-2)
 
     def _by_term(self, coefficients: Floats) -> Any:
         return self.shape.of_pairs(coefficients, self.param_names, "coefficient")

@@ -9,6 +9,7 @@ import pytest
 import statsmodels.api as sm
 
 from svmstat import compare, datasets, etable, svm
+from svmstat.diagnostics.worth import balanced_folds
 from svmstat.errors import SvmstatWarning
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
@@ -373,10 +374,17 @@ def test_folds_that_are_advised_exist():
     )
     fit, other = svm("y ~ a", noise, groups="g"), svm("y ~ b", noise, groups="g")
     told = re.search(r"fit\.kfold\((\d+)\) keeps", " ".join(str(fit.loo()).split()))
-    assert told and fit.kfold(int(told[1])).how.startswith("8 folds")
+    assert told and fit.kfold(int(told[1])).how.startswith("4 folds")  # eight would be the groups one by one
     text = " ".join(str(compare(fit, other)).split())
     told = re.search(r"when a (row|group) is left out, since the predictors tell little; folds=(\d+) keeps", text)
-    assert told and told[1] == "group" and compare(fit, other, folds=int(told[2])).how.startswith("8 folds")
+    assert told and told[1] == "group" and compare(fit, other, folds=int(told[2])).how.startswith("4 folds")
+
+
+@pytest.mark.parametrize(("events", "folds"), [(6, 6), (3, 3), (1, None)])
+def test_folds_that_are_advised_hold_two_rows_and_one_of_each_level(events, folds):
+    noise = pd.DataFrame(np.random.default_rng(1).normal(size=(12, 2)), columns=["a", "b"])
+    held = svm("y ~ a + b", noise.assign(y=np.arange(12) < events)).loo()
+    assert balanced_folds(held) == folds
 
 
 def test_no_larger_cost_is_recommended_where_the_pairs_of_the_predicted_level_are_flat_at_any():

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, Axes, drawing, fitted
 
-_WIDE = 10.0
-"""Criteria that differ by a larger factor are drawn on a logarithmic scale."""
+_WIDE, _FEW_DECADES = 10.0, 1000.0
+"""Criteria that differ by a larger factor are drawn on a logarithmic scale, and there is room for 2 and 5 on it."""
 
 
 def path_plot(
@@ -95,6 +95,10 @@ def criteria_plot(
         known = known[np.isfinite(known)]
         if len(known) and known.min() > 0.0 and known.max() > _WIDE * known.min():
             ax.set_yscale("log")
+            steps = (1.0, 2.0, 5.0) if known.max() < _FEW_DECADES * known.min() else (1.0,)
+            ax.yaxis.get_major_locator().set_params(subs=steps)
+            ax.yaxis.set_major_formatter("{x:g}")  # matplotlib's own are formulas, and text is shown as it is
+            ax.yaxis.set_minor_formatter("")
         if at is not None:
             ax.axvline(np.log2(at), color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
         ax.set(xlabel=f"log2 {name}", ylabel=next(iter(lines)) if len(lines) == 1 else "criterion")

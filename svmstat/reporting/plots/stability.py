@@ -55,9 +55,11 @@ def stability_plot(
             f"band: {percent(level)} of replicates, the stability of the estimate;\n"
             "no confidence interval for the true probability"
         )
-        ax.set_title(
-            told if np.isfinite(low).any() else "no band: too few replicates have probabilities", fontsize=SMALL
-        )
+        if not np.isfinite(p).any():
+            told = "no row has a probability"
+        elif not np.isfinite(low).any():
+            told = "no band: too few replicates have probabilities"
+        ax.set_title(told, fontsize=SMALL)
         if len(names) > 1:
             legend_below(ax)
         return ax
