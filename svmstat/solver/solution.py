@@ -77,6 +77,10 @@ class Road(IntEnum):
     LOW_RANK = 6
 
 
+NO_NOISE = 1e-6
+"""A share of the largest |β| that neither rounding nor a path has left."""
+
+
 @compiled()
 def settled(beta, lo, hi, margin):
     """β, or the bound that is at most ``margin`` away from it."""
@@ -109,6 +113,22 @@ def doubtful(beta, lo, hi, noise):
                 rows[m], distance[m] = i, change
                 m += 1
     return rows[:m], distance[:m]
+
+
+@compiled()
+def off_the_sum(beta):
+    """|Σβ| of β (n,), where it should be zero, in twice the working precision: what a path has lost on its way.
+
+    A row that is no further from its bound is free for nothing else. What is more than `NO_NOISE` was not lost.
+    """
+    total, lost, largest = 0.0, 0.0, 0.0
+    for i in range(beta.shape[0]):
+        longer = total + beta[i]
+        part = longer - total
+        lost += (total - (longer - part)) + (beta[i] - part)
+        total = longer
+        largest = max(largest, abs(beta[i]))
+    return min(1.001 * abs(total + lost), NO_NOISE * largest)  # its distance is rounded
 
 
 @compiled()

@@ -109,6 +109,21 @@ def test_as_many_rows_of_either_class(kernel, seed):
         assert (n_free == 0) == (not cold.intercept_is_unique)
 
 
+@pytest.mark.parametrize("seed", [12, 13, 19])
+def test_a_row_that_a_path_leaves_beside_its_bound_does_not_pin_the_intercept(seed):
+    """Noise with as many rows of either level: every row is at its bound for small costs, and b is an interval."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"a": rng.normal(size=200)}).assign(y=rng.permutation(200) % 2)
+    fit = svm("y ~ a", data)
+    path = fit.path(np.geomspace(1e-3, 1e3, 13))
+    for j, C in enumerate(path.C):
+        one = fit.update(C=float(C))
+        if one.converged and path.certified[j]:
+            assert path.decision_values.iloc[j].to_numpy() == pytest.approx(one.decision_values.to_numpy(), abs=TOL)
+            assert path.table.intercept.iloc[j] == pytest.approx(np.mean(one.intercept_interval), abs=TOL)
+    assert path.certified[:4].any()
+
+
 def test_the_cost_of_the_fit_itself():
     data = sample()
     fit = svm("y ~ x + z", data, C=2.5)

@@ -77,9 +77,8 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     h = fresh(case, beta)
     refine(case, beta, h, walked.b, walked.basis)
     start = problem.signs * last.alpha if last.nearest is None else last.nearest.beta
-    noise = min(1e-14 * np.abs(start).max(), 1e-6 * np.abs(beta).max())  # what is left of the larger β at the start
     basis, further = made_finer(case, beta, h, walked.basis)
-    settled = settled_basis(case, beta, h, basis, float(noise))
+    settled = settled_basis(case, beta, h, basis, float(np.abs(start).max()))
     if case.lead == 1 and is_hidden(case, beta, h):  # the walk has gone astray: what it ended at is no noise
         return None
     solution = certified(problem, case, upper, beta, h, settled, Road.PATH, 0, walked.events + further)

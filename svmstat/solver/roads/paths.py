@@ -16,7 +16,18 @@ from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, TOLERANCE, Solution, certify, doubtful, partition
+from svmstat.solver.solution import (
+    AT_LOWER,
+    AT_UPPER,
+    FIXED,
+    FREE,
+    TOLERANCE,
+    Solution,
+    certify,
+    doubtful,
+    off_the_sum,
+    partition,
+)
 
 OVERRUN, NOT_TRIED = 5, 6
 """The path arrived, but the certificate does not hold on some row; no path was followed."""
@@ -248,7 +259,7 @@ def settle_all(stored, wanted, paths):
     for q in range(paths.beta.shape[0]):
         if paths.code[q] == ARRIVED:
             open_box(wanted.signs, wanted.uppers[q], lo, hi)
-            rows, distance = doubtful(paths.beta[q], lo, hi, 0.0)
+            rows, distance = doubtful(paths.beta[q], lo, hi, off_the_sum(paths.beta[q]))
             if rows.shape[0] > 0:
                 part, part_h = paths.beta[q].copy(), paths.h[q].copy()
                 for a in range(rows.shape[0]):

@@ -21,6 +21,7 @@ from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.rough.wide import way_down
 from svmstat.solver.solution import (
     CONDITION,
+    NO_NOISE,
     PRECISION,
     TOLERANCE,
     Basis,
@@ -37,6 +38,7 @@ from svmstat.solver.solution import (
     is_seen,
     judgement,
     middle,
+    off_the_sum,
     reach_of,
     rounding_of,
     sizes_beside,
@@ -62,6 +64,9 @@ _MANY_ROWS, _LONG = 1000, 10
 """From so many rows on, and so many times as many as columns, the primal of a short map comes before any descent: 3 ms
 for 1000 x 20 and C from 0.1 to 100, where descent and path take 2 to 280, and 5 for 4000 x 20, where they take 40 to
 800."""
+
+_SHARE_LEFT = 1e-14
+"""Of the largest |β| on the way this is left by rounding."""
 
 _MOST_EVENTS = 20_000
 _STEPS_PER_ROW = 100
@@ -336,12 +341,16 @@ def _by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False)
     return events
 
 
-def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, noise: float = 0.0) -> Basis | None:
+def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, largest: float = 0.0) -> Basis | None:
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
-    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it. Where h hardly
+    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it: that of β, which
+    was up to the ``largest`` |β| on the way, or what a path has lost of its sum. Where h hardly
     varies the violation must not come to hide it, which the other free rows may have to see to.
     """
+    noise = min(_SHARE_LEFT * largest, NO_NOISE * float(np.abs(beta).max()))
+    if case.lead == 1:
+        noise = max(noise, float(off_the_sum(beta)))
     rows, distance = doubtful(beta, case.lo, case.hi, noise)
     if len(rows) == 0:
         return basis
