@@ -100,7 +100,8 @@ class NuPlan(Plan):
             return None
         held = _others(prepared, self.criterion, self.criterion.delta, rng)
         if self.criterion.by_loo:
-            refuse_ties(prepared.X, prepared.frame.y < 0)
+            used = prepared.frame.weights > 0.0
+            refuse_ties(prepared.X[used], prepared.frame.y[used] < 0)
             return None
         mask = np.full(n_data, keep_outside)
         mask[prepared.frame.rows] = True
@@ -394,12 +395,12 @@ def _others(prepared: Prepared, criterion: NeymanPearson, delta: float, rng: np.
             "neyman_pearson(a, delta) counts rows that were drawn independently: groups are not allowed with it. "
             "neyman_pearson(a) controls P_F as far as its estimate by folds of groups goes."
         )
-    if (frame.weights != 1.0).any():
+    if (frame.weights[frame.weights > 0.0] != 1.0).any():
         raise DataError(
             "neyman_pearson(a, delta) counts rows that were drawn independently: case weights other than 1 are not "
             "allowed with it."
         )
-    others = frame.rows[frame.y < 0]
+    others = frame.rows[(frame.y < 0) & (frame.weights > 0.0)]
     portion = 1.0 if isinstance(criterion.holdout, str) else criterion.holdout
     m = int(portion * len(others) + 1e-9)
     needed = rows_needed(criterion.a, delta)

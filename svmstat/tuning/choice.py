@@ -59,6 +59,8 @@ def corrected_score(parts: Sequence[Parts]) -> float:
 def in_order(parts: Sequence[Parts]) -> list[Parts]:
     """The same with rows, or units, in the order of what they hold: draws are of places, whatever the data's order is.
 
+    Rows of some weight stand where as many rows would.
+
     Examples
     --------
     >>> parts = in_order([Parts(np.array([3.0, 1.0, 2.0]), np.ones(3), np.ones(3), 1.0)])
@@ -66,12 +68,14 @@ def in_order(parts: Sequence[Parts]) -> list[Parts]:
     array([1., 2., 3.])
     """
     weights, units = parts[0].weights * parts[0].L, parts[0].units
-    held = np.vstack([*(part.each for part in parts), parts[0].L, parts[0].weights])
+    held = np.vstack([*(part.each for part in parts), parts[0].L])
     if units is None:
-        order = np.lexsort(_rounded(held))
+        order = np.lexsort(_rounded(np.vstack([parts[0].weights, held])))
         return [replace(p, each=p.each[order], weights=p.weights[order], L=p.L[order]) for p in parts]
     rank = np.empty(units.count, np.intp)
-    rank[np.lexsort(_rounded(units.sums((weights * held).T).T))] = np.arange(units.count)
+    rank[np.lexsort(_rounded(units.sums((weights * np.vstack([np.ones(len(weights)), held])).T).T))] = np.arange(
+        units.count
+    )
     of_row = np.where(units.of_row >= 0, rank[units.of_row], -1)
     return [replace(part, units=replace(units, of_row=of_row)) for part in parts]
 

@@ -78,14 +78,16 @@ def threshold(scores: Floats, a: float, delta: float) -> float:
 
 
 def left_out_values(machine: Machine) -> Floats:
-    """The leave-one-out values (m,) of the rows of the other level, all of weight one, of a machine of two classes.
+    """The leave-one-out values (m,) of the rows of the other level that have weight one, of a machine of two classes.
+
 
     Raises
     ------
     DataError
         If one of them is not known.
     """
-    left, others = leave_one_out(machine, fit_maps(machine), influence=False), machine.signs[:, 0] < 0
+    left = leave_one_out(machine, fit_maps(machine), influence=False)
+    others = (machine.signs[:, 0] < 0) & (machine.weights > 0)
     f = left.decision_values[others, 0]
     lost = np.isnan(f) | (left.violation[others] > TOLERANCE)
     if lost.any():

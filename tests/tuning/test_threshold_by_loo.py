@@ -72,6 +72,16 @@ def test_many_rows_with_the_predictors_of_another():
     assert f"10 of {len(others)} have" in str(caught.value)
 
 
+@pytest.mark.parametrize("holdout", ["loo", 0.5])
+def test_rows_of_weight_zero_are_as_good_as_absent(holdout):
+    used = np.resize([True, True, False, True, True], len(DATA))
+    asked = BY_LOO | {"criterion": neyman_pearson(0.3, 0.2, holdout=holdout), "rng": 1}
+    with_them = quiet("y ~ x + z", DATA.assign(w=used.astype(float)), nu=[0.5], event="yes", weights="w", **asked)
+    without = quiet("y ~ x + z", DATA[used], nu=[0.5], event="yes", **asked)
+    assert with_them.rule.shift == pytest.approx(without.rule.shift, abs=1e-9)
+    assert with_them.rule.predict(DATA).equals(without.rule.predict(DATA))
+
+
 REFUSED = [
     ({"weights": "w"}, DataError, "case weights other than 1 are not allowed"),
     ({"criterion": neyman_pearson(0.01, 0.05, holdout="loo")}, DataError, "needs at least 299 rows of the other level"),
