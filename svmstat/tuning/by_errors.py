@@ -21,6 +21,7 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
+from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.edges import warn_of_edges
 from svmstat.tuning.error_control import Minimax, NeymanPearson
@@ -274,6 +275,8 @@ class NuPlan(Plan):
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
         notes += note_of_groups(result.best)
+        if result.n_threshold is not None and not by_loo:
+            notes.append(_without_held_out(result.best, result.n_threshold))
         if by_loo:
             notes.append(
                 "The threshold is approximate: for a = delta = 0.1 P_F exceeded a in 0.03 to 0.08 of simulated samples "
@@ -295,6 +298,16 @@ class NuPlan(Plan):
                 "optimal: the error rates are those of their midpoint, or of the end that is finite."
             )
         return Summary("Search with controlled errors", (block, *rule, *nested), tuple(notes), tuple(warnings))
+
+
+def _without_held_out(best: SVMResults, n_threshold: int) -> str:
+    """That the fit is of a sample with more events than the data have."""
+    shares = best.confusion.sum(axis=1)
+    event, n = shares[best.event], shares.sum()
+    return (
+        f"The {n_threshold} held-out rows are in no number of .best: in its rows, and so in its probabilities, "
+        f"{best.event} has a share of {event / n:.4f}, in the data one of {event / (n + n_threshold):.4f}."
+    )
 
 
 def _nested_block(nested: Nested) -> Block:

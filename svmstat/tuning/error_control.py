@@ -99,7 +99,8 @@ def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str
         that P(P_F > a) ≤ delta, whatever the distribution: see `svmstat.tuning.guarantee`. Otherwise P_F is
         controlled as far as its estimate by cross-validation goes.
     holdout : float or "loo"
-        In (0, 1), the share of these rows that is held out. With "loo" none is: the threshold is set on the exact
+        In (0, 1), the share of these rows that is held out; they are missing in `TuneResult.best`, whose
+        probabilities of the event are too high by that. With "loo" none is: the threshold is set on the exact
         leave-one-out values of all of them, so that the fit has all rows and small samples will do. That is
         approximate: no theorem says P(P_F > a) ≤ delta then, and in simulations of small samples with a flexible
         truth it was above. It is refused where more than a tenth of these rows have the predictors of another row. Of

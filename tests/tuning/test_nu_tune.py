@@ -511,6 +511,15 @@ def test_weights_and_the_guarantee():
     assert ones.rule.shift == found_by(MANY, **SURE).rule.shift
 
 
+def test_the_share_of_events_without_the_rows_held_out_is_told():
+    found = found_by(MANY, **SURE)
+    event, n = found.best.confusion.sum(axis=1)[found.best.event], found.best.nobs
+    text = " ".join(str(found).split())
+    assert f"The {found.n_threshold} held-out rows are in no number of .best" in text
+    assert f"a share of {event / n:.4f}, in the data one of {event / (n + found.n_threshold):.4f}." in text
+    assert n + found.n_threshold == len(MANY)
+
+
 @pytest.mark.parametrize("subset", ["a < 1.5", (MANY["a"] < 1.5).to_numpy()], ids=["expression", "array"])
 def test_the_guarantee_with_subset_and_missing_values(subset):
     data = MANY.copy()
