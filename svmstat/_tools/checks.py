@@ -10,6 +10,9 @@ import numpy as np
 
 from svmstat.errors import ArgumentError
 
+_MOST_WORKERS = 10**6
+"""joblib multiplies their number, and fails for one of thirty digits."""
+
 
 def refuse(name: str, value: object, allowed: str) -> ArgumentError:
     """The error for an argument outside what is allowed, ready to be raised."""
@@ -81,13 +84,26 @@ def one_of(name: str, value: object, allowed: Iterable[str], also: str = "") -> 
     return str(value)
 
 
+def entries(value: Any) -> tuple[Any, ...] | None:
+    """What is in a sequence; None for what is none, also for a text, and an array without a dimension.
+
+    Examples
+    --------
+    >>> entries(["a", 2]), entries("a"), entries(np.array(1.0)), entries(None)
+    (('a', 2), None, None, None)
+    """
+    alone = isinstance(value, np.ndarray) and value.ndim == 0
+    return None if alone or isinstance(value, str | bytes) or not isinstance(value, Iterable) else tuple(value)
+
+
 def workers(name: str, value: object) -> int | None:
     """A number of workers, as `joblib.Parallel` takes it."""
     if value is None:
         return None
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0:
+    count = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
+    if not 0 < abs(count) <= _MOST_WORKERS:
         raise refuse(name, value, "a number of workers, -1 for all cores, or None")
-    return int(value)
+    return count
 
 
 def flag(name: str, value: object) -> bool:

@@ -118,7 +118,7 @@ class AlteredRows:
             If the right side of the formula reads no such column.
         """
         design = self.frame.design
-        if not is_hashable(name) or name not in design.predictors:
+        if not is_hashable(name) or name is pd.NA or name not in design.predictors:
             read = design.columns_of.get(name) if isinstance(name, str) else None
             listed = ", ".join(map(repr, design.predictors))
             hint = f"; the term {name!r} reads {', '.join(map(repr, read))}" if read else ""

@@ -1,14 +1,14 @@
 """What a kernel is: a value that one passes to ``svm``, adds to others, scales, and puts on some of the columns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat._tools.checks import finite, is_real, nearest, number, refuse
+from svmstat._tools.checks import entries, finite, is_real, nearest, number, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels.pairs import FloatArray
 from svmstat.kernels.parameters import declared, is_rule
@@ -259,9 +259,9 @@ class Sum(Several):
     name: ClassVar[str] = "sum"
 
     def __post_init__(self) -> None:
-        if isinstance(self.kernels, Kernel) or not isinstance(self.kernels, Iterable):
+        given = None if isinstance(self.kernels, Kernel) else entries(self.kernels)
+        if given is None:
             raise refuse("kernels", self.kernels, "a sequence of kernels")
-        given = tuple(self.kernels)
         if not given:
             raise refuse("kernels", given, "one kernel or several")
         for k, each in enumerate(given):
@@ -416,7 +416,8 @@ class On(Wrapped):
         check_part("kernel", self.kernel)
         if any(isinstance(each, On) for each in family(self.kernel)):
             raise ArgumentError(f"{self.kernel!r} is a kernel on some columns, and cannot be put on others.")
-        columns = (self.columns,) if isinstance(self.columns, str | int) else tuple(self.columns)
+        given = entries(self.columns)
+        columns = (self.columns,) if given is None else given
         for each in columns:
             position = isinstance(each, int | np.integer) and not isinstance(each, bool) and each >= 0
             if not position and not isinstance(each, str):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from svmstat._tools.checks import refuse
 from svmstat._tools.repeats import distinct_rows
 from svmstat._tools.threads import in_threads
 from svmstat.kernels.base import Kernel, Wrapped, check_part
@@ -109,6 +110,8 @@ class Centred(Wrapped):
 
     def __post_init__(self) -> None:
         check_part("kernel", self.kernel)
+        if self.centre is not None and not isinstance(self.centre, Centre):
+            raise refuse("centre", self.centre, "a Centre, or None: to be found in the training rows")
 
     def written(self, text: Callable[[Any], str]) -> str:
         """Centred(K_1)."""

@@ -1,14 +1,13 @@
 """Kernels with a formula, each an object whose docstring it is."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, cast
 
 import numpy as np
 
-from svmstat._tools.checks import at_least, finite, refuse
+from svmstat._tools.checks import at_least, entries, finite, refuse
 from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel
 from svmstat.kernels.gamma import check_gamma, resolve_gamma
@@ -173,9 +172,10 @@ def _bounds(name: str, value: object) -> tuple[float, ...] | None:
     """A number for each column, or None: to be found in the training rows."""
     if value is None:
         return None
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+    given = entries(value)
+    if given is None:
         raise refuse(name, value, "a finite number for each column, or None")
-    return tuple(finite(f"{name}[{k}]", each) for k, each in enumerate(value))
+    return tuple(finite(f"{name}[{k}]", each) for k, each in enumerate(given))
 
 
 def _end(which: str, _: object, X: FloatArray, weights: FloatArray | None) -> tuple[float, ...]:

@@ -1,6 +1,6 @@
 """Products of kernels, and kernels of size one: what the terms of an additive machine are made of."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat._tools.checks import number, refuse
+from svmstat._tools.checks import entries, number, positive, refuse
 from svmstat.errors import DataError
 from svmstat.kernels.base import Kernel, Several, Wrapped, check_part
 from svmstat.kernels.pairs import FloatArray
@@ -52,7 +52,7 @@ class Product(Several):
     name: ClassVar[str] = "product"
 
     def __post_init__(self) -> None:
-        given = tuple(self.kernels) if isinstance(self.kernels, Iterable) else ()
+        given = entries(self.kernels)
         if not given:
             raise refuse("kernels", self.kernels, "one kernel or several")
         for k, each in enumerate(given):
@@ -153,6 +153,8 @@ class Normed(Wrapped):
 
     def __post_init__(self) -> None:
         check_part("kernel", self.kernel)
+        if self.size is not None:
+            object.__setattr__(self, "size", positive("size", self.size))
 
     def written(self, text: Callable[[Any], str]) -> str:
         """Normed(K_1)."""

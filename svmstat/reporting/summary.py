@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from svmstat._tools.checks import flag
 from svmstat.reporting.rendering import html, latex, markdown, text
 from svmstat.reporting.rendering.parts import Part
 
@@ -43,8 +44,9 @@ class Summary:
 
     def as_html(self, document: bool = False) -> str:
         """As an HTML element that carries its own style, or as a whole HTML document."""
+        whole = flag("document", document)
         element = html.render(self.title, self.parts, self.notes, self.warnings)
-        return html.document(self.title, element) if document else element
+        return html.document(self.title, element) if whole else element
 
     def as_latex(self) -> str:
         r"""As LaTeX for a document with ``\usepackage{booktabs,longtable}``."""

@@ -1,5 +1,6 @@
 """What predictors do to predictions: effects and average comparisons, with bands from one set of replicates."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +12,7 @@ import pandas as pd
 from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.checks import at_least, between, flag, is_real, one_of, refuse, workers
+from svmstat._tools.checks import at_least, between, flag, number, one_of, refuse, workers
 from svmstat._tools.texts import written
 from svmstat.diagnostics.band import Band
 from svmstat.diagnostics.contrasts import SD, Contrasts
@@ -330,9 +331,7 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
 
 
 def _real(value: Any) -> float:
-    if not is_real(value) or not np.isfinite(value):
-        raise refuse("step", value, "a finite number, 'sd' or a pair (low, high)")
-    return float(value)
+    return number("step", value, math.isfinite, "a finite number, 'sd' or a pair (low, high)")
 
 
 def _around_mean(values: Floats, weights: Floats) -> tuple[float, float]:

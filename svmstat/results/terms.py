@@ -1,7 +1,7 @@
 """Terms dropped from a fit and added to it: what they are worth, and whether the response depends on them."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat._tools.checks import at_least, flag, nearest, refuse, workers
+from svmstat._tools.checks import at_least, entries, flag, nearest, refuse, workers
 from svmstat._tools.frames import PANDAS
 from svmstat._tools.keywords import calling_frame
 from svmstat._tools.randomness import seed_sequence
@@ -370,7 +370,7 @@ def _nested_table(without: Callable[[list[Codes]], list[Said]], frame: ModelFram
 
 def _names(argument: str, given: str | Sequence[str]) -> tuple[str, ...]:
     """The names of one term or several, each once."""
-    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
+    names = (given,) if isinstance(given, str) else entries(given)
     if not names or not all(isinstance(each, str) for each in names):
         raise ArgumentTypeError(f"{argument}={given!r} is not allowed: it must be the text of a term, or several.")
     return _different(argument, given, [_OF_R.sub("", each) for each in names])

@@ -1,13 +1,13 @@
 """What an additive fit says term by term."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.checks import at_least, between, nearest, refuse
+from svmstat._tools.checks import at_least, between, entries, nearest, refuse
 from svmstat._tools.frames import in_kind
 from svmstat.diagnostics.terms import term_effects
 from svmstat.errors import ArgumentError, UnavailableError
@@ -169,7 +169,7 @@ def _chosen(kernel: Additive, terms: object) -> list[str]:
     """The names of the terms that are asked for."""
     if terms is None:
         return [name for name, theta in zip(kernel.names, kernel.theta, strict=True) if theta > 0.0]
-    asked = [terms] if isinstance(terms, str) else list(terms) if isinstance(terms, Iterable) else None
+    asked = (terms,) if isinstance(terms, str) else entries(terms)
     if not asked:
         raise refuse("terms", terms, "the name of a term, or several")
     found = []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.checks import flag
+from svmstat._tools.checks import between, flag
 from svmstat._tools.frames import alike, read_frame
 from svmstat.diagnostics import Evidence
 from svmstat.errors import DataError
@@ -62,6 +62,7 @@ class Tidied(Estimated):
         0  Intercept  ...
         """
         self.require_linear("tidy()")
+        between("level", level, 0.0, 1.0)
         if bootstrap is None:
             return pd.DataFrame({"estimate": np.ravel(self.params, "F")}, self.param_labels).reset_index()
         return self.spread_by(bootstrap, level).summary_frame().rename(columns=_SPREAD).reset_index()

@@ -1,6 +1,6 @@
 """The search over costs and kernels, for criteria of any kind of fit."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmstat._tools.checks import at_least, one_of, refuse
+from svmstat._tools.checks import at_least, entries, one_of, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.units import Units
@@ -291,9 +291,10 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
 
 def _further(names: object) -> tuple[str, ...]:
     """The criteria beside the score, each once."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    given = entries(names)
+    if given is None:
         raise refuse("further", names, f"a sequence of {', '.join(map(repr, FURTHER))}")
-    return tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in names))
+    return tuple(dict.fromkeys(one_of("further", name, FURTHER) for name in given))
 
 
 def corrected_of(points: list[Point]) -> float | None:

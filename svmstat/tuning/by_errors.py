@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.checks import at_least, fraction, one_of, refuse
+from svmstat._tools.checks import at_least, entries, fraction, one_of, refuse
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.measures import share
@@ -360,7 +360,7 @@ def _refuse_costs(criterion: Minimax | NeymanPearson, asked: Asked) -> None:
         raise refuse("score", asked.score, f"left out with criterion={criterion}, which is a measure of its own")
     if asked.truth is not None:
         raise ArgumentError("truth is used for GCKL only: give criterion='gckl' or further=['gckl'] with it.")
-    if asked.further != ():
+    if entries(asked.further) != ():
         raise refuse(
             "further", asked.further, "left out with minimax() and neyman_pearson(a), which have no fit to all rows"
         )
