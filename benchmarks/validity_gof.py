@@ -6,6 +6,7 @@ that a linear kernel cannot see.
 """
 
 import warnings
+from ast import literal_eval
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -151,7 +152,7 @@ def large_designs() -> list[Design]:
 
 def _population(design: Design, seed: int = 2) -> Any:
     """Predictors, and the probabilities (n, K) that labels are drawn from."""
-    own, machine = design.truth == "own", tuple(_machine(design).items())
+    own, machine = design.truth == "own", repr(_machine(design))  # what a cache can know it by
     return _known(design.frame, design.n, own, design.formula, machine, seed)
 
 
@@ -162,12 +163,12 @@ def _machine(design: Design) -> dict[str, Any]:
 
 @cache
 def _known(
-    frame: Any, n: int, own: bool, formula: str, options: tuple[tuple[str, Any], ...], seed: int
+    frame: Any, n: int, own: bool, formula: str, options: str, seed: int
 ) -> Any:  # fmt: skip
     data, p = frame(n)
     if own:
         drawn = data.assign(y=_labels(p, np.random.default_rng(seed)))
-        fit = svm(formula.replace("low", "y", 1), drawn, **dict(options))
+        fit = svm(formula.replace("low", "y", 1), drawn, **literal_eval(options))
         p = fit.fittedvalues.to_numpy()
         p = _two(p) if p.ndim == 1 else p
     return data, p

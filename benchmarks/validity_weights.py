@@ -47,7 +47,7 @@ def rows(quick=False):
             ]
             for quantity in dict.fromkeys(quantity for quantity, _ in table.columns):
                 spread = table[quantity, "value"].std(ddof=1)
-                ratio = table[quantity, "se"] / spread
+                ratio = (table[quantity, "se"] / spread).dropna()
                 found.append(row("weights", name, n, f"standard error of {quantity} over its sd", 1.0, ratio))
     return found
 

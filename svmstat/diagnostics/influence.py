@@ -13,12 +13,12 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, one_of, refuse, workers
 from svmstat._tools.frames import shown_labels
 from svmstat._tools.once import Once
-from svmstat._tools.randomness import seed_sequence
+from svmstat._tools.randomness import check_draws, seed_sequence
 from svmstat.diagnostics.loo import LooResult
 from svmstat.errors import UnavailableError
 from svmstat.objective.replicated import above, failures, upper_point
 from svmstat.reporting.plots import index_plot, outlying_plot
-from svmstat.reporting.plots.style import percent
+from svmstat.reporting.plots.style import checked_axes, percent
 from svmstat.reporting.rendering.lines import cut
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.rendering.values import or_none
@@ -291,6 +291,13 @@ class InfluenceResult(Printed):
         found: Envelope = self._kept.value
         return found
 
+    @staticmethod
+    def _check_figure(level: object, ax: object, rng: object, n_jobs: object, progress: object) -> None:
+        """Before the envelope, which may take long."""
+        between("level", level, 0.0, 1.0)
+        checked_axes(ax)
+        check_draws(rng, n_jobs, progress)
+
     def _envelope(
         self, B: int | None, rng: int | np.random.Generator | None, n_jobs: int | None, progress: bool
     ) -> Envelope:
@@ -349,7 +356,7 @@ class InfluenceResult(Printed):
         -------
         Axes
         """
-        between("level", level, 0.0, 1.0)
+        self._check_figure(level, ax, rng, n_jobs, progress)
         one_of("reference", reference, REFERENCES)
         name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
         at = np.flatnonzero(self._counts)
@@ -384,7 +391,7 @@ class InfluenceResult(Printed):
         B, rng, n_jobs, progress
             As in `plot_index`.
         """
-        between("level", level, 0.0, 1.0)
+        self._check_figure(level, ax, rng, n_jobs, progress)
         lines, extreme = (np.inf, np.inf), _LABELLED
         if self.has_lines:
             envelope = self._envelope(B, rng, n_jobs, progress)

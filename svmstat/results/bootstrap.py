@@ -10,6 +10,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, between, flag, workers
 from svmstat._tools.frames import read_frame
+from svmstat._tools.randomness import check_draws
 from svmstat.diagnostics import Coefficients, PredictionResult
 from svmstat.errors import ArgumentError
 from svmstat.reporting.rendering.lines import line
@@ -181,6 +182,7 @@ def made_of(
     fit: Drawing, B: int | Bootstrap, rng: int | np.random.Generator | None, n_jobs: int | None, progress: bool
 ) -> Bootstrap:
     """The replicates that are given, or as many new ones as are asked for."""
+    check_draws(rng, n_jobs, progress)
     return own_bootstrap(fit, B) if isinstance(B, Bootstrap) else fit.bootstrap(B, rng, n_jobs, progress)
 
 
@@ -189,6 +191,7 @@ def replicates_of(
     progress: bool,
 ) -> PairsReplicates | None:  # fmt: skip
     """Those that are given or asked for, enough of them for intervals of the level; None for B = 0."""
+    check_draws(rng, n_jobs, progress)
     if not (isinstance(B, Bootstrap) or at_least("B", B, 0)):
         return None
     checked_level(level, count_of(fit, B))

@@ -9,6 +9,7 @@ import pandas as pd
 
 from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
+from svmstat._tools.randomness import check_draws
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.copies import copies_note
@@ -160,6 +161,7 @@ def etable(
     asked = None if loo is None else flag("loo", loo)
     if B is not None:
         at_least("B", B, 2)
+    check_draws(rng, n_jobs, progress)
     every = list(named.values())
     shown = [fit if fit.has_params and len(fit.pairs) <= MOST_COEFFICIENTS else None for fit in every]
     if B is not None and all(fit is None for fit in shown):

@@ -13,6 +13,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat._tools.frames import shown_labels
 from svmstat._tools.near import TOO_FAR
+from svmstat._tools.randomness import check_rng
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.influence import LEAST
 from svmstat.errors import DataError, UnavailableError
@@ -20,7 +21,7 @@ from svmstat.formula import AlteredRows, Variable
 from svmstat.kernels import Precomputed
 from svmstat.objective.residuals import Binned, binned
 from svmstat.reporting.plots import outlying_plot, region_plot, reliability_plot, residuals, surface_plot
-from svmstat.reporting.plots.style import SMALL, percent
+from svmstat.reporting.plots.style import SMALL, checked_axes, percent
 from svmstat.resampling.accumulated import pooled
 from svmstat.results.explained import Explained
 from svmstat.results.tested import Tested
@@ -72,6 +73,8 @@ class Pictured(Tested, Explained):
         """
         if at_least("B", B, 0) and B < LEAST:
             raise refuse("B", B, f"0, or at least {LEAST}")
+        check_rng("rng", rng)
+        checked_axes(ax)
         held, used = self._known()
         draw: list[Callable[[Any], Any]] = [
             partial(self._reliability, held, rng),

@@ -15,6 +15,7 @@ from svmstat.kernels import Additive
 from svmstat.kernels.additive import term_called
 from svmstat.machine import term_values
 from svmstat.reporting.plots import terms_plot
+from svmstat.reporting.plots.style import checked_axes
 from svmstat.resampling.replicates import least_replicates
 from svmstat.results.bootstrap import Bootstrap, replicates_of
 from svmstat.results.term_table import term_frame
@@ -149,6 +150,7 @@ class Termwise(Uncertain):
         chosen = _chosen(kernel, terms)
         columns = at_least("columns", columns, 1)
         level = between("level", level, 0.0, 1.0)
+        checked_axes(ax)
         replicates = replicates_of(self, B, level, rng, n_jobs, progress)
         effects = term_effects(self.machine, self.frame.design, chosen, replicates, level)
         pairs = [f"{first} : {second}" for first, second in self.pairs]

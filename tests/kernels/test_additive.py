@@ -120,6 +120,9 @@ def test_kernels_that_are_refused(X):
         Product((Precomputed(),), ((0,),))
     with pytest.raises(DataError, match="is the same in all rows"):
         Normed(Centred(Linear())).resolve(np.ones((4, 1)))
+    for size in (-1, 0, np.inf, np.nan, True, "x"):
+        with pytest.raises(ArgumentError, match=r"size=.* is not allowed: it must be a finite number > 0"):
+            Normed(RBF(1.0), size=size)
 
 
 @pytest.mark.parametrize(

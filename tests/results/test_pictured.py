@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from levels import repeated, sample
 
-from svmstat import svm
+from svmstat import etable, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
 from svmstat.objective.residuals import binned
 from svmstat.resampling.accumulated import pooled
@@ -158,6 +158,34 @@ def test_axes_are_one_of_matplotlib(draw, ax):
     given = plt.figure() if isinstance(ax, str) else ax
     with pytest.raises(ArgumentTypeError, match=f"ax is of type {type(given).__name__}: it must be one Axes"):
         getattr(svm("y ~ x + z", sample(2, 60, seed=1)), draw)(ax=given)
+
+
+@pytest.mark.parametrize("wrong", [{"ax": "x"}, {"rng": "x"}])
+def test_nothing_is_computed_for_a_figure_that_will_be_refused(wrong):
+    fit = svm("y ~ x + z", sample(2, 60, seed=1))
+    influence = fit.get_influence()
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=next(iter(wrong))):
+        svm("y ~ x + z", sample(2, 60, seed=1)).plot(**wrong)
+    for draw in (influence.plot, influence.plot_index):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=next(iter(wrong))):
+            draw(**wrong)
+    assert not influence.has_envelope
+
+
+@pytest.mark.parametrize("wrong", [{"rng": "x"}, {"n_jobs": 0}, {"progress": "x"}], ids=str)
+def test_arguments_of_replicates_are_checked_where_these_are_given_or_not_wanted(wrong):
+    fit = svm("y ~ x + z", sample(2, 60, seed=1), kernel="linear")
+    boot = fit.bootstrap(39, rng=1)
+    name = next(iter(wrong))
+    asked = [
+        lambda: fit.confint(B=boot, **wrong),
+        lambda: fit.get_prediction(B=boot, **wrong),
+        lambda: fit.effects(B=0, **wrong),
+        lambda: etable([fit], **wrong),
+    ]
+    for call in asked:
+        with pytest.raises(ArgumentError, match=f"^{name}="):
+            call()
 
 
 def test_an_envelope_that_cannot_be_drawn_leaves_no_figure():
