@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import flag, one_of, refuse
+from svmstat._tools.texts import counted
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS
 from svmstat.errors import CertificateWarning, DataError
@@ -167,7 +168,7 @@ def _gram_columns(frame: ModelFrame, n: int) -> Floats:
     if columns != n:
         raise DataError(
             "kernel='precomputed' needs a square matrix: "
-            f"the design has {columns} column{'s'[: columns != 1]} for {n} rows of data."
+            f"the design has {counted(columns, 'column')} for {n} rows of data."
         )
     return check_gram(frame.X[:, frame.rows], "the design of kernel='precomputed'")
 

@@ -10,6 +10,17 @@ _WHOLE = 1e15
 """Whole numbers below it are written out."""
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of them.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def written(values: Sequence[object]) -> list[str]:
     """Values as text: whole numbers without decimals, others with six digits, or one more than tells them apart.
 

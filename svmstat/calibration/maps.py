@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.calibration.coupling import couple, pairwise
 from svmstat.calibration.platt import Platt, fit_maps_without, fit_platt
 from svmstat.calibration.protocol import Labelled
@@ -38,7 +39,7 @@ class Maps:
     kind: str
 
     def __repr__(self) -> str:
-        pairs = f"{len(self.pairs)} pair{'s'[: len(self.pairs) != 1]}"
+        pairs = counted(len(self.pairs), "pair")
         return f"<Maps: Platt's of {pairs}, {self.kind}, coupled by {self.coupling}>"
 
     def with_coupling(self, coupling: str) -> "Maps":

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.calibration.maps import Maps, fit_maps_of
 from svmstat.calibration.protocol import Calibration, Labelled
 from svmstat.calibration.venn_abers import KIND, Bounds, Odds, VennAbers, fit_venn_abers, held_out, held_out_units
@@ -34,7 +35,7 @@ class VennAbersMaps:
     coupling: str
 
     def __repr__(self) -> str:
-        return f"<VennAbersMaps: {len(self.each)} pair{'s'[: len(self.each) != 1]}, coupled by {self.coupling}>"
+        return f"<VennAbersMaps: {counted(len(self.each), 'pair')}, coupled by {self.coupling}>"
 
     @property
     def kind(self) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
@@ -130,7 +131,7 @@ class Coefficients(Printed):
         if not outside:
             return ()
         return (
-            f"{outside} of {slopes} slope{'s'[: slopes != 1]} lie outside their own interval. Replicates have "
+            f"{outside} of {counted(slopes, 'slope')} lie outside their own interval. Replicates have "
             "fewer different rows, and where columns are many beside these their slopes are others. Where so many "
             "columns parted the levels, 80 to 300 of 120 to 400 rows, the 95 % interval of slopes that tell something "
             "covered the mean of the estimate in 0.18 to 0.51 of samples, and standard errors were 0.40 to 0.69 of "

@@ -9,6 +9,7 @@ from scipy.special import bdtr
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import balanced_folds, few_groups, hang_on_the_intercept, uneven_note, what_is_left_out
@@ -257,7 +258,7 @@ class Comparison(Printed):
                 )
             if lost := dict(zip(self.names, self.impossible, strict=False)).get(name, 0):
                 found.append(
-                    f"{name}: {lost} prediction{'s'[: lost != 1]} of nested refits gave what was observed next to no "
+                    f"{name}: {counted(lost, 'prediction')} of nested refits gave what was observed next to no "
                     "probability, as where levels are separated without some rows: the nested difference and its se "
                     "are of little else."
                 )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.band import NO_BAND, Band
 from svmstat.diagnostics.outcome import Outcome
 from svmstat.reporting.plots import comparisons_plot
@@ -137,5 +138,5 @@ class Contrasts(Printed):
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
-        count = f"{len(self.labels)} average comparison{'s'[: len(self.labels) != 1]}"
+        count = counted(len(self.labels), "average comparison")
         return f"<Contrasts: {count} of {cut(self.outcome.name, 50)}, {bands}>"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import one_of
 from svmstat._tools.randomness import seed_sequence
+from svmstat._tools.texts import counted
 from svmstat.calibration import Calibration
 from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
@@ -91,7 +92,7 @@ class Evidence:
     optimism: float | None = None
 
     def __repr__(self) -> str:
-        failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
+        failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""
         numbers = f"score {self.score:.6g}, by class frequencies {self.null_score:.6g}, error {self.error_rate:.4g}"
         return f"<{type(self).__name__}: {self.how}, n = {len(self.index)}, {numbers}{failed}>"
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
 from svmstat.reporting.rendering.parts import Block, Entry
@@ -26,7 +27,7 @@ class HeldOut(Printed, Evidence):
         """Score, errors, ranking and calibration with standard errors, and what they do not say."""
         rows = int(np.count_nonzero(self.weights > 0))
         block = Block(left=(Entry("Rows held out", rows - self.n_failed, "count"),))
-        failed = f"{self.n_failed} row{'s'[: self.n_failed != 1]} could not be held out, or not exactly."
+        failed = f"{counted(self.n_failed, 'row')} could not be held out, or not exactly."
         of_one = on_one_row(self)
         warnings = (*([failed] if self.n_failed else []), *([] if of_one is None else [f"of the score {of_one}."]))
         title = f"Held out: {self.how}"

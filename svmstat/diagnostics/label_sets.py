@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.calibration.conformal import sets
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots.style import percent
@@ -135,7 +136,7 @@ class LabelSets(Printed):
             index=tuple(labels),
             cells=tuple((count, count / known) for count in found),
             styles=("count", "share"),
-            title=f"Sets of {len(self.index)} row{'s'[: len(self.index) != 1]}",
+            title=f"Sets of {counted(len(self.index), 'row')}",
         )
         one = "group" if self.grouped else "row"
         out, it = (f"one {one}", f"a {one}") if self.how.startswith("leave-one") else (f"{one}s of a fold", "them")
@@ -153,8 +154,9 @@ class LabelSets(Printed):
         return Summary(f"Conformal label sets at {percent(self.level)}, by level", (by_level, of_rows), tuple(notes))
 
     def __repr__(self) -> str:
+        rows = counted(len(self.index), "row")
         return (
-            f"<LabelSets: {len(self.index)} rows at {percent(self.level)} in each of {len(self.shape.levels)} levels, "
+            f"<LabelSets: {rows} at {percent(self.level)} in each of {len(self.shape.levels)} levels, "
             f"mean size {self.size.mean():.3g}>"
         )
 

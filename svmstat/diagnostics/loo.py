@@ -8,6 +8,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import one_of
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
 from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
@@ -164,8 +165,8 @@ class LooResult(Printed, Evidence):
                 of = ""
                 if self.groups is not None:
                     G = self.groups[rows].nunique()
-                    of = f", of {G} group{'s'[: G != 1]},"
-                found.append(f"{count} row{'s'[: count != 1]}{of} {what}.")
+                    of = f", of {counted(G, 'group')},"
+                found.append(f"{counted(count, 'row')}{of} {what}.")
         return tuple(found)
 
     def summary(self) -> Summary:
@@ -190,7 +191,7 @@ class LooResult(Printed, Evidence):
 
     def __repr__(self) -> str:
         groups = "" if self.groups is None else f"{self._n_groups} groups, "
-        failed = f", {self.n_failed} row{'s'[: self.n_failed != 1]} failed" if self.n_failed else ""
+        failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""
         return (
             f"<{type(self).__name__}: n = {len(self.index)}, {groups}CV score {self.score:.6g}, {self.how} error "
             f"{self.error_rate:.4g}, apparent error {self.apparent_error:.4g}{failed}>"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.texts import counted
 from svmstat.objective.replicated import failures, pvalue
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
@@ -145,6 +146,6 @@ class PermutationResult(Printed):
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         return (
-            f"<PermutationResult: CV score {self.statistic:.6g}, {self.B} permutations{failed}, "
+            f"<PermutationResult: CV score {self.statistic:.6g}, {counted(self.B, 'permutation')}{failed}, "
             f"p-value {self.pvalue:.4g}>"
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.band import OTHER_MAPS, WHAT, Band, told_outside
 from svmstat.diagnostics.outcome import FLAT
 from svmstat.diagnostics.shape import Shape
@@ -148,7 +149,8 @@ class PredictionResult(Printed):
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""
+        rows = counted(len(self.index), "row")
         return (
-            f"<PredictionResult: probabilities of {len(self.index)} rows with the {WHAT}, {percent(self.level)} of "
+            f"<PredictionResult: probabilities of {rows} with the {WHAT}, {percent(self.level)} of "
             f"{self.B} replicates{failed}>"
         )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import refuse
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import as_about, count_as_few, few_rows, on_one_row
@@ -225,7 +226,7 @@ class TermTests(Printed):
             if (of_one := on_one_row(each)) is not None:
                 found.append(f"{name}: of the score {of_one}.")
             if each.n_failed:
-                rows = f"{each.n_failed} row{'s'[: each.n_failed != 1]}"
+                rows = counted(each.n_failed, "row")
                 why = "held out, and the score is missing" if np.isnan(each.score) else "held out exactly"
                 found.append(f"{name}: {rows} could not be {why}.")
         return found

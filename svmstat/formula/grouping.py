@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.frames import label_at
+from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.rows import aligned, named_column
 
@@ -105,8 +106,8 @@ def check_labels(given: tuple[str, pd.Series] | None, data: pd.DataFrame, chosen
     return known
 
 
-def grouping_of(given: tuple[str, pd.Series] | None, rows: np.ndarray, counted: np.ndarray) -> Grouping | None:
-    """The groups of the ``rows`` (n,) of the data, of which those ``counted`` (n,) have weight.
+def grouping_of(given: tuple[str, pd.Series] | None, rows: np.ndarray, used: np.ndarray) -> Grouping | None:
+    """The groups of the ``rows`` (n,) of the data, of which those ``used`` (n,) have weight.
 
     Raises
     ------
@@ -117,10 +118,10 @@ def grouping_of(given: tuple[str, pd.Series] | None, rows: np.ndarray, counted: 
         return None
     name, labels = given
     codes, levels = pd.factorize(labels.iloc[rows])
-    G = len(np.unique(codes[counted]))
+    G = len(np.unique(codes[used]))
     if G < LEAST_GROUPS:
         raise DataError(
-            f"groups ({name!r}) puts the {int(counted.sum())} rows in {G} group{'s'[: G != 1]}: held-out numbers and "
+            f"groups ({name!r}) puts the {int(used.sum())} rows in {counted(G, 'group')}: held-out numbers and "
             f"standard errors are over groups, and need {LEAST_GROUPS} or more. Without groups= rows are taken for "
             "independent."
         )

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from svmstat._tools.checks import nearest, number, refuse
+from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel, On, Several
 from svmstat.kernels.centred import Centred
@@ -67,7 +68,7 @@ class Additive(Several):
     @property
     def title(self) -> str:
         """What a summary calls it; the terms have a table of their own."""
-        return f"additive, {len(self.names)} term{'s'[: len(self.names) != 1]}"
+        return f"additive, {counted(len(self.names), 'term')}"
 
     def with_theta(self, theta: Iterable[float]) -> "Additive":
         """The same kernels with other θ (T,)."""

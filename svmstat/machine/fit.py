@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.once import Once
+from svmstat._tools.texts import counted
 from svmstat.kernels import Kernel, Precomputed
 from svmstat.machine.groups import Groups, expansion, gram_of, group_rows, point_by_point
 from svmstat.machine.pairs import (
@@ -99,7 +100,7 @@ class Machine(Posed):
     _of_rows: Once = field(default_factory=Once, kw_only=True)
 
     def __repr__(self) -> str:
-        pairs = f"{len(self.pairs)} pair{'s'[: len(self.pairs) != 1]} of classes"
+        pairs = f"{counted(len(self.pairs), 'pair')} of classes"
         return f"<Machine: {pairs}, {len(self.X)} rows, {self.gram.n} of them different>"
 
     @property

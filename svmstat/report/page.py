@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 
+from svmstat._tools.texts import counted
 from svmstat.reporting.plots import sized_svg
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.html import NAME
@@ -93,4 +94,4 @@ def figure(draw: Callable[[Axes], object], size: tuple[float, float], name: str,
 
 def counted_rows(count: int) -> str:
     """A number of rows in words."""
-    return f"{count} {'row' if count == 1 else 'rows'}"
+    return counted(count, "row")

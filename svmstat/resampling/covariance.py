@@ -93,7 +93,8 @@ def generalised_covariance(
         return untested(df, _FUNCTIONS, 1.0)
     count, what = (n, "rows") if units is None else (units.count, "groups" if units.grouped else "rows")
     if count < LEAST_ROWS * df:
-        return untested(df, f"{count:.6g} {what} are fewer than {LEAST_ROWS} for each of {df} degrees of freedom")
+        each = f"each of {df} degrees" if df > 1 else "one degree"
+        return untested(df, f"{count:.6g} {what} are fewer than {LEAST_ROWS} for {each} of freedom")
     e = left_out_residuals(others, own, rows.weights, held)[rows.of_row]
     alone = left_out_residuals(others[:, :0], own, rows.weights, held)[rows.of_row]
     missed = eigh((weights * e.T) @ e, (weights * alone.T) @ alone, eigvals_only=True)

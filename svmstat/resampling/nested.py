@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.calibration import log_of_own
 from svmstat.errors import DataError
 from svmstat.objective.predictive import Estimate, variance
@@ -62,7 +63,7 @@ def splits(
     if repeats and counts.min() < _LEAST:
         level, least, what = levels[int(counts.argmin())], int(counts.min()), "group" if grouped else "row"
         raise DataError(
-            f"the level {level!r} of the response has {least} {what}{'s'[: least != 1]}: for folds every level must "
+            f"the level {level!r} of the response has {counted(least, what)}: for folds every level must "
             f"have {_LEAST}, since two folds may be left out together."
         )
     found = np.full((repeats, len(codes)), -1)

@@ -10,6 +10,7 @@ import pandas as pd
 from svmstat._tools.checks import at_least, flag
 from svmstat._tools.keywords import helpful
 from svmstat._tools.randomness import check_draws
+from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.copies import copies_note
@@ -106,7 +107,7 @@ class FitTable(Printed):
         return Summary("Support vector machines side by side", parts, self.notes, self.warnings)
 
     def __repr__(self) -> str:
-        return listed(f"<FitTable: {len(self.names)} fits, ", self.names, ">")
+        return listed(f"<FitTable: {counted(len(self.names), 'fit')}, ", self.names, ">")
 
 
 @helpful

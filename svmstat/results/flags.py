@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.worth import few_rows
 from svmstat.kernels import Kernel
@@ -111,7 +112,7 @@ def _undecided(fit: Resampled, held_out: Evidence) -> Iterator[str]:
     other = next(level for level in fit.classes if level != fit.event)
     if n:
         yield (
-            f"Held out, f is 0 in {n} {'row' if n == 1 else 'rows'}: neither level is predicted, and errors count "
+            f"Held out, f is 0 in {counted(n, 'row')}: neither level is predicted, and errors count "
             f"{'it' if n == 1 else 'them'} as {fit.response_name} = {other}."
         )
 

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.checks import at_least, entries, one_of, refuse
+from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.units import Units
@@ -201,7 +202,7 @@ class CostPlan(Plan):
             what = "group" if result.best.grouped else "row"
             notes.append(f"{_TOO_LOW.format(what=what)}{of_nesting(result)}")
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
-        points = f"{result.n_failed} grid point{'s'[: result.n_failed != 1]}"
+        points = counted(result.n_failed, "grid point")
         lost = f"{points} could not be scored: see the column reason of .table."
         return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
 

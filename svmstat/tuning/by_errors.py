@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, entries, fraction, one_of, refuse
+from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.measures import share
@@ -170,7 +171,7 @@ class NuPlan(Plan):
         columns["score"] = self.criterion.score(p_f, p_m)
         lost = surface.unresolved[at]
         status = np.where(lost > 0, "failed", "ok")
-        reason = [f"rho is too small to be resolved in {_counted(count, 'fold')}" if count else "" for count in lost]
+        reason = [f"rho is too small to be resolved in {counted(count, 'fold')}" if count else "" for count in lost]
         parameters = pd.DataFrame(list(grid.parameters)).iloc[s].reset_index(drop=True)
         return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)
 
@@ -283,7 +284,7 @@ class NuPlan(Plan):
                 "of 200 rows, and in 0.05 to 0.15 of 80. No theorem says so, since leave-one-out values depend on each "
                 "other; rows with equal predictors break it."
             )
-        lost = f"{_counted(result.n_failed, 'point')} without an estimate: see the column reason of .table."
+        lost = f"{counted(result.n_failed, 'point')} without an estimate: see the column reason of .table."
         warnings = [lost] if result.n_failed else []
         if result.order is None and bool(self.criterion.violated(np.array(row[self._compared("p_f")]))):
             warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
@@ -425,7 +426,3 @@ def _others(prepared: Prepared, criterion: NeymanPearson, delta: float, rng: np.
             f"that with holdout = {criterion.holdout} the data must have {least} of them: there are {len(others)}."
         )
     return np.sort(rng.permutation(others)[:m])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -11,6 +11,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, refuse
+from svmstat._tools.texts import counted
 from svmstat.errors import DataError
 from svmstat.formula import Response
 from svmstat.kernels import Additive
@@ -213,7 +214,7 @@ def _column_of(name: str, columns: pd.Index) -> str:
 
 
 def _lost(result: TuneResult) -> tuple[str, ...]:
-    points = f"{result.n_failed} point{'s'[: result.n_failed != 1]}"
+    points = counted(result.n_failed, "point")
     lost = f"{points} could not be scored: see the column reason of .table."
     return (lost,) if result.n_failed else ()
 

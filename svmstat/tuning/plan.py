@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
@@ -388,7 +389,7 @@ class TuneResult:
         best = [f"{name}={_brief(value)}" for name, value in self.best_params.items()]
         score = f"{self.score_name}: {float(self.best_row['score']):.6g}"
         failed = f", {self.n_failed} failed" if self.n_failed else ""
-        return listed("<TuneResult: best ", best, f" | {cut(score, 50)} | {len(self.table)} points{failed}>")
+        return listed("<TuneResult: best ", best, f" | {cut(score, 50)} | {counted(len(self.table), 'point')}{failed}>")
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat._tools.texts import counted
 from svmstat.calibration import ConsistencyBand, Corp
 from svmstat.reporting.plots.style import (
     ACCENT,
@@ -300,7 +301,7 @@ def class_reliability_plot(
 
 def _without(missing: int) -> str:
     """What a title says of rows without a prediction."""
-    return f"; {missing} {'row' if missing == 1 else 'rows'} without a prediction" if missing else ""
+    return f"; {counted(missing, 'row')} without a prediction" if missing else ""
 
 
 def _shown(band: ConsistencyBand | None, level: float) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat._tools.texts import counted
 from svmstat.objective.replicated import above
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, pyplot, settle
 
@@ -105,7 +106,7 @@ def _note(unlabelled: int, missing: int, what: str = "row") -> str:
     if unlabelled:
         parts.append(f"{unlabelled} more above the line {'is' if unlabelled == 1 else 'are'} not labelled")
     if missing:
-        parts.append(f"{missing} {what}{'s'[: missing != 1]} without a value")
+        parts.append(f"{counted(missing, what)} without a value")
     return "; ".join(parts)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat._tools.texts import counted
 from svmstat.objective.replicated import above
 from svmstat.reporting.plots.index import MOST_LABELS, label_points
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, settle
@@ -96,7 +97,7 @@ def outlying_plot(
         placed = label_points(ax, points, np.empty(0), np.empty(0))
         more, missing = int(beyond.sum()) - placed, int((np.isnan(x) | np.isnan(y)).sum())
         notes = [f"{more} more beyond a line not labelled"] * (more > 0)
-        notes += [f"{missing} {what}{'s'[: missing != 1]} without a value"] * (missing > 0)
+        notes += [f"{counted(missing, what)} without a value"] * (missing > 0)
         if notes:
             ax.set_title("; ".join(notes), fontsize=SMALL)
     return ax

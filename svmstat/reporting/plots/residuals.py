@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.calibration import Corp
 from svmstat.objective.residuals import Binned
 from svmstat.reporting.plots.effects import level_ticks
@@ -118,8 +119,10 @@ def residuals_page(
         for panel in axes:
             panel.set_ylim(-ends, ends)
         size = pyplot().rcParams["axes.labelsize"]
-        figure.supylabel("observed − predicted", fontsize=size, color=INK)
-        lost = f"; {without} {'row' if without == 1 else 'rows'} without a prediction" if without else ""
+        low = len(names) > 1 and axes[-1].get_subplotspec().is_first_row()  # one row of panels above a legend
+        between = "\n" if low else " "
+        figure.supylabel(f"observed −{between}predicted", fontsize=size, color=INK, multialignment="center")
+        lost = f"; {counted(without, 'row')} without a prediction" if without else ""
         title = f"means of held-out residuals{lost};\n{TITLE}"
         figure.suptitle(across(figure, title), fontsize=SMALL, color=INK, x=0.02, ha="left")
         if len(names) > 1:

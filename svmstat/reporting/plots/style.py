@@ -67,6 +67,9 @@ _OF_PANEL = 18
 _FLAT = 1e-9
 """Beside 1, or values that are larger, a range that is of rounding."""
 
+_UPRIGHT = 90.0
+"""Degrees by which the label beside all panels is turned."""
+
 _BELOW = 32.0
 """Points from the axis down to the legend, past a label of one line."""
 _APART = 8.0
@@ -364,6 +367,15 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
         yield figure, axes[:n]
         if ax is None:
             give_room(figure)
+            _centre_labels(figure, axes[:n])
+
+
+def _centre_labels(figure: Any, axes: Sequence[Axes]) -> None:
+    """Move what stands beside all panels to their middle: that of the figure may be beside the legend."""
+    ends = [end for panel in axes for end in panel.get_position().intervaly]
+    for text in figure.texts:
+        if text.get_rotation() == _UPRIGHT:
+            text.set_y((min(ends) + max(ends)) / 2.0)
 
 
 @contextmanager

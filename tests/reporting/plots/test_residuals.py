@@ -1,12 +1,14 @@
 """Shares of decision values by pair: all of few pairs, of many those whose classes are told apart worst."""
 
+from functools import partial
 from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from svmstat.reporting.plots.residuals import values_plot
+from svmstat.objective.residuals import Binned
+from svmstat.reporting.plots.residuals import residuals_page, residuals_plot, values_plot
 
 
 def drawn(K):
@@ -38,3 +40,19 @@ def test_of_many_pairs_those_with_most_errors_are_drawn():
     assert min(wrong[pair] for pair in shown) >= max(errs for pair, errs in wrong.items() if pair not in shown)
     assert ax.get_title() == "shares of each class;\nof 45 pairs the 15 with most errors"
     assert ax.get_legend_handles_labels()[1] == list("abcdefghij")
+
+
+def drawn_into(found, names, xlabel, ax):
+    return residuals_plot(found, names, xlabel=xlabel, ax=ax)
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_the_label_of_all_panels_stands_beside_them_and_not_beside_a_long_legend(n):
+    names = [f"a level with a name of some length, {k}" for k in range(9)]
+    found = [Binned(np.arange(3.0), np.zeros(3), np.ones(3), np.full(3, 9.0))] * len(names)
+    axes = residuals_page([partial(drawn_into, found, names, f"x{k}") for k in range(n)], names)
+    figure = axes[0].figure
+    (label,) = (text for text in figure.texts if "observed" in text.get_text())
+    ends = [end for ax in axes for end in ax.get_position().intervaly]
+    assert label.get_position()[1] == pytest.approx(np.mean([min(ends), max(ends)]))
+    assert label.get_window_extent().y0 > figure.legends[0].get_window_extent().y1
