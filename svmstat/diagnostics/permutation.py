@@ -37,23 +37,24 @@ _HELD_FOR_GOOD = (
 )
 
 _SIZES = (
-    "In simulations of noise the p-value was 0.05 or less in 0.02 to 0.04 of samples (python -m benchmarks validity "
+    "In simulations of noise the p-value was 0.05 or less in {share} of samples (python -m benchmarks validity "
     "permutations)."
 )
 
 _WITH_WEIGHTS = (
     "Each label was permuted with the weight of its row: under H0 both have nothing to do with the predictors. "
-    + _SIZES
+    + _SIZES.format(share="0.02 to 0.04")
 )
 
 _OF_GROUPS = {
     "groups": (
         "The response does not vary within groups, and was permuted among them, whole, with their weight. This is "
-        "exact where the numbers of their rows have nothing to do with it either. " + _SIZES,
+        "exact where the numbers of their rows have nothing to do with it either. "
+        + _SIZES.format(share="0.02 to 0.03"),
     ),
     "within groups": (
         "The response was permuted within groups, whose shares of it stay: the test is of what predictors say within "
-        "groups, and of those that do not vary there it says nothing.",
+        "groups, and of those that do not vary there it says nothing. " + _SIZES.format(share="0.03 to 0.05"),
     ),
 }
 

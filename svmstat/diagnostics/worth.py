@@ -135,8 +135,8 @@ _UNEVEN_WEIGHTS = (
     "count as 18 to 89 rows (python -m benchmarks validity weights) {found}."
 )
 _OF_NUMBERS = (
-    "+-1.96 of a standard error, but for those of R-squared and calibration, covered what such fits are worth in 0.64 "
-    "to 0.86 of samples; what follows is of equal weights"
+    "+-1.96 of a standard error, but for those of calibration, covered what such fits are worth in 0.61 to 0.86 of "
+    "samples, and of calibration what the very fit is worth in 0.60 to 0.86; what follows is of equal weights"
 )
 
 
