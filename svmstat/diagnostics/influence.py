@@ -63,8 +63,8 @@ ENVELOPE_NOTE = (
     "is one for all rows together, but each measure has its own. {raised}In simulated samples (python -m benchmarks "
     "validity envelopes envelopes-uneven envelopes-weighed) some row was above one of 95 % in 0.00 to 0.08, se up to "
     "0.03, where one row in four to six was an event in 0.00 to 0.11, se up to 0.04, and where costs of 1 : 5 or "
-    "priors of 1 : 4 weigh the levels in 0.00 to 0.28 by fit, se up to 0.05, mostly of own and rms change. A row above one "
-    "deserves a look, not deletion."
+    "priors of 1 : 4 weigh the levels in 0.00 to 0.28 by fit, se up to 0.05, mostly of own and rms change. A row above "
+    "one deserves a look, not deletion."
 )
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."

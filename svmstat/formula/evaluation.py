@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.frames import label_at
-from svmstat._tools.texts import counted
 from svmstat._tools.warn import warn
 from svmstat.errors import DataError, DesignWarning, FormulaError, SvmstatError
 from svmstat.formula.columns import Table
@@ -253,7 +252,7 @@ def _warn_computed(where: str, expression: Expression, value: Value, table: Tabl
         count = int((value.missing & ~table.missing(expression.columns)).sum())
         if count:
             warn(
-                f"{where} {expression.label} is not a number in {counted(count, 'row')} where its columns are present "
+                f"{where} {expression.label} is not a number in {count} row(s) where its columns are present "
                 "(they count as missing).",
                 DesignWarning,
             )

@@ -12,6 +12,7 @@ from svmstat._tools.checks import at_least, entries, one_of, refuse
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
+from svmstat.objective import losses
 from svmstat.objective.units import Units
 from svmstat.reporting.plots import criteria_plot
 from svmstat.reporting.plots.style import Axes
@@ -280,6 +281,7 @@ def plan_by_cost(criterion: object, asked: Asked) -> CostPlan:
         )
     if asked.truth is not None and not needs_truth:
         raise ArgumentError("truth is used for GCKL only: give criterion='gckl' or further=['gckl'] with it.")
+    one_of("loss", asked.loss, losses.NAMES)
     for each in all_of_them:
         if asked.loss != "hinge" and not each.any_loss:
             allowed = f"'hinge' where {each.label} is asked for, which exists for no other loss"

@@ -354,7 +354,7 @@ def _refuse_costs(criterion: Minimax | NeymanPearson, asked: Asked) -> None:
     for name, value in {"C": asked.C, **asked.weighing}.items():
         if value is not None:
             raise refuse(name, value, f"left out with criterion={criterion}: nu takes its place")
-    if asked.loss != "hinge":
+    if not isinstance(asked.loss, str) or asked.loss != "hinge":
         allowed = f"'hinge' with criterion={criterion}: the 2nu-SVM has one margin for both levels"
         raise refuse("loss", asked.loss, allowed)
     if one_of("score", asked.score, MEASURES) != "deviance":

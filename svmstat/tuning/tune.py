@@ -20,7 +20,6 @@ from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import ModelFrame, fold_labels, named_column, true_probabilities
 from svmstat.kernels import Additive, Kernel, arguments_of, on_other_columns
 from svmstat.model import call_of
-from svmstat.objective import losses
 from svmstat.prepared import Prepared, fit, prepare
 from svmstat.resampling.splits import given_splits, is_number, is_splitter
 from svmstat.results.calibrated import kind_of
@@ -278,7 +277,6 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
 
 def _plan(criterion: object, asked: Asked, theta: object) -> Plan:
     """The search that the arguments describe."""
-    one_of("loss", asked.loss, losses.NAMES)
     if theta is not None and not isinstance(theta, str | Mapping):
         raise refuse("theta", theta, "'coordinate', 'cosso' or values such as {'s(x)': 2}")
     if isinstance(theta, str):
