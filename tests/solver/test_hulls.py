@@ -311,7 +311,7 @@ def test_what_is_said_of_hulls_that_all_but_touch(seed):
         assert float(exact) == pytest.approx(solution.nearest.h[row], rel=1e-15)
     f, inside, outside = qp.signs * solution.decision, solution.alpha < solution.upper, solution.alpha > 0
     violation = max((1.0 - f)[inside].max(), (f - 1.0)[outside].max())
-    assert (violation <= TOLERANCE) == (solution.status is Status.CERTIFIED)
+    assert violation <= TOLERANCE or solution.status is not Status.CERTIFIED
 
 
 def test_most_of_the_hulls_that_all_but_touch_are_certified():
