@@ -101,8 +101,10 @@ def workers(name: str, value: object) -> int | None:
     if value is None:
         return None
     count = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
-    if not 0 < abs(count) <= _MOST_WORKERS:
+    if count == 0:
         raise refuse(name, value, "a number of workers, -1 for all cores, or None")
+    if abs(count) > _MOST_WORKERS:
+        raise refuse(name, value, f"no larger than {_MOST_WORKERS}")
     return count
 
 

@@ -136,7 +136,8 @@ _UNEVEN_WEIGHTS = (
 )
 _OF_NUMBERS = (
     "+-1.96 of a standard error, but for those of calibration, covered what such fits are worth in 0.61 to 0.86 of "
-    "samples, and of calibration what the very fit is worth in 0.60 to 0.86; what follows is of equal weights"
+    "samples, and of calibration what the very fit is worth in 0.60 to 0.86, but what such fits are worth in 0.00 to "
+    "1.00; what follows is of equal weights"
 )
 
 
@@ -272,11 +273,13 @@ def balanced_folds(held_out: Evidence) -> int | None:
     """
     if not held_out.how.startswith("leave-one"):
         return None
-    used, units = held_out.weights > 0, held_out.units
-    of_level = np.eye(len(held_out.shape.levels))[held_out.codes[used]]
+    units, of_level = held_out.units, held_out.rows_of_levels.to_numpy()
+    count = int(of_level.sum())
     if are_groups(units):
-        of_level = np.minimum(units.among(used).sums(of_level), 1.0)
-    folds = min(10, len(of_level) // 2, int(of_level.sum(axis=0).min()))
+        used = held_out.weights > 0
+        members = np.eye(len(of_level))[held_out.codes[used]]
+        of_level, count = (units.among(used).sums(members) > 0).sum(axis=0), units.count
+    folds = min(10, count // 2, int(of_level.min()))
     return folds if folds > 1 else None
 
 

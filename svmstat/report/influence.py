@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.texts import counted
 from svmstat.diagnostics import InfluenceResult
 from svmstat.report.evidence import WIDE
-from svmstat.report.page import counted_rows, figure, paragraph
+from svmstat.report.page import figure, paragraph
 from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.summary import Summary
@@ -63,7 +64,7 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
 def _lying(above: Any, influence: InfluenceResult) -> str:
     """How many of the rows that count lie somewhere (n,), in words."""
     count = int(above.sum())
-    return f"{counted_rows(count)} of {np.count_nonzero(influence.loo.weights > 0)} {'lies' if count == 1 else 'lie'}"
+    return f"{counted(count, 'row')} of {np.count_nonzero(influence.loo.weights > 0)} {'lies' if count == 1 else 'lie'}"
 
 
 def _of_groups(influence: InfluenceResult) -> Iterator[str]:
@@ -95,7 +96,7 @@ def _rows_above(fit: SVMResults, influence: InfluenceResult, above: Any) -> Iter
     rest = len(above) - len(shown)
     notes = ["π: the held-out probability of what was observed. Δf: the change of f at the others without this row."]
     if rest:
-        notes.append(f"{counted_rows(rest)} more above a line.")
+        notes.append(f"{counted(rest, 'row')} more above a line.")
     part = Table.from_frame(cells, styles, "Rows above a line")
     yield Summary("Rows above a line", (part,), tuple(notes)).as_html()
 

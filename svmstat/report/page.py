@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 
-from svmstat._tools.texts import counted
 from svmstat.reporting.plots import sized_svg
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.html import NAME
@@ -90,8 +89,3 @@ def figure(draw: Callable[[Axes], object], size: tuple[float, float], name: str,
     width, height = (round(_PIXELS * inches) for inches in size)
     image = f'<img width="{width}" height="{height}" alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
     return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
-def counted_rows(count: int) -> str:
-    """A number of rows in words."""
-    return counted(count, "row")

@@ -113,6 +113,7 @@ class Pictured(Tested, Explained):
         """
         if isinstance(self.kernel, Precomputed):
             raise UnavailableError("residuals over predictors need their columns; a precomputed kernel has none.")
+        checked_axes(ax)
         held, used = self._known()
         rows = AlteredRows.of(self.frame)
         known = used[self.frame.weights > 0]

@@ -108,7 +108,8 @@ def doubtful(beta, lo, hi, noise):
     m = 0
     for i in range(beta.shape[0]):
         if lo[i] < beta[i] < hi[i]:
-            change = beta[i] - settled(beta[i], lo[i], hi[i], max(1e-10 * (hi[i] - lo[i]), noise))
+            box = hi[i] - lo[i]
+            change = beta[i] - settled(beta[i], lo[i], hi[i], min(max(1e-10 * box, noise), 0.5 * box))
             if change != 0.0:
                 rows[m], distance[m] = i, change
                 m += 1

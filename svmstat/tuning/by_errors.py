@@ -305,8 +305,9 @@ def _without_held_out(best: SVMResults, n_threshold: int) -> str:
     """That the fit is of a sample with more events than the data have."""
     shares = best.confusion.sum(axis=1)
     event, n = shares[best.event], shares.sum()
+    rows = f"The {n_threshold} held-out rows are" if n_threshold > 1 else "The held-out row is"
     return (
-        f"The {n_threshold} held-out rows are in no number of .best: in its rows, and so in its probabilities, "
+        f"{rows} in no number of .best: in its rows, and so in its probabilities, "
         f"{best.event} has a share of {event / n:.4f}, in the data one of {event / (n + n_threshold):.4f}."
     )
 

@@ -73,9 +73,8 @@ def in_order(parts: Sequence[Parts]) -> list[Parts]:
         order = np.lexsort(_rounded(np.vstack([parts[0].weights, held])))
         return [replace(p, each=p.each[order], weights=p.weights[order], L=p.L[order]) for p in parts]
     rank = np.empty(units.count, np.intp)
-    rank[np.lexsort(_rounded(units.sums((weights * np.vstack([np.ones(len(weights)), held])).T).T))] = np.arange(
-        units.count
-    )
+    of_units = units.sums((weights * np.vstack([np.ones(len(weights)), held])).T).T
+    rank[np.lexsort(_rounded(of_units))] = np.arange(units.count)
     of_row = np.where(units.of_row >= 0, rank[units.of_row], -1)
     return [replace(part, units=replace(units, of_row=of_row)) for part in parts]
 

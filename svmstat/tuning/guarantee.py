@@ -80,7 +80,6 @@ def threshold(scores: Floats, a: float, delta: float) -> float:
 def left_out_values(machine: Machine) -> Floats:
     """The leave-one-out values (m,) of the rows of the other level that have weight one, of a machine of two classes.
 
-
     Raises
     ------
     DataError

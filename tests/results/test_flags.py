@@ -380,6 +380,12 @@ def test_folds_that_are_advised_exist():
     assert told and told[1] == "group" and compare(fit, other, folds=int(told[2])).how.startswith("4 folds")
 
 
+def test_folds_that_are_advised_for_counts_are_those_of_the_rows():
+    counts = pd.DataFrame({"a": [0, 0, 1, 1], "y": [0, 1] * 2, "w": [3] * 4})
+    rows = counts.loc[counts.index.repeat(counts["w"])].reset_index(drop=True)
+    assert balanced_folds(svm("y ~ a", counts, weights="w").loo()) == balanced_folds(svm("y ~ a", rows).loo()) == 6
+
+
 @pytest.mark.parametrize(("events", "folds"), [(6, 6), (3, 3), (1, None)])
 def test_folds_that_are_advised_hold_two_rows_and_one_of_each_level(events, folds):
     noise = pd.DataFrame(np.random.default_rng(1).normal(size=(12, 2)), columns=["a", "b"])

@@ -166,6 +166,11 @@ def test_nothing_is_computed_for_a_figure_that_will_be_refused(wrong):
     influence = fit.get_influence()
     with pytest.raises((ArgumentError, ArgumentTypeError), match=next(iter(wrong))):
         svm("y ~ x + z", sample(2, 60, seed=1)).plot(**wrong)
+    if "ax" in wrong:
+        fresh = svm("y ~ x + z", sample(2, 60, seed=1))
+        with pytest.raises(ArgumentTypeError, match="ax"):
+            fresh.plot_residuals(**wrong)
+        assert fresh._loo.value is None
     for draw in (influence.plot, influence.plot_index):
         with pytest.raises((ArgumentError, ArgumentTypeError), match=next(iter(wrong))):
             draw(**wrong)

@@ -180,7 +180,11 @@ def values_plot(
     ax.set_yticks([] if two else np.arange(len(shown)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("f (held out)")
-    which = "" if len(shown) == len(pairs) else f";\nof {len(pairs)} pairs the {len(shown)} with most errors"
+    which = (
+        ""
+        if len(shown) == len(pairs)
+        else f";\nof {len(pairs)} pairs the {len(shown)} with the largest shares of errors"
+    )
     ax.set_title(f"shares of each class{which}", fontsize=SMALL)
 
 
@@ -193,7 +197,7 @@ def _hardest(f: Floats, codes: Codes, weights: Floats, pairs: Sequence[tuple[int
         known = np.isfinite(values) & ((codes == first) | (codes == second))
         errs = (values[known] > 0) != (codes[known] == first)
         wrong.append(float(weights[known] @ errs) / float(weights[known].sum() or 1.0))
-    return sorted(np.argsort(wrong, kind="stable")[::-1][:_MOST_PAIRS].tolist())
+    return sorted(np.argsort(-np.array(wrong), kind="stable")[:_MOST_PAIRS].tolist())
 
 
 def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bool, ax: Axes | None = None) -> Any:

@@ -344,9 +344,9 @@ def _by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False)
 def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, largest: float = 0.0) -> Basis | None:
     """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
 
-    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it: that of β, which
-    was up to the ``largest`` |β| on the way, or what a path has lost of its sum. Where h hardly
-    varies the violation must not come to hide it, which the other free rows may have to see to.
+    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it. It is as near to
+    the bound as rounding of the ``largest`` |β| on the way is large, or what a path has lost of the sum of β. Where h
+    hardly varies the violation must not come to hide it, which the other free rows may have to see to.
     """
     noise = min(_SHARE_LEFT * largest, NO_NOISE * float(np.abs(beta).max()))
     if case.lead == 1:

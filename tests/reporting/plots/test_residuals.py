@@ -12,17 +12,19 @@ from svmstat.reporting.plots.residuals import residuals_page, residuals_plot, va
 
 
 def drawn(K):
-    """The axes of K classes of 20 rows, and how many rows are on the wrong side by pair."""
+    """The axes of K classes of 20 and 40 rows, and which share of the rows is on the wrong side by pair."""
     rng = np.random.default_rng(K)
-    codes, pairs = np.repeat(np.arange(K), 20), list(combinations(range(K), 2))
+    codes, pairs = np.repeat(np.arange(K), 20 + 20 * (np.arange(K) % 2)), list(combinations(range(K), 2))
     wrong = rng.permutation(len(pairs)) % 19
+    sizes = np.bincount(codes)
     f = np.full((len(codes), len(pairs)), np.nan)
     for p, (i, j) in enumerate(pairs):
         f[codes == i, p], f[codes == j, p] = 1.0, -1.0
         f[np.flatnonzero(codes == i)[: wrong[p]], p] = -1.0
     ax = plt.figure().add_subplot()
     values_plot(f, codes, np.ones(len(codes)), pairs, list("abcdefghij")[:K], ax)
-    return ax, dict(zip([f"{'abcdefghij'[i]} : {'abcdefghij'[j]}" for i, j in pairs], wrong, strict=True))
+    shares = [errs / (sizes[i] + sizes[j]) for errs, (i, j) in zip(wrong, pairs, strict=True)]
+    return ax, dict(zip([f"{'abcdefghij'[i]} : {'abcdefghij'[j]}" for i, j in pairs], shares, strict=True))
 
 
 @pytest.mark.parametrize("K", [3, 6])
@@ -38,7 +40,7 @@ def test_of_many_pairs_those_with_most_errors_are_drawn():
     assert shown == [pair for pair in reversed(wrong) if pair in shown]
     assert len(shown) == 15
     assert min(wrong[pair] for pair in shown) >= max(errs for pair, errs in wrong.items() if pair not in shown)
-    assert ax.get_title() == "shares of each class;\nof 45 pairs the 15 with most errors"
+    assert ax.get_title() == "shares of each class;\nof 45 pairs the 15 with the largest shares of errors"
     assert ax.get_legend_handles_labels()[1] == list("abcdefghij")
 
 
