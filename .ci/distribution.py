@@ -53,9 +53,9 @@ def check_version(version: str) -> None:
     if not tags:
         return
     assert tags == [f"v{version}"], f"the tags are {tags}, the version is {version}: is something not committed?"
-    newest = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    newest = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
     assert newest.split()[0] == version and "unreleased" not in newest, f"CHANGELOG.md begins with {newest}"
-    cited = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    cited = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert cited == [version], f"CITATION.cff has {cited}"
 
 

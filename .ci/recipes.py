@@ -8,7 +8,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "recipes.md"
 
 def main() -> None:
     """Run each block without prompts, one after the other; those with prompts run in the tests."""
-    blocks = [each for each in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if ">>>" not in each]
+    blocks = [
+        each
+        for each in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+        if ">>>" not in each
+    ]
     assert blocks
     names: dict[str, object] = {}
     for block in blocks:

@@ -118,7 +118,7 @@ def liquid(program, file, widths, cores, stop):
     log.unlink(missing_ok=True)
     options = ["-d", "0", "-f", "1", str(FOLDS), "-S", "2", "-T", str(cores), "-s", "-1", f"{stop:.9f}"]
     subprocess.run([program, *options, *listed, "1", file, log], check=True, capture_output=True)
-    lines = [line.split() for line in log.read_text().splitlines()]
+    lines = [line.split() for line in log.read_text(encoding="utf-8").splitlines()]
     points = np.array([[line[0], line[3], line[7]] for line in lines if len(line) > 20], float)  # γ, λ, error of a fold
     order = np.lexsort((-points[:, 1], -points[:, 0]))
     return points[order, 2].reshape(len(widths), len(COSTS), FOLDS).mean(axis=2)

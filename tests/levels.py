@@ -141,6 +141,11 @@ def assert_same_fit(one, other, newdata, tolerance, without=(), clear=0.9):
     pd.testing.assert_series_equal(one.predict(newdata)[far], other.predict(newdata)[far])
 
 
+def without_rounding(value):
+    """A number that is 0 but for the last digits of what it was computed from, as 0, as which a table shows it."""
+    return 0.0 if isinstance(value, float) and abs(value) < 1e-15 else value
+
+
 def printed(fit):
     """What the summary prints, by label, but for lines that only tell of weights and for residuals."""
     found = {}
@@ -148,7 +153,7 @@ def printed(fit):
         if isinstance(part, Table):
             title = re.sub(r",? ?\(?sums of weights\)?", "", part.title).rstrip(")")
             for name, row in zip(part.index, part.cells, strict=True):
-                shown = map(show, row, part.styles)
+                shown = map(show, map(without_rounding, row), part.styles)
                 found |= {(title, name, head): each for head, each in zip(part.headers, shown, strict=True)}
         else:
             for entry in (*part.wide, *part.left, *part.right):

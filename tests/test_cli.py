@@ -242,7 +242,7 @@ def test_an_output_that_cannot_be_written(calls, tmp_path, monkeypatch, capsys, 
 
 def test_a_write_that_fails_leaves_the_old_report(calls, reports, tmp_path, monkeypatch, capsys):
     out = tmp_path / "r.html"
-    out.write_text("the old report")
+    out.write_text("the old report", encoding="utf-8")
 
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -250,7 +250,7 @@ def test_a_write_that_fails_leaves_the_old_report(calls, reports, tmp_path, monk
     monkeypatch.setattr(os, "fsync", full)
     assert cli.main(["report", "y ~ x", "mackerel", "--out", str(out)]) == 2
     assert capsys.readouterr().err.endswith("r.html' cannot be written: No space left on device.\n")
-    assert out.read_text() == "the old report"
+    assert out.read_text(encoding="utf-8") == "the old report"
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
@@ -399,7 +399,7 @@ def test_commands_that_solve_are_helped_from_their_beginning(monkeypatch, capsys
 
 
 def test_letters_that_the_terminal_lacks():
-    code = "from svmstat import commands; commands._write('π ~ x', None)"
+    code = "from svmstat import commands; commands._write('\\u03c0 ~ x', None)"
     assert run("-c", code, env=os.environ | {"PYTHONIOENCODING": "ascii"}).stdout == r"\u03c0 ~ x"
 
 
@@ -627,8 +627,9 @@ def reports(calls, monkeypatch):
     return reports
 
 
-def test_a_report_is_written(calls, reports, tmp_path, capsys):
-    out = str(tmp_path / "r.html")
+def test_a_report_is_written(calls, reports, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # whose name may have a blank, and be quoted then
+    out = "r.html"
     assert cli.main(["report", "y ~ x", "mackerel", "--C", "16", "--event", "b", "--out", out]) == 0
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == "<p>π</p>\n"
     assert calls[0].options == {"C": 16.0, "event": "b"}
@@ -760,7 +761,7 @@ def test_predictions_stand_beside_the_fields_as_they_are_written(tmp_path, capsy
     assert cli.main(["fit", "y ~ x", str(data), "--save", str(path)]) == 0
     capsys.readouterr()
     assert cli.main(["predict", str(path), str(data)]) == 0
-    given, found = data.read_text().splitlines(), capsys.readouterr().out.splitlines()
+    given, found = data.read_text(encoding="utf-8").splitlines(), capsys.readouterr().out.splitlines()
     assert len(found) == len(given)
     assert all(line.startswith(f"{row},") for row, line in zip(given, found, strict=True))
 
@@ -797,7 +798,7 @@ def test_models_that_cannot_be_read_or_written(arguments, message, capsys):
 )
 def test_columns_without_a_name_of_their_own_are_not_passed_over(text, message, tmp_path, capsys):
     path = tmp_path / "data.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     assert cli.main(["fit", "z ~ x", str(path)]) == 2
     assert message in capsys.readouterr().err
 
@@ -823,7 +824,7 @@ def test_two_results_in_one_file(tmp_path, capsys):
 
 def test_the_error_of_levels_is_that_of_the_type_that_fits(tmp_path, capsys):
     data = tmp_path / "data.csv"
-    data.write_text("y,x\n" + "\n".join(f"{k % 2},{k}" for k in range(20)))
+    data.write_text("y,x\n" + "\n".join(f"{k % 2},{k}" for k in range(20)), encoding="utf-8")
     assert cli.main(["fit", "y ~ x", str(data), "--prior", "1=0.2", "--prior", "0=0.7"]) == 2
     assert "must be shares that sum to 1, not to 0.9" in capsys.readouterr().err
 

@@ -31,7 +31,7 @@ def name_of(path):
 
 def blocks(page, language):
     """The blocks of code of a page in one language; inside a folded part they are indented."""
-    return re.findall(rf"^ *```{language}\n(.*?)^ *```", page.read_text(), re.DOTALL | re.MULTILINE)
+    return re.findall(rf"^ *```{language}\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def commands(page):
@@ -44,7 +44,7 @@ def commands(page):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_named_files_exist(page):
     """A module of the solver is named without its folder."""
-    named = re.findall(r"`([\w./-]+\.(?:py|md|txt|toml|yaml|yml|cff))`", page.read_text())
+    named = re.findall(r"`([\w./-]+\.(?:py|md|txt|toml|yaml|yml|cff))`", page.read_text(encoding="utf-8"))
     homes = (ROOT, ROOT / "svmstat" / "solver")
     assert [name for name in named if not any((home / name).is_file() for home in homes)] == []
 
@@ -55,17 +55,19 @@ def test_quoted_figures_are_what_a_benchmark_wrote(page):
     quoted = [block for block in blocks(page, "text") if not INCLUDED.search(block)]
     if page.name == "README.md":
         return  # its block is of the command above it, which is run below
-    named = re.findall(r"`benchmarks/results/([\w-]+\.txt)`\):\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
+    named = re.findall(
+        r"`benchmarks/results/([\w-]+\.txt)`\):\n\n```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+    )
     named = [(name, block) for name, block in named if not INCLUDED.search(block)]
     assert len(quoted) == len(named)
     for name, block in named:
-        written = (ROOT / "benchmarks" / "results" / name).read_text().splitlines()
+        written = (ROOT / "benchmarks" / "results" / name).read_text(encoding="utf-8").splitlines()
         assert [line for line in block.splitlines() if line not in written] == []
 
 
 def test_results_are_shown_whole():
     """Each result of a benchmark is on a page, and what a page includes is there."""
-    included = {name for page in SITE for name in INCLUDED.findall(page.read_text())}
+    included = {name for page in SITE for name in INCLUDED.findall(page.read_text(encoding="utf-8"))}
     written = {name_of(path) for path in (ROOT / "benchmarks" / "results").glob("*.txt")}
     compared = {f"benchmarks/results/{name}.txt" for name in ("beside", "davenport", "simulation")}
     assert included == written - compared
@@ -76,7 +78,7 @@ def test_results_are_shown_whole():
 )
 def test_links_outside_the_site_lead_somewhere(page):
     """Those within it are checked by `.ci/site`."""
-    links = [link.split("#")[0] for link in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text())]
+    links = [link.split("#")[0] for link in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8"))]
     assert [link for link in links if not (page.parent / link).is_file()] == []
 
 
@@ -84,7 +86,9 @@ def test_links_outside_the_site_lead_somewhere(page):
 def test_a_fit_has_what_the_pages_name(page):
     """`fit.name` in the text; in R's half of a table it is `fit$name`."""
     names = {
-        name for code in re.findall(r"`([^`\n]+)`", page.read_text()) for name in re.findall(r"\bfit\.(\w+)", code)
+        name
+        for code in re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+        for name in re.findall(r"\bfit\.(\w+)", code)
     }
     fields = {field.name for field in dataclasses.fields(SVMResults)}
     assert {name for name in names - fields if not hasattr(SVMResults, name)} <= {"py", "md", "txt"}
@@ -120,8 +124,8 @@ def test_other_commands_name_what_there_is(page):
     assert [each for each in others if not each.startswith(ELSEWHERE)] == []
     scripts = {each.split()[0] for each in others if each.startswith(".ci/")}
     assert [name for name in scripts if not (ROOT / name).is_file()] == []
-    benchmarks = (ROOT / "benchmarks" / "__main__.py").read_text()
-    asked = re.findall(r"python -m benchmarks ([a-z-]+)", page.read_text())
+    benchmarks = (ROOT / "benchmarks" / "__main__.py").read_text(encoding="utf-8")
+    asked = re.findall(r"python -m benchmarks ([a-z-]+)", page.read_text(encoding="utf-8"))
     assert [name for name in asked if f'"{name}"' not in benchmarks] == []
 
 
@@ -129,7 +133,7 @@ def cited_in_the_code():
     """(paper, place, name of the innermost function, class or module) of every [00x: place, place] in the package."""
     for path in sorted((ROOT / "svmstat").rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         spans = [(0, len(text), module), *named_spans(ast.parse(text), module)]
         for number, line in enumerate(text.splitlines(), 1):
             for paper, places in re.findall(r"\[(00\d): ([^\]]+)\]", line):
@@ -149,7 +153,7 @@ def named_spans(node, name):
 def listed_in_the_table():
     """(paper, place, name) of the tables of docs/papers.md."""
     paper = None
-    for line in (ROOT / "docs" / "papers.md").read_text().splitlines():
+    for line in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("## ["):
             paper = line[4:7]
         elif line.startswith("| ") and "`svmstat" in line:
@@ -163,7 +167,7 @@ def test_the_table_of_equations_is_what_the_code_cites():
 
 def targets(page):
     """What a page of the reference takes from the docstrings."""
-    return re.findall(r"^::: (\S+)$", page.read_text(), re.MULTILINE)
+    return re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def found(name):

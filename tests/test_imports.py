@@ -51,14 +51,14 @@ def imported(tree):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_down(path):
     own = path.relative_to(ROOT).with_suffix("").parts[0].replace("__init__", "")
-    for name in imported(ast.parse(path.read_text())):
+    for name in imported(ast.parse(path.read_text(encoding="utf-8"))):
         if name.split(".")[0] == "svmstat" and part(name) != own:
             assert FLOOR[part(name)] < FLOOR[own], f"{own} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_import_inside_a_function(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             assert not any(isinstance(inner, ast.Import | ast.ImportFrom) for inner in ast.walk(node))
 
@@ -70,7 +70,7 @@ def test_one_place_for_each_library(library, home):
     users = {
         path.relative_to(ROOT).parts[0]
         for path in MODULES
-        for name in imported(ast.parse(path.read_text()))
+        for name in imported(ast.parse(path.read_text(encoding="utf-8")))
         if name.split(".")[0] == library
     }
     assert users <= {home}

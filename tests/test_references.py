@@ -30,10 +30,10 @@ def keys(text):
 def prose(path):
     """The text of a page; of a module its docstrings and comments."""
     if path.suffix == ".md":
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     strings = (
         node.value.value
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     )
     with path.open("rb") as file:
@@ -42,7 +42,7 @@ def prose(path):
 
 
 def entries():
-    return re.findall(r"^- \*\*\[(.+?)\]\*\*", REFERENCES.read_text(), re.MULTILINE)
+    return re.findall(r"^- \*\*\[(.+?)\]\*\*", REFERENCES.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def main(arguments):
 def processor():
     """The name of this processor, as Linux has it."""
     info = Path("/proc/cpuinfo")
-    names = re.findall(r"model name\s*: (.*)", info.read_text()) if info.exists() else []
+    names = re.findall(r"model name\s*: (.*)", info.read_text(encoding="utf-8")) if info.exists() else []
     return names[0] if names else platform.machine()
 
 
@@ -186,7 +186,7 @@ def lines_of_code():
     print(f"\n{'lines of code':31}{'smo':>13}{'walk':>13}{'to Python':>14}{'as a multiple':>16}")
     print(f"{'Python, numba':31}{python['smo']:13}{python['walk']:13}{0:14}{1.0:16.2f}")
     for language, files in LINES.items():
-        counted = [len(code((HERE / file).read_text(), COMMENTS[Path(file).suffix])) for file in files]
+        counted = [len(code((HERE / file).read_text(encoding="utf-8"), COMMENTS[Path(file).suffix])) for file in files]
         multiple = sum(counted) / sum(python.values())
         print(f"{language:31}{counted[0]:13}{counted[1]:13}{sum(counted[2:]):14}{multiple:16.2f}")
     functions = [each for path in sorted((ROOT / "svmstat").rglob("*.py")) for each in compiled_functions(path)]
@@ -207,7 +207,7 @@ def source(name):
 
 def compiled_functions(path):
     """The sources of the functions of a file that are decorated with `compiled`."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and any("compiled(" in ast.unparse(d) for d in node.decorator_list):
             yield "\n".join(text.splitlines()[node.lineno - 1 - len(node.decorator_list) : node.end_lineno])
@@ -247,7 +247,7 @@ IMPORT = "import time, numpy; t = time.process_time(); import numba; print(time.
 
 def installation():
     """Wheels for the Pythons that pyproject.toml names, on the platforms for which there are wheels of numpy."""
-    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
     pythons = [name for name in (each.rpartition(" ")[2] for each in classifiers) if re.fullmatch(r"3\.\d+", name)]
     old = [name for name in pythons if int(name[2:]) < 12]
     print(f"\nwheels of a release for {', '.join(PLATFORMS)},\neach with Python {', '.join(pythons)}")

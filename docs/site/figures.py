@@ -23,7 +23,7 @@ IMAGE = re.compile(r"!\[.*?\]\((?:\.\./)?figures/(\w+\.png)\)")
 def main(pages: list[Path]) -> None:
     """Draw the figures of some pages."""
     for page in pages:
-        text = page.read_text()
+        text = page.read_text(encoding="utf-8")
         if IMAGE.search(text):
             draw(text)
 

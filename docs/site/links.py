@@ -32,7 +32,11 @@ class Page(HTMLParser):
 
 def broken(folder: Path) -> list[str]:
     """One line for each link that leads nowhere, and for each thing that would be fetched from another place."""
-    pages = {path: Page(path.read_text()) for path in sorted(folder.rglob("*.html")) if path.name != "404.html"}
+    pages = {
+        path: Page(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+        if path.name != "404.html"
+    }
     found = []
     for path, page in pages.items():
         own = path.relative_to(folder)

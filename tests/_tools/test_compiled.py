@@ -74,11 +74,12 @@ def test_what_python_calls_has_a_wrapper_for_it():
     """And what only compiled functions call has none: it takes a tenth of the time of a first call."""
     package, tests = Path(svmstat.__file__).parent, Path(__file__).parents[1]
     own = {
-        ".".join(path.relative_to(package.parent).with_suffix("").parts): ast.parse(path.read_text())
+        ".".join(path.relative_to(package.parent).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
         for path in package.rglob("*.py")
     }
     others = [
-        ast.parse(path.read_text()) for path in (*tests.rglob("*.py"), *tests.with_name("benchmarks").rglob("*.py"))
+        ast.parse(path.read_text(encoding="utf-8"))
+        for path in (*tests.rglob("*.py"), *tests.with_name("benchmarks").rglob("*.py"))
     ]
     inside, outside = set(), set()
     for place, tree in own.items():
@@ -106,7 +107,7 @@ def test_division_is_that_of_numpy():
 
 def test_what_has_been_compiled_is_on_disk(tmp_path, monkeypatch):
     text = "from svmstat._tools.compiled import compiled\n\n@compiled()\ndef more(x):\n    return x + 1.0\n"
-    (tmp_path / "compiled_once.py").write_text(text)
+    (tmp_path / "compiled_once.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     more = import_module("compiled_once").more
     assert nothing_on_disk(more)

@@ -73,7 +73,9 @@ def test_arguments_of_any_name():
 
 def test_who_asks_for_the_caller_asks_here():
     """A frame counted by hand would be that of the wrapper."""
-    counting = [path for path in Path(svmstat.__file__).parent.rglob("*.py") if "_getframe" in path.read_text()]
+    counting = [
+        path for path in Path(svmstat.__file__).parent.rglob("*.py") if "_getframe" in path.read_text(encoding="utf-8")
+    ]
     assert {path.parent.name for path in counting} == {"_tools"}
 
 

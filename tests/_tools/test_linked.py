@@ -45,7 +45,7 @@ CALL = (
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "linked_functions.py").write_text(MODULE)
+    (tmp_path / "linked_functions.py").write_text(MODULE, encoding="utf-8")
     return tmp_path
 
 

@@ -28,7 +28,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_down(path):
     own = path.relative_to(ROOT).with_suffix("").parts[0]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("svmstat.solver."):
             other = node.module.split(".")[2]
             assert other == own or HEIGHT[other] <= HEIGHT[own], f"{own} imports {other}"
@@ -37,4 +37,4 @@ def test_imports_point_down(path):
 def test_nothing_outside_knows_its_modules():
     for path in ROOT.parent.rglob("*.py"):
         if ROOT not in path.parents:
-            assert "svmstat.solver." not in path.read_text(), path.name
+            assert "svmstat.solver." not in path.read_text(encoding="utf-8"), path.name

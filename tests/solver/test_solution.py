@@ -8,7 +8,7 @@ from hypothesis import given
 from problems import seeds, two_classes
 
 from svmstat.solver import TOLERANCE, Status, solve
-from svmstat.solver.solution import certify, middle
+from svmstat.solver.solution import certify, middle, resolved
 
 TOL_ROUNDING = 1e-10  # sums of at most n products, relative to the sum of their sizes
 TOL_INTERVAL = 1e-9  # ends of the intercept's interval, relative to max |f|: what a violation of 1e-8 does not explain
@@ -66,11 +66,13 @@ def test_certificate_of_a_solution(draw_problem, optimality, seed):
     assert judged.violation <= TOLERANCE + 2 * judged.rounding
     assert judged.total <= TOL_ROUNDING * max(1.0, solution.alpha.sum())
     assert judged.outside_box <= 0.0
-    assert solution.gap == pytest.approx(judged.primal + judged.dual, abs=TOL_ROUNDING * total)
+    rounded = judged.rounding * qp.upper.sum()
+    assert solution.gap == pytest.approx(judged.primal + judged.dual, abs=TOL_ROUNDING * total + rounded)
     assert solution.objective == pytest.approx(judged.dual, abs=TOL_ROUNDING * total)
     assert solution.norm_squared == pytest.approx(solution.alpha * qp.signs @ judged.h, abs=TOL_ROUNDING * total)
     np.testing.assert_allclose(solution.field, judged.h, rtol=0, atol=1e-12 + judged.rounding)
-    np.testing.assert_array_equal(solution.decision, solution.field + solution.intercept)
+    decision = resolved(solution.field + solution.intercept, solution.resolution)
+    np.testing.assert_array_equal(solution.decision, decision)
 
 
 @given(seed=seeds)
