@@ -124,6 +124,18 @@ def test_a_row_that_a_path_leaves_beside_its_bound_does_not_pin_the_intercept(se
     assert path.certified[:4].any()
 
 
+def test_a_fold_without_a_copy_of_a_point_has_the_midpoint_too():
+    """The α of the point is at the bound of the copies that are left, but for its last digit."""
+    rng = np.random.default_rng(28)
+    m = int(rng.choice([8, 12, 20]))
+    X, w, y = np.exp(rng.normal(size=(m, 2))), rng.integers(1, 4, m), rng.permutation(m) % 2
+    data = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).loc[np.repeat(np.arange(m), w)].reset_index(drop=True)
+    options = {"kernel": "linear", "C": 1e-5, "scale": False}
+    held = svm("y ~ a + b", data, **options).kfold(np.arange(len(data)))
+    without = svm("y ~ a + b", data.drop(index=4), **options)
+    assert held.decision_values[4] == pytest.approx(without.decision_function(data.iloc[[4]]).iloc[0], abs=TOL)
+
+
 def test_the_cost_of_the_fit_itself():
     data = sample()
     fit = svm("y ~ x + z", data, C=2.5)

@@ -132,7 +132,9 @@ def _unmoved_alpha(problem: BoxQP, upper: Floats, last: Solution) -> Solution | 
     if not (stays | (upper == last.upper)).all():
         return None
     beta, h = problem.signs * last.alpha, problem.linear - last.field
-    found = certified(problem, case_of(problem, upper), upper, beta, h, last.basis, Road.PATH, 0, 0)
+    case = case_of(problem, upper)
+    basis = settled_basis(case, beta, h, last.basis)  # α may be at the new bound but for rounding
+    found = certified(problem, case, upper, beta, h, basis, Road.PATH, 0, 0)
     return found if found.status is Status.CERTIFIED else None
 
 
