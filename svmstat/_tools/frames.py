@@ -310,6 +310,17 @@ def _native_categories(nw: Any, name: str, values: pd.Categorical, kind: str) ->
     return nw.new_series(name, plain, dtype, backend=kind).to_native()
 
 
+def is_name(value: object) -> bool:
+    """Whether a value may be the name of a column, which can be looked for among others: pd.NA is like none.
+
+    Examples
+    --------
+    >>> is_name("x"), is_name(("x", 1)), is_name(["x"]), is_name(pd.NA)
+    (True, True, False, False)
+    """
+    return value is not pd.NA and pd.api.types.is_hashable(value)
+
+
 def label_at(index: pd.Index, place: int) -> object:
     """The label of a row as Python writes it.
 

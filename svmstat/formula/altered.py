@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_hashable
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import ended, nearest, refuse
+from svmstat._tools.frames import is_name
 from svmstat._tools.texts import written
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.build import ModelFrame
@@ -118,7 +118,7 @@ class AlteredRows:
             If the right side of the formula reads no such column.
         """
         design = self.frame.design
-        if not is_hashable(name) or name is pd.NA or name not in design.predictors:
+        if not is_name(name) or name not in design.predictors:
             read = design.columns_of.get(name) if isinstance(name, str) else None
             listed = ", ".join(map(repr, design.predictors))
             hint = f"; the term {name!r} reads {', '.join(map(repr, read))}" if read else ""

@@ -191,8 +191,8 @@ def replicates_of(
     progress: bool,
 ) -> PairsReplicates | None:  # fmt: skip
     """Those that are given or asked for, enough of them for intervals of the level; None for B = 0."""
-    check_draws(rng, n_jobs, progress)
     if not (isinstance(B, Bootstrap) or at_least("B", B, 0)):
+        check_draws(rng, n_jobs, progress)
         return None
     checked_level(level, count_of(fit, B))
     return made_of(fit, B, rng, n_jobs, progress).replicates

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
-from svmstat.solver.twofold import SPLIT, subtract_twofold
+from svmstat.solver.twofold import SPLIT, lost_in, subtract_twofold
 
 
 def residual_by_factor(factor: Floats, beta: Floats, linear: Floats) -> Floats:
@@ -48,8 +48,7 @@ def _accumulate(factor, rows, coefficients, high, low):
             lost = ((c_high * x_high - product) + c_high * x_low + c_low * x_high) + c_low * x_low
             total = high[k]
             grown = total + product
-            part = grown - total
-            low[k] += ((total - (grown - part)) + (product - part)) + lost
+            low[k] += lost_in(total, product, grown) + lost
             high[k] = grown
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.compiled import compiled
 from svmstat.solver.gram import Floats, Rows
-from svmstat.solver.twofold import products_twofold
+from svmstat.solver.twofold import lost_in, products_twofold
 
 TOLERANCE = 1e-8
 """The largest KKT violation of a certified solution."""
@@ -124,10 +124,9 @@ def off_the_sum(beta):
     """
     total, lost, largest = 0.0, 0.0, 0.0
     for i in range(beta.shape[0]):
-        longer = total + beta[i]
-        part = longer - total
-        lost += (total - (longer - part)) + (beta[i] - part)
-        total = longer
+        grown = total + beta[i]
+        lost += lost_in(total, beta[i], grown)
+        total = grown
         largest = max(largest, abs(beta[i]))
     return min(1.001 * abs(total + lost), NO_NOISE * largest)  # its distance is rounded
 

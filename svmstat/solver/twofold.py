@@ -19,6 +19,13 @@ def products_twofold(K: Floats, beta: Floats) -> Floats:
     return sums
 
 
+@compiled(inside=True)
+def lost_in(total, added, grown):
+    """What rounding has taken from total + added, which is ``grown`` but for that [Knuth 1997]."""
+    part = grown - total
+    return (total - (grown - part)) + (added - part)
+
+
 @compiled()
 def subtract_twofold(K, beta, linear, out):
     """out[i] = linear[i] − Σ_j K[i, j] β[j]; K (r, m), β (m,), linear and out (r,)."""
@@ -37,7 +44,6 @@ def subtract_twofold(K, beta, linear, out):
             k_low = k - k_high
             lost = -((k_high * high[j] + product) + k_high * low[j] + k_low * high[j] + k_low * low[j])
             grown = total + product
-            part = grown - total
-            error += ((total - (grown - part)) + (product - part)) + lost
+            error += lost_in(total, product, grown) + lost
             total = grown
         out[i] = total + error

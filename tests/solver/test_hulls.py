@@ -286,9 +286,6 @@ def test_more_rows_than_a_block():
     np.testing.assert_allclose(solutions[0].decision, solutions[1].decision, rtol=0, atol=TOL_FIELD)
 
 
-TOUCHING = [9, 47, 52, 56, 175, 206, 219, 314, 342, 398]
-
-
 def touching(seed):
     """Smooth kernels: ρ is 1e-8 to 1e-10 of K, so that plain sums leave f = −h/ρ no eight digits."""
     rng = np.random.default_rng(seed)
@@ -301,7 +298,7 @@ def touching(seed):
     return qp, solve(qp)
 
 
-@pytest.mark.parametrize("seed", TOUCHING)
+@pytest.mark.parametrize("seed", [9, 47, 52, 56, 175, 206, 219, 314, 342, 398])
 def test_what_is_said_of_hulls_that_all_but_touch(seed):
     qp, solution = touching(seed)
     assert 1e-10 < solution.rho < 2.2e-8
@@ -312,11 +309,8 @@ def test_what_is_said_of_hulls_that_all_but_touch(seed):
     f, inside, outside = qp.signs * solution.decision, solution.alpha < solution.upper, solution.alpha > 0
     violation = max((1.0 - f)[inside].max(), (f - 1.0)[outside].max())
     assert violation <= TOLERANCE or solution.status is not Status.CERTIFIED
-
-
-def test_most_of_the_hulls_that_all_but_touch_are_certified():
-    """Of one or two the last digits of β decide, which are other ones on another processor."""
-    assert sum(touching(seed)[1].status is Status.CERTIFIED for seed in TOUCHING) >= len(TOUCHING) - 2
+    if solution.rho > 1e-9:  # below it the last digits of β decide, which are other ones on another processor
+        assert solution.status is Status.CERTIFIED and solution.violation <= TOLERANCE
 
 
 # -- the pieces ------------------------------------------------------------------------------------------------------

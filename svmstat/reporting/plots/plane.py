@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, nearest, number, refuse
+from svmstat._tools.frames import is_name
 from svmstat._tools.near import too_far
 from svmstat.errors import ArgumentError
 from svmstat.formula import AlteredRows, ModelFrame, Variable
@@ -143,7 +144,7 @@ def _across_levels(data: Floats, by_levels: NDArray[np.bool_]) -> Floats:
 
 def _panels(rows: AlteredRows, by: Any) -> Variable:
     names = [each.name for each in rows.variables(complete=True) if each.levels is not None and each.varies]
-    if not types.is_hashable(by) or by is pd.NA or by not in names:
+    if not is_name(by) or by not in names:
         listed = ", ".join(map(repr, names)) or "there is none"
         raise refuse("by", by, f"a predictor that goes by levels ({listed}){nearest(str(by), map(str, names))}")
     return rows.variable("by", by)
@@ -153,7 +154,7 @@ def _two(rows: AlteredRows, x: Any, y: Any, by: Any) -> tuple[Variable, Variable
     """The axes: those that are asked for, else numbers, and levels where there are not two numbers."""
     known = {each.name: each for each in rows.variables(complete=True) if each.varies and each.name != by}
     for name, given in (("x", x), ("y", y)):
-        if given is not None and not (types.is_hashable(given) and given is not pd.NA and given in known):
+        if given is not None and not (is_name(given) and given in known):
             listed = ", ".join(map(repr, known)) or "none"
             raise refuse(name, given, f"a predictor that varies ({listed}){nearest(str(given), map(str, known))}")
     if x is not None and x == y:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from svmstat._tools.compiled import clear, compiled
 from svmstat.solver.gram import Floats, Rows, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis
+from svmstat.solver.twofold import lost_in
 
 DEPENDENT = 1e-10
 """A row whose Schur complement is below this share of its K_ii depends on the free rows."""
@@ -296,10 +297,9 @@ def newton_correction(sums, lo, hi, beta, h, b, rows, R, least, x):
         residual[g] = -sums.target[g]
     for i in range(beta.shape[0]):  # the rounding of plain sums would pass for an excess
         g = sums.group[i]
-        total = residual[g] + beta[i]
-        part = total - residual[g]
-        lost[g] += (residual[g] - (total - part)) + (beta[i] - part)
-        residual[g] = total
+        grown = residual[g] + beta[i]
+        lost[g] += lost_in(residual[g], beta[i], grown)
+        residual[g] = grown
         size += abs(beta[i])
     for g in range(lead):
         residual[g] += lost[g]
