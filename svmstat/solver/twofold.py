@@ -21,7 +21,7 @@ def products_twofold(K: Floats, beta: Floats) -> Floats:
 
 @compiled(inside=True)
 def lost_in(total, added, grown):
-    """What rounding has taken from total + added, which is ``grown`` but for that [Knuth 1997]."""
+    """What rounding has taken from total + added, which is ``grown`` but for that."""
     part = grown - total
     return (total - (grown - part)) + (added - part)
 
