@@ -198,8 +198,10 @@ def walk_all(
     results = Paths.empty(len(some), problem.n)
     origin = replace(origin, basis=basis_of(problem, origin))
     for k, q in enumerate(some):
-        walked = walk_to(problem, case_of(problem, uppers[q]), origin, _MOST_EVENTS)
+        case = case_of(problem, uppers[q])
+        walked = walk_to(problem, case, origin, _MOST_EVENTS)
         if walked is not None:
+            refine(case, walked.beta, fresh(case, walked.beta), walked.b, walked.basis)
             results.beta[k], results.code[k], results.events[k] = walked.beta, ARRIVED, walked.events
     start = origin_of(problem, origin)
     certify_all(

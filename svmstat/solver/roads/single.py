@@ -420,18 +420,18 @@ def certified(
         rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
         ends = certify(h, beta, lo, hi)
     field, flat, lost = linear - h, False, False
-    left, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
+    size, beside = float(np.ptp(field)), sizes_beside(middle(*ends[:2]), linear)
     reach = reach_of(ends[3], problem.gram.diagonal)
     blurred = _unsettled(case, beta, h, reach, limit)
-    noise = is_noise(left, ends[2], rounding)
-    seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and left > CONDITION * blurred
-    noise |= left <= PRECISION and not seen
+    noise = is_noise(size, ends[2], rounding)
+    seen = is_seen(ends[2], rounding, beside, size) and size > CONDITION * blurred
+    noise |= size <= PRECISION and not seen
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
         flat = bool(without[2] <= TOLERANCE)
         if flat:
             lost = is_all_of_f(problem, beta, ends[0] - ends[1], middle(*without[:2]))
-            field, ends, rounding = np.zeros(problem.n), without, rounding + left
+            field, ends, rounding = np.zeros(problem.n), without, rounding + size
     b_low, b_high, violation, gap = ends
     norm_squared = 0.0 if flat else squared_norm(problem.gram, beta, field, limit)
     energy = float(beta @ field) if np.isnan(norm_squared) else norm_squared

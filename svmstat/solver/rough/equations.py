@@ -29,6 +29,7 @@ _LEAST, _MOST = 1e-30, 1e30
 
 def newton_step(K: Floats, target: Floats, total: float) -> Floats | None:
     """d (m,) for some b, of K (m, m), which is overwritten, and target (m,); None where there is no such factor."""
+    target = target - target.mean()  # what all have in common is b's, and would outweigh a tiny d
     step = _refined(K, target, total) if len(K) >= WORTH else None
     return _direct(K, target, total) if step is None else step
 
@@ -57,7 +58,7 @@ def _refined(K: Floats, target: Floats, total: float) -> Floats | None:
     if singular:
         return None
     v = _solved(factor, np.ones(len(K)))
-    d, left = np.zeros(len(K)), target - target.mean()
+    d, left = np.zeros(len(K)), target
     before = np.inf
     for _ in range(1 + _REFINEMENTS):
         u = _solved(factor, left)

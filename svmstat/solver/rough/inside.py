@@ -19,6 +19,9 @@ _MEETINGS = 40
 _LEAST, _RIDGE = 1e-13, 1e-10
 """A pivot below this share of the mean diagonal is that of a dependent row; what it is raised to."""
 
+_SPENT = 1e-14
+"""What is left of the sum where all rows are at their bound is rounding up to this share of the largest x."""
+
 
 @compiled()
 def inside(K, x, target, total, lo, hi, step):
@@ -49,15 +52,18 @@ def inside(K, x, target, total, lo, hi, step):
         for a in range(first, m):
             rows[a] = rows[a + 1]
         if m == 0:
-            break
+            return bool(abs(total) <= _SPENT * np.abs(x).max())
     return False
 
 
 @compiled(inside=True)
 def _direction(U, rows, target, total, d, v, m):
     """d (m,) of the first m rows, with U'U d + b1 = target for some b and 1'd = −total; v (m,) is memory."""
+    mean = 0.0  # what all have in common is b's, and would outweigh a tiny d
     for a in range(m):
-        d[a], v[a] = target[rows[a]], 1.0
+        mean += target[rows[a]] / m
+    for a in range(m):
+        d[a], v[a] = target[rows[a]] - mean, 1.0
     for x in (d, v):
         solve_lower(U, x, m)
         solve_upper(U, x, m)

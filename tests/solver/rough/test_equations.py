@@ -48,6 +48,17 @@ def test_the_step_solves_the_bordered_equations(m):
     np.testing.assert_allclose(d, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("m", [30, WORTH])
+def test_what_all_targets_have_in_common_takes_no_digits_of_the_step(m):
+    """At a tiny C the target is a margin of one in all rows but for a millionth, which is all that makes the step."""
+    K, target, _ = drawn(m, 2.0)
+    common = 2.0**20
+    target = np.round(target * 2.0**20) / 2.0**20  # so that the sum below is exact
+    far, near = newton_step(K.copy(), common + target, 0.0), newton_step(K.copy(), target, 0.0)
+    assert abs(far.sum()) <= 1e-14 * np.abs(far).sum()
+    np.testing.assert_allclose(far, near, rtol=0.0, atol=1e-11 * np.abs(near).max())
+
+
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
 def test_single_precision_leads_to_rounding(monkeypatch, size):
     led = refined(monkeypatch)

@@ -52,6 +52,18 @@ def test_against_one_system_after_the_other(seed, m):
         assert abs(found.sum()) < 1e-9
 
 
+def test_what_all_targets_have_in_common_takes_no_digits_of_the_step():
+    rng = np.random.default_rng(0)
+    m, common = 30, 2.0**20
+    K, lo, hi = RBF(1.0)(*2 * (rng.normal(size=(m, 3)),)), np.full(m, -1e3), np.full(m, 1e3)
+    target = np.round(rng.normal(size=m) * 2.0**20) / 2.0**20  # so that the sum below is exact
+    near, far = np.empty(m), np.empty(m)
+    for step, shift in ((near, 0.0), (far, common)):
+        assert inside(K.copy(), np.zeros(m), target + shift, 0.0, lo, hi, step)
+    assert abs(far.sum()) <= 1e-14 * np.abs(far).sum()
+    np.testing.assert_allclose(far, near, rtol=0.0, atol=1e-11 * np.abs(near).max())
+
+
 def test_of_copies_of_a_row_some_meet_their_bound():
     """K has rank one: one direction after the other changes no gradient."""
     m = 12
