@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import positive
-from svmstat._tools.frames import has_rows_of, read_frame, unshared
+from svmstat._tools.frames import as_pandas, has_rows_of, read_frame, unshared
 from svmstat._tools.keywords import calling_frame, helpful, no_argument
 from svmstat.errors import ArgumentError
 from svmstat.kernels import ARGUMENTS, Inherited, Kernel, make_kernel
@@ -296,18 +296,19 @@ class Call:
         kept = {name: value for name, value in self.given.items() if name not in replaced}
         if formula is not None and "theta" in kept:
             kept["theta"] = Inherited(kept["theta"])
-        self._refuse_arrays(self.now if data is None else data, changes, moved=data is not None)
+        self._refuse_arrays(self.now if data is None else data, changes)
         data = self.now if data is None else data
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
 
-    def _refuse_arrays(self, data: Any, changes: Mapping[str, Any], moved: bool) -> None:
+    def _refuse_arrays(self, data: Any, changes: Mapping[str, Any]) -> None:
         """Refuse an array that was for rows which these data do not have: it would be taken for others."""
-        kept = self.given["data"]
         arrays = [name for name in _OF_ROWS if name not in changes and not isinstance(self.given.get(name), _NAMES)]
-        if not (arrays and isinstance(data, pd.DataFrame) and isinstance(kept, pd.DataFrame)):
+        if not arrays or data is None:
             return
-        if not (data.index.equals(kept.index) if moved else has_rows_of(data, kept)):
+        now, kept = as_pandas("data", data), as_pandas("data", self.given["data"])
+        told_apart = data is not self.now and not kept.index.equals(pd.RangeIndex(len(kept)))
+        if not (now.index.equals(kept.index) if told_apart else has_rows_of(now, kept)):
             raise ArgumentError(
                 f"{arrays[0]} was given as an array for the rows of the data as they were, and these are others: give "
                 "it again, or name a column."

@@ -128,9 +128,14 @@ def has_rows_of(now: pd.DataFrame, kept: pd.DataFrame) -> bool:
     >>> has_rows_of(kept.assign(x=0, new=1), kept), has_rows_of(kept.sort_values("x", ignore_index=True), kept)
     (True, False)
     """
-    both = [(now[name], kept[name]) for name in kept.columns if name in now.columns]
-    varies = (bool((old != old.iloc[0]).any()) for new, old in both if new.equals(old))
-    return now.index.equals(kept.index) and any(varies)
+    names = [each.columns[~each.columns.duplicated(keep=False)] for each in (now, kept)]
+    both = ((now[name], kept[name]) for name in names[0].intersection(names[1], sort=False))
+    return now.index.equals(kept.index) and any(_varies(old) for new, old in both if new.equals(old))
+
+
+def _varies(column: pd.Series) -> bool:
+    """Whether some entry is not the one before it, whatever they are."""
+    return not column.iloc[1:].reset_index(drop=True).equals(column.iloc[:-1].reset_index(drop=True))
 
 
 def _copies_on_write() -> bool:

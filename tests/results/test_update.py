@@ -3,6 +3,8 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from levels import quiet, sample
 
@@ -56,6 +58,27 @@ def test_data(data):
     fit, other = svm("y ~ x + site", data, **START), data.iloc[::-1].iloc[:60]
     assert_same_fit(fit.refit(other), svm("y ~ x + site", other, **START))
     assert_same_fit(fit.update("~ . - site", other, C=3.0), svm("y ~ x", other, **{**START, "C": 3.0}))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("name", ["weights", "groups", "subset"])
+def test_arrays_are_not_taken_for_other_rows_on_the_same_index(data, name, library):
+    """Rows in another order on the index 0 ... n - 1: nothing but their columns tells them apart."""
+    data = data.reset_index(drop=True).assign(lists=[[k] for k in range(len(data))])
+    data = pd.concat([data, data[["lists"]].set_axis(["same"], axis=1)], axis=1)
+    others = data.sample(frac=1.0, random_state=1, ignore_index=True)
+    array = {"weights": data["w"].to_numpy(), "groups": np.arange(len(data)) // 6, "subset": np.arange(len(data)) > 9}
+    frames = [data, others, data.assign(x=data["x"] + data["z"])]
+    if library == "polars":
+        frames = [pl.from_pandas(each.drop(columns=["lists", "same"])) for each in frames]
+    else:
+        frames = [each.rename(columns={"same": "lists"}) for each in frames]
+    fit = svm("y ~ x + z", frames[0], C=2.0, kernel="linear", **{name: array[name]})
+    with pytest.raises(ArgumentError, match=f"{name} was given as an array for the rows of the data as they were"):
+        fit.refit(frames[1])
+    assert_same_fit(fit.update(data=frames[1], **{name: None}), svm("y ~ x + z", frames[1], C=2.0, kernel="linear"))
+    changed = svm("y ~ x + z", frames[2], C=2.0, kernel="linear", **{name: array[name]})
+    assert_same_fit(fit.refit(frames[2]), changed)
 
 
 @pytest.fixture(params=["svm", "tune"])
