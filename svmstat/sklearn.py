@@ -265,7 +265,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _codes(self) -> list[int]:
         """(K,) where the classes stand among the levels of the fit, which may have an order of their own."""
-        return [self.result_.classes.index(each) for each in self.classes_.tolist()]
+        return [self.result_.classes.index(each) for each in pd.Index(self.classes_).tolist()]
 
     def _decided(self, X: ArrayLike | pd.DataFrame) -> Floats:
         """(m, P) the decision values of the pairs."""
@@ -278,9 +278,10 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         if not plain:
             values = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
             return self._decided_of(pd.DataFrame(values, columns=self.columns_).infer_objects())
-        values = validate_data(self, X, dtype=np.float64, reset=False)
+        values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
         if design.predictors != tuple(self.columns_):
             values = values[:, [self.columns_.index(name) for name in design.predictors]]
+        assert_all_finite(values, estimator_name=type(self).__name__, input_name="X")
         return self.result_.machine.decision_function(self.result_.as_the_machine_takes(design.of_numbers(values)))
 
     def _decided_of(self, data: pd.DataFrame) -> Floats:

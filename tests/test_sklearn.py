@@ -22,6 +22,8 @@ LABELS = {
     "text": np.array(list("bcafed")),
     "integers": np.array([7, 30, -2, 4, 5, 6]),
     "floats": np.array([0.0, -1.0, 2.0, 3.0, 4.0, 5.0]),
+    "days": np.array(["2026-01-02", "2026-01-01", "2026-02-01", "2026-03-01", "2026-04-01", "2026-05-01"], "M8[D]"),
+    "moments": np.array([3, 1, 20, 21, 22, 23], "M8[ns]"),
 }
 
 
@@ -86,6 +88,17 @@ def test_a_formula_on_some_numbers():
     X = data[["w", "z", "x"]]
     estimator = SVMClassifier(formula="x + z").fit(X, data["y"])
     same_as(estimator, svm("y ~ x + z", data), X, X)
+
+
+def test_columns_that_a_formula_does_not_read_may_be_missing():
+    data = sample(2)
+    X, later = data[["w", "z", "x"]], data[["w", "z", "x"]].assign(w=np.nan)
+    estimator = SVMClassifier(formula="x + z").fit(X, data["y"])
+    np.testing.assert_array_equal(estimator.predict_proba(later), estimator.predict_proba(X))
+    of_array = SVMClassifier(formula="x1 + x2").fit(X.to_numpy(), data["y"])
+    np.testing.assert_array_equal(of_array.predict(later.to_numpy()), of_array.predict(X.to_numpy()))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        estimator.predict(X.assign(z=np.nan))
 
 
 def test_a_formula_of_an_array():
