@@ -17,9 +17,10 @@ from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
 from svmstat.solver.roads.compact import LARGEST, are_distant, solve_compactly
+from svmstat.solver.roads.conclude import arrived
 from svmstat.solver.roads.deletions import follow, stay
 from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
-from svmstat.solver.roads.single import arrived, basis_of, solve_single
+from svmstat.solver.roads.single import basis_of, solve_single
 from svmstat.solver.roads.vicinity import Vicinity, solve_near, vicinity_of
 from svmstat.solver.solution import (
     PRECISION,

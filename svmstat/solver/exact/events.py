@@ -45,7 +45,7 @@ def _least(times, size, before):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def first_free_event(point, change, free, n_free, speed, when, times):
+def _first_free_event(point, change, free, n_free, speed, when, times):
     """The first free row that meets a bound before ``when``: (time, place in ``free``), place −1 if none."""
     beta, lo, hi = point.beta, point.lo, point.hi
     dlo, dhi = change.lo, change.hi
@@ -58,7 +58,7 @@ def first_free_event(point, change, free, n_free, speed, when, times):
 
 
 @compiled(inside=True, fastmath=_FAST)
-def first_bound_event(g, slope, outward, noise, when, times):
+def _first_bound_event(g, slope, outward, noise, when, times):
     """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
 
     ``outward`` (w,) has the signs of `outward_sign`. Of most blocks of rows none is earlier than one of a block before,
@@ -80,3 +80,13 @@ def first_bound_event(g, slope, outward, noise, when, times):
             if place >= 0:
                 row = start + place
     return first, row
+
+
+@compiled(inside=True)
+def next_event(point, change, free, n_free, speed, g, slope, outward, noise, remaining, times):
+    """(when, place, row): ``place`` is where the row is among the free ones, −1 for one at a bound; −1, −1 for none."""
+    when, place = _first_free_event(point, change, free, n_free, speed, remaining, times)
+    when, row = _first_bound_event(g, slope, outward, noise, when, times)
+    if row >= 0:
+        return when, -1, row
+    return when, place, free[place] if place >= 0 else -1

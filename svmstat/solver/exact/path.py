@@ -18,7 +18,7 @@ import numpy as np
 
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
-from svmstat.solver.exact.events import first_bound_event, first_free_event, may_open, outward_sign
+from svmstat.solver.exact.events import may_open, next_event, outward_sign
 from svmstat.solver.gram import Floats, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 
@@ -232,12 +232,9 @@ def move(K, sums, point, free, change, max_events):
             i = free.members[a]
             scale += abs(x[a + lead]) * abs(K[i, i])
             slope[i] = 0.0
-        when, place = first_free_event(point, change, free.members, m, x[lead:], remaining, times)
-        when, row = first_bound_event(gradient, slope, outward, 1e-13 * scale, when, times)
-        if row >= 0:
-            place = -1
-        elif place >= 0:
-            row = free.members[place]
+        when, place, row = next_event(
+            point, change, free.members, m, x[lead:], gradient, slope, outward, 1e-13 * scale, remaining, times
+        )
 
         for i in range(n):
             gradient[i] += when * slope[i]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from svmstat._tools.compiled import clear, compiled
 from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
-from svmstat.solver.exact.events import first_bound_event, first_free_event, may_open, outward_sign
+from svmstat.solver.exact.events import may_open, next_event, outward_sign
 from svmstat.solver.exact.path import (
     ARRIVED,
     BASIS_FULL,
@@ -311,12 +311,9 @@ def walk(tableau, point, change, max_events):
             rate[free[a]] = 0.0
             scale += abs(speed[a]) * diagonal[free[a]]
 
-        when, place = first_free_event(point, change, free, n_free, speed, remaining, times)
-        when, row = first_bound_event(g, rate, outward, 1e-13 * scale, when, times)
-        if row >= 0:
-            place = -1
-        elif place >= 0:
-            row = free[place]
+        when, place, row = next_event(
+            point, change, free, n_free, speed, g, rate, outward, 1e-13 * scale, remaining, times
+        )
 
         for i in range(w):
             g[i] += when * rate[i]

@@ -15,8 +15,9 @@ from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible, may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.roads.conclude import arrived, certified, concluded, is_hidden, made_finer, settled_basis
 from svmstat.solver.roads.paths import Paths, Wanted, blank, certify_all, origin_of, set_off
-from svmstat.solver.roads.single import arrived, basis_of, certified, is_hidden, made_finer, settled_basis, solve_single
+from svmstat.solver.roads.single import basis_of, solve_single
 from svmstat.solver.roads.vicinity import solve_near, vicinity_of
 from svmstat.solver.solution import FREE, Basis, Road, Solution, Status, settle
 
@@ -78,10 +79,10 @@ def _moved(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
     refine(case, beta, h, walked.b, walked.basis)
     start = problem.signs * last.alpha if last.nearest is None else last.nearest.beta
     basis, further = made_finer(case, beta, h, walked.basis)
-    settled = settled_basis(case, beta, h, basis, float(np.abs(start).max()))
+    basis = settled_basis(case, beta, h, basis, float(np.abs(start).max()))
     if case.lead == 1 and is_hidden(case, beta, h):  # the walk has gone astray: what it ended at is no noise
         return None
-    solution = certified(problem, case, upper, beta, h, settled, Road.PATH, 0, walked.events + further)
+    solution = certified(problem, case, upper, beta, h, basis, Road.PATH, 0, walked.events + further)
     return solution if arrived(solution) else None
 
 
@@ -133,8 +134,8 @@ def _unmoved_alpha(problem: BoxQP, upper: Floats, last: Solution) -> Solution | 
         return None
     beta, h = problem.signs * last.alpha, problem.linear - last.field
     case = case_of(problem, upper)
-    basis = settled_basis(case, beta, h, last.basis)  # α may be at the new bound but for rounding
-    found = certified(problem, case, upper, beta, h, basis, Road.PATH, 0, 0)
+    # α may be at the new bound but for rounding
+    found = concluded(problem, case, upper, beta, h, last.basis, Road.PATH, 0, 0)
     return found if found.status is Status.CERTIFIED else None
 
 

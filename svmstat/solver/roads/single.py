@@ -8,41 +8,17 @@ from numpy.typing import NDArray
 
 from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
-from svmstat.solver.exact.factored import finish, unsettled
-from svmstat.solver.exact.polish import no_basis, polish, polish_further
-from svmstat.solver.exact.sharpen import correct, hides, sharpen
-from svmstat.solver.flat import is_all_of_f, is_noise, left_over, may_be_flat, outweighed, squared_norm
+from svmstat.solver.exact.polish import polish
+from svmstat.solver.flat import left_over, outweighed
 from svmstat.solver.gram import Floats, Room
-from svmstat.solver.hulls import class_ends, hulls_gap, may_reach
+from svmstat.solver.hulls import may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
+from svmstat.solver.roads.conclude import arrived, by_short_factor, certified, concluded, made_finer, unsolved
 from svmstat.solver.roads.low_rank import approach, set_off
 from svmstat.solver.rough.newton import MANY, Outcome, newton
 from svmstat.solver.rough.wide import way_down
-from svmstat.solver.solution import (
-    CONDITION,
-    NO_NOISE,
-    PRECISION,
-    TOLERANCE,
-    Basis,
-    Nearest,
-    Road,
-    Solution,
-    Status,
-    as_good_as_rounding,
-    blur_of,
-    certify,
-    doubtful,
-    is_hazy,
-    is_rough,
-    is_seen,
-    judgement,
-    middle,
-    off_the_sum,
-    reach_of,
-    rounding_of,
-    sizes_beside,
-)
+from svmstat.solver.solution import Basis, Road, Solution, Status, is_rough
 
 _HANDOVERS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7)
 """KKT violations at which the descent may hand over to the path."""
@@ -57,16 +33,10 @@ _FUTILE = 3
 """After so many descents of the most steps that end short of their tolerance a further one would too; after one where
 K = AA' by a short factor, which leads there at once."""
 
-_NEARLY = 100.0
-"""A violation of so many tolerances is worth being polished further where h hardly varies."""
-
 _MANY_ROWS, _LONG = 1000, 10
 """From so many rows on, and so many times as many as columns, the primal of a short map comes before any descent: 3 ms
 for 1000 x 20 and C from 0.1 to 100, where descent and path take 2 to 280, and 5 for 4000 x 20, where they take 40 to
 800."""
-
-_SHARE_LEFT = 1e-14
-"""Of the largest |β| on the way this is left by rounding."""
 
 _MOST_EVENTS = 20_000
 _STEPS_PER_ROW = 100
@@ -168,8 +138,7 @@ def _led_on(
 ) -> Solution:  # fmt: skip
     """What the primal has led to, (β, h), or what descent and path make of it, unless only rounding is left."""
     found, found_h = beta.copy(), h.copy()
-    basis = settled_basis(case, found, found_h, None)
-    solution = certified(problem, case, upper, found, found_h, basis, Road.LOW_RANK, 0, events)
+    solution = concluded(problem, case, upper, found, found_h, None, Road.LOW_RANK, 0, events)
     no_descent_helps = solution.status is Status.IMPRECISE and solution.violation > _HANDOVERS[0]
     if arrived(solution) or no_descent_helps:
         return solution
@@ -200,16 +169,16 @@ def _stepped(problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats,
     case = replace(case, gram=case.gram.passing())
     if newton(case, beta, h, Room()) is not Outcome.EXACT:
         return None
-    return certified(problem, case, upper, beta, h, settled_basis(case, beta, h, None), road, 0, 0)
+    return concluded(problem, case, upper, beta, h, None, road, 0, 0)
 
 
 def _factored(problem: BoxQP, case: Case, upper: Floats, beta: Floats, road: Road) -> Solution | None:
     """The same by a short factor of K, where paths have led to no end; None where there is none, or it does not do."""
     trial, h = beta.copy(), np.empty(problem.n)
-    events = _by_short_factor(case, trial, h)
+    events = by_short_factor(case, trial, h)
     if events is None:
         return None
-    found = certified(problem, case, upper, trial, h, settled_basis(case, trial, h, None), road, 0, events)
+    found = concluded(problem, case, upper, trial, h, None, road, 0, events)
     return found if found.status is Status.CERTIFIED else None
 
 
@@ -254,14 +223,13 @@ def _descended(
     else:
         if nearest[0] < judge(case, beta, h).violation:
             (_, beta, h), basis = nearest, None
-        if case.lead > 1 and _by_short_factor(case, beta, h, last=True) is not None:
+        if case.lead > 1 and by_short_factor(case, beta, h, last=True) is not None:
             basis = None
     basis, further = made_finer(case, beta, h, basis)
     if not polished_exactly:
         h[:] = fresh(case, beta)
     reached = road if tolerance >= _RESCUE_BELOW else Road.RESCUE
-    basis = settled_basis(case, beta, h, basis)
-    return certified(problem, case, upper, beta, h, basis, reached, steps, events + further)
+    return concluded(problem, case, upper, beta, h, basis, reached, steps, events + further)
 
 
 def _polished(
@@ -271,12 +239,12 @@ def _polished(
 
     Whether (β, h) is exact, its basis if it is known, and the events.
     """
-    further = _by_short_factor(case, beta, h) if late else None
+    further = by_short_factor(case, beta, h) if late else None
     if further is not None:
         return True, None, further
     polished = polish(case, beta, h, patience)
     if not (polished.exact or late):
-        further = _by_short_factor(case, beta, h)
+        further = by_short_factor(case, beta, h)
     if further is None:
         return polished.exact, polished.basis, polished.events
     return True, None, polished.events + further
@@ -297,87 +265,6 @@ def _towards_each_other(case: Case) -> Floats:
     return beta
 
 
-def made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tuple[Basis | None, int]:
-    """Make (β, h) exact to rounding, in place, where the violation hides too much of h, as for a tiny C.
-
-    The basis that then belongs to it, if it is known, and how many events that took. With a total the violation is a
-    share of ρ, which is small where h is.
-    """
-    if case.lead > 1:
-        return basis, 0
-    _, _, violation, gap = certify(h, beta, case.lo, case.hi)
-    rounding, spread = float(rounding_of(beta, case.gram.diagonal)), np.ptp(case.linear - h)
-    rough = is_rough(max(violation, 0.0), rounding, spread)
-    hazy = is_hazy(reach_of(gap, case.gram.diagonal), spread)
-    if violation > _NEARLY * TOLERANCE or not (rough or hazy):
-        return basis, 0
-    if (events := _by_short_factor(case, beta, h)) is not None:
-        return None, events
-    if not rough:
-        return basis, 0
-    return None, polish_further(case, beta, h, float(as_good_as_rounding(rounding)))
-
-
-def _by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False) -> int | None:
-    """Make (β, h) exact by a factor of K, in place; how many events that took, None where it does not do.
-
-    It does not where sums of kernel values hide a millionth of the margin: G has lost those digits as well. Hulls whose
-    distance has no digits are left to the path, unless this is the ``last`` that is tried.
-    """
-    G = case.gram.short_factor()
-    if G is None:
-        return None
-    trial, trial_h = beta.copy(), np.empty(len(h))
-    events = finish(case, G, trial, trial_h)
-    trial_h = fresh(case, trial)
-    verdict = judge(case, trial, trial_h)
-    if hidden := hides(case, verdict) and not verdict.meet:
-        correct(case, trial, trial_h, None)
-        verdict = judge(case, trial, trial_h)
-    lost = rounding_of(trial, case.gram.diagonal) > PRECISION * verdict.scale and not (verdict.meet or hidden)
-    if (lost or not verdict.certified) and not (last and hidden):
-        return None
-    beta[:], h[:] = trial, trial_h
-    return events
-
-
-def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, largest: float = 0.0) -> Basis | None:
-    """Put doubtful rows of (β, h) at their bound, in place, if the certificate then holds; the basis without them.
-
-    A row that rounding keeps from its bound would otherwise count as free and pin the intercept to it. It is as near to
-    the bound as rounding of the ``largest`` |β| on the way is large, or what a path has lost of the sum of β. Where h
-    hardly varies the violation must not come to hide it, which the other free rows may have to see to.
-    """
-    noise = min(_SHARE_LEFT * largest, NO_NOISE * float(np.abs(beta).max()))
-    if case.lead == 1:
-        noise = max(noise, float(off_the_sum(beta)))
-    rows, distance = doubtful(beta, case.lo, case.hi, noise)
-    if len(rows) == 0:
-        return basis
-    part = beta.copy()
-    part[rows] -= distance
-    part_h = fresh(case, part)
-    if _hides_more(case, (part, part_h), (beta, h)):
-        correct(case, part, part_h, None)
-        if is_hidden(case, part, part_h):
-            return basis
-    if not judge(case, part, part_h).certified:
-        return basis
-    beta[:], h[:] = part, part_h
-    return None
-
-
-def _hides_more(case: Case, found: tuple[Floats, Floats], before: tuple[Floats, Floats]) -> bool:
-    """Whether the violation of one (β, h) hides too much of h, and that of another does not."""
-    return case.lead == 1 and is_hidden(case, *found) and not is_hidden(case, *before)
-
-
-def is_hidden(case: Case, beta: Floats, h: Floats) -> bool:
-    """Whether the violation of (β, h) hides too much of h, and it is not of rounding."""
-    rounding, spread = rounding_of(beta, case.gram.diagonal), np.ptp(case.linear - h)
-    return bool(is_rough(judge(case, beta, h).violation, rounding, spread))
-
-
 def basis_of(problem: BoxQP, solution: Solution, rows: NDArray[np.bool_] | None = None) -> Basis:
     """The basis of a solution, computed if it was found without one; or of other ``rows`` (n,) than its free ones."""
     if rows is not None and (rows != solution.free).any():
@@ -394,149 +281,3 @@ def _expected_events(case: Case, beta: Floats, h: Floats) -> int:
     verdict = judge(case, beta, h)
     at_bound = ~case.free(beta) & (case.hi > case.lo)
     return int(np.count_nonzero(at_bound & (np.abs(case.shifts(verdict.b) - h) < verdict.violation)))
-
-
-def certified(
-    problem: BoxQP, case: Case, upper: Floats, beta: Floats, h: Floats, basis: Basis | None, road: Road, steps: int,
-    events: int, left: float = 0.0,
-) -> Solution:  # fmt: skip
-    """The solution β with h = s − Kβ, both (n,) and h to within ``left``, and its certificate, which may not hold.
-
-    Where rounding might hide too much of it (β, h) are sharpened in place.
-    """
-    if case.lead > 1:
-        if hides(case, judge(case, beta, h)):
-            correct(case, beta, h, basis)
-            case = replace(case, rounding=float(np.finfo(float).eps * np.abs(h).max()))
-        return _of_hulls(problem, case, beta, h, basis, road, steps, events)
-    linear, lo, hi = case.linear, case.lo, case.hi
-    rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left + case.handed_down
-    ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
-    if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
-        correct(case, beta, h, basis)
-        ends = certify(h, beta, lo, hi)
-    elif limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
-        rounding = sharpen(case, beta, h, limit, basis)
-        rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
-        ends = certify(h, beta, lo, hi)
-    field, flat, lost = linear - h, False, False
-    size, beside = float(np.ptp(field)), sizes_beside(middle(*ends[:2]), linear)
-    reach = reach_of(ends[3], problem.gram.diagonal)
-    blurred = _unsettled(case, beta, h, reach, limit)
-    noise = is_noise(size, ends[2], rounding)
-    seen = is_seen(ends[2], rounding, beside, size) and size > CONDITION * blurred
-    noise |= size <= PRECISION and not seen
-    if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
-        without = certify(linear, beta, lo, hi)
-        flat = bool(without[2] <= TOLERANCE)
-        if flat:
-            lost = is_all_of_f(problem, beta, ends[0] - ends[1], middle(*without[:2]))
-            field, ends, rounding = np.zeros(problem.n), without, rounding + size
-    b_low, b_high, violation, gap = ends
-    norm_squared = 0.0 if flat else squared_norm(problem.gram, beta, field, limit)
-    energy = float(beta @ field) if np.isnan(norm_squared) else norm_squared
-    spread = 1.0 if flat else float(np.ptp(field))
-    reach = reach_of(gap, problem.gram.diagonal)
-    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread, reach)
-    alpha = problem.signs * beta
-    objective = 0.5 * energy - float(problem.margin @ alpha)
-    status = Status(int(judged.status))
-    if status is Status.CERTIFIED and lost:
-        status = Status.IMPRECISE
-    elif status is Status.IMPRECISE and violation > TOLERANCE and gap > -objective:
-        status = Status.UNCERTIFIED  # a constant f would be as good
-    return Solution(
-        alpha=alpha,
-        upper=upper,
-        field=field,
-        intercept_interval=(float(b_low), float(b_high)),
-        violation=float(violation),
-        gap=float(gap),
-        rounding=float(judged.rounding),
-        resolution=max(float(judged.resolution), CONDITION * blurred),
-        delicate=bool(limit > PRECISION * spread),
-        flat=flat,
-        norm_squared=norm_squared,
-        objective=objective,
-        status=status,
-        road=road,
-        steps=steps,
-        events=events,
-        basis=basis,
-    )
-
-
-def _unsettled(case: Case, beta: Floats, h: Floats, reach: Floats, rounding: float) -> float:
-    """By how much f would be another if values of K were off in their last digits, where the gap does not tell."""
-    if not is_hazy(reach, np.ptp(case.linear - h)):
-        return 0.0
-    G = case.gram.short_factor()
-    if G is None or np.abs(case.linear - G @ (G.T @ beta) - h).max() > as_good_as_rounding(rounding):
-        return 0.0  # no factor, or one of a K that is not positive semidefinite
-    return unsettled(case, G, beta, h)
-
-
-def _may_be_flat(problem: BoxQP, beta: Floats, h: Floats, gap: float, rounding: float) -> bool:
-    return bool(may_be_flat(problem.linear - h, beta, gap, rounding, problem.gram.diagonal))
-
-
-def _of_hulls(
-    problem: BoxQP, case: Case, beta: Floats, h: Floats, basis: Basis | None, road: Road, steps: int, events: int
-) -> Solution:
-    """The same for the nearest points β of two hulls: divided by ρ."""
-    total, lo, hi, group = float(problem.total or 0.0), case.lo, case.hi, case.sums.group
-    verdict = judge(case, beta, h)
-    low, high = np.empty(2), np.empty(2)
-    unbalanced = class_ends(h, beta, lo, hi, group, low, high)
-    norm_squared = max(-float(beta @ h), 0.0)
-    meet = norm_squared <= case.nothing or verdict.scale == 0.0
-    rho = 0.0 if meet else verdict.scale
-    # What α and f are divided by: ρ on the scale of the hulls, or what brings back the α of the 2ν form.
-    unit, f_unit = (1.0 / total, 1.0) if meet else (rho, rho)
-    half = float(min((high - verdict.b).min(), (verdict.b - low).min()))
-    b = 0.0 if meet else float(verdict.b.mean())
-    half = 0.0 if meet else max(half, 0.0)
-    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, group, verdict.b)) / rho / rho
-    violation = 0.0 if meet else max(verdict.violation, case.rounding) / rho
-    alpha = problem.signs * beta / unit
-    field = np.zeros(problem.n) if meet else -h / f_unit
-    violation = max(violation, float(unbalanced))
-    rounding, extent = float(rounding_of(beta, problem.gram.diagonal)) / f_unit, 1.0 if meet else float(np.ptp(field))
-    judged = judgement(violation, rounding, rounding, abs(b) / f_unit, extent)
-    nearest = Nearest(beta, np.maximum(hi, -lo), h, total * rho, (0.0, 0.0), verdict.certified)
-    spread = (float(0.5 * total * (low[1] - high[0])), float(0.5 * total * (high[1] - low[0])))
-    return Solution(
-        alpha=alpha,
-        upper=np.maximum(hi, -lo) / unit,
-        field=field,
-        intercept_interval=((b - half) / f_unit, (b + half) / f_unit),
-        violation=violation,
-        gap=gap,
-        rounding=float(judged.rounding),
-        resolution=float(judged.resolution),
-        delicate=rounding > PRECISION * extent,
-        flat=meet,
-        norm_squared=0.0 if meet else norm_squared / rho / rho,
-        objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(alpha.sum()),
-        status=Status(int(judged.status)) if verdict.certified else Status.UNCERTIFIED,
-        road=road,
-        steps=steps,
-        events=events,
-        basis=basis,
-        nearest=nearest if meet else replace(nearest, rho_interval=(max(spread[0], 0.0), spread[1])),
-    )
-
-
-def arrived(solution: Solution) -> bool:
-    """Whether the tolerance is met, for the nearest points of two hulls as far as the digits of h go."""
-    return bool(solution.violation <= TOLERANCE) if solution.nearest is None else solution.nearest.exact
-
-
-def unsolved(problem: BoxQP, upper: Floats, status: Status) -> Solution:
-    """What stands for the solution where there is none."""
-    nothing = np.full(problem.n, np.nan)
-    nearest = None if problem.total is None else Nearest(nothing, nothing, nothing, np.nan, (np.nan, np.nan), False)
-    return Solution(
-        nothing, upper, nothing, (np.nan, np.nan), np.nan, np.nan, np.nan, np.nan, False, False, np.nan, np.nan, status,
-        Road.COLD, 0, 0, no_basis(1 if problem.total is None else 2), nearest,
-    )  # fmt: skip

@@ -18,9 +18,9 @@ from svmstat.solver.gram import Floats, Rows
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.normal import normal_vector, project
 from svmstat.solver.problem import BoxQP, Sums
+from svmstat.solver.roads.conclude import concluded
 from svmstat.solver.roads.low_rank import overrun_solved
 from svmstat.solver.roads.paths import blank, origin_of, set_off
-from svmstat.solver.roads.single import certified, settled_basis
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, Basis, Road, Solution, settle
 
 _LEAST_ROWS, _PER_FREE, _MOST_ROWS = 256, 9, 4000
@@ -105,8 +105,7 @@ def solve_near(problem: BoxQP, upper: Floats, vicinity: Vicinity) -> Solution | 
     near = overrun_solved(case, vicinity.gram, beta, h, walked.basis)
     if not near.exact:
         return None
-    basis, events = settled_basis(case, beta, h, near.basis), walked.events + near.events
-    return certified(problem, case, upper, beta, h, basis, Road.LOW_RANK, 0, events)
+    return concluded(problem, case, upper, beta, h, near.basis, Road.LOW_RANK, 0, walked.events + near.events)
 
 
 def _walk(vicinity: Vicinity, case: Case, upper: Floats) -> _Walked | None:
