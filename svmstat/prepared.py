@@ -92,12 +92,12 @@ class Prepared:
     @property
     def level_weights(self) -> Floats:
         """(K,) L of the levels."""
-        return np.array([self.decision.class_weight[level] for level in self.frame.response.levels])
+        return self.decision.factors(self.frame.response.levels)
 
     @property
     def class_weight(self) -> dict[int, float]:
         """L by the position of the level."""
-        return {code: self.decision.class_weight[level] for code, level in enumerate(self.frame.response.levels)}
+        return dict(enumerate(self.level_weights.tolist()))
 
 
 def prepare(  # noqa: PLR0913  the arguments of svm() that are no numbers of the machine

@@ -10,7 +10,7 @@ from svmstat.calibration.protocol import Calibration, Labelled
 from svmstat.calibration.venn_abers import KIND as VENN_ABERS
 from svmstat.calibration.venn_abers import Bounds, VennAbers, fit_venn_abers
 from svmstat.calibration.venn_abers_maps import (
-    HeldOut,
+    HeldOutProbabilities,
     VennAbersMaps,
     fit_calibration,
     fit_venn_abers_maps,
@@ -26,7 +26,7 @@ __all__ = [
     "ConsistencyBand",
     "Corp",
     "Decomposition",
-    "HeldOut",
+    "HeldOutProbabilities",
     "Labelled",
     "Maps",
     "Platt",

@@ -78,7 +78,7 @@ class VennAbersMaps:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
+class HeldOutProbabilities:
     """What the maps of the other rows say of each of n rows.
 
     Attributes
@@ -117,7 +117,7 @@ def fit_calibration(machine: Machine, f: Floats, coupling: str, kind: str) -> Ca
     return fit_maps_of(machine, f, coupling, kind)
 
 
-def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> HeldOut:
+def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> HeldOutProbabilities:
     """The Venn–Abers probabilities of each row by the other rows; arguments as in `fit_venn_abers_maps`.
 
     A row of weight w loses min(w, 1), that is one copy, or its unit. The pairs that do not hold its class lose nothing.
@@ -144,7 +144,7 @@ def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng"
         totals = units.others(members)
     coupler = _coupler(rows.classes, totals, coupling)
     logit = odds.logit
-    return HeldOut(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes))
+    return HeldOutProbabilities(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes))
 
 
 def _of_other_classes(f: Floats, y: Floats, weights: Floats, units: Units, other: Floats, event: Floats) -> None:

@@ -19,7 +19,7 @@ from svmstat.errors import UnavailableError
 from svmstat.objective import measures, predictive
 from svmstat.objective.predictive import Estimate, Line
 from svmstat.objective.residuals import KINDS, of_levels
-from svmstat.objective.units import Units, are_groups
+from svmstat.objective.units import Units, are_groups, are_whole
 
 _DIGITS = 12
 """Of probabilities by which rows are told apart."""
@@ -353,17 +353,11 @@ class Evidence:
     def _of_level(self, of_it: bool) -> list[Estimate]:
         """By level, the share of its rows, or of the others, that are said to be of it, or not to be."""
         used, found = self._used & (self.winner >= 0), []
-        for level in self._each:
+        for level in self.shape.shown:
             rows = used & ((self.codes == level) == of_it)
             hit = (self.winner[rows] == level) == of_it
             found.append(predictive.proportion(hit, self.weights[rows], self.units_of(rows)))
         return found
-
-    @property
-    def _each(self) -> list[int]:
-        """The level that numbers are of: the event, or each of more than two."""
-        response = self.shape.response
-        return [response.event_code] if self.shape.two else list(range(len(response.levels)))
 
     @property
     def sensitivity(self) -> Any:
@@ -398,16 +392,17 @@ class Evidence:
         used, (codes, weights) = self._used, self._observed
         points = None if self.points is None else self.points[used]
         if self.shape.two:
-            return [predictive.auc(self.values[used, 0], codes == self._each[0], weights, self._units, points)]
-        ranked, tied = self.probability[used], dict.fromkeys(self._each, points)
+            return [predictive.auc(self.values[used, 0], codes == self.shape.shown[0], weights, self._units, points)]
+        ranked, tied = self.probability[used], dict.fromkeys(self.shape.shown, points)
         if self.maps is not None:
             shared = self._shared[used]
             if points is None:
-                tied = {level: _ties(shared[:, level]) for level in self._each}
+                tied = {level: _ties(shared[:, level]) for level in self.shape.shown}
             else:
-                ranked, tied = shared, dict.fromkeys(self._each)
+                ranked, tied = shared, dict.fromkeys(self.shape.shown)
         return [
-            predictive.auc(ranked[:, level], codes == level, weights, self._units, tied[level]) for level in self._each
+            predictive.auc(ranked[:, level], codes == level, weights, self._units, tied[level])
+            for level in self.shape.shown
         ]
 
     @property
@@ -461,12 +456,12 @@ class Evidence:
     def _lines(self) -> list[Line]:
         codes, weights = self._observed
         if self._is_of_frequencies:  # which differ by how many of a level were left out, and by nothing else
-            return [predictive.NO_LINE for _ in self._each]
+            return [predictive.NO_LINE for _ in self.shape.shown]
         p = self.probability[self._used]
         others = p @ (1.0 - np.eye(p.shape[1]))  # and not 1 − p, which has no digits where p is near 1
         return [
             predictive.calibration_line(p[:, level], codes == level, weights, self._units, others[:, level])
-            for level in self._each
+            for level in self.shape.shown
         ]
 
     @property
@@ -501,7 +496,7 @@ class Evidence:
     @property
     def draws_labels(self) -> bool:
         """Whether each copy of a row can draw a label independently of others: without groups, of whole weights."""
-        return self.units is None and bool((self.weights == np.round(self.weights)).all())
+        return self.units is None and are_whole(self.weights)
 
     def reliability(self, B: int | None = None, level: float = 0.9, rng: Any = None) -> Reliability:
         """The probabilities beside their isotonic recalibration: CORP diagram, with consistency bands.
@@ -546,7 +541,9 @@ class Evidence:
     def by_level(self) -> Iterator[tuple[Any, dict[str, Estimate]]]:
         """The numbers of the event, or of each of more than two levels, by name."""
         names = self.shape.response.levels
-        found = zip(self._each, self._auc(), self._of_level(True), self._of_level(False), self._lines(), strict=True)
+        found = zip(
+            self.shape.shown, self._auc(), self._of_level(True), self._of_level(False), self._lines(), strict=True
+        )
         for level, area, sensitivity, specificity, line in found:
             yield (
                 names[level],

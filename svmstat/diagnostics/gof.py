@@ -9,6 +9,7 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat.objective.replicated import above, failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
+from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
@@ -125,7 +126,15 @@ class GofResult(Printed):
     @property
     def is_decided(self) -> bool:
         """Whether there are enough replicates for a p-value of 1 − level: with fewer no statistic could be rejected."""
-        return self.B - self.n_failed >= least_replicates(self.level, sides=1)
+        return self._n_good >= self._n_needed
+
+    @property
+    def _n_good(self) -> int:
+        return self.B - self.n_failed
+
+    @property
+    def _n_needed(self) -> int:
+        return least_replicates(self.level, sides=1)
 
     @property
     def by_residuals(self) -> bool:
@@ -135,13 +144,12 @@ class GofResult(Printed):
     @property
     def verdict(self) -> str:
         """What the test says, in words."""
-        if failures(self.replicates) == self.B:
+        if not self._n_good:
             return "No replicate could be fitted: there is nothing to compare with."
         if not self.is_decided:
             return (
-                f"No verdict: a p-value of {1.0 - self.level:.4g} or less takes at least "
-                f"{least_replicates(self.level, sides=1)} replicates that do not fail, and there are "
-                f"{self.B - self.n_failed}."
+                f"No verdict: a p-value of {1.0 - self.level:.4g} or less takes at least {self._n_needed} replicates "
+                f"that do not fail, and there are {self._n_good}."
             )
         if not self.by_residuals:
             than = "exceeds" if self.reject else "does not exceed"
@@ -167,7 +175,7 @@ class GofResult(Printed):
         block = Block(
             left=(
                 Entry(of, self.statistic),
-                Entry(f"{100 * self.level:g} % of replicates below", self.critical_value if self.is_decided else None),
+                self._point(self.critical_value),
                 Entry("p-value", self.pvalue, "share"),
                 Entry(
                     "Reject the fit" if self.by_residuals else "Above that point",
@@ -190,10 +198,7 @@ class GofResult(Printed):
             title="Beside it: the bootstrapped deviance",
             left=(
                 Entry("Deviance", self.deviance),
-                Entry(
-                    f"{100 * self.level:g} % of replicates below",
-                    quantile(self.deviance_replicates, self.level) if self.is_decided else None,
-                ),
+                self._point(quantile(self.deviance_replicates, self.level)),
             ),
             right=(Entry("p-value", pvalue(self.deviance_replicates, self.deviance), "share"),),
         )
@@ -205,6 +210,9 @@ class GofResult(Printed):
             DEVIANCE_NOTE,
         )
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
+
+    def _point(self, below: float) -> Entry:
+        return Entry(f"{percent(self.level)} of replicates below", below if self.is_decided else None)
 
     @property
     def drawn(self) -> str:

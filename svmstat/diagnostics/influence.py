@@ -17,6 +17,7 @@ from svmstat._tools.randomness import check_draws, seed_sequence
 from svmstat.diagnostics.loo import LooResult
 from svmstat.errors import UnavailableError
 from svmstat.objective.replicated import above, failures, upper_point
+from svmstat.objective.units import are_whole
 from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import checked_axes, percent
 from svmstat.reporting.rendering.lines import cut
@@ -394,11 +395,14 @@ class InfluenceResult(Printed):
             As in `plot_index`.
         """
         self._check_figure(level, ax, rng, n_jobs, progress)
-        lines, extreme = (np.inf, np.inf), _LABELLED
-        if self.has_lines:
-            envelope = self._envelope(B, rng, n_jobs, progress)
+        envelope = self._envelope(B, rng, n_jobs, progress) if self.has_lines else None
+        return self.drawn(envelope, level, 0 if self.has_lines else _LABELLED, ax)
+
+    def drawn(self, envelope: Envelope | None, level: float, extreme: int, ax: Any) -> Any:
+        """The figure of `plot`, with the lines of an envelope, or so many ``extreme`` values labelled without one."""
+        lines = (np.inf, np.inf)
+        if envelope is not None:
             lines = envelope.critical_value("rms_change", level), envelope.critical_value("outlyingness", level)
-            extreme = 0
         ylabel = "outlyingness, −2 Σ log π" if self.grouped else _CALLED["outlyingness"]
         at = np.flatnonzero(self._counts)
         return outlying_plot(
@@ -499,7 +503,7 @@ class InfluenceResult(Printed):
     def _of_weights(self) -> tuple[str, ...]:
         """What a row with a weight counts as in the measures."""
         weights = self.loo.weights[self.loo.weights > 0]
-        if self.grouped or (weights == np.round(weights)).all():
+        if self.grouped or are_whole(weights):
             return ()
         of = "min(w, 1) copies of it" if self.loo.units is None else "the row times its weight"
         return (f"Of a row of weight w, delta D and own misfit are of {of}, -2 log pi is of one.",)

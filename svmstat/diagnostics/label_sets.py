@@ -14,6 +14,7 @@ from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
+from svmstat.resampling.replicates import least_replicates
 
 _NOTES = (
     "Of new rows of each level, exchangeable with those of the fit, about {level} have it in their set: exactly so "
@@ -143,7 +144,7 @@ class LabelSets(Printed):
         of_it = {"level": percent(self.level), "out": out, "it": it}
         notes = [note.format(**of_it) for note in (_OF_GROUPS if self.grouped else _NOTES)]
         notes += self.of_weights
-        least = np.ceil(1.0 / (1.0 - self.level) - 1.0 - 1e-9)
+        least = least_replicates(self.level, sides=1)
         few = [f"{name} ({total:g})" for name, total in zip(names, totals.tolist(), strict=True) if total < least]
         if few:
             what = "groups that have it" if self.grouped else "rows"

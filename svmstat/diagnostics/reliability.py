@@ -10,7 +10,7 @@ import pandas as pd
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, between, refuse
 from svmstat._tools.randomness import seed_sequence
-from svmstat.calibration import ConsistencyBand, Corp, consistency_band, recalibrate, tail
+from svmstat.calibration import ConsistencyBand, Corp, consistency_band, recalibrate
 from svmstat.diagnostics.copies import copies_note
 from svmstat.errors import ArgumentError, DataError
 from svmstat.reporting.plots import class_reliability_plot, reliability_plot
@@ -18,6 +18,7 @@ from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import one_line
 from svmstat.reporting.summary import Printed, Summary
+from svmstat.resampling.replicates import least_replicates
 
 SAMPLES = 199
 """With level 0.9 the band leaves out the 10 least and the 10 largest of 199, which makes 0.9 exact: 180 of 200."""
@@ -203,8 +204,8 @@ def reliability(
     <Reliability: Brier score 0.185, miscalibration 0.06, discrimination 0.125>
     """
     B, level = at_least("B", B, 0), between("level", level, 0.0, 1.0)
-    if B and not tail(B, level):
-        raise refuse("B", B, f"0, or at least 2/(1 - level) - 1 = {np.ceil(2.0 / (1.0 - level) - 1e-9) - 1:.0f}")
+    if 0 < B < least_replicates(level):
+        raise refuse("B", B, f"0, or at least 2/(1 - level) - 1 = {least_replicates(level)}")
     wrong = prob[(prob < 0.0) | (prob > 1.0)]
     if len(wrong):
         raise refuse("prob", float(wrong[0]), "a number between 0 and 1, or NaN")

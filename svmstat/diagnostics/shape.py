@@ -37,6 +37,11 @@ class Shape:
         return pd.Index(self.response.levels)
 
     @property
+    def shown(self) -> list[int]:
+        """The positions of the levels that numbers are of: the event of two, or all."""
+        return [self.response.event_code] if self.two else list(range(len(self.response.levels)))
+
+    @property
     def pairs(self) -> pd.MultiIndex:
         """The P pairs of levels; a decision value > 0 stands for the first."""
         levels = [[self.response.levels[code] for code in column] for column in zip(*self.response.pairs, strict=True)]

@@ -91,8 +91,7 @@ class PredictionResult(Printed):
 
     def plot(self, ax: Any = None) -> Any:
         """Probabilities of the event, or of each of more levels, in their order, with the band. Returns the Axes."""
-        response = self.shape.response
-        shown = [response.event_code] if self.shape.two else list(range(len(response.levels)))
+        response, shown = self.shape.response, self.shape.shown
         names = [f"P({response.name} = {response.levels[k]})" for k in shown]
         prob, lower, upper = (each[:, shown] for each in (self.probability, self.spread.lower, self.spread.upper))
         return stability_plot(prob, lower, upper, names, level=self.level, ax=ax)

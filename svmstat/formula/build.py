@@ -144,7 +144,7 @@ class ModelFrame:
             If a column of the response is missing or of another type, or a level is new.
         """
         table = read_table("newdata", check_frame("newdata", newdata), self._outcome_columns)
-        value = evaluate_new("newdata", self._outcome, table)
+        value = evaluate_new(self._outcome, table)
         if value.missing.all():
             return np.full(len(table), -1)
         codes = response_codes(self.response, value)

@@ -217,7 +217,7 @@ class Design:
             return NewRows(np.empty((0, len(self.column_names))), np.zeros(0, dtype=bool), table.index)
         check_finite_columns("newdata", table, self.predictors)
         expressions = {f.expression.code: f.expression for term in self._terms for f in term.factors}
-        values = {code: evaluate_new("newdata", each, table) for code, each in expressions.items()}
+        values = {code: evaluate_new(each, table) for code, each in expressions.items()}
         columns = term_columns("newdata", self._terms, values, table.index)
         missing = np.isnan(columns).any(axis=1)
         X = self._scaling.apply(columns)

@@ -107,8 +107,8 @@ def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: 
     return Complete(rows, values)
 
 
-def evaluate_new(where: str, expression: Expression, table: Table) -> Value:
-    """The value of a fitted expression on new rows, missing where its columns are.
+def evaluate_new(expression: Expression, table: Table) -> Value:
+    """The value of a fitted expression on the rows of ``newdata``, missing where its columns are.
 
     Raises
     ------
@@ -118,8 +118,8 @@ def evaluate_new(where: str, expression: Expression, table: Table) -> Value:
     try:
         value = _evaluate(expression, table)
     except FormulaError as error:
-        raise _uncomputable(where, expression, table, error) from error
-    _warn_computed(where, expression, value, table)
+        raise _uncomputable("newdata", expression, table, error) from error
+    _warn_computed("newdata", expression, value, table)
     return value
 
 

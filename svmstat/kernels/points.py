@@ -12,6 +12,9 @@ from svmstat.kernels.base import Kernel
 from svmstat.kernels.pairs import FloatArray, plain
 from svmstat.kernels.rows import TILE, Indices, Rows
 
+_SMALL = 32
+"""Rows of a tile on the diagonal."""
+
 
 class PointKernel(Kernel):
     """A kernel with a formula: its values depend on the two rows only, bit for bit.
@@ -91,12 +94,12 @@ class PointRows(Rows):
         return out
 
 
-def _diagonal(kernel: PointKernel, points: FloatArray, width: int = 32) -> FloatArray:
+def _diagonal(kernel: PointKernel, points: FloatArray) -> FloatArray:
     """K(x_i, x_i) (n,) from small tiles, by the same arithmetic as the rows."""
     diagonal = np.empty(len(points))
-    for start in range(0, len(points), width):
-        block = points[start : start + width]
+    for start in range(0, len(points), _SMALL):
+        block = points[start : start + _SMALL]
         values = np.empty((len(block), len(block)))
         kernel.fill(block, np.ascontiguousarray(block.T), values)
-        diagonal[start : start + width] = values.diagonal()
+        diagonal[start : start + _SMALL] = values.diagonal()
     return diagonal

@@ -1,11 +1,12 @@
 """What the two errors cost and whom the rule is for: costs, priors and class weights [000: 13–18]."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import between, positive, refuse
 from svmstat.errors import ArgumentError
 from svmstat.formula import ModelFrame
@@ -34,6 +35,10 @@ class Decision:
     given: bool
     costs: dict[str, float] | None
     priors: dict[Any, float] | None
+
+    def factors(self, levels: Iterable[object]) -> Floats:
+        """(K,) L of these levels."""
+        return np.array([self.class_weight[level] for level in levels])
 
     @property
     def source(self) -> str:
@@ -74,7 +79,7 @@ def decide(frame: ModelFrame, class_weight: object, costs: object, priors: objec
             f"costs={costs!r} is not allowed: false positives and false negatives are those of two classes, and the "
             f"response {frame.response.name!r} has {len(levels)} levels; class_weight and priors weigh these."
         )
-    given_costs = None if costs is None else check_costs("costs", costs)
+    given_costs = None if costs is None else check_costs(costs)
     shares = None if priors is None else _priors(priors, frame)
     sample = _shares(frame)
     target = sample if shares is None else shares
@@ -96,12 +101,12 @@ def _shares(frame: ModelFrame) -> dict[Any, float]:
     return dict(zip(frame.response.levels, (totals / totals.sum()).tolist(), strict=True))
 
 
-def check_costs(name: str, costs: object) -> dict[str, float]:
+def check_costs(costs: object) -> dict[str, float]:
     """{"fp": …, "fn": …}, both > 0; a cost that is not named is 1."""
     if not isinstance(costs, Mapping) or not costs or not set(costs) <= set(_COSTS):
         allowed = "a mapping of 'fp' (false positive) and 'fn' (false negative) to numbers > 0"
-        raise refuse(name, costs, allowed)
-    return {key: positive(f"{name}[{key!r}]", costs.get(key, 1.0)) for key in _COSTS}
+        raise refuse("costs", costs, allowed)
+    return {key: positive(f"costs[{key!r}]", costs.get(key, 1.0)) for key in _COSTS}
 
 
 def _priors(priors: object, frame: ModelFrame) -> dict[Any, float]:

@@ -124,6 +124,17 @@ def are_groups(units: Units | None) -> TypeGuard[Units]:
     return units is not None and units.grouped
 
 
+def are_whole(weights: Floats) -> bool:
+    """Whether weights (n,) can be numbers of copies.
+
+    Examples
+    --------
+    >>> are_whole(np.array([2.0, 0.0])), are_whole(np.array([0.5]))
+    (True, False)
+    """
+    return bool((weights == np.round(weights)).all())
+
+
 def effective_count(weights: Floats) -> float:
     """(Σw)²/Σw² of weights (n,), the number of equally weighted ones that would be worth as much [Kish 1965]."""
     return float(weights.sum() ** 2 / (weights**2).sum())

@@ -39,7 +39,7 @@ _CONTESTED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
+class FoldFits:
     """What J fits, one for each cost, say about the m groups that they have not seen.
 
     Attributes
@@ -266,7 +266,7 @@ def folds_of_units(
 
 def hold_out(
     posed: Posed, away: Floats | NDArray[np.bool_], costs: Sequence[float], coupling: str, with_maps: bool = True
-) -> HeldOut:
+) -> FoldFits:
     """Fit for each cost without some of the groups of equal rows, or a part of these, and predict them.
 
     Parameters
@@ -279,7 +279,7 @@ def hold_out(
 
     Returns
     -------
-    HeldOut
+    FoldFits
     """
     totals = posed.groups.weights
     away = np.where(away, totals, 0.0) if away.dtype == bool else away
@@ -319,4 +319,4 @@ def hold_out(
     winner = vote(f.reshape(-1, P), posed.classes).reshape(J, m)
     log_likelihood = maps.log_likelihoods(f, posed.group_codes[out])
     n_support += is_support @ posed.groups.weights
-    return HeldOut(f, resolution, winner, log_likelihood, n_support, certified, calibrated, maps)
+    return FoldFits(f, resolution, winner, log_likelihood, n_support, certified, calibrated, maps)

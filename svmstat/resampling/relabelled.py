@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine, fit_again, in_units, rows_of
-from svmstat.objective.units import Units
+from svmstat.objective.units import Units, are_whole
 from svmstat.resampling.bootstrap import drawn_labels, labels_of, replicate_generator
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 
@@ -121,7 +121,7 @@ def _redrawn_in_units(
         copies = permuted_in_units(machine, units, rows, rng)
     else:
         w, of_row = machine.weights[rows], machine.groups.of_row[rows]
-        if (w == np.round(w)).all():
+        if are_whole(w):
             copies = labels_of(machine, w, chances[of_row], rng)
         else:  # no repeats: a row has one label, with all of its weight
             copies = w[:, None] * labels_of(machine, np.ones(len(w)), chances[of_row], rng)
@@ -157,7 +157,7 @@ def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.rando
         labels, place = own[order][of_row], np.arange(len(rows))
         times = _shared_out(w, of_row, totals, totals[order])
     else:
-        whole = bool((w == np.round(w)).all())
+        whole = are_whole(w)
         place = np.repeat(np.arange(len(rows)), w.astype(np.intp) if whole else 1)
         order = np.argsort(of_row[place], kind="stable")
         shuffled = np.lexsort((rng.random(len(place)), of_row[place]))
@@ -178,7 +178,7 @@ def _shared_out(w: Floats, of_row: Codes, totals: Floats, wanted: Floats) -> Flo
     """
     ratio = np.divide(wanted, totals, out=np.ones(len(totals)), where=totals > 0.0)
     times = w * ratio[of_row]
-    if (w == np.round(w)).all():
+    if are_whole(w):
         times = np.floor(times / _GRAIN) * _GRAIN
         units, first = np.unique(of_row, return_index=True)
         times[first] += (wanted - np.bincount(of_row, times, len(totals)))[units]
@@ -191,7 +191,7 @@ def arrangements(machine: Machine) -> float:
     if units is None:
         counts = machine.totals[None]
     else:
-        counts = units.sums(rows * (w if (w == np.round(w)).all() else np.ones(len(w)))[:, None])
+        counts = units.sums(rows * (w if are_whole(w) else np.ones(len(w)))[:, None])
         if units.are_pure(machine.codes):
             counts = (counts > 0).sum(axis=0)[None]
         else:

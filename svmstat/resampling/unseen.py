@@ -20,7 +20,7 @@ from svmstat.calibration import (
 )
 from svmstat.machine import Machine, vote
 from svmstat.resampling.deletions import different_deletions
-from svmstat.resampling.folds import HeldOut, hold_out
+from svmstat.resampling.folds import FoldFits, hold_out
 from svmstat.resampling.leave_one_out import LeaveOneOut
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.splits import Splits, stratified
@@ -232,7 +232,7 @@ def fold_values(machine: Machine, coupling: str, folds: int) -> Floats:
 
 def _by_folds(
     machine: Machine, coupling: str, splits: Splits, with_maps: bool, n_jobs: int | None = None, progress: bool = False
-) -> Iterator[tuple[Codes, Codes, HeldOut]]:
+) -> Iterator[tuple[Codes, Codes, FoldFits]]:
     """The rows that each fit predicts, their places among the groups that it does not see, and what it says of these.
 
     The groups are those of equal rows.

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, one_of, refuse
-from svmstat._tools.frames import shown_labels
 from svmstat._tools.near import TOO_FAR
 from svmstat._tools.randomness import check_rng
 from svmstat.diagnostics import Evidence
@@ -20,7 +19,7 @@ from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import AlteredRows, Variable
 from svmstat.kernels import Precomputed
 from svmstat.objective.residuals import Binned, binned
-from svmstat.reporting.plots import outlying_plot, region_plot, reliability_plot, residuals, surface_plot
+from svmstat.reporting.plots import region_plot, reliability_plot, residuals, surface_plot
 from svmstat.reporting.plots.style import SMALL, checked_axes, percent
 from svmstat.resampling.accumulated import pooled
 from svmstat.results.explained import Explained
@@ -188,20 +187,15 @@ class Pictured(Tested, Explained):
         return f"{int(used.sum())} rows" + (f", {lost} without a prediction" if lost else "")
 
     @property
-    def _shown(self) -> list[int]:
-        """The classes that figures show: the event of two levels, or all."""
-        return [self.response.event_code] if self.shape.two else list(range(len(self.classes)))
-
-    @property
     def _names(self) -> list[str]:
-        return [f"P({self.response_name} = {self.classes[k]})" for k in self._shown]
+        return [f"P({self.response_name} = {self.classes[k]})" for k in self.shape.shown]
 
     def _binned(
         self, held: Evidence, used: NDArray[np.bool_], along: Callable[[int], tuple[Floats, Codes]]
     ) -> list[Binned]:
         """By class, the rows in the bins that ``along`` has for it."""
         found = []
-        for k in self._shown:
+        for k in self.shape.shown:
             p, w = held.probability[used, k], held.weights[used]
             x, which = along(k)
             found.append(binned(x, held.codes[used] == k, p, w, which, copies=self.weight_type == "frequency"))
@@ -216,7 +210,7 @@ class Pictured(Tested, Explained):
         p, w = held.probability[used], held.weights[used]
         along = held.along_all[used]
         found = self._binned(held, used, lambda k: (p[:, k], pooled(along[:, k], w, count)))
-        names = [str(self.classes[k]) for k in self._shown]
+        names = [str(self.classes[k]) for k in self.shape.shown]
         return residuals.residuals_plot(
             found, names, xlabel="predicted (held out)", title="mean residuals, ± 2 se", ax=ax
         )
@@ -232,17 +226,8 @@ class Pictured(Tested, Explained):
 
     def _outlying(self, B: int, rng: Any) -> Callable[[Any], Any]:
         influence = self.get_influence()
-        counted = np.full(len(influence.index), True) if influence.grouped else self.frame.weights > 0
-        envelopes = (np.inf, np.inf)
-        if B and not influence.grouped:
-            drawn = influence.envelope(B, rng)
-            envelopes = (drawn.critical_value("rms_change"), drawn.critical_value("outlyingness"))
-        measures, summed = influence.measures, "Σ " if influence.grouped else ""
-        return lambda ax: outlying_plot(
-            measures.rms_change[counted], measures.outlyingness[counted], shown_labels(influence.index[counted]),
-            envelopes, level=0.95, extreme=_LABELLED, ylabel=f"outlyingness, −2 {summed}log π",
-            what="group" if influence.grouped else "row", ax=ax,
-        )  # fmt: skip
+        envelope = influence.envelope(B, rng) if B and not influence.grouped else None
+        return partial(influence.drawn, envelope, 0.95, _LABELLED)
 
     def _reliability(self, held: Evidence, rng: Any, ax: Any) -> None:
         found = held.reliability(B=199 if held.draws_labels and self.shape.two else 0, rng=rng)

@@ -263,12 +263,6 @@ class Resampled(Predicting, Updated):
         maps, by, _ = self.fitted_maps(n_jobs, progress)
         return unseen(self.machine, arrays, maps, by)
 
-    @property
-    def _level_weights(self) -> Floats | None:
-        """(K,)."""
-        given = self.class_weight
-        return None if given is None else np.array([given[level] for level in self.classes])
-
     def _evidence(self, how: str, found: Unseen) -> dict[str, Any]:
         frame = self.frame
         arrays = {
@@ -280,7 +274,7 @@ class Resampled(Predicting, Updated):
         return own | {
             "how": how, "index": frame.index, "shape": self.shape, "units": self.machine.units,
             "points": points_of_few(self.machine.groups, self.machine.group_codes),
-            "level_weights": self._level_weights,
+            "level_weights": None if self.class_weight is None else self.decision.factors(self.classes),
         }  # fmt: skip
 
 

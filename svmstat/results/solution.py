@@ -15,6 +15,7 @@ from svmstat.errors import UnavailableError
 from svmstat.kernels import Precomputed
 from svmstat.machine import Pair, vote
 from svmstat.objective import measures
+from svmstat.objective.units import are_whole
 from svmstat.results.calibrated import Calibrated
 from svmstat.solver import Solution, Status, intercepts_by_nu
 
@@ -102,7 +103,7 @@ class Solved(Calibrated):
             found = measures.support_counts(is_first, solution.free, solution.bounded, weights[pair.rows])
             counts.append(found[::-1])
         table = self.shape.counts(np.array(counts), ["rows", "free", "bounded", "total"])
-        return table.astype(int) if bool((weights == np.round(weights)).all()) else table
+        return table.astype(int) if are_whole(weights) else table
 
     @property
     def intercept(self) -> Any:
@@ -227,8 +228,7 @@ class Solved(Calibrated):
             pair = self.machine.pairs[0]
             likeliest = np.where(self._probabilities[:, pair.first] > pair.loss.threshold, pair.first, pair.second)
         else:
-            L = np.array([self.decision.class_weight[level] for level in self.classes])
-            likeliest = (L * self._probabilities).argmax(axis=1)
+            likeliest = (self.decision.factors(self.classes) * self._probabilities).argmax(axis=1)
         return measures.share(self._winner != likeliest, self.frame.weights)
 
     # Coefficients

@@ -183,7 +183,7 @@ class TwoLevels(Solved):
         """What a false positive and a false negative cost."""
         if costs is None:
             return self.decision.cost_fp, self.decision.cost_fn
-        checked = check_costs("costs", costs)
+        checked = check_costs(costs)
         return checked["fp"], checked["fn"]
 
     def observed_values(self, newdata: pd.DataFrame | None, weights: Any) -> tuple[Floats, Floats, Floats]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from svmstat._tools.arrays import Floats
+from svmstat.objective.units import are_whole
 from svmstat.tuning.scores import Parts
 
 _B = 200
@@ -43,7 +44,7 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     each = weights * np.array([part.each for part in parts])
     if units is not None:  # these are drawn, whole
         weights, each = units.sums(weights), units.sums(each.T).T
-    elif (repeats == np.round(repeats)).all() and repeats.sum() <= _MOST_COPIES:
+    elif are_whole(repeats) and repeats.sum() <= _MOST_COPIES:
         of_copy = np.repeat(np.arange(len(repeats)), repeats.astype(int))
         weights, each = (weights / repeats)[of_copy], (each / repeats)[:, of_copy]
     totals = each.sum(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine, tied
-from svmstat.resampling.folds import HeldOut, hold_out
+from svmstat.resampling.folds import FoldFits, hold_out
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.unseen import mapped_log_likelihoods
 from svmstat.tuning.sample import Effort, Sample, middle
@@ -104,7 +104,7 @@ class _FoldPieces(Sequence[tuple[Any, ...]]):
                 yield posed, self._sample.folded.away(which), self._costs, self._sample.coupling, self._with_maps
 
 
-def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> Point:
+def _fold_point(parts: list[FoldFits], j: int, sample: Sample, measure: str) -> Point:
     """The point of one kernel and the j-th cost from its folds."""
     n_support = float(np.mean([part.n_support[j] for part in parts]))
     with_maps = measure == "deviance" and sample.calibration == "insample"
@@ -135,7 +135,7 @@ def _fold_point(parts: list[HeldOut], j: int, sample: Sample, measure: str) -> P
     return rate(seen, measure, n_support)
 
 
-def _trouble(part: HeldOut, j: int, with_maps: bool) -> str:
+def _trouble(part: FoldFits, j: int, with_maps: bool) -> str:
     """What keeps a fold from being scored; empty if nothing does."""
     if np.isnan(part.n_support[j]):
         return "left without a class"

@@ -20,7 +20,7 @@ from svmstat.kernels import Kernel
 from svmstat.machine import Machine, vote
 from svmstat.objective.measures import share
 from svmstat.resampling import leave_one_out
-from svmstat.resampling.leave_one_out import LeaveOneOut as Left
+from svmstat.resampling.leave_one_out import LeaveOneOut
 from svmstat.resampling.unseen import held_out_maps, unseen
 from svmstat.solver import TOLERANCE, Status
 from svmstat.tuning.cost_search import search_fits, search_folds
@@ -91,7 +91,7 @@ def _point(criterion: OfFits, further: Further, machine: Machine, sample: Sample
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveOneOut(OfFits):
+class Loo(OfFits):
     """Each row is predicted by the fit and the Platt map without it [003]; ``measure`` is one of `MEASURES`."""
 
     measure: str = "deviance"
@@ -116,7 +116,7 @@ class LeaveOneOut(OfFits):
                 return failed("no converged Platt map", machine.n_support)
         return rated(sample, left.decision_values, left.winner, log_likelihood, self.measure, machine.n_support)
 
-    def _trouble(self, left: Left, used: NDArray[np.bool_]) -> str:
+    def _trouble(self, left: LeaveOneOut, used: NDArray[np.bool_]) -> str:
         """What keeps the deletions of the ``used`` rows (n,) from being scored; empty if nothing does."""
         lost, calibrated = left.winner[used] < 0, left.calibrated[used]
         coarse = ~lost & (left.violation[used] > TOLERANCE)
@@ -240,7 +240,7 @@ def _of_full_fit(machine: Machine, score: float) -> Point:
 
 FURTHER: dict[str, tuple[str, OfFits]] = {
     "gacv": ("GACV", GACV()),
-    "loo_loss": ("leave-one-out loss V0", LeaveOneOut("loss")),
+    "loo_loss": ("leave-one-out loss V0", Loo("loss")),
     "span_loss": ("span estimate of V0", Span("loss")),
     "gckl": ("GCKL", GCKL()),
 }
@@ -252,5 +252,5 @@ NAMES = ("loo", "kfold", "span", "gacv", "gckl")
 
 def named(name: str, measure: str, folds: int) -> Criterion:
     """The criterion of that name, one of `NAMES`, with what is measured of held-out rows and the number of folds."""
-    of_rows = {"loo": LeaveOneOut(measure), "kfold": KFold(folds, measure), "span": Span(measure)}
+    of_rows = {"loo": Loo(measure), "kfold": KFold(folds, measure), "span": Span(measure)}
     return (of_rows | {"gacv": GACV(), "gckl": GCKL()})[name]

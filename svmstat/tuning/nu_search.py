@@ -65,7 +65,7 @@ def coordinate_descent(rates: ErrorRates, criterion: Minimax | NeymanPearson, ki
 
     It starts from ν₊ = ν₋ = ½ and the middle kernel.
     """
-    start = (rates.shape[0] - 1) // 2, _nearest(rates.nu_other, 0.5), _nearest(rates.nu_event, 0.5)
+    start = (rates.shape[0] - 1) // 2, _nearest_half(rates.nu_other), _nearest_half(rates.nu_event)
     return _descend(rates, criterion, kind, start, axes=(0, 1, 2))
 
 
@@ -73,14 +73,14 @@ def coordinate_descent_by_kernel(
     rates: ErrorRates, criterion: Minimax | NeymanPearson, kind: str | None
 ) -> Cell | None:
     """The best point of coordinate descents in (ν₊, ν₋), one for each kernel."""
-    middle = _nearest(rates.nu_other, 0.5), _nearest(rates.nu_event, 0.5)
+    middle = _nearest_half(rates.nu_other), _nearest_half(rates.nu_event)
     found = [_descend(rates, criterion, kind, (s, *middle), axes=(1, 2)) for s in range(rates.shape[0])]
     ends = [cell for cell in found if cell is not None]
     return rates.surface.best(criterion, kind, ends) if ends else None
 
 
-def _nearest(values: Floats, target: float) -> int:
-    return int(np.abs(values - target).argmin())
+def _nearest_half(values: Floats) -> int:
+    return int(np.abs(values - 0.5).argmin())
 
 
 def _descend(
