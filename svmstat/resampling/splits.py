@@ -119,7 +119,7 @@ def stratified(machine: Posed, k: int) -> Splits:
         return _divided(machine, times, k, rng)
     unit, group = fold_units(machine.groups, machine.group_codes, weights, units is None)
     of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
-    used = used[_order(machine, group[used])]
+    used = used[_order(machine, group[used], np.ones(len(used)))]
     k = min(k, len(used))
     of_unit[used] = assign_folds(machine.group_codes[group[used]].astype(float), k, rng)
     fold = np.where(unit >= 0, of_unit[unit], -1)
@@ -149,23 +149,27 @@ def _ranks(machine: Posed) -> Codes:
     """(G,) where the groups of equal rows that have weight stand in that order."""
     there = np.flatnonzero(machine.groups.weights > 0.0)
     ranks = np.zeros(len(machine.group_codes), np.intp)
-    ranks[there[_order(machine, there)]] = np.arange(len(there))
+    ranks[there[_order(machine, there, machine.groups.weights[there])]] = np.arange(len(there))
     return ranks
 
 
-def _order(machine: Posed, groups: Codes) -> Codes:
-    """The order of groups (m,) of equal rows by what no order, sign or reference level changes.
+def _order(machine: Posed, groups: Codes, weights: Floats) -> Codes:
+    """The order of groups (m,) of equal rows, each of a weight, by what no order, sign or reference level changes.
 
-    That is the distance from the mean of their class, and then from that of all; the rest as their values are.
+    That is the distance from the mean of their class, and then from that of all; then from these means by weight, as in
+    a table of all combinations of values the others are in the middle; and the weight. The rest as their values are.
     """
     if not machine.kernel.of_rows:
         return np.arange(len(groups))
     X, codes = machine.X[machine.groups.first[groups]], machine.group_codes[groups]
-    own = np.empty_like(X)
-    for k in np.unique(codes):
-        own[codes == k] = X[codes == k].mean(axis=0)
-    from_own, from_all = (_rounded(((X - centre) ** 2).sum(axis=1)) for centre in (own, X.mean(axis=0)))
-    return np.lexsort((from_all, from_own))
+    keys = [weights]
+    for by_weight in (weights, np.ones(len(groups))):
+        own = np.empty_like(X)
+        for k in np.unique(codes):
+            own[codes == k] = np.average(X[codes == k], axis=0, weights=by_weight[codes == k])
+        centres = np.average(X, axis=0, weights=by_weight), own
+        keys += [_rounded(((X - centre) ** 2).sum(axis=1)) for centre in centres]
+    return np.lexsort(keys)
 
 
 def _rounded(squares: Floats) -> Floats:

@@ -47,7 +47,7 @@ def _more_errors(fit: Resampled, held_out: Evidence) -> Iterator[str]:
     """Where who always says the same errs no more, each error weighed as the fit weighs it."""
     own, base, of, same = held_out.error_rate, held_out.base_error, "of the rows", "the commonest level"
     if fit.class_weight is not None and not np.isnan(own):
-        cells = held_out.confusion.to_numpy() * fit.decision.factors(fit.classes)[:, None]
+        cells = held_out.confusion.to_numpy() * np.array([[fit.class_weight[level]] for level in fit.classes])
         by_level = cells.sum(axis=1)
         own, base = 1.0 - np.array([cells.trace(), by_level.max()]) / by_level.sum()
         of, same = "of what errors can cost", fit.classes[int(by_level.argmax())]

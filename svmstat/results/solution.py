@@ -20,6 +20,7 @@ from svmstat.results.calibrated import Calibrated
 from svmstat.solver import Solution, Status, intercepts_by_nu
 
 _ROUNDING = 2.0**-50
+_TIED = 1e-9
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -222,14 +223,17 @@ class Solved(Calibrated):
     def disagreement(self) -> float:
         """Weighted share of rows where the prediction and the largest L(y) P(y) disagree; L is 1 without weights.
 
-        For two levels that is where f > 0 and P(event) > P0 disagree; P0 is ½ without costs and weights.
+        For two levels that is where f > 0 and P(event) > P0 disagree; P0 is ½ without costs and weights. Where L P of
+        the level that is predicted ties with the largest they agree: a map that is flat calls for no level.
         """
         if self.shape.two:
             pair = self.machine.pairs[0]
-            likeliest = np.where(self._probabilities[:, pair.first] > pair.loss.threshold, pair.first, pair.second)
+            L = np.where(np.arange(2) == pair.first, 1.0 - pair.loss.threshold, pair.loss.threshold)
         else:
-            likeliest = (self.decision.factors(self.classes) * self._probabilities).argmax(axis=1)
-        return measures.share(self._winner != likeliest, self.frame.weights)
+            L = self.decision.factors(self.classes)
+        called_for = L * self._probabilities
+        predicted = np.take_along_axis(called_for, self._winner[:, None], axis=1)[:, 0]
+        return measures.share(predicted < (1.0 - _TIED) * called_for.max(axis=1), self.frame.weights)
 
     # Coefficients
 

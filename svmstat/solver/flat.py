@@ -83,12 +83,9 @@ def may_be_flat(
     return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
 
 
-def is_noise(spread: Floats | float, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
-    """Whether the ``spread`` (...,) of h is of the size of the violation and rounding, or lost beside b.
-
-    A constant that far predictors put on h is none of it: what rounding leaves of Σβ does that.
-    """
-    return np.asarray(spread <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
+def is_noise(largest: Floats | float, violation: Floats | float, rounding: Floats | float) -> NDArray[np.bool_]:
+    """Whether an h of at most ``largest`` (...,) is of the size of the violation and rounding, or lost beside b."""
+    return np.asarray(largest <= np.maximum(_NOISE * (np.maximum(violation, 0.0) + rounding), INVISIBLE))
 
 
 def is_all_of_f(problem: BoxQP, beta: Floats, crossing: float, intercept: float) -> bool:

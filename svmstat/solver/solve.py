@@ -159,14 +159,15 @@ def _judged(
     diagonal, stays = problem.gram.diagonal, _stays(problem, origin, paths)
     limit = rounding_of(paths.beta, diagonal) + (origin.rounding if arrived(origin) else 0.0) + left
     field = problem.linear - paths.h
-    spread = np.ptp(field, axis=1)
+    highest, lowest = field.max(axis=1), field.min(axis=1)
+    spread, dropped = highest - lowest, np.maximum(highest, -lowest)
     rough = is_rough(paths.violation, limit, spread)
-    noise = is_noise(spread, paths.violation, limit) & ~rough
+    noise = is_noise(dropped, paths.violation, limit) & ~rough
     maybe = np.flatnonzero(noise)
     noise[maybe] = may_be_flat(field[maybe], paths.beta[maybe], paths.gap[maybe], limit[maybe], diagonal)
     noise[stays] = origin.flat
     flat = _flatten(problem, uppers, noise, paths)
-    limit, spread = limit + np.where(flat, spread, 0.0), np.where(flat, 1.0, spread)
+    limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
     beside = sizes_beside(middles(paths.interval), problem.linear)
     reach = reach_of(paths.gap, diagonal)
     judged = judgement(paths.violation, limit, limit, beside, spread, reach)

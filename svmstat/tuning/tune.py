@@ -96,7 +96,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Values > 0; by default 2^-2, 2^-1, …, 2^7.
     gamma : float, "scale", "median" or a sequence of these, optional
         Of the kernels "rbf", "laplace" and "poly"; by default the value of "scale" times 2^-4, 2^-3, …, 2^3, and for
-        "poly" that of "scale".
+        "poly" that of "scale". In a formula with smooth terms it is not searched by default; values are those of all
+        terms that set none, and with ``theta`` the best with equal θ is kept.
     degree, coef0 : int, float or sequences, optional
         Of the kernel "poly"; by default 3 and 0.
     nu : sequence of float, or two sequences, optional
@@ -156,7 +157,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         With a kernel that is passed as an object, a parameter that has its default there is searched,
         ``kernel=Polynomial(degree=2), gamma=[0.1, 1]``; one that was set is held. The kernels of a list are compared as
         they are, ``kernel=["linear", RBF(gamma=0.1), Linear() + RBF()]``, each with every C; what else varies is
-        written into the list.
+        written into the list. So it is for a sum of kernels, one times a number and one ``on`` some columns: none of
+        their parameters is searched.
     loss, weights, weight_type, class_weight, costs, priors, groups
         As in `svm`; with groups "loo" leaves out groups, and standard errors are over them. "span" and "gacv", which
         approximate leaving out single rows, and neyman_pearson(a, delta), which counts rows, are not for groups.

@@ -382,6 +382,18 @@ def test_any_counts_are_divided(count):
     assert len(best.retuned.sample.codes) == len(table)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_folds_of_all_combinations_of_values_do_not_hang_on_the_order_of_terms(seed):
+    """Distances from means without the weights tie there, in all cells."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"g": rng.choice(list("abc"), 150), "k": rng.choice(list("uvw"), 150)})
+    data["w"] = rng.integers(1, 4, 150)
+    data["y"] = np.where(rng.random(150) < 0.3 + 0.3 * (data["g"] == "a"), "yes", "no")
+    one, other = (svm(formula, data, weights="w", calibration="kfold") for formula in ("y ~ g + k", "y ~ k + g"))
+    np.testing.assert_allclose(one.predict_proba(), other.predict_proba(), rtol=0, atol=1e-6)
+    assert one.kfold(5).score == pytest.approx(other.kfold(5).score, rel=1e-6)
+
+
 def test_rounding_of_weights_does_not_change_how_rows_are_divided():
     table = counted(survey(200))
     rounded = table.assign(w=table["w"] * 0.29 / 0.01 / 29)

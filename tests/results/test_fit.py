@@ -505,3 +505,17 @@ def test_the_kind_of_a_map_is_what_it_was_fitted_to():
     fit = svm("g == 2 ~ x", data, groups="g")
     assert fit.calibration.kind == "insample" and fit.calibration == fit.insample
     assert svm("x > 0 ~ g", data).calibration.kind == "loo"
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_probabilities_that_are_all_the_same_disagree_with_no_prediction(K):
+    """Of noise in as many rows of each level the map is flat: each level has 1/K, and none is called for."""
+    flat = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        data = pd.DataFrame(rng.normal(size=(30 * K, 2)), columns=["x", "z"]).assign(y=np.tile(list("abc"[:K]), 30))
+        fit = svm("y ~ x + z", data)
+        if np.ptp(np.asarray(fit.predict_proba())) < 1e-9:
+            flat += 1
+            assert fit.disagreement == 0.0
+    assert flat > 0

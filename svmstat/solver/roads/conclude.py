@@ -76,11 +76,11 @@ def certified(
         rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
         ends = certify(h, beta, lo, hi)
     field, flat, lost = linear - h, False, False
-    size, beside = float(np.ptp(field)), sizes_beside(middle(*ends[:2]), linear)
+    size, beside = float(np.abs(field).max()), sizes_beside(middle(*ends[:2]), linear)
     reach = reach_of(ends[3], problem.gram.diagonal)
     blurred = _unsettled(case, beta, h, reach, limit)
     noise = is_noise(size, ends[2], rounding)
-    seen = is_seen(ends[2], rounding, beside, size) and size > CONDITION * blurred
+    seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and size > CONDITION * blurred
     noise |= size <= PRECISION and not seen
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
