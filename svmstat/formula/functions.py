@@ -90,6 +90,10 @@ ADVICE = {
     "known beforehand; write the column as a predictor, and known shares of the levels as priors=",
     "polym": "poly(x, 2) + poly(z, 2) + x:z has the polynomials of two columns",
     "factor": "C(x) makes levels of a column",
+    "relevel": "C(x, levels=[...]) has the levels of a column in an order, the reference level first",
+    "cut": "pd.cut(x, [0, 10, 20]) makes levels of a number, by breaks that stay what they are",
+    **dict.fromkeys(("lo", "loess", "pspline"), "s(x) is a smooth function of a column"),
+    "rcs": "cr(x, df=4) is a natural cubic spline, and s(x) a smooth function without knots",
     "max": "maximum(a, b) is the larger of two, row by row",
     "min": "minimum(a, b) is the smaller of two, row by row",
 }

@@ -32,6 +32,9 @@ from svmstat.reporting.plots.style import (
 
 _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
 
+_RARE, _FLAT = 0.1, 1e-4
+"""Probabilities that are all below this, or above one less it, have steps of their own if they vary so much."""
+
 _BLANK = "\N{NO-BREAK SPACE}"
 _SIZE = (6.2, 5.0)
 _LETTERS = 12
@@ -184,9 +187,13 @@ def _counted(fit: _Fit, values: Any) -> Any:
 
 
 def _scale(values: Sequence[Any], on: str) -> Floats:
-    """Levels that all panels share."""
+    """Levels that all panels share; of probabilities tenths, or parts of the first or last if all are there."""
     if on == "prob":
-        return np.linspace(0.0, 1.0, 11)
+        shown = [each.compressed() for each in values if each.count()]
+        low, high = min(map(np.min, shown), default=0.0), max(map(np.max, shown), default=1.0)
+        rare = (high < _RARE or low > 1.0 - _RARE) and high - low > _FLAT
+        steps = pyplot().MaxNLocator(10).tick_values(low, high) if rare else np.linspace(0.0, 1.0, 11)
+        return np.unique(np.clip(steps, 0.0, 1.0))
     reach = max([1.0, *(float(np.abs(each).max()) for each in values if each.count())])
     return np.asarray(pyplot().MaxNLocator(10, symmetric=True).tick_values(-reach, reach))
 

@@ -198,6 +198,21 @@ def test_levels_on_an_axis_and_in_panels(response):
         fit.plot_surface(by="x")
 
 
+@pytest.mark.parametrize("rare", ["yes", "no"])
+def test_probabilities_of_rare_events_have_steps_of_their_own(rare):
+    """All are in the first tenth, or the last, which would be one colour."""
+    rng = np.random.default_rng(10)
+    data = pd.DataFrame(rng.normal(size=(600, 2)), columns=["x", "z"])
+    hit = rng.random(600) < 0.02 * np.exp(data["x"] - 0.5)
+    data["y"] = np.where(hit == (rare == "yes"), "yes", "no")
+    fit = svm("y ~ x + z", data, event="yes", class_weight="balanced", gamma=0.05)
+    p = fit.predict_proba(data)["yes"]
+    assert (p.max() < 0.1) if rare == "yes" else (p.min() > 0.9)
+    areas = next(c for c in fit.plot_surface(on="prob", too_far=0.05).collections if len(getattr(c, "levels", ())) > 3)
+    assert len(areas.levels) >= 5 and areas.levels.min() >= 0.0 and areas.levels.max() <= 1.0
+    assert np.ptp(areas.levels) < 3.0 * np.ptp(p) < 0.3
+
+
 @each_response
 def test_probabilities(response):
     fit = svm(f"{response} ~ x + z", MIXED)
