@@ -119,7 +119,7 @@ def stratified(machine: Posed, k: int) -> Splits:
         return _divided(machine, times, k, rng)
     unit, group = fold_units(machine.groups, machine.group_codes, weights, units is None)
     of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
-    used = used[_order(machine, group[used], np.ones(len(used)))]
+    used = used[_order(machine, group[used])]
     k = min(k, len(used))
     of_unit[used] = assign_folds(machine.group_codes[group[used]].astype(float), k, rng)
     fold = np.where(unit >= 0, of_unit[unit], -1)
@@ -153,8 +153,8 @@ def _ranks(machine: Posed) -> Codes:
     return ranks
 
 
-def _order(machine: Posed, groups: Codes, weights: Floats) -> Codes:
-    """The order of groups (m,) of equal rows, each of a weight, by what no order, sign or reference level changes.
+def _order(machine: Posed, groups: Codes, weights: Floats | None = None) -> Codes:
+    """The order of groups (m,) of equal rows, of one weight if none is given, by what no order, sign or level changes.
 
     That is the distance from the mean of their class, and then from that of all; then from these means by weight, as in
     a table of all combinations of values the others are in the middle; and the weight. The rest as their values are.
@@ -162,18 +162,21 @@ def _order(machine: Posed, groups: Codes, weights: Floats) -> Codes:
     if not machine.kernel.of_rows:
         return np.arange(len(groups))
     X, codes = machine.X[machine.groups.first[groups]], machine.group_codes[groups]
-    keys = [weights]
-    for by_weight in (weights, np.ones(len(groups))):
-        own = np.empty_like(X)
-        for k in np.unique(codes):
-            own[codes == k] = np.average(X[codes == k], axis=0, weights=by_weight[codes == k])
-        centres = np.average(X, axis=0, weights=by_weight), own
-        keys += [_rounded(((X - centre) ** 2).sum(axis=1)) for centre in centres]
-    return np.lexsort(keys)
+    keys = _from_means(X, codes, np.ones(len(X)))
+    return np.lexsort(keys if weights is None else (weights, *_from_means(X, codes, weights), *keys))
 
 
-def _rounded(squares: Floats) -> Floats:
-    """Without the digits that hang on the order of a sum."""
+def _from_means(X: Floats, codes: Codes, weights: Floats) -> tuple[Floats, Floats]:
+    """How far each of the rows X (m, p) is from the mean of all, and from that of its class: (m,) squares."""
+    own = np.empty_like(X)
+    for k in np.unique(codes):
+        own[codes == k] = np.average(X[codes == k], axis=0, weights=weights[codes == k])
+    return _squares(X - np.average(X, axis=0, weights=weights)), _squares(X - own)
+
+
+def _squares(differences: Floats) -> Floats:
+    """(m,) sums of squares of differences (m, p), without the digits that hang on the order of a sum."""
+    squares = (differences**2).sum(axis=1)
     rounded: Floats = np.round(squares / max(float(squares.max()), np.finfo(float).tiny), _DIGITS)
     return rounded
 

@@ -21,6 +21,7 @@ from svmstat.solver import Solution, Status, intercepts_by_nu
 
 _ROUNDING = 2.0**-50
 _TIED = 1e-9
+"""Up to this share of the largest L P, that of another level ties with it."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
