@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from svmstat._tools.checks import flag
 from svmstat._tools.keywords import helpful_methods
+from svmstat.diagnostics import TermTests
 from svmstat.diagnostics.worth import on_one_row
 from svmstat.reporting.rendering.lines import cut, line
 from svmstat.reporting.rendering.values import is_number
@@ -63,7 +64,9 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 
-    def summary(self, loo: bool | None = None, bootstrap: Bootstrap | None = None) -> Summary:
+    def summary(
+        self, loo: bool | None = None, bootstrap: Bootstrap | None = None, terms: TermTests | None = None
+    ) -> Summary:
         """The fit at a glance: prints as text, shows as HTML in a notebook, converts by as_latex() and as_markdown().
 
         Parameters
@@ -75,9 +78,18 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
         bootstrap : Bootstrap, optional
             Refits of this fit, by `bootstrap`: the coefficients of a linear kernel have standard errors and 95 %
             percentiles then.
+        terms : TermTests, optional
+            The terms of this fit dropped one by one, by `drop1`: what the CV score loses without each, and whether the
+            response depends on it.
+
+        Raises
+        ------
+        ArgumentError
+            For replicates or terms of another fit.
         """
+        of_terms = None if terms is None else self.summary_of(terms)
         coefficients = None if bootstrap is None else self.spread_by(bootstrap)
         held_out = self.held_out(None if loo is None else flag("loo", loo))
         of_one = None if held_out is None else on_one_row(held_out)
         told = hidden_digits(self) if of_one is None else (*hidden_digits(self), f"of the held-out score {of_one}.")
-        return summarize(self, held_out, coefficients, told)
+        return summarize(self, held_out, coefficients, told, of_terms)

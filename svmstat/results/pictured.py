@@ -25,7 +25,6 @@ from svmstat.resampling.accumulated import pooled
 from svmstat.results.explained import Explained
 from svmstat.results.tested import Tested
 
-_TICKS = (0.0, 0.5, 1.0)
 _LABELLED = 3
 """Rows that are labelled on either axis without an envelope."""
 
@@ -236,7 +235,8 @@ class Pictured(Tested, Explained):
             reliability_plot(curve, band, level=found.level, xlabel="predicted (held out)", ax=ax)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
             shaded = "" if band is None else f"\nshaded: {percent(found.level)} if calibrated"
-            ax.set(xticks=_TICKS, yticks=_TICKS, ylabel="recalibrated (isotonic)")
+            few = np.linspace(*ax.get_xticks()[[0, -1]], 3)
+            ax.set(xticks=few, yticks=few, ylabel="recalibrated (isotonic)")
             ax.set_title(f"{parts}{shaded}", fontsize=SMALL)
         else:
             residuals.curves_of_reliability(found.curves, list(map(str, found.levels)), ax)

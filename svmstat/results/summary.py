@@ -51,11 +51,13 @@ _NOISE = 1e-10
 
 
 def summarize(
-    fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None, told: tuple[str, ...] = ()
-) -> Summary:
+    fit: Resampled, held_out: Evidence | None, coefficients: Coefficients | None = None, told: tuple[str, ...] = (),
+    dropped: Summary | None = None,
+) -> Summary:  # fmt: skip
     """The summary of a fit, with the evidence of held-out rows and the spread of its coefficients if they are given.
 
-    ``told`` are warnings beside those that are found here, as of `hidden_digits`.
+    ``told`` are warnings beside those that are found here, as of `hidden_digits`; ``dropped`` is what single term
+    deletions have to say.
     """
     two = len(fit.classes) == 2
     parts: list[Part] = [_model(fit, two), _solution(fit) if two else _certificates(fit), _support(fit, two)]
@@ -64,6 +66,8 @@ def summarize(
         table, note = term_table(fit.machine)
         parts.insert(2, table)
         of_terms = (note,)
+    if dropped is not None:
+        parts[-1:-1] = dropped.parts[1:]  # but for the block that says of which fit they are
     if fit.nu is not None:
         parts.append(
             Table.from_frame(
@@ -83,8 +87,11 @@ def summarize(
     shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
     of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
     own = [*([_LANDMARKS] if fit.is_approximate else []), *_notes(fit, two)]
-    notes = (*own, *of_terms, *_of_evidence(fit, held_out), *of_spread[0], *caution(fit, held_out, by_row))
-    return Summary(title, tuple(parts), notes, (*unreliable(fit), *told, *of_spread[1], *trouble(fit, held_out)))
+    of_dropped = ((), ()) if dropped is None else (dropped.notes, dropped.warnings)
+    evidence = dict.fromkeys((*of_dropped[0], *_of_evidence(fit, held_out)))  # copies of rows have one note for both
+    notes = (*own, *of_terms, *evidence, *of_spread[0], *caution(fit, held_out, by_row))
+    warnings = (*unreliable(fit), *told, *of_dropped[1], *of_spread[1], *trouble(fit, held_out))
+    return Summary(title, tuple(parts), notes, warnings)
 
 
 def abridged(formula: str, most: int) -> str:

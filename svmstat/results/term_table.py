@@ -12,7 +12,8 @@ from svmstat.reporting.rendering.values import or_none
 NOTE = (
     "Terms: f = b + sum of their h, each of mean zero over the rows. theta weighs the kernels, which are of one size; "
     "||h|| is in the space of theta K, and the squares add up to ||h||^2 of the fit; sd is that of h over the rows. "
-    "None of these is a test, which fit.drop1() has; fit.plot_terms() shows how stable the functions are."
+    "None of these is a test, which fit.drop1() has, and summary(terms=fit.drop1()) with it; fit.plot_terms() shows "
+    "how stable the functions are."
 )
 _OF_PAIRS = " Of several pairs of levels ||h|| and sd are root mean squares."
 

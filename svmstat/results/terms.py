@@ -23,6 +23,7 @@ from svmstat.kernels import Additive, CustomKernel, on_fewer_columns, on_other_c
 from svmstat.kernels.additive import term_called
 from svmstat.kernels.base import family
 from svmstat.machine import fit_machine
+from svmstat.reporting.summary import Summary
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
 from svmstat.resampling.loops import run_pieces
@@ -165,6 +166,14 @@ class Termed(Resampled):
         pieces = [(self, other, base, how, splits) for other in larger]
         found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
         return self._tests("add1", base, names, [()] * len(names), found, splits)
+
+    def summary_of(self, tests: TermTests) -> Summary:
+        """The summary of the `drop1` of this fit; `ArgumentError` for that of another."""
+        if isinstance(tests, TermTests) and tests.kind == "drop1" and tests.formula == self.formula:
+            own = self.judged(self.left_out_folds).log_likelihoods
+            if np.array_equal(tests.evidence.log_likelihoods, own, equal_nan=True):
+                return tests.summary()
+        raise refuse("terms", tests, "what the method drop1() of this very fit gave")
 
     def _design_of_terms(self, what: str) -> Design:
         if not self.kernel.of_rows:

@@ -1,7 +1,7 @@
 """The search over the weights θ of the terms of an additive kernel."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -21,17 +21,18 @@ from svmstat.objective.units import Units
 from svmstat.reporting.plots import profiles_plot, selection_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.tuning.by_cost import CostPlan, of_nested, of_nesting, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
-from svmstat.tuning.edges import warn_of_failed
+from svmstat.tuning.edges import warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, note_of_groups, theta_of
+from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, theta_of
 from svmstat.tuning.sample import Effort, Folds, Sample
-from svmstat.tuning.scores import TIED, Parts, Point, columns_of, failed, paired_se
+from svmstat.tuning.scores import TIED, Parts, Point, columns_of, failed, first_least, paired_se
 
 SEARCHES = ("coordinate", "cosso")
 """What ``theta=`` of `tune` may be, besides values."""
@@ -52,6 +53,32 @@ _NOT_TESTED = (
 
 
 @dataclass(frozen=True, slots=True)
+class Searched:
+    """What was tried with one kernel of the terms.
+
+    Attributes
+    ----------
+    first : DataFrame (k, …) M, C and the number of terms of each point, or some of these
+    theta : (k, T) the weights of the terms
+    points : k of them
+    chosen, least : which of these is taken, and which the scores of all are compared with
+    params : (1 + T,) C and the θ that are taken, of mean one
+    """
+
+    first: pd.DataFrame
+    theta: Floats
+    points: list[Point]
+    chosen: int
+    least: int
+    params: Floats
+
+    @classmethod
+    def without_score(cls, reason: str, T: int) -> "Searched":
+        """A kernel with which no point could be scored."""
+        return cls(pd.DataFrame(index=[0]), np.full((1, T), np.nan), [failed(reason)], 0, 0, np.full(1 + T, np.nan))
+
+
+@dataclass(frozen=True, slots=True)
 class ThetaPlan(Plan):
     """A search over θ and C, for one kernel of the terms after another."""
 
@@ -66,6 +93,32 @@ class ThetaPlan(Plan):
     @abstractmethod
     def name(self) -> str:
         """What ``theta`` of `tune` calls it."""
+
+    @abstractmethod
+    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Searched:
+        """Search θ and C for the one kernel of a grid; `DataError` if no point could be scored."""
+
+    def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
+        """The search for one kernel after another; of what each has found, that of the least score."""
+        names = cast("Additive", grid.kernels[0]).names
+        every: list[Searched] = []
+        errors: list[DataError] = []
+        for k in range(len(grid.kernels)):
+            try:
+                every.append(self.search_with(sample, grid.only(k), effort))
+            except DataError as error:
+                every.append(Searched.without_score(str(error), len(names)))
+                errors.append(error)
+        scores = np.array([each.points[each.chosen].score for each in every])
+        if np.isnan(scores).all():
+            raise errors[0]
+        which = first_least([(scores, TIED * abs(np.nanmin(scores)))])
+        own = every[which]
+        C, *theta = own.params.tolist()
+        params = {"C": C, "theta": dict(zip(names, theta, strict=True)), **grid.arguments[which]}
+        before = sum(len(each.points) for each in every[:which])
+        table = _table(every, own.points[own.least], names, grid.parameters)
+        return Found(table, before + own.chosen, which, params, C, theta=tuple(theta))
 
     def _head(self, result: TuneResult) -> tuple[Block, Table]:
         """The best point with its θ."""
@@ -90,7 +143,8 @@ class ThetaPlan(Plan):
         return block, table
 
     def finished(self, result: TuneResult, held: pd.DataFrame | None) -> TuneResult:  # noqa: ARG002
-        """The result as it is, after a word on points without a score."""
+        """The result as it is, after a word on where the widths end and on points without a score."""
+        warn_of_edges(result, _kernel_columns(result))
         warn_of_failed(result)
         return result
 
@@ -131,9 +185,8 @@ class CoordinatePlan(ThetaPlan):
     def refuse_folds(self, folds: Folds) -> None:
         self.cost.refuse_folds(folds)
 
-    def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
-        equal = self.cost.search(sample, grid, effort)
-        kernel = cast("Additive", grid.kernels[equal.kernel])
+    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Searched:
+        equal, kernel = self.cost.search(sample, grid, effort), cast("Additive", grid.kernels[0])
         stored, T = sample.storing(kernel), len(kernel.names)
         tried: list[tuple[Floats, Point]] = []
 
@@ -144,34 +197,31 @@ class CoordinatePlan(ThetaPlan):
             return [point.score for point in points]
 
         end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
-        points = [point for _, point in tried]
         values = np.array([_of_one_size(each) for each, _ in tried])
         chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))
-        theta, C = tuple(values[chosen, 1:].tolist()), float(values[chosen, 0])
-        scored = _scored_columns(points, chosen)
-        table = pd.DataFrame({"C": values[:, 0], **_of_terms(kernel.names, values[:, 1:], scored), **scored})
-        params = {"C": C, "theta": dict(zip(kernel.names, theta, strict=True)), **grid.arguments[equal.kernel]}
-        return Found(table, chosen, equal.kernel, params, C, theta=theta)
+        first = pd.DataFrame({"C": values[:, 0]})
+        return Searched(first, values[:, 1:], [point for _, point in tried], chosen, chosen, values[chosen])
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:
         return self.cost.judged(sample, left)
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """The score over each θ and C, the others held at their best values."""
-        table, scores = result.table, result.table["score"].to_numpy(float)
+        table = _with_its_kernel(result)
         names = [_column_of(name, table.columns) for name in result.best_params["theta"]]
         products = np.log2(table[names].to_numpy(float) * table[["C"]].to_numpy(float))  # on which alone f depends
-        moved = products - products[result.chosen]
+        moved, scores = products - products[table.index == result.chosen], table["score"].to_numpy(float)
         lines = {"C": _along(moved, moved[:, :1], scores)}
         for t, name in enumerate(names):
             lines[name] = _along(np.delete(moved, t, axis=1), 0.0, scores, moved[:, t])
-        return profiles_plot(lines, what=result.score_name, ax=ax)
+        return profiles_plot(lines, what=_score_of(result), ax=ax)
 
     def summary(self, result: TuneResult) -> Summary:
         block, table = self._head(result)
         notes = (
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
-            "at last of sqrt(2), from the best C with equal theta, until no move made it smaller by more than 0.01 %.",
+            "at last of sqrt(2), from the best C with equal theta, until no move made it smaller by more than 0.01 %"
+            f"{_each_kernel(result)}.",
             f"{_LED}{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
@@ -197,15 +247,44 @@ def _of_one_size(at: Floats) -> Floats:
     return np.concatenate([[at[0] * factor], at[1:] / factor])
 
 
-def _scored_columns(points: Sequence[Point], chosen: int) -> dict[str, Any]:
-    """What a table has of every point."""
-    return columns_of(points, [paired_se(point, points[chosen]) for point in points], points[chosen].score)
+def _table(
+    every: Sequence[Searched], least: Point, names: Sequence[str], parameters: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """One row for each point: C, what tells the kernels from each other, θ, and the scores beside the least."""
+    points = [point for each in every for point in each.points]
+    scored = columns_of(points, [paired_se(point, least) for point in points], least.score)
+    first = pd.concat([each.first for each in every], ignore_index=True)
+    kernels = pd.DataFrame([own for own, each in zip(parameters, every, strict=True) for _ in each.points])
+    taken = {"M", "C", "terms", *kernels, *scored}
+    theta = pd.DataFrame(
+        np.concatenate([each.theta for each in every]),
+        columns=[theta_of(name) if name in taken else name for name in names],
+    )
+    counts = first[["terms"]] if "terms" in first else first[[]]
+    return pd.concat([first.drop(columns=counts), kernels, theta, counts, pd.DataFrame(scored)], axis=1)
 
 
-def _of_terms(names: Sequence[str], theta: Floats, others: Iterable[str]) -> dict[str, Floats]:
-    """The columns of θ (k, T): each called as its term, but for terms with the name of another column."""
-    taken = {"M", "C", *others}
-    return {theta_of(name) if name in taken else name: each for name, each in zip(names, theta.T, strict=True)}
+def _kernel_columns(result: TuneResult) -> list[str]:
+    """Which columns of the table tell the kernels from each other."""
+    others = {"M", "C", "terms", *(_column_of(name, result.table.columns) for name in result.best_params["theta"])}
+    return [name for name in result.searched if name not in others]
+
+
+def _with_its_kernel(result: TuneResult) -> pd.DataFrame:
+    """The rows of the table with the best kernel."""
+    return held_at(result.table, {name: result.best_row[name] for name in _kernel_columns(result)})
+
+
+def _score_of(result: TuneResult) -> str:
+    """What a figure calls the score of the points with the best kernel."""
+    held = ", ".join(f"{name} = {brief(result.best_row[name])}" for name in _kernel_columns(result))
+    return f"{result.score_name} ({held})" if held else result.score_name
+
+
+def _each_kernel(result: TuneResult) -> str:
+    """What a summary says of the search where there are several kernels."""
+    names = ", ".join(_kernel_columns(result))
+    return f"; so for each {names} of the grid, and that of the least score was kept" if names else ""
 
 
 def _column_of(name: str, columns: pd.Index) -> str:
@@ -245,9 +324,9 @@ class CossoPlan(ThetaPlan):
     def refuse_levels(self, response: Response) -> None:
         """Any number of levels will do: the loss is the mean over the pairs of a row's level."""
 
-    def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
-        which, C = self._equal(sample, grid, effort)
-        kernel = cast("Additive", grid.kernels[which])
+    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Searched:
+        kernel = cast("Additive", grid.kernels[0])
+        C = self._equal(sample, kernel, grid.costs, effort)
         stored, T = sample.storing(kernel), len(kernel.names)
         bounds = [T * each for each in SHARES]
         outs = [*folds_of(stored), None]
@@ -262,34 +341,24 @@ class CossoPlan(ThetaPlan):
         best = int(np.nanargmin(scores))
         chosen = int(np.flatnonzero(scores <= scores[best] + points[best].score_se)[0])  # one se: the smallest M
         theta = np.array([each.theta for each in parts[-1]])
-        found = _of_one_size(np.concatenate([[C], theta[chosen]]))
-        weights = tuple(found[1:].tolist())
-        scored = {"terms": (theta > 0).sum(axis=1), **_scored_columns(points, best)}
-        table = pd.DataFrame({"M": bounds, "C": C, **_of_terms(kernel.names, theta, scored), **scored})
-        params = {"C": float(found[0]), "theta": dict(zip(kernel.names, weights, strict=True)), **grid.arguments[which]}
-        return Found(table, chosen, which, params, float(found[0]), theta=weights)
+        first = pd.DataFrame({"M": bounds, "C": C, "terms": (theta > 0).sum(axis=1)})
+        return Searched(first, theta, points, chosen, best, _of_one_size(np.concatenate([[C], theta[chosen]])))
 
-    def _equal(self, sample: Sample, grid: Grid, effort: Effort) -> tuple[int, float]:
-        """Which kernel of the grid, and which C, has the least held-out loss with equal θ."""
-        found: list[tuple[float, float, int]] = []
-        for which, each in enumerate(grid.kernels):
-            kernel = cast("Additive", each)
-            stored = sample.storing(kernel)
-            outs = folds_of(stored)
-            pieces = [(stored, kernel, C, out) for C in grid.costs for out in outs]
-            parts = run_pieces(
-                equal_weights, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
-                outlook=Outlook([(partial(equal_weights, *pieces[len(pieces) // 2]), float(len(pieces)))]),
-            )  # fmt: skip
-            for j, C in enumerate(grid.costs):
-                point = _point(stored, parts[j * len(outs) : (j + 1) * len(outs)], None)
-                if not point.reason:
-                    found.append((point.score, C, which))
-        if not found:
+    def _equal(self, sample: Sample, kernel: Additive, costs: Sequence[float], effort: Effort) -> float:
+        """The C of the least held-out loss with equal θ."""
+        stored = sample.storing(kernel)
+        outs = folds_of(stored)
+        pieces = [(stored, kernel, C, out) for C in costs for out in outs]
+        parts = run_pieces(
+            equal_weights, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="tune",
+            outlook=Outlook([(partial(equal_weights, *pieces[len(pieces) // 2]), float(len(pieces)))]),
+        )  # fmt: skip
+        scores = np.array([
+            _point(stored, parts[j * len(outs) : (j + 1) * len(outs)], None).score for j in range(len(costs))
+        ])  # fmt: skip
+        if np.isnan(scores).all():
             raise DataError("no cost could be scored with equal theta: a fold leaves a class without any row.")
-        least = min(score for score, _, _ in found)
-        _, C, which = next(each for each in sorted(found, key=_by_cost) if each[0] <= least * (1.0 + TIED))
-        return which, C
+        return costs[first_least([(scores, TIED * abs(np.nanmin(scores)))])]
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:
         used = sample.weights > 0
@@ -302,28 +371,26 @@ class CossoPlan(ThetaPlan):
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """θ of each term over M, the chosen M marked."""
-        table = result.table
+        table = _with_its_kernel(result)
         thetas = {name: table[_column_of(name, table.columns)].to_numpy(float) for name in result.best_params["theta"]}
+        chosen = int(np.flatnonzero(table.index == result.chosen)[0])
         return selection_plot(
-            table["M"].to_numpy(float), thetas, table["score"].to_numpy(float), result.chosen,
-            what=result.score_name, ax=ax,
-        )  # fmt: skip
+            table["M"].to_numpy(float), thetas, table["score"].to_numpy(float), chosen, what=_score_of(result), ax=ax
+        )
 
     def summary(self, result: TuneResult) -> Summary:
         block, table = self._head(result)
+        chosen = ", ".join(["C", *_kernel_columns(result)])
         notes = (
             "The score is the mean loss of rows in folds that were left out. C is that of the least score with equal "
             "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
-            f"standard error of the least. Terms with less than {100 * LEAST:g} % of the sum are left out.",
-            f"The score chose C and M, and is too low for that{of_nesting(result)}",
+            f"standard error of the least{_each_kernel(result)}. Terms with less than {100 * LEAST:g} % of the sum are "
+            "left out.",
+            f"The score chose {chosen} and M, and is too low for that{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
         return Summary("Selection of terms", (block, *of_nested(result), table), notes, _lost(result))
-
-
-def _by_cost(each: tuple[float, float, int]) -> tuple[float, int]:
-    return each[1:]
 
 
 def _point(sample: Sample, parts: Sequence[Selected], whole: Selected | None) -> Point:

@@ -1,5 +1,7 @@
 """What a search has to say of its grid when it is done: where it ends, and which points have no score."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from svmstat._tools.warn import warn
@@ -10,14 +12,14 @@ _ROUNDING = 1e-9
 """Scores that differ by no more than this share of their size are the same."""
 
 
-def warn_of_edges(found: TuneResult) -> None:
-    """Tell which of the best values of what was searched is the first or the last of several."""
+def warn_of_edges(found: TuneResult, names: Collection[str] | None = None) -> None:
+    """Tell which of the best values of what was searched, or of ``names``, is the first or the last of several."""
     best, table, scores = found.searched, found.table, found.table["score"].dropna()
     tied = len(scores) > 0 and np.ptp(scores) <= _ROUNDING * scores.abs().max()
     advice = ", whose points all have the same score" if tied else ": a wider one may hold a better"
     own = table[table["formula"] == best["formula"]] if "formula" in best else table
     for name, value in best.items():
-        if name in ("formula", "kernel"):  # these are in no order
+        if name in ("formula", "kernel") or (names is not None and name not in names):  # the first are in no order
             continue
         values = own[name]
         low, high = values.min(), values.max()

@@ -158,9 +158,10 @@ def _of_terms(wanted: Candidates, prepared: Prepared) -> Grid:
     for name, values in wanted.values.items():
         if len(values) > 1 and any(map(is_rule, values)):
             raise refuse(name, values, "one rule or several numbers in an additive formula, each term having its width")
-    points = [dict(zip(wanted.values, each, strict=True)) for each in itertools.product(*wanted.values.values())]
+    rising = {name: each if len(each) == 1 else sorted(set(each)) for name, each in wanted.values.items()}
+    points = [dict(zip(rising, each, strict=True)) for each in itertools.product(*rising.values())]
     kernels = tuple(prepared.resolve(replace(wanted.kernels[0], **each)) for each in points)
-    varied = [name for name, values in wanted.values.items() if len(values) > 1]
+    varied = [name for name, values in rising.items() if len(values) > 1]
     parameters = tuple({name: each[name] for name in varied} for each in points)
     arguments = [{"kernel": replace(wanted.kernels[0], **each)} for each in points]
     return Grid(wanted.costs, kernels, parameters, tuple(points if isinstance(wanted.given[0], str) else arguments))

@@ -97,7 +97,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     gamma : float, "scale", "median" or a sequence of these, optional
         Of the kernels "rbf", "laplace" and "poly"; by default the value of "scale" times 2^-4, 2^-3, …, 2^3, and for
         "poly" that of "scale". In a formula with smooth terms it is not searched by default; values are those of all
-        terms that set none, and with ``theta`` the best with equal θ is kept.
+        terms that set none, and with ``theta`` each has a search over θ of its own.
     degree, coef0 : int, float or sequences, optional
         Of the kernel "poly"; by default 3 and 0.
     nu : sequence of float, or two sequences, optional
@@ -182,8 +182,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     Warns
     -----
     GridWarning
-        If the best value of a parameter other than nu is the first or the last of several, or points of a search over C
-        could not be scored.
+        If the best value of a parameter other than nu and θ is the first or the last of several, or points of a search
+        over C could not be scored.
 
     Examples
     --------

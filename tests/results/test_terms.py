@@ -41,6 +41,27 @@ def test_a_fit_without_a_term_is_that_of_the_formula_without_it(data):
     assert list(tests.table.index) == [*gone, "x:side"]
 
 
+@pytest.mark.parametrize("formula", [FORMULA, "y ~ s(x) + s(z)"])
+def test_the_summary_of_a_fit_shows_its_deletions(data, formula):
+    """All that drop1() prints but the fit that it is of, each note once, and the summary as it was beside it."""
+    fit = fitted(data, formula)
+    tests = fit.drop1()
+    whole, alone, plain = fit.summary(True, terms=tests), tests.summary(), fit.summary(True)
+    assert [part for part in whole.parts if part not in plain.parts] == list(alone.parts[1:])
+    assert [part for part in whole.parts if part not in alone.parts[1:]] == list(plain.parts)
+    assert set(whole.notes) == {*alone.notes, *plain.notes} and len(set(whole.notes)) == len(whole.notes)
+    assert set(whole.warnings) == {*alone.warnings, *plain.warnings}
+    assert fit.update().summary(True, terms=tests) == whole
+
+
+@pytest.mark.parametrize("K", [2])
+def test_the_summary_refuses_the_deletions_of_another_fit(data):
+    fit = fitted(data, "y ~ x + z")
+    for other in (fitted(data, "y ~ x + z", C=1.0).drop1(), fitted(data, "y ~ x").drop1(), fit.add1("site"), "x"):
+        with pytest.raises(ArgumentError, match=r"terms=.* it must be what the method drop1\(\) of this very fit gave"):
+            fit.summary(terms=other)
+
+
 def test_changes_are_those_of_compare(data):
     fit = fitted(data)
     smaller = fit.update(". ~ . - site")

@@ -10,7 +10,7 @@ from levels import repeated, sample
 from svmstat import datasets, minimax, svm, tune
 from svmstat.errors import ArgumentError, DataError, GridWarning
 from svmstat.kernels import Spline
-from svmstat.tuning.by_theta import SHARES
+from svmstat.tuning.by_theta import SHARES, CoordinatePlan, CossoPlan
 
 FORMULA = "y ~ s(x) + s(z) + s(noise)"
 
@@ -127,6 +127,62 @@ def test_widths_are_searched_where_they_are_given():
     assert found(data, {"s(noise)": 0}, kernel=["rbf", "spline"]).best_params["kernel"] in ("rbf", "spline")
 
 
+WIDTHS = [0.3, 1.0, 3.0]
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_each_width_has_a_search_of_its_own(theta, K):
+    """The table is that of the widths one by one; the best is the best of theirs, and not of equal theta."""
+    data = noisy(K)
+    result, alone = found(data, theta, gamma=WIDTHS[::-1]), [found(data, theta, gamma=width) for width in WIDTHS]
+    assert result.table["gamma"].unique().tolist() == WIDTHS
+    beside = ["delta_se", "within_se"]  # the best
+    for width, each in zip(WIDTHS, alone, strict=True):
+        own = result.table[result.table["gamma"] == width].drop(columns=["gamma", *beside]).reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, each.table.drop(columns=beside), check_exact=True)
+    best = alone[np.argmin([each.best_row["score"] for each in alone])]
+    assert result.best_params == best.best_params and result.best_row["score"] == best.best_row["score"]
+    np.testing.assert_array_equal(np.asarray(result.best.decision_values), np.asarray(best.best.decision_values))
+    shown = [np.asarray(line.get_xydata()) for line in result.plot().get_lines()]
+    for line, other in zip(shown, best.plot().get_lines(), strict=True):
+        np.testing.assert_array_equal(line, np.asarray(other.get_xydata()))
+    text = " ".join(str(result).split())
+    assert "so for each gamma of the grid" in text and "so for each" not in str(best)
+
+
+def test_a_width_at_the_end_of_its_list_is_told(theta):
+    data = noisy(2)
+    with pytest.warns(GridWarning, match=r"the best gamma = \S+ is the (smallest|largest) of its grid"):
+        tune(FORMULA, data, theta=theta, C=1, gamma=[0.3, 1.0], rng=1)
+
+
+def test_kernels_are_compared_each_at_the_best_of_its_theta(theta):
+    result = found(noisy(2), theta, kernel=["rbf", "spline"])
+    least = result.table.groupby("kernel")["score"].min()
+    assert set(least.index) == {"rbf", "spline"} and result.best_row["kernel"] == result.best_params["kernel"]
+    assert f"kernel = {result.best_params['kernel']}" in result.plot().get_ylabel() + result.plot().get_title("left")
+
+
+def test_a_width_without_a_score_is_told_and_another_taken(theta, monkeypatch):
+    """A search that fails for one kernel is a point without a score, which the warning and the table tell."""
+    searched = {"coordinate": CoordinatePlan, "cosso": CossoPlan}[theta]
+    whole = searched.search_with
+
+    def without_one(plan, sample, grid, effort):
+        if grid.arguments[0]["gamma"] == 1.0:
+            raise DataError("there is nothing to see.")
+        return whole(plan, sample, grid, effort)
+
+    monkeypatch.setattr(searched, "search_with", without_one)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = tune(FORMULA, noisy(2), theta=theta, C=1, gamma=WIDTHS, rng=1)
+    assert any("1 of" in str(each.message) and "could not be scored" in str(each.message) for each in caught)
+    lost = result.table[result.table["status"] == "failed"]
+    assert lost["gamma"].tolist() == [1.0] and lost["reason"].tolist() == ["there is nothing to see."]
+    assert result.best_params["gamma"] != 1.0
+
+
 @pytest.mark.parametrize("K", [2, 3])
 def test_summary_and_figure(theta, K):
     result = found(noisy(K), theta)
@@ -181,6 +237,17 @@ def test_the_score_of_a_search_has_no_correction_but_a_nested_one(theta, K):
     assert "is too low for that" in text and "see the optimism" in text
     assert "by how much is not known here" in " ".join(str(result.best.summary()).split())
     assert "nested=True tunes anew" in " ".join(str(found(data, theta)).split())
+
+
+@pytest.mark.parametrize("search", ["coordinate", "cosso"])
+def test_a_term_called_as_what_tells_the_kernels_apart(search):
+    data = noisy(2).rename(columns={"z": "gamma"})
+    one, other = (
+        found(each, search, formula=f"y ~ s(x) + {name} + noise", gamma=[0.3, 1.0])
+        for name, each in (("gamma", data), ("z", data.rename(columns={"gamma": "z"})))
+    )
+    pd.testing.assert_frame_equal(one.table.rename(columns={"theta(gamma)": "z"}), other.table)
+    assert one.plot().get_ylabel() == other.plot().get_ylabel()
 
 
 @pytest.mark.parametrize("search", ["coordinate", "cosso"])

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,7 @@ from svmstat.reporting.plots.style import (
 
 _LEVEL = 0.95
 _BELOW = 0.14
-"""The height of the histogram below the axis, as a probability."""
+"""The height of the histogram below the axis, as a share of what the axis shows."""
 
 _OF_PANELS = 7.5
 
@@ -143,8 +143,10 @@ def calibration_plot(
     known = ~np.isnan(p)
     missing = int((~known & (w > 0)).sum())
     with drawing(ax, (4.6, 4.9)) as ax:
-        _square(ax, 6)
-        _bins(ax, p[known], e[known], w[known], bins, p[known] if along is None else np.asarray(along)[known])
+        shown = _binned(p[known], e[known], w[known], bins, p[known] if along is None else np.asarray(along)[known])
+        window = _window([shown], p[known & (w > 0)])
+        _square(ax, 6, window)
+        _bins(ax, shown, p[known], w[known], window)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("observed frequency")
         title = _of_bins(independent)
@@ -200,10 +202,12 @@ def class_calibration_plot(
     a = p if along is None else np.asarray(along, dtype=float)
     known = ~np.isnan(p).any(axis=1)
     missing = int((~known & (w > 0)).sum())
+    shown = [_binned(p[known, k], e[known, k], w[known], bins, a[known, k]) for k in range(len(levels))]
+    window = _window(shown, p[known & (w > 0)])
     with panels(ax, len(levels)) as (figure, axes):
         for k, (panel, level) in enumerate(zip(axes, levels, strict=True)):
-            _square(panel, 3)
-            _bins(panel, p[known, k], e[known, k], w[known], bins, a[known, k])
+            _square(panel, 3, window)
+            _bins(panel, shown[k], p[known, k], w[known], window)
             panel.set_title(in_lines(level), fontsize=_OF_PANELS, color=INK)
         title = _of_bins(independent)
         _label(figure, xlabel, "observed frequency", f"{title}{_without(missing)}")
@@ -244,8 +248,9 @@ def reliability_plot(
     >>> plt.close(ax.figure)
     """
     with drawing(ax, (4.6, 5.1)) as ax:
-        _square(ax, 6)
-        _curve(ax, curve, band)
+        window = _of_curves([curve], [band])
+        _square(ax, 6, window)
+        _curve(ax, curve, band, window)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("recalibrated probability (isotonic)")
         score, mcb, dsc, unc = (f"{each:.3f}" for each in astuple(curve.brier))
@@ -288,10 +293,11 @@ def class_reliability_plot(
     'b\nMCB 0.060, DSC 0.125'
     >>> plt.close(axes[0].figure)
     """
+    window = _of_curves(curves, bands)
     with panels(ax, len(curves)) as (figure, axes):
         for panel, curve, band, name in zip(axes, curves, bands, levels, strict=True):
-            _square(panel, 3)
-            _curve(panel, curve, band)
+            _square(panel, 3, window)
+            _curve(panel, curve, band, window)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
             panel.set_title(f"{in_lines(name)}\n{parts}", fontsize=_OF_PANELS, color=INK)
         title = f"each class against the rest; {_HISTOGRAM}{_without(missing)}"
@@ -317,36 +323,82 @@ def _label(figure: Any, xlabel: str, ylabel: str, title: str) -> None:
     figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
 
 
-def _square(ax: Axes, ticks: int) -> None:
+class _Window(NamedTuple):
+    """The part of the probabilities that both axes show."""
+
+    low: float
+    high: float
+
+    @property
+    def span(self) -> float:
+        """How much of them that is."""
+        return self.high - self.low
+
+
+def _window(bins: Sequence[CalibrationBins | None], p: Any) -> _Window:
+    """What holds all bins with their intervals, and the probabilities p of all rows."""
+    ends = [end for each in bins if each is not None for end in (each.lower, each.upper)]
+    return _holding(np.concatenate([np.ravel(p), *ends]))
+
+
+def _of_curves(curves: Sequence[Corp], bands: Sequence[ConsistencyBand | None]) -> _Window:
+    """What holds all curves and their bands."""
+    ends = [end for band in bands if band is not None for end in (band.lower, band.upper)]
+    lines = [line for curve in curves for line in (curve.predicted, curve.recalibrated)]
+    return _holding(np.concatenate([*lines, *ends]))
+
+
+def _holding(values: Any) -> _Window:
+    """From 0 to 0.5, 0.2, 0.1 and so on, or from there to 1, if that holds all values; else from 0 to 1.
+
+    Examples
+    --------
+    >>> _holding(np.array([0.01, 0.04])), _holding(np.array([0.7, 0.97])), _holding(np.array([0.3, 0.6])).span
+    (_Window(low=0.0, high=0.05), _Window(low=0.5, high=1.0), 1.0)
+    """
+    for from_end in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
+        if len(values) and values.max() <= from_end:
+            return _Window(0.0, from_end)
+        if len(values) and values.min() >= 1.0 - from_end:
+            return _Window(1.0 - from_end, 1.0)
+    return _Window(0.0, 1.0)
+
+
+def _square(ax: Axes, ticks: int, window: _Window) -> None:
     """The square of probabilities with its diagonal, and room for a histogram below."""
-    ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02 - _BELOW, 1.02)
+    margin = 0.02 * window.span
+    ax.plot(window, window, color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
+    ax.set_xlim(window.low - margin, window.high + margin)
+    ax.set_ylim(window.low - margin - _BELOW * window.span, window.high + margin)
     ax.set_aspect("equal")
-    ax.set_xticks(np.linspace(0, 1, ticks))
-    ax.set_yticks(np.linspace(0, 1, ticks))
+    ax.set_xticks(np.linspace(*window, ticks))
+    ax.set_yticks(np.linspace(*window, ticks))
 
 
-def _bins(ax: Axes, p: Any, e: Any, w: Any, bins: int, along: Any) -> None:
-    """The bins of probabilities with their intervals, if any row counts."""
-    if w.sum() > 0:
-        shown = calibration_bins(p, e, w, bins, along)
+def _binned(p: Any, e: Any, w: Any, bins: int, along: Any) -> CalibrationBins | None:
+    """The bins of probabilities, if any row counts."""
+    return calibration_bins(p, e, w, bins, along) if w.sum() > 0 else None
+
+
+def _bins(ax: Axes, shown: CalibrationBins | None, p: Any, w: Any, window: _Window) -> None:
+    """The bins with their intervals, if there are any."""
+    if shown is not None:
         ax.vlines(shown.predicted, shown.lower, shown.upper, colors=ACCENT, linewidths=1.2)
         ax.plot(shown.predicted, shown.observed, "o", color=ACCENT, markersize=4.5)
-        _distribution(ax, p, w)
+        _distribution(ax, p, w, window)
 
 
-def _curve(ax: Axes, curve: Corp, band: ConsistencyBand | None) -> None:
+def _curve(ax: Axes, curve: Corp, band: ConsistencyBand | None, window: _Window) -> None:
     """The recalibrated probabilities on their band."""
     if band is not None:
         ax.fill_between(curve.predicted, band.lower, band.upper, color=PALE, linewidth=0, zorder=0)
     ax.plot(curve.predicted, curve.recalibrated, color=ACCENT, marker="o", markersize=1.8, linewidth=1.2)
-    _distribution(ax, curve.predicted, curve.totals)
+    _distribution(ax, curve.predicted, curve.totals, window)
 
 
-def _distribution(ax: Axes, p: Any, w: Any) -> None:
-    """The histogram of the predictions, standing below the line of frequency 0."""
-    heights, edges = np.histogram(p, bins=40, range=(0.0, 1.0), weights=w)
-    scaled = _BELOW * heights / heights.max()
-    ax.bar(edges[:-1], scaled, np.diff(edges), bottom=-0.01 - _BELOW, align="edge", color=PALE, linewidth=0)
-    ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)
+def _distribution(ax: Axes, p: Any, w: Any, window: _Window) -> None:
+    """The histogram of the predictions, standing below the line of the least frequency."""
+    heights, edges = np.histogram(p, bins=40, range=window, weights=w)
+    scaled, bottom = _BELOW * window.span * heights / heights.max(), window.low - (0.01 + _BELOW) * window.span
+    ax.bar(edges[:-1], scaled, np.diff(edges), bottom=bottom, align="edge", color=PALE, linewidth=0)
+    ax.axhline(window.low, color=GREY, linewidth=0.8, zorder=1)

@@ -139,6 +139,29 @@ def test_rows_without_a_prediction_are_in_no_panel():
     assert "2 rows without a prediction" in title(nothing) and len(nothing[0].collections) == 0
 
 
+@pytest.mark.parametrize("common", [False, True])
+def test_rare_events_fill_the_axes(common):
+    """Both axes end at the next of 0.01, 0.02, 0.05 … 1 above all that is drawn, or begin as far below one."""
+    p = np.random.default_rng(2).uniform(0.005, 0.03, 2000)
+    event = np.random.default_rng(3).uniform(size=2000) < p
+    curve = recalibrate(p, event, np.ones(2000))
+    if common:
+        p, event, curve = 1 - p, ~event, recalibrate(1 - p, ~event, np.ones(2000))
+    axes = [calibration_plot(p, event, np.ones(2000)), reliability_plot(curve)]
+    axes += [*class_calibration_plot(p[:, None], event[:, None], np.ones(2000), "a")]
+    axes += [*class_reliability_plot([curve], [None], "a")]
+    for ax in axes:
+        ticks, ys = ax.get_xticks(), ax.get_yticks()
+        low, high = ax.get_xlim()
+        np.testing.assert_allclose(ticks, ys)
+        assert high - low < 0.22 and low < ticks[0] < ticks[-1] < high
+        assert ticks[-1 if common else 0] == pytest.approx(float(common))
+        below = [bar for bar in ax.patches if bar.get_height() > 0]
+        assert sum(bar.get_width() for bar in below) > 0.1 * (ticks[-1] - ticks[0])
+        tops = [bar.get_y() + bar.get_height() for bar in below]
+        assert max(tops) < ticks[0] and min(bar.get_y() for bar in below) > ax.get_ylim()[0]
+
+
 @pytest.mark.parametrize(("K", "rows", "columns"), [(2, 1, 2), (4, 2, 2), (10, 3, 4), (20, 4, 5)])
 def test_panels_share_a_scale_and_a_page(K, rows, columns):
     """Not wider than a page; each column has numbers below its lowest panel; long names stay on their panel."""
