@@ -1,4 +1,4 @@
-"""Numbers as text."""
+"""Numbers and names as text."""
 
 import math
 from collections.abc import Sequence
@@ -19,6 +19,17 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def probability_of(response: object, level: object) -> str:
+    """What a table or a figure calls the probability of a level.
+
+    Examples
+    --------
+    >>> probability_of("low", "yes")
+    'P(low = yes)'
+    """
+    return f"P({response} = {level})"
 
 
 def written(values: Sequence[object]) -> list[str]:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Entry
+from svmstat.reporting.rendering.values import percent
 from svmstat.resampling.replicates import least_replicates, percentiles
 
 WHAT = "stability of the estimate"

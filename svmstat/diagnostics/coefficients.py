@@ -8,8 +8,8 @@ import pandas as pd
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.shape import Shape
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Table
+from svmstat.reporting.rendering.values import percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates, percentiles
 

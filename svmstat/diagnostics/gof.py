@@ -9,8 +9,8 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat.objective.replicated import above, failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.rendering.values import percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
 

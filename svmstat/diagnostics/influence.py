@@ -19,10 +19,10 @@ from svmstat.errors import UnavailableError
 from svmstat.objective.replicated import above, failures, upper_point
 from svmstat.objective.units import are_whole
 from svmstat.reporting.plots import index_plot, outlying_plot
-from svmstat.reporting.plots.style import checked_axes, percent
+from svmstat.reporting.plots.style import checked_axes
 from svmstat.reporting.rendering.lines import cut
 from svmstat.reporting.rendering.parts import Block, Entry, Table
-from svmstat.reporting.rendering.values import or_none
+from svmstat.reporting.rendering.values import or_none, percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.influences import MEASURES, Influences, Largest
 

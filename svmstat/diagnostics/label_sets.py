@@ -10,9 +10,8 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.texts import counted
 from svmstat.calibration.conformal import sets
 from svmstat.diagnostics.shape import Shape
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Table
-from svmstat.reporting.rendering.values import or_none
+from svmstat.reporting.rendering.values import or_none, percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
 

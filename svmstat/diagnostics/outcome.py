@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.texts import probability_of
 from svmstat.diagnostics.shape import Shape
 
 ON = ("prob", "decision")
@@ -58,7 +59,7 @@ class Outcome:
     def names(self) -> tuple[str, ...]:
         """What each is called, such as "P(y = yes)"."""
         if self.on == "prob":
-            return tuple(f"P({self.shape.response.name} = {level})" for level in self.keys)
+            return tuple(probability_of(self.shape.response.name, level) for level in self.keys)
         return ("f",) if self.shape.two else tuple(f"f({pair})" for pair in self.keys)
 
     @property

@@ -14,9 +14,8 @@ from svmstat.calibration import ConsistencyBand, Corp, consistency_band, recalib
 from svmstat.diagnostics.copies import copies_note
 from svmstat.errors import ArgumentError, DataError
 from svmstat.reporting.plots import class_reliability_plot, reliability_plot
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import one_line
+from svmstat.reporting.rendering.values import one_line, percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
 

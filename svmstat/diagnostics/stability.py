@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
-from svmstat._tools.texts import counted
+from svmstat._tools.texts import counted, probability_of
 from svmstat.diagnostics.band import OTHER_MAPS, WHAT, Band, told_outside
 from svmstat.diagnostics.outcome import FLAT
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import or_none
+from svmstat.reporting.rendering.values import or_none, percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import Spread
 
@@ -92,7 +91,7 @@ class PredictionResult(Printed):
     def plot(self, ax: Any = None) -> Any:
         """Probabilities of the event, or of each of more levels, in their order, with the band. Returns the Axes."""
         response, shown = self.shape.response, self.shape.shown
-        names = [f"P({response.name} = {response.levels[k]})" for k in shown]
+        names = [probability_of(response.name, response.levels[k]) for k in shown]
         prob, lower, upper = (each[:, shown] for each in (self.probability, self.spread.lower, self.spread.upper))
         return stability_plot(prob, lower, upper, names, level=self.level, ax=ax)
 
@@ -125,7 +124,7 @@ class PredictionResult(Printed):
         numbers = shown[["prob", "se", "lower", "upper"]].astype(object)
         numbers = numbers.where(numbers.notna(), None)
         more = "" if len(frame) == len(shown) else f" (the first {len(shown)} of {len(frame)})"
-        of = f"P({self.shape.response.name} = {self.shape.response.event})" if self.shape.two else "P(level)"
+        of = probability_of(self.shape.response.name, self.shape.response.event) if self.shape.two else "P(level)"
         return Table.from_frame(numbers.set_axis(index), "share", f"{of}{more}")
 
     @property

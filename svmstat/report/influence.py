@@ -10,8 +10,8 @@ from svmstat._tools.texts import counted
 from svmstat.diagnostics import InfluenceResult
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import figure, paragraph
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.parts import Table
+from svmstat.reporting.rendering.values import percent
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 

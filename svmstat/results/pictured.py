@@ -13,6 +13,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, one_of, refuse
 from svmstat._tools.near import TOO_FAR
 from svmstat._tools.randomness import check_rng
+from svmstat._tools.texts import probability_of
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.influence import LEAST
 from svmstat.errors import DataError, UnavailableError
@@ -20,7 +21,8 @@ from svmstat.formula import AlteredRows, Variable
 from svmstat.kernels import Precomputed
 from svmstat.objective.residuals import Binned, binned
 from svmstat.reporting.plots import region_plot, reliability_plot, residuals, surface_plot
-from svmstat.reporting.plots.style import SMALL, checked_axes, percent
+from svmstat.reporting.plots.style import SMALL, checked_axes
+from svmstat.reporting.rendering.values import percent
 from svmstat.resampling.accumulated import pooled
 from svmstat.results.explained import Explained
 from svmstat.results.tested import Tested
@@ -187,7 +189,7 @@ class Pictured(Tested, Explained):
 
     @property
     def _names(self) -> list[str]:
-        return [f"P({self.response_name} = {self.classes[k]})" for k in self.shape.shown]
+        return [probability_of(self.response_name, self.classes[k]) for k in self.shape.shown]
 
     def _binned(
         self, held: Evidence, used: NDArray[np.bool_], along: Callable[[int], tuple[Floats, Codes]]
@@ -235,7 +237,8 @@ class Pictured(Tested, Explained):
             reliability_plot(curve, band, level=found.level, xlabel="predicted (held out)", ax=ax)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
             shaded = "" if band is None else f"\nshaded: {percent(found.level)} if calibrated"
-            few = np.linspace(*ax.get_xticks()[[0, -1]], 3)
+            ticks = ax.get_xticks()
+            few = np.linspace(ticks[0], ticks[-1], 3)
             ax.set(xticks=few, yticks=few, ylabel="recalibrated (isotonic)")
             ax.set_title(f"{parts}{shaded}", fontsize=SMALL)
         else:

@@ -15,10 +15,9 @@ from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import Additive
 from svmstat.machine import Pair
-from svmstat.reporting.plots.style import percent
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
-from svmstat.reporting.rendering.values import or_none, show
+from svmstat.reporting.rendering.values import or_none, percent, show
 from svmstat.reporting.summary import Summary
 from svmstat.results.flags import caution, trouble
 from svmstat.results.resampled import Resampled

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat._tools.arrays import Floats
+from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.hulls import class_ends, digits
 from svmstat.solver.problem import BoxQP, Sums
 from svmstat.solver.solution import TOLERANCE, certify, middle

@@ -7,7 +7,8 @@ another. And what rounding leaves of ‖h‖² = β'Kβ, whose terms cancel wher
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat._tools.arrays import Floats
+from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import INVISIBLE, PRECISION, rounding_of
 from svmstat.solver.twofold import products_twofold

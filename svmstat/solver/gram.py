@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
 from svmstat._tools.threads import in_threads
 from svmstat.solver.normal import normal_vector, residual_by_factor
 from svmstat.solver.pivoted import MOST_COLUMNS, short_factor
 from svmstat.solver.twofold import subtract_twofold
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 DEFAULT_BUDGET = 2 * 2**30

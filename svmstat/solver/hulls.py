@@ -21,8 +21,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
-from svmstat.solver.gram import Floats, Gram
+from svmstat.solver.gram import Gram
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import Nearest
 

@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat._tools.arrays import Floats
+from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.normal import normal_vector, project
 
 

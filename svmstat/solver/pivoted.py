@@ -7,9 +7,8 @@ the last digit of K, and yet differ by √eps in G: a factor has twice the digit
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from svmstat._tools.arrays import Floats
 
 _EPS = float(np.finfo(float).eps)
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat._tools.arrays import Floats
+from svmstat.solver.gram import Gram, Rows
 
 
 class Sums(NamedTuple):

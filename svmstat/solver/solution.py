@@ -6,8 +6,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
-from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.gram import Rows
 from svmstat.solver.twofold import lost_in, products_twofold
 
 TOLERANCE = 1e-8

@@ -7,11 +7,11 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Neighbour
 from svmstat.solver.exact.path import ARRIVED
 from svmstat.solver.exact.tableau import Tableau, make_tableau
 from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweighed, outweighed
-from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP

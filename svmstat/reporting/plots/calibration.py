@@ -10,19 +10,8 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.texts import counted
 from svmstat.calibration import ConsistencyBand, Corp
-from svmstat.reporting.plots.style import (
-    ACCENT,
-    GREY,
-    INK,
-    PALE,
-    SMALL,
-    Axes,
-    drawing,
-    in_lines,
-    panels,
-    percent,
-    pyplot,
-)
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, in_lines, panels, pyplot
+from svmstat.reporting.rendering.values import percent
 
 _LEVEL = 0.95
 _BELOW = 0.14

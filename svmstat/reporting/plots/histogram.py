@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, percent, settle
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, settle
+from svmstat.reporting.rendering.values import percent
 
 _ROWS = (0.965, 0.885)  # heights of the labels in the axes
 _GAP = 4.0  # points between a line and its label

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from svmstat._tools.texts import counted
 from svmstat.objective.replicated import above
 from svmstat.reporting.plots.index import MOST_LABELS, label_points
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, percent, settle
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, settle
+from svmstat.reporting.rendering.values import percent
 
 _ROOM = 1.12
 

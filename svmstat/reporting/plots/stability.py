@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, SMALL, Axes, class_look, drawing, label_of, legend_below, percent
+from svmstat.reporting.plots.style import ACCENT, SMALL, Axes, class_look, drawing, label_of, legend_below
+from svmstat.reporting.rendering.values import percent
 
 
 def stability_plot(

@@ -463,14 +463,3 @@ def widen(ax: Axes, axis: str = "y") -> None:
 def settle(ax: Axes) -> None:
     """Lay the figure out, for positions on the screen to be those of the final drawing."""
     ax.figure.canvas.figure.draw_without_rendering()  # of the whole figure, if the axes are in a part of it
-
-
-def percent(level: float) -> str:
-    """A share in per cent, with the decimals that it needs.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.975)
-    ('95 %', '97.5 %')
-    """
-    return f"{100 * level:.6g} %"

@@ -11,6 +11,7 @@ from pandas.api import types
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.near import TOO_FAR
+from svmstat._tools.texts import probability_of
 from svmstat.formula import ModelFrame
 from svmstat.reporting.plots.effects import level_ticks
 from svmstat.reporting.plots.plane import Plane, planes
@@ -114,7 +115,7 @@ def surface_plot(
     found = planes(fit.frame, data, x, y, at, by, too_far, grid)
     values = [_values(fit, plane, on) for plane in found]
     scale = _scale(values, on)
-    label = "decision value f" if on == "decision" else f"P({fit.response_name} = {fit.event})"
+    label = "decision value f" if on == "decision" else probability_of(fit.response_name, fit.event)
     zero = None if on == "decision" else [_values(fit, plane, "decision") for plane in found]
 
     def draw(ax: Axes, k: int) -> Any:
@@ -162,7 +163,7 @@ def region_plot(
             ax.scatter(*plane.places[own].T, s=8, color=INK, linewidths=0, zorder=4)
             return shape
 
-        names = [f"P({fit.response_name} = {level})" for level in fit.classes]
+        names = [probability_of(fit.response_name, level) for level in fit.classes]
         return _figure(fit, [plane] * len(names), draw, ax, "probability; black: rows of the level", names)
 
     def draw_regions(ax: Axes, k: int) -> None:

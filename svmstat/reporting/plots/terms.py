@@ -23,10 +23,10 @@ from svmstat.reporting.plots.style import (
     fitted,
     label_of,
     legend_below,
-    percent,
     pyplot,
     told_apart,
 )
+from svmstat.reporting.rendering.values import percent
 
 _WIDE, _TALL = 3.4, 2.7
 """Inches of a panel."""

@@ -141,3 +141,14 @@ def literal(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{literal(key)}: {literal(each)}" for key, each in value.items()) + "}"
     return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def percent(level: float) -> str:
+    """A share in per cent, with the decimals that it needs.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.975)
+    ('95 %', '97.5 %')
+    """
+    return f"{100 * level:.6g} %"

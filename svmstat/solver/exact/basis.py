@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled
-from svmstat.solver.gram import Floats, Rows, combine
+from svmstat.solver.gram import Rows, combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, Basis
 from svmstat.solver.twofold import lost_in
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.problem import Sums
 from svmstat.solver.solution import Basis
 

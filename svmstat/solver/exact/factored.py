@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.active import downdate, share_in_box, solve_lower, solve_upper
 from svmstat.solver.case import Case
-from svmstat.solver.gram import Floats
 from svmstat.solver.solution import middle, settled
 
 _EPS = float(np.finfo(float).eps)

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import apply, enter, exclude, free_in, to_bound
 from svmstat.solver.exact.events import may_open, next_event, outward_sign
-from svmstat.solver.gram import Floats, combine
+from svmstat.solver.gram import combine
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE
 
 ARRIVED, TOO_MANY_EVENTS, NO_COMPENSATION, BASIS_FULL, UNSTABLE = 0, 1, 2, 3, 4

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, followed, fresh, judge
 from svmstat.solver.exact.basis import MOVED, Free, Point, basis_in, complete_basis, exclude_where, with_room
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.path import Change, move, right_signs
 from svmstat.solver.exact.sharpen import correct, corrected, hides
-from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.gram import Rows
 from svmstat.solver.problem import Sums
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FIXED, FREE, Basis, partition, settle
 

@@ -7,10 +7,10 @@ are those of a double.
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, Verdict, judge
 from svmstat.solver.exact.basis import MOVED, newton_correction
 from svmstat.solver.exact.bordered import fresh_basis
-from svmstat.solver.gram import Floats
 from svmstat.solver.solution import PRECISION, TOLERANCE, Basis
 
 _CORRECTIONS = 8

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled
 from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
@@ -30,7 +31,7 @@ from svmstat.solver.exact.path import (
     bound_rate,
     compensator,
 )
-from svmstat.solver.gram import Floats, Rows, combine, combine_first
+from svmstat.solver.gram import Rows, combine, combine_first
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import FREE, Basis, Solution
 

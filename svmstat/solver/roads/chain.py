@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, case_of, fresh
 from svmstat.solver.exact.basis import basis_in, exclude_where, with_room
 from svmstat.solver.exact.path import ARRIVED, move
 from svmstat.solver.exact.polish import refine
 from svmstat.solver.flat import outweighed
-from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import feasible, may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP

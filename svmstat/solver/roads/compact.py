@@ -11,9 +11,10 @@ problem is handed back as well once the path from the full fit would have been t
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.exact.path import ARRIVED
-from svmstat.solver.gram import Floats, combine, gather
+from svmstat.solver.gram import combine, gather
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import walk_all
 from svmstat.solver.roads.paths import OVERRUN, Paths, Wanted, open_box, put_certificate

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, fresh, judge
 from svmstat.solver.exact.factored import finish, unsettled
 from svmstat.solver.exact.polish import no_basis, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_all_of_f, is_noise, may_be_flat, squared_norm
-from svmstat.solver.gram import Floats
 from svmstat.solver.hulls import class_ends, hulls_gap
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import (

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import case_of, fresh
-from svmstat.solver.gram import Floats
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.conclude import certified
 from svmstat.solver.solution import TOLERANCE, Nearest, Solution, Status, rounding_of

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
 from svmstat.solver.exact.tableau import Tableau, correct, walk
-from svmstat.solver.gram import Floats
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import walk_all
 from svmstat.solver.roads.paths import (

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, fresh, judge
 from svmstat.solver.exact.factored import finish
 from svmstat.solver.exact.polish import polish
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import Factor, LowRank
 from svmstat.solver.normal import normal_vector

@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import case_of, judge
-from svmstat.solver.gram import Floats, Gram, Rows
+from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.hulls import digits
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.single import basis_of, solve_single

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.case import case_of, judge
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, Change
-from svmstat.solver.gram import Floats, combine
+from svmstat.solver.gram import combine
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import (
     AT_LOWER,

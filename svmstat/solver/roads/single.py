@@ -6,11 +6,12 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, Neighbour, case_of, fresh, judge
 from svmstat.solver.exact.bordered import fresh_basis
 from svmstat.solver.exact.polish import polish
 from svmstat.solver.flat import left_over, outweighed
-from svmstat.solver.gram import Floats, Room
+from svmstat.solver.gram import Room
 from svmstat.solver.hulls import may_reach
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP

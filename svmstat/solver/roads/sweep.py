@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
 from svmstat.solver.exact.basis import Free, Point, correct_free, exclude, to_bound
 from svmstat.solver.exact.bordered import REGULAR, bordered_block
 from svmstat.solver.exact.path import ARRIVED, UNSTABLE, Change, move
-from svmstat.solver.gram import Floats, combine
+from svmstat.solver.gram import combine
 from svmstat.solver.hulls import class_ends
 from svmstat.solver.problem import Sums
 from svmstat.solver.solution import AT_LOWER, AT_UPPER, FREE, TOLERANCE, middle

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, case_of
 from svmstat.solver.exact.basis import MOVED, Point, basis_in, exclude_where
 from svmstat.solver.exact.path import ARRIVED, move
 from svmstat.solver.exact.polish import make_basis
 from svmstat.solver.exact.sharpen import corrected
-from svmstat.solver.gram import Floats, Rows
+from svmstat.solver.gram import Rows
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.normal import normal_vector, project
 from svmstat.solver.problem import BoxQP, Sums

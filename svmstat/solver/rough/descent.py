@@ -6,8 +6,9 @@ their block of the kernel matrix contiguously, improves them, and brings the oth
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, Verdict, judge
-from svmstat.solver.gram import Floats, Room, Rows
+from svmstat.solver.gram import Room, Rows
 from svmstat.solver.rough.smo import smo
 
 _SMALL = 400

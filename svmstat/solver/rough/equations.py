@@ -12,7 +12,7 @@ Reference: Higham (2002), Accuracy and Stability of Numerical Algorithms, 2nd ed
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from svmstat.solver.gram import Floats
+from svmstat._tools.arrays import Floats
 
 WORTH = 400
 """Rows from which on a factor in single precision with all that follows is the shorter way."""

@@ -13,8 +13,9 @@ from enum import Enum
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, followed, fresh, judge
-from svmstat.solver.gram import Floats, Room
+from svmstat.solver.gram import Room
 from svmstat.solver.rough.equations import newton_step
 from svmstat.solver.rough.inside import inside
 

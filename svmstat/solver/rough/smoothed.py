@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case
-from svmstat.solver.gram import Floats
 
 _WIDEST, _NARROWER, _LEAST = 3.0, 4.0, 1e-12
 """The first h, its fall from step to step, and the last h, in units of the largest margin."""

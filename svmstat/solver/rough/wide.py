@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from svmstat._tools.arrays import Floats
 from svmstat.solver.case import Case, judge
-from svmstat.solver.gram import Floats, Gram, Room
+from svmstat.solver.gram import Gram, Room
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.rough.descent import descend
 from svmstat.solver.rough.single_precision import FAR, WANTING, walk
