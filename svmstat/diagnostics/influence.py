@@ -14,9 +14,10 @@ from svmstat._tools.checks import at_least, between, flag, one_of, refuse, worke
 from svmstat._tools.frames import shown_labels
 from svmstat._tools.once import Once
 from svmstat._tools.randomness import check_draws, seed_sequence
+from svmstat.diagnostics.envelope import LEAST, NOTE, SHORT, Envelope
 from svmstat.diagnostics.loo import LooResult
 from svmstat.errors import UnavailableError
-from svmstat.objective.replicated import above, failures, upper_point
+from svmstat.objective.replicated import above
 from svmstat.objective.units import are_whole
 from svmstat.reporting.plots import index_plot, outlying_plot
 from svmstat.reporting.plots.style import checked_axes
@@ -33,7 +34,6 @@ _CALLED = {
     "outlyingness": "outlyingness, −2 log π",
     "rms_change": "influence, rms change of f",
 }
-_SHORT = {"delta": "delta_deviance", "influence": "rms_change"}
 REFERENCES = ("envelope", "chi2")
 _PRINTED = {
     "delta_deviance": "delta D",
@@ -59,18 +59,8 @@ _OTHERS = (
     "Here it is not: a large one may be what the others gain, by the map of their decision values too; own and others "
     "tell which, and the rms change how far f moves at them."
 )
-ENVELOPE_NOTE = (
-    "If the probabilities of this fit were true, no row at all would lie above an envelope in {level} of samples: it "
-    "is one for all rows together, but each measure has its own. {raised}In simulated samples (python -m benchmarks "
-    "validity envelopes envelopes-uneven envelopes-weighed) some row was above one of 95 % in 0.00 to 0.08, se up to "
-    "0.03, where one row in four to six was an event in 0.00 to 0.11, se up to 0.04, and where costs of 1 : 5 or "
-    "priors of 1 : 4 weigh the levels in 0.00 to 0.28 by fit, se up to 0.05, mostly of own and rms change. A row above "
-    "one deserves a look, not deletion."
-)
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."
-LEAST = 99
-"""Fewer replicates have no 95 % point of their maxima worth drawing."""
 _TOP = 10
 _LABELLED = 5
 """Of groups the largest of either measure, in the figure."""
@@ -79,78 +69,6 @@ GROUP_NOTE = (
     "All of a group is left out: own is the sum over its rows, -2 log pi too, so that large groups have large values. "
     "There is no envelope, which would take the rows of a group for independent. By row: get_influence(by='row')."
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Envelope:
-    """How large each measure of influence gets in some row if the probabilities of the fit are true.
-
-    Refits to drawn labels are flatter than the fit that the labels were drawn from, and so are their largest values
-    smaller. How much they are is seen once more in refits to labels that are drawn from refits, and by that ratio the
-    envelopes are raised: one step of the iterated bootstrap (Hall & Martin 1988).
-
-    Attributes
-    ----------
-    maxima : DataFrame (B, 5)
-        The maximum over rows of each measure in every replicate; NaN where one failed.
-    second : DataFrame (R, 5)
-        The same in a replicate of each of the first R, which are 49, or a quarter of all if that is more.
-    """
-
-    maxima: pd.DataFrame
-    second: pd.DataFrame
-
-    @property
-    def B(self) -> int:
-        """The number of replicates."""
-        return len(self.maxima)
-
-    @property
-    def n_failed(self) -> int:
-        """How many replicates failed."""
-        return failures(self.maxima.to_numpy()[:, 0])
-
-    @property
-    def raised(self) -> pd.Series:
-        """How many times as high each envelope is as the point of its maxima (5,).
-
-        The median maximum of the replicates by that of their own replicates; 1 where that is less, or the medians are
-        not positive.
-        """
-        first, second = self.maxima.median(), self.second.median()
-        return (first / second).where((first > second) & (second > 0.0), 1.0)
-
-    @property
-    def how_raised(self) -> str:
-        """That, in words; empty where none is raised."""
-        most, R = float(self.raised.max()), len(self.second) - failures(self.second.to_numpy()[:, 0])
-        if R == 0:
-            return "No refit of a refit could be had, by which envelopes are raised where refits are flat. "
-        if most == 1.0:
-            return ""
-        return (
-            "Refits tend to be flatter than what their labels are drawn from: an envelope is raised where the median "
-            f"of these largest values is above that in {R} refits of refits, here up to {most:.2f} times, a ratio that "
-            "is rough. "
-        )
-
-    def critical_value(self, what: str, level: float = 0.95) -> float:
-        """What no row exceeds in a share ``level`` of samples from the probabilities of the fit.
-
-        Parameters
-        ----------
-        what : {"delta_deviance", "own", "others", "outlyingness", "rms_change"}
-            Or, as `InfluenceResult.plot_index` has them, "delta" and "influence".
-        level : float
-            Between 0 and 1.
-        """
-        between("level", level, 0.0, 1.0)
-        what = _SHORT.get(one_of("what", what, (*self.maxima.columns, *_SHORT)), what)
-        return upper_point(self.maxima[what].to_numpy(), level) * float(self.raised[what])
-
-    def __repr__(self) -> str:
-        failed = f", {self.n_failed} failed" if self.n_failed else ""
-        return f"<Envelope: maxima over rows in {self.B} replicates{failed}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -361,7 +279,7 @@ class InfluenceResult(Printed):
         """
         self._check_figure(level, ax, rng, n_jobs, progress)
         one_of("reference", reference, REFERENCES)
-        name = _SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
+        name = SHORT.get(one_of("what", what, ("delta", "own", "others", "outlyingness", "influence")), what)
         at = np.flatnonzero(self._counts)
         values, labels = getattr(self.measures, name)[at], shown_labels(self.index[at])
         if self.grouped or (self.no_copies and reference == "envelope"):
@@ -446,7 +364,7 @@ class InfluenceResult(Printed):
             return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE), lost)
         title = "Influence of single rows"
         if self.has_envelope:
-            note = ENVELOPE_NOTE.format(level=percent(level), raised=self._known.how_raised)
+            note = NOTE.format(level=percent(level), raised=self._known.how_raised)
             return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note), lost)
         last = f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME
         return Summary(title, (block, largest), (*self.notes, last), lost)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from svmstat.diagnostics.influence import LEAST
+from svmstat.diagnostics.envelope import LEAST
 from svmstat.kernels import Additive
 from svmstat.report.evidence import calibration, goodness, prediction
 from svmstat.report.influence import influential

@@ -15,7 +15,7 @@ from svmstat._tools.near import TOO_FAR
 from svmstat._tools.randomness import check_rng
 from svmstat._tools.texts import probability_of
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.influence import LEAST
+from svmstat.diagnostics.envelope import LEAST
 from svmstat.errors import DataError, UnavailableError
 from svmstat.formula import AlteredRows, Variable
 from svmstat.kernels import Precomputed

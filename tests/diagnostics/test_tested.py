@@ -7,7 +7,7 @@ import pytest
 from levels import repeated, sample
 
 from svmstat import svm, tune
-from svmstat.diagnostics.influence import Envelope
+from svmstat.diagnostics.envelope import Envelope
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.objective.replicated import pvalue, upper_point
 
