@@ -87,7 +87,7 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
         ArgumentError
             For replicates or terms of another fit.
         """
-        of_terms = None if terms is None else self.summary_of(terms)
+        of_terms = None if terms is None else self._deletions(terms)
         coefficients = None if bootstrap is None else self.spread_by(bootstrap)
         held_out = self.held_out(None if loo is None else flag("loo", loo))
         of_one = None if held_out is None else on_one_row(held_out)

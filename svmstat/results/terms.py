@@ -167,7 +167,7 @@ class Termed(Resampled):
         found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
         return self._tests("add1", base, names, [()] * len(names), found, splits)
 
-    def summary_of(self, tests: TermTests) -> Summary:
+    def _deletions(self, tests: TermTests) -> Summary:
         """The summary of the `drop1` of this fit; `ArgumentError` for that of another."""
         if isinstance(tests, TermTests) and tests.kind == "drop1" and tests.formula == self.formula:
             own = self.judged(self.left_out_folds).log_likelihoods
