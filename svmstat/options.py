@@ -7,6 +7,7 @@ from typing import Any
 from svmstat.errors import ArgumentError
 from svmstat.formula import Untrusted
 from svmstat.kernels import KERNELS, declared
+from svmstat.results import CALIBRATIONS
 from svmstat.tuning import minimax, neyman_pearson
 
 NAMED_NUMBERS = {
@@ -72,6 +73,8 @@ def tune_arguments(parser: argparse.ArgumentParser) -> None:
     add("--criterion", type=_criterion, metavar="NAME", help=criteria)
     add("--score", metavar="NAME", help="deviance (default), error, weighted_error or loss")
     add("--search", metavar="NAME", help="grid (default); for both nu also coordinate, coordinate_2d, balanced, bias")
+    add("--smooth", metavar="NAME", help="of the error rates of both nu, over neighbouring points: 2d or 3d")
+    add("--theta", metavar="NAME", help="of smooth terms: coordinate, or cosso, which selects terms")
     add("--folds", type=_folds, metavar="FOLDS", help="for kfold, minimax, neyman-pearson: a number (5) or a column")
     add("--nested", action="store_true", help="the whole search without each of ten folds, whose rows it predicts")
     _work(add, "of the folds")
@@ -119,6 +122,8 @@ def _model(parser: argparse.ArgumentParser, several: bool = False, searched: boo
     add("--loss", metavar="NAME", help="hinge (default) or p0")
     for dest, (option, metavar, what) in NAMED_NUMBERS.items():
         add(option, type=_level_and_number, action="append", dest=dest, metavar=metavar, help=f"{what}; once for each")
+    kinds = f"{_listed(CALIBRATIONS, 'or')}; the default is auto"
+    add("--calibration", metavar="NAME", help=f"which decision values make the map to probabilities: {kinds}")
     add("--coupling", metavar="NAME", help="for more than two levels: wu-lin-weng (default) or hastie-tibshirani")
 
     add = parser.add_argument_group("rows and columns").add_argument
