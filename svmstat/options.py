@@ -73,8 +73,6 @@ def tune_arguments(parser: argparse.ArgumentParser) -> None:
     add("--criterion", type=_criterion, metavar="NAME", help=criteria)
     add("--score", metavar="NAME", help="deviance (default), error, weighted_error or loss")
     add("--search", metavar="NAME", help="grid (default); for both nu also coordinate, coordinate_2d, balanced, bias")
-    add("--smooth", metavar="NAME", help="of the error rates of both nu, over neighbouring points: 2d or 3d")
-    add("--theta", metavar="NAME", help="of smooth terms: coordinate, or cosso, which selects terms")
     add("--folds", type=_folds, metavar="FOLDS", help="for kfold, minimax, neyman-pearson: a number (5) or a column")
     add("--nested", action="store_true", help="the whole search without each of ten folds, whose rows it predicts")
     _work(add, "of the folds")

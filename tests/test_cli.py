@@ -535,8 +535,6 @@ def test_a_search(capsys):
         (["--criterion", "span", "--score", "error"], {"criterion": "span", "score": "error"}),
         (["--criterion", "minimax", "--nu", "0.2,0.4"], {"criterion": minimax(), "nu": [0.2, 0.4]}),
         (["--criterion", "neyman-pearson=0.1"], {"criterion": neyman_pearson(0.1)}),
-        (["--theta", "cosso"], {"theta": "cosso"}),
-        (["--search", "coordinate", "--smooth", "2d"], {"search": "coordinate", "smooth": "2d"}),
         (["--search", "coordinate", "--folds", "4", "--nested"], {"search": "coordinate", "folds": 4, "nested": True}),
         (["--seed", "2", "--jobs", "2", "--progress"], {"rng": 2, "n_jobs": 2, "progress": True}),
         (["--event", "True"], {"event": True}),
