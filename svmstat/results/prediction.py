@@ -120,9 +120,9 @@ class Predicting(TwoLevels):
         Notes
         -----
         The loss-implied interval says which probabilities the loss cannot tell apart at this f. It is no confidence
-        interval: with the λ of an oracle it covers the true probability in 0.4 to 0.75 of the rows, and in ever fewer
-        as n grows, since f → ±1; with a C that is not tuned in 0.29 to 0.89 (``python -m benchmarks validity``). How
-        far an estimate moves from sample to sample is what `get_prediction` says.
+        interval: of 100 and 200 rows, tuned or not, it covers the true probability in 0.26 to 0.89 of the rows, least
+        where the truth is rough (``python -m benchmarks validity sets``). How far an estimate moves from sample to
+        sample is what `get_prediction` says.
 
         Examples
         --------

@@ -281,8 +281,8 @@ class NuPlan(Plan):
         if by_loo:
             notes.append(
                 "The threshold is approximate: for a = delta = 0.1 P_F exceeded a in 0.03 to 0.08 of simulated samples "
-                "of 200 rows, and in 0.05 to 0.15 of 80. No theorem says so, since leave-one-out values depend on each "
-                "other; rows with equal predictors break it."
+                "of 200 rows, and in 0.05 to 0.15 of 80 (python -m benchmarks validity neyman-pearson). No "
+                "theorem says so, since leave-one-out values depend on each other; rows with equal predictors break it."
             )
         lost = f"{counted(result.n_failed, 'point')} without an estimate: see the column reason of .table."
         warnings = [lost] if result.n_failed else []
