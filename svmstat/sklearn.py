@@ -322,6 +322,8 @@ def estimator_of(fit: SVMResults) -> SVMClassifier:
     estimator.classes_ = np.sort(np.array(fit.classes))
     estimator.columns_ = predictors
     estimator.n_features_in_ = len(predictors)
+    if fit.shape.two and fit.event != estimator.classes_.tolist()[-1]:
+        estimator.event = fit.event  # which a clone, to which levels come sorted, would not take by default
     if all(isinstance(name, str) for name in predictors):
         estimator.feature_names_in_ = np.array(predictors, dtype=object)
     return estimator

@@ -314,6 +314,22 @@ def test_a_fit_as_an_estimator(K):
     np.testing.assert_array_equal(copied.decision_function(X), f)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"costs": {"fp": 1, "fn": 5}}, {"nu": (0.3, 0.6)}, {"loss": "p0", "priors": {"a": 0.2, "b": 0.8}}],
+    ids=str,
+)
+@pytest.mark.parametrize("levels", [["b", "a"], ["a", "b"]], ids=str)
+def test_a_clone_has_the_event_of_the_fit(options, levels):
+    """Costs and nu are of the event, and levels come to a clone in alphabetical order."""
+    data = sample(2)
+    data["y"] = pd.Categorical(np.array(levels)[np.unique(data["y"], return_inverse=True)[1]], levels)
+    fit = svm("y ~ x + z", data, C=4.0, **options)
+    again = clone(fit.as_estimator()).fit(data[["x", "z"]], data["y"])
+    assert again.result_.event == fit.event == levels[1]
+    np.testing.assert_allclose(again.result_.decision_values, fit.decision_values, atol=1e-7)
+
+
 def test_of_a_search_it_has_what_was_found():
     data = sample(2)
     best = tune("y ~ x + z", data, C=[0.5, 2.0, 8.0], gamma=[0.01, 0.1, 0.4, 1.6], criterion="loo").best

@@ -122,3 +122,30 @@ def on_other_columns(kernel: Kernel, X: FloatArray, weights: FloatArray) -> Kern
     if isinstance(anew, Centred):
         return replace(anew, centre=None)
     return replace(anew, size=None) if isinstance(anew, Normed) else anew
+
+
+def beside_others(kernel: Kernel, start: int, stop: int) -> Kernel:
+    """The kernel where columns of others stand beside its own.
+
+    Examples
+    --------
+    >>> from svmstat.kernels import RBF
+    >>> moved = beside_others(RBF(gamma=0.5), 2, 4)
+    >>> moved, first_column(moved), alone(moved, 2)
+    (RBF(gamma=0.5).on(2, 3), 2, RBF(gamma=0.5))
+    """
+    return kernel.moved(start) if isinstance(kernel, Additive) else On(kernel, tuple(range(start, stop)))
+
+
+def alone(kernel: Kernel, start: int) -> Kernel:
+    """What `beside_others` was given, from whose columns on it stands."""
+    if isinstance(kernel, Additive):
+        return kernel.moved(-start)
+    assert isinstance(kernel, On)
+    return kernel.kernel
+
+
+def first_column(kernel: Kernel) -> int:
+    """The first column that a kernel `beside_others` reads."""
+    parts = kernel.kernels if isinstance(kernel, Additive) else (kernel,)
+    return min(part.at[0] for part in parts if isinstance(part, On) and part.at)

@@ -21,7 +21,7 @@ from svmstat.machine import Machine, vote
 from svmstat.objective.measures import share
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.leave_one_out import LeaveOneOut
-from svmstat.resampling.unseen import held_out_maps, unseen
+from svmstat.resampling.unseen import unseen
 from svmstat.solver import TOLERANCE, Status
 from svmstat.tuning.cost_search import search_fits, search_folds
 from svmstat.tuning.sample import Effort, Sample
@@ -109,7 +109,7 @@ class Loo(OfFits):
             return failed(reason, machine.n_support)
         log_likelihood = left.log_likelihood
         if self.measure == "deviance" and sample.calibration != "insample":
-            maps, by, _ = held_out_maps(machine, insample, sample.calibration, lambda: left)
+            maps, by, _ = sample.held_out_maps(machine, insample, lambda: left)
             found = unseen(machine, left, maps, by)
             log_likelihood = np.where(found.failed, np.nan, found.log_likelihood)
             if np.isnan(log_likelihood[used]).any():

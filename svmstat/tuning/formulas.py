@@ -8,7 +8,8 @@ import numpy as np
 
 from svmstat._tools.checks import refuse
 from svmstat.errors import ArgumentError, DataError
-from svmstat.kernels import Additive, Kernel, On
+from svmstat.kernels import Kernel
+from svmstat.kernels.columns import alone, beside_others
 from svmstat.prepared import Prepared
 from svmstat.tuning.grid import Candidates, Grid, make_grid
 
@@ -26,20 +27,19 @@ class Searched:
     joined : with the columns of all of them
     grid : the kernels of all of them
     which : the formula of each kernel
+    blocks : where the columns of each formula begin and end; none of a single one
     """
 
     prepared: tuple[Prepared, ...]
     joined: Prepared
     grid: Grid
     which: tuple[int, ...]
+    blocks: tuple[tuple[int, int], ...] = ()
 
     def chosen(self, kernel: int, found: Kernel) -> tuple[Prepared, Kernel]:
         """The data and the kernel ``found`` of a point, as a fit of its formula has them."""
         own = self.which[kernel]
-        if len(self.prepared) > 1 and isinstance(found, Additive):
-            found = found.moved(-sum(each.X.shape[1] for each in self.prepared[:own]))
-        alone = found.kernel if len(self.prepared) > 1 and isinstance(found, On) else found
-        return self.prepared[own], alone
+        return self.prepared[own], alone(found, self.blocks[own][0]) if self.blocks else found
 
 
 def check_formulas(formula: str | Sequence[str], of_rows: bool, by_cost: bool, theta: object = None) -> tuple[str, ...]:
@@ -91,11 +91,9 @@ def join(formulas: Sequence[str], prepared: Sequence[Prepared], wanted: Candidat
     grids = [make_grid(wanted, each) for each in prepared]
     if len(grids) == 1:
         return Searched((prepared[0],), prepared[0], grids[0], (0,) * len(grids[0].kernels))
-    ends = np.cumsum([0, *(each.X.shape[1] for each in prepared)]).tolist()
+    blocks = tuple(pairwise(np.cumsum([0, *(each.X.shape[1] for each in prepared)]).tolist()))
     kernels = [
-        kernel.moved(block[0]) if isinstance(kernel, Additive) else On(kernel, tuple(range(*block)))
-        for grid, block in zip(grids, pairwise(ends), strict=True)
-        for kernel in grid.kernels
+        beside_others(kernel, *block) for grid, block in zip(grids, blocks, strict=True) for kernel in grid.kernels
     ]
     named = [({NAME: text}, grid) for text, grid in zip(formulas, grids, strict=True)]
     lacking = {name: np.nan for one in grids for each in one.parameters for name in each}  # terms with their own widths
@@ -107,4 +105,4 @@ def join(formulas: Sequence[str], prepared: Sequence[Prepared], wanted: Candidat
     )
     X = np.hstack([each.X for each in prepared])
     which = tuple(place for place, one in enumerate(grids) for _ in one.kernels)
-    return Searched(tuple(prepared), replace(prepared[0], X=X), grid, which)
+    return Searched(tuple(prepared), replace(prepared[0], X=X), grid, which, blocks)

@@ -19,7 +19,6 @@ from svmstat.errors import DataError
 from svmstat.machine import vote
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.loops import Outlook, run_pieces
-from svmstat.resampling.unseen import held_out_maps
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import LeftOut, Plan, theta_of
 from svmstat.tuning.sample import Effort, Sample
@@ -100,7 +99,7 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
     f = machine.decision_values[out] + plan.shift(found)
     insample = fit_maps(machine, sample.coupling)
     left = partial(leave_one_out, machine, insample, influence=False)
-    maps = held_out_maps(machine, insample, sample.calibration, left).maps
+    maps = sample.held_out_maps(machine, insample, left).maps
     log_likelihood = maps.log_likelihoods(f, sample.codes[out])
     choice = {"C": found.C} if found.nu is None else {"nu_event": found.nu.event, "nu_other": found.nu.other}
     weights = found.params["theta"] if found.theta is not None else {}

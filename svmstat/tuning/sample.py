@@ -1,6 +1,6 @@
 """What a search works on: the rows, which of them are held out together, and how much of the machine it may use."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import Maps
 from svmstat.errors import DataError
 from svmstat.kernels import Additive, Kernel
+from svmstat.kernels.columns import alone, first_column
 from svmstat.machine import Contrast, Groups, Machine, Posed, fit_machine, group_rows, nu_contrast, pose
 from svmstat.objective.nu import Nu
 from svmstat.objective.units import Units, are_groups, units_of
 from svmstat.resampling.folds import assign_folds, dealt, fold_units, folds_of_units, held_out_as
+from svmstat.resampling.leave_one_out import LeaveOneOut
 from svmstat.resampling.splits import Splits, check_folds
+from svmstat.resampling.unseen import Fitted, held_out_maps
 from svmstat.tuning.stored import StoredTerms
 
 Value = TypeVar("Value")
@@ -76,6 +80,7 @@ class Sample:
     given : the folds that the user gives
     of_rows : whether X has rows of a design, and not of a gram matrix
     part_of : (n,) of which row of the sample that was divided each is a part; None where none was
+    blocks : where the columns of each of several formulas begin and end in X
     """
 
     X: Floats
@@ -93,6 +98,7 @@ class Sample:
     given: Splits | None = None
     of_rows: bool = True
     part_of: Codes | None = None
+    blocks: tuple[tuple[int, int], ...] = ()
 
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
         """The machine on all rows; ``near`` as in `fit_machine`."""
@@ -105,6 +111,18 @@ class Sample:
         contrasts = [nu_contrast(pair.first, pair.second, nu) for pair in self.contrasts]
         machine = fit_machine(kernel, self.X, self.codes, self.weights, contrasts, C=1.0)
         return machine if self.units is None else replace(machine, units=self.units)
+
+    def held_out_maps(self, machine: Machine, insample: Maps, left: Callable[[], LeaveOneOut]) -> Fitted:
+        """The maps that a fit to these rows reports: those of its formula alone, on whose columns folds depend."""
+        return held_out_maps(self._alone(machine), insample, self.calibration, left)
+
+    def _alone(self, machine: Machine) -> Machine:
+        """The machine without the columns of other formulas, which it does not read."""
+        if self.calibration != "kfold" or not self.blocks:
+            return machine
+        start, stop = next(block for block in self.blocks if first_column(machine.kernel) < block[1])
+        X, kernel = np.ascontiguousarray(self.X[:, start:stop]), alone(machine.kernel, start)
+        return replace(self, X=X, stored=None, blocks=()).fit(kernel, machine.C)
 
     def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
         """The same rows in k stratified folds, groups or what `fold_units` keeps together in one; or as given.

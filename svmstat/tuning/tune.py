@@ -235,7 +235,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     prepared, grid = searched.joined, searched.grid
     plan.refuse_grid(grid)
     known = None if truth is None else true_probabilities(truth, data, prepared.frame.rows)
-    sample = replace(_sample(prepared, known), of_rows=wanted.of_rows)
+    sample = replace(_sample(prepared, known), of_rows=wanted.of_rows, blocks=searched.blocks)
     index, fold, outer, whole = prepared.frame.index, None, None, sample
     if not counted:
         sample = _in_given_folds(sample, folds, prepared.frame)

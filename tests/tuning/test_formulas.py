@@ -35,6 +35,21 @@ def test_each_point_is_that_of_its_formula_alone(data, options):
             np.testing.assert_allclose(own["score"], alone["score"], rtol=TOL)
 
 
+@pytest.mark.parametrize("formulas", [FORMULAS, ["y ~ s(x)", "y ~ s(z) + s(x)"]], ids=["joint", "additive"])
+@pytest.mark.parametrize("options", [{}, {"weights": "w"}, {"groups": "block"}], ids=str)
+def test_maps_by_folds_are_those_of_the_formula_alone(data, formulas, options):
+    """Folds are dealt along the columns, of which those of the other formulas are none of a formula's own."""
+    data = data.assign(block=np.arange(len(data)) // 3)
+    options = {"calibration": "kfold", **options}
+    found = quiet(formulas, data, C=[0.5, 4.0], gamma=[0.5], **options)
+    for _, row in found.table.iterrows():
+        loo = svm(row["formula"], data, C=row["C"], gamma=0.5, **options).loo()
+        assert row["score"] == pytest.approx(loo.score, rel=TOL)
+    beside = quiet([*formulas, "y ~ side"], data, C=[0.5, 4.0], gamma=[0.5], **options).table
+    same = beside[beside["formula"].isin(formulas)]
+    np.testing.assert_allclose(same["score"], found.table["score"], rtol=TOL)
+
+
 def test_values_of_rules_are_those_of_each_formula(data):
     table = quiet(FORMULAS, data, C=1.0).table
     for text in FORMULAS:
