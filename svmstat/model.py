@@ -96,12 +96,14 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     gamma : float, "scale" or "median"
         Width of the rbf and polynomial kernels: a number > 0, 1/(p · variance of all entries of the scaled
         design), or 1/(2 · squared median distance); of the Laplace kernel: a number, 1/(p · standard deviation), or
-        1/median of the distance that it has. Kernels without a width ignore it, as they do degree and coef0.
+        1/median of the distance that it has. Kernels that are named and have no width ignore it, as they do degree and
+        coef0; those that are passed as objects refuse all three.
     degree, coef0 : int, float
         Of the polynomial kernel (γ x'z + coef0)^degree.
     nu : float or two floats, optional
-        In (0, 1], in the place of C: the 2ν-SVM [004] with ν₊ for the event and ν₋ for the other level, which bound the
-        share of each class inside the margin from above and that of its support vectors from below. A single number is
+        In (0, 1], in the place of C, class weights, costs and priors, with the hinge loss: the 2ν-SVM [004] with ν₊ for
+        the event and ν₋ for the other level, which bound the share of each class inside the margin from above and that
+        of its support vectors from below. A single number is
         the ordinary ν-SVM, with ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋), neither above 1. The fit is that of the cost
         C = 1/(ρn) with class weights γ and 1 − γ, and f is reported on its scale, with the margins at −1 and 1.
         Resampling keeps n, ν and γ.
@@ -118,7 +120,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         chances, and standard errors are those of n rows. See docs/groups.md.
     class_weight : mapping or "balanced", optional
         L for each level of the response, > 0; levels that are not named have 1. "balanced" is
-        Σw / (K Σw of the class) for K levels.
+        Σw / (K Σw of the class) for K levels. It is another way to say what costs and priors say, not beside them.
     costs : mapping, optional
         ``{"fp": cost of a false positive, "fn": cost of a false negative}``, > 0; one that is not named is 1. For two
         levels; for more there are ``class_weight`` and ``priors``.

@@ -316,7 +316,7 @@ def test_a_fit_as_an_estimator(K):
 
 @pytest.mark.parametrize(
     "options",
-    [{"costs": {"fp": 1, "fn": 5}}, {"nu": (0.3, 0.6)}, {"loss": "p0", "priors": {"a": 0.2, "b": 0.8}}],
+    [{"costs": {"fp": 1, "fn": 5}, "C": 4.0}, {"nu": (0.3, 0.6)}, {"loss": "p0", "priors": {"a": 0.2, "b": 0.8}}],
     ids=str,
 )
 @pytest.mark.parametrize("levels", [["b", "a"], ["a", "b"]], ids=str)
@@ -324,7 +324,7 @@ def test_a_clone_has_the_event_of_the_fit(options, levels):
     """Costs and nu are of the event, and levels come to a clone in alphabetical order."""
     data = sample(2)
     data["y"] = pd.Categorical(np.array(levels)[np.unique(data["y"], return_inverse=True)[1]], levels)
-    fit = svm("y ~ x + z", data, C=4.0, **options)
+    fit = svm("y ~ x + z", data, **options)
     again = clone(fit.as_estimator()).fit(data[["x", "z"]], data["y"])
     assert again.result_.event == fit.event == levels[1]
     np.testing.assert_allclose(again.result_.decision_values, fit.decision_values, atol=1e-7)

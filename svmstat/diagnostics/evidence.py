@@ -505,7 +505,7 @@ class Evidence:
         ----------
         B : int, optional
             Samples of outcomes for the bands, 0 for no bands, which need whole weights and independent rows; by default
-            199, with groups or probability weights 0.
+            199, without these 0.
         level : float
             That of the bands, point by point.
         rng : int or Generator, optional
@@ -523,7 +523,7 @@ class Evidence:
                 "bands are of samples of independent rows of weight one: with groups or probability "
                 "weights there are none, B=0."
             )
-        B = (SAMPLES if self.units is None else 0) if B is None else B
+        B = SAMPLES * self.draws_labels if B is None else B
         return reliability(self.probability, self.codes, self.weights, response.levels, code, B=B, level=level, rng=rng)
 
     def estimates(self) -> dict[str, Estimate]:

@@ -75,7 +75,13 @@ class PathResult:
         return pd.DataFrame(self._decision_values, index=self.table.index, columns=self.index)
 
     def best(self, criterion: str = "gacv") -> float:
-        """The C with the least value of a column of `table`; the smallest of those that tie."""
+        """The C with the least value of a column of `table`; the smallest of those that tie.
+
+        Parameters
+        ----------
+        criterion : {"gacv", "gckl", "loo_loss", "deviance", "apparent_error", "mean_loss"}
+            Of these what the path has: no "gacv" of another loss than the hinge loss, groups and probability weights.
+        """
         known = [name for name in (*CRITERIA, "deviance", "apparent_error", "mean_loss") if name in self.table]
         column = self.table[one_of("criterion", criterion, known)].to_numpy()
         if np.isnan(column).all():

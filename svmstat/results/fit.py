@@ -85,7 +85,9 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
         Raises
         ------
         ArgumentError
-            For replicates or terms of another fit.
+            For replicates or terms of another fit, and for too few replicates.
+        UnavailableError
+            For replicates of another kernel than the linear one.
         """
         of_terms = None if terms is None else self._deletions(terms)
         coefficients = None if bootstrap is None else self.spread_by(bootstrap)

@@ -213,7 +213,7 @@ class TwoLevels(Solved):
         Raises
         ------
         UnavailableError
-            For another loss than the hinge loss.
+            For another loss than the hinge loss, groups, probability weights and more than two levels.
 
         Notes
         -----
@@ -254,6 +254,11 @@ class TwoLevels(Solved):
         Returns
         -------
         PathResult
+
+        Raises
+        ------
+        UnavailableError
+            For more than two levels, for a fit by ν with ρ = 0, and with ``loo`` for groups and probability weights.
 
         Examples
         --------

@@ -253,7 +253,7 @@ class TuneResult:
         What the best score is on rows that had no part in the choice [Tsamardinos, Greasidou & Borboudakis 2018]: rows
         are drawn with replacement, the point that is best on these is rated on the others. On noise it promises
         nothing; where there is signal it may be a little too good or too bad. None where the score is no mean over
-        held-out rows, or for one point.
+        held-out rows, for one point, or for a search over θ, whose points follow from each other.
     nested : Nested or None
         With ``nested=True`` the score of rows that were left out of the whole search, with its standard error, error
         rates and what was chosen without each fold.

@@ -89,7 +89,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     ----------
     formula : str or list of str
         As in `svm`. Several formulas with one response are compared in one search, on the rows that have the values of
-        all of them; `TuneResult.corrected_score` and ``nested`` judge the choice among them too.
+        all of them; `TuneResult.corrected_score` and ``nested`` judge the choice among them too. Not for minimax,
+        Neyman–Pearson and a search over θ.
     data : data frame
         Of pandas, polars, pyarrow or another library, as in `svm`.
     C : float or sequence of float, optional
@@ -106,9 +107,9 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     theta : {"coordinate", "cosso"} or mapping, optional
         Of an additive formula, see docs/additive.md: values for the terms as in `svm`, or how they are chosen.
         "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, for as
-        long as the criterion becomes smaller. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M, by turns with the
-        machine, M the smallest whose mean loss in stratified folds is within one standard error (its own, not that of
-        the difference) of the least. The θ that are found add up to the number of terms.
+        long as the criterion becomes smaller, by more than 0.01 %. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M,
+        by turns with the machine, M the smallest whose mean loss in stratified folds is within one standard error (its
+        own, not that of the difference) of the least. The θ that are found add up to the number of terms.
     criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
@@ -141,11 +142,12 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Whether to repeat the whole search without each of ten stratified folds, or of as many as are given, and to
         score their rows with the fit that was chosen, and the map of the rows kept: `TuneResult.nested`. The best of
         many scores is too low, this one is not. Scaling and the values of the grid are those of all rows here too.
-        Not for "gacv" and "gckl", nor where delta guarantees the level.
+        Not for "gacv" and "gckl", where delta guarantees the level, nor for folds that are given.
     truth : column name or array_like of shape (n,), optional
         The true P(event | x) of each row of ``data``, for GCKL.
     further : sequence of {"gacv", "loo_loss", "span_loss", "gckl"}
-        Criteria to be computed beside the score, as columns of the table; not with "kfold".
+        Criteria to be computed beside the score, as columns of the table; not with "kfold", minimax, Neyman–Pearson and
+        a search over θ.
     rng : int or Generator, optional
         Where the folds, those of ``nested`` too, and rows that set a threshold come from; nothing else is random.
     n_jobs : int, optional

@@ -6,7 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from levels import sample
 
+from svmstat import svm
 from svmstat.calibration import recalibrate
 from svmstat.diagnostics import reliability
 from svmstat.errors import ArgumentError, DataError
@@ -161,3 +163,11 @@ def test_plots(K):
         np.testing.assert_array_equal(ax.lines[1].get_xydata(), np.column_stack([curve.predicted, curve.recalibrated]))
         assert f"MCB {curve.brier.miscalibration:.3f}" in ax.get_title("left")
     plt.close("all")
+
+
+def test_rows_that_draw_no_labels_have_no_band_by_default():
+    data = sample(2, 60).assign(part=np.resize([1.0, 0.5], 60))
+    loo = svm("y ~ x + z", data, weights="part").loo()
+    assert loo.reliability().bands == (None,) and loo.reliability().B == 0
+    with pytest.raises(ArgumentError, match=r"weights=0\.5 and B=39 are not allowed together"):
+        loo.reliability(B=39)
