@@ -76,7 +76,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         see docs/additive.md.
     data : data frame
         One row per observation: of pandas, polars, a Table of pyarrow, or another eager frame that narwhals reads.
-        Answers with a row for each row of data are of the same kind: see docs/frames.md. The fit keeps the data as they
+        Predictions and fitted values are of the same kind, diagnostics of pandas: see docs/frames.md. The fit keeps the data as they
         are; `update` takes what they are when it is called.
     loss : {"hinge", "p0"}
         The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
