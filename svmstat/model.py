@@ -76,8 +76,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         see docs/additive.md.
     data : data frame
         One row per observation: of pandas, polars, a Table of pyarrow, or another eager frame that narwhals reads.
-        Predictions and fitted values are of the same kind, diagnostics of pandas: see docs/frames.md. The fit keeps the data as they
-        are; `update` takes what they are when it is called.
+        Predictions and fitted values are of the same kind, diagnostics of pandas: see docs/frames.md. The fit keeps the
+        data as they are; `update` takes what they are when it is called.
     loss : {"hinge", "p0"}
         The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
         P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
