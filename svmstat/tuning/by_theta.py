@@ -53,7 +53,7 @@ _NOT_TESTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class Trail:
     """What was tried with one kernel of the terms.
 
     Attributes
@@ -73,7 +73,7 @@ class Searched:
     params: Floats
 
     @classmethod
-    def without_score(cls, reason: str, T: int) -> "Searched":
+    def without_score(cls, reason: str, T: int) -> "Trail":
         """A kernel with which no point could be scored."""
         return cls(pd.DataFrame(index=[0]), np.full((1, T), np.nan), [failed(reason)], 0, 0, np.full(1 + T, np.nan))
 
@@ -95,19 +95,19 @@ class ThetaPlan(Plan):
         """What ``theta`` of `tune` calls it."""
 
     @abstractmethod
-    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Searched:
+    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Trail:
         """Search θ and C for the one kernel of a grid; `DataError` if no point could be scored."""
 
     def search(self, sample: Sample, grid: Grid, effort: Effort) -> Found:
         """The search for one kernel after another; of what each has found, that of the least score."""
         names = cast("Additive", grid.kernels[0]).names
-        every: list[Searched] = []
+        every: list[Trail] = []
         errors: list[DataError] = []
         for k in range(len(grid.kernels)):
             try:
                 every.append(self.search_with(sample, grid.only(k), effort))
             except DataError as error:
-                every.append(Searched.without_score(str(error), len(names)))
+                every.append(Trail.without_score(str(error), len(names)))
                 errors.append(error)
         scores = np.array([each.points[each.chosen].score for each in every])
         if np.isnan(scores).all():
@@ -185,7 +185,7 @@ class CoordinatePlan(ThetaPlan):
     def refuse_folds(self, folds: Folds) -> None:
         self.cost.refuse_folds(folds)
 
-    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Searched:
+    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Trail:
         equal, kernel = self.cost.search(sample, grid, effort), cast("Additive", grid.kernels[0])
         stored, T = sample.storing(kernel), len(kernel.names)
         tried: list[tuple[Floats, Point]] = []
@@ -200,7 +200,7 @@ class CoordinatePlan(ThetaPlan):
         values = np.array([_of_one_size(each) for each, _ in tried])
         chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))
         first = pd.DataFrame({"C": values[:, 0]})
-        return Searched(first, values[:, 1:], [point for _, point in tried], chosen, chosen, values[chosen])
+        return Trail(first, values[:, 1:], [point for _, point in tried], chosen, chosen, values[chosen])
 
     def judged(self, sample: Sample, left: LeftOut) -> Nested:
         return self.cost.judged(sample, left)
@@ -248,7 +248,7 @@ def _of_one_size(at: Floats) -> Floats:
 
 
 def _table(
-    every: Sequence[Searched], least: Point, names: Sequence[str], parameters: Sequence[Mapping[str, Any]]
+    every: Sequence[Trail], least: Point, names: Sequence[str], parameters: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
     """One row for each point: C, what tells the kernels from each other, θ, and the scores beside the least."""
     points = [point for each in every for point in each.points]
@@ -324,7 +324,7 @@ class CossoPlan(ThetaPlan):
     def refuse_levels(self, response: Response) -> None:
         """Any number of levels will do: the loss is the mean over the pairs of a row's level."""
 
-    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Searched:
+    def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Trail:
         kernel = cast("Additive", grid.kernels[0])
         C = self._equal(sample, kernel, grid.costs, effort)
         stored, T = sample.storing(kernel), len(kernel.names)
@@ -342,7 +342,7 @@ class CossoPlan(ThetaPlan):
         chosen = int(np.flatnonzero(scores <= scores[best] + points[best].score_se)[0])  # one se: the smallest M
         theta = np.array([each.theta for each in parts[-1]])
         first = pd.DataFrame({"M": bounds, "C": C, "terms": (theta > 0).sum(axis=1)})
-        return Searched(first, theta, points, chosen, best, _of_one_size(np.concatenate([[C], theta[chosen]])))
+        return Trail(first, theta, points, chosen, best, _of_one_size(np.concatenate([[C], theta[chosen]])))
 
     def _equal(self, sample: Sample, kernel: Additive, costs: Sequence[float], effort: Effort) -> float:
         """The C of the least held-out loss with equal θ."""
