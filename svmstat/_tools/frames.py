@@ -3,7 +3,7 @@
 All else in the package knows pandas alone. narwhals is imported when another frame is met, and not before.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -100,7 +100,7 @@ def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def unshared(given: Any) -> Any:
-    """A data frame, column, array or list that stays what it is when the one that was given is changed in place.
+    """A data frame, column, array, list or mapping that stays what it is when what was given is changed in place.
 
     Where pandas copies what is written to, its values are not copied here.
 
@@ -114,7 +114,9 @@ def unshared(given: Any) -> Any:
     """
     if isinstance(given, pd.DataFrame | pd.Series):
         return given.copy(deep=not _copies_on_write())
-    return given.copy() if isinstance(given, np.ndarray | list) else given
+    if isinstance(given, Mapping):
+        return dict(given)
+    return given.copy() if isinstance(given, np.ndarray | list | pd.api.extensions.ExtensionArray) else given
 
 
 def has_rows_of(now: pd.DataFrame, kept: pd.DataFrame) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from svmstat._tools.arrays import Codes
 from svmstat._tools.checks import at_least, flag, workers
 from svmstat._tools.keywords import calling_frame
-from svmstat._tools.randomness import seed_sequence
+from svmstat._tools.randomness import check_rng, seed_sequence
 from svmstat.comparison import classifiers, regressions
 from svmstat.comparison.judge import evidence, held_out, turned
 from svmstat.comparison.machines import Machines
@@ -112,7 +112,7 @@ def compare(
     env = calling_frame()
     at_least("repeats", repeats, 1)
     nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
-    seed = seed_sequence("rng", rng)
+    check_rng("rng", rng)
     if nested and folds is not None and not is_number(folds):
         raise ArgumentError(
             f"folds={type(folds).__name__} and nested=True are not allowed together: the standard errors of nested "
@@ -126,7 +126,7 @@ def compare(
     for member in members:
         if isinstance(member, Machines):
             same_units(reference, member.observed)
-    of_folds, of_nested = seed.spawn(2)
+    of_folds, of_nested = seed_sequence("rng", rng).spawn(2)
     rows, units = (reference.codes, reference.weights, reference.levels), reference.units
     grouped = are_groups(units)
     held = None if folds is None else _splits(folds, reference, members, of_folds)

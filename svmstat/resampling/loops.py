@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import get_clock_info, perf_counter, process_time
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 from tqdm import tqdm
 
 from svmstat._tools.compiled import compiling
@@ -221,7 +221,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
     Several callers of a threaded BLAS wait for each other, its threads go on spinning for tens of milliseconds after a
     call, and the last bits depend on their number.
     """
-    return _blas().limit(limits=1, user_api="blas")
+    return _one_thread.held()
 
 
 def _alone(
@@ -234,6 +234,47 @@ def _alone(
             return function(*piece)
     finally:
         _inside.value = was
+
+
+class _OneThread:
+    """Linear algebra at one thread, from the first of the loops that run at a time until the last of them is done."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loops = 0
+        self._limit: Any = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For the time of one loop."""
+        with self._lock:
+            if self._loops == 0:
+                self._limit = _blas().limit(limits=1, user_api="blas")
+            self._loops += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._loops -= 1
+                if self._loops == 0:
+                    self._release()
+
+    def _release(self) -> None:
+        """As it was before, whichever thread it is that held it and this one."""
+        _let_any_thread_set()
+        self._limit.restore_original_limits()
+        _let_any_thread_set()
+
+
+def _let_any_thread_set() -> None:
+    """From threadpoolctl 3.8 on a thread that has set the number is the only one that can."""
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
+_one_thread = _OneThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _OneThread.__init__(_one_thread))  # whose loops are those of the parent
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,15 +63,15 @@ class PathResult:
     _alpha: Floats
     _decision_values: Floats
 
-    @cached_property
+    @property
     def alpha(self) -> pd.DataFrame:
         """Dual variables (B, n)."""
-        return pd.DataFrame(self._alpha, index=self.table.index, columns=self.index)
+        return pd.DataFrame(self._alpha.copy(), index=self.table.index, columns=self.index)
 
-    @cached_property
+    @property
     def decision_values(self) -> pd.DataFrame:
         """Decision values (B, n)."""
-        return pd.DataFrame(self._decision_values, index=self.table.index, columns=self.index)
+        return pd.DataFrame(self._decision_values.copy(), index=self.table.index, columns=self.index)
 
     def best(self, criterion: str = "gacv") -> float:
         """The C with the least value of a column of `table`; the smallest of those that tie.

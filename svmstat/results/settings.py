@@ -145,18 +145,18 @@ class Settings:
     @property
     def class_weight(self) -> dict[Any, float] | None:
         """L for each level; None if there were neither class weights nor costs nor priors."""
-        return self.decision.class_weight if self.decision.given else None
+        return dict(self.decision.class_weight) if self.decision.given else None
 
     @property
     def costs(self) -> dict[str, float] | None:
         """The costs of a false positive "fp" and of a false negative "fn", None if not given; for two levels."""
         self.shape.require_two("costs", "class_weight")
-        return self.decision.costs
+        return None if self.decision.costs is None else dict(self.decision.costs)
 
     @property
     def priors(self) -> dict[Any, float] | None:
         """The shares of the levels in the target population, None if they were not given."""
-        return self.decision.priors
+        return None if self.decision.priors is None else dict(self.decision.priors)
 
     @property
     def loss(self) -> str:

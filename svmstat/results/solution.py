@@ -238,7 +238,7 @@ class Solved(Calibrated):
 
     # Coefficients
 
-    @cached_property
+    @property
     def params_standardized(self) -> Any:
         """Intercept and coefficients of f for the columns as they were scaled; linear kernel only.
 
@@ -252,7 +252,7 @@ class Solved(Calibrated):
         self.require_linear("params_standardized")
         return self._by_term(np.vstack([self.machine.intercept, self.machine.directions]))
 
-    @cached_property
+    @property
     def params(self) -> Any:
         """Intercept and coefficients of f for the columns on their own scale; linear kernel only.
 

@@ -13,7 +13,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, entries, flag, nearest, refuse, workers
 from svmstat._tools.frames import PANDAS
 from svmstat._tools.keywords import calling_frame
-from svmstat._tools.randomness import seed_sequence
+from svmstat._tools.randomness import check_rng, seed_sequence
 from svmstat._tools.repeats import distinct_rows
 from svmstat.calibration import log_of_own
 from svmstat.diagnostics import Evidence, TermTest, TermTests
@@ -153,7 +153,8 @@ class Termed(Resampled):
         """
         n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         additive = self._design_of_terms("add1()").additive
-        splits = self._splits(flag("nested", nested), at_least("repeats", repeats, 1), rng)
+        nested, repeats = flag("nested", nested), at_least("repeats", repeats, 1)
+        check_rng("rng", rng)
         names = _names("scope", scope)
         caller = calling_frame()
         joint = {} if additive else {"kernel": on_other_columns(self.kernel, self.frame.X, self.frame.weights)}
@@ -161,7 +162,7 @@ class Termed(Resampled):
         larger = [self._again(f". ~ . + {each}", data, joint, caller) for each, data in zip(names, since, strict=True)]
         for name, other in zip(names, larger, strict=True):
             self._check_addition(name, other)
-        how = self.left_out_folds
+        how, splits = self.left_out_folds, self._splits(nested, repeats, rng)
         base = self.judged(how, n_jobs, progress)
         pieces = [(self, other, base, how, splits) for other in larger]
         found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
@@ -170,9 +171,10 @@ class Termed(Resampled):
     def _deletions(self, tests: TermTests) -> Summary:
         """The summary of the `drop1` of this fit; `ArgumentError` for that of another."""
         if isinstance(tests, TermTests) and tests.kind == "drop1" and tests.formula == self.formula:
-            own = self.judged(self.left_out_folds).log_likelihoods
-            if np.array_equal(tests.evidence.log_likelihoods, own, equal_nan=True):
-                return tests.summary()
+            for folds in dict.fromkeys((self.left_out_folds, self.usual_folds)):  # which loo() may have changed since
+                own = self.judged(folds).log_likelihoods
+                if np.array_equal(tests.evidence.log_likelihoods, own, equal_nan=True):
+                    return tests.summary()
         raise refuse("terms", tests, "what the method drop1() of this very fit gave")
 
     def _design_of_terms(self, what: str) -> Design:

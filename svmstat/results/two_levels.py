@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ class TwoLevels(Solved):
         """
         return self._require_nu("rho_interval").rho_interval
 
-    @cached_property
+    @property
     def nu_bounds(self) -> pd.DataFrame:
         """By class: ``margin_errors`` ≤ ``nu`` ≤ ``support``, the shares with y f < 1, and α > 0 [004: Proposition 1].
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, refuse
@@ -194,9 +195,11 @@ class CoordinatePlan(ThetaPlan):
             pieces = [(self.cost.criterion, stored, kernel, each) for each in at]
             points = run_pieces(_scored, pieces, n_jobs=effort.n_jobs, progress=False, what="tune")
             tried.extend(zip(at, points, strict=True))
+            bar.update(len(points))
             return [point.score for point in points]
 
-        end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
+        with tqdm(desc="tune, theta", unit=" points", disable=not effort.progress) as bar:
+            end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
         values = np.array([_of_one_size(each) for each, _ in tried])
         chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))
         first = pd.DataFrame({"C": values[:, 0]})

@@ -1,12 +1,11 @@
 """A search done again on other labels: the machine that it would have found."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat.errors import DataError, GridWarning
+from svmstat.errors import DataError
 from svmstat.machine import Machine, fit_machine, nu_contrast
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Plan
@@ -32,9 +31,7 @@ class Retuned:
         """The machine of the best point for rows X (n, p), classes and weights (n,); None if none can be scored."""
         try:
             sample = self._sample(X, codes, weights)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", GridWarning)  # the user has been told of the grid once
-                found = self.plan.search(sample, self.grid, Effort())
+            found = self.plan.search(sample, self.grid, Effort())
         except DataError:
             return None
         asked = sample.contrasts

@@ -15,7 +15,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, flag, one_of, refuse, workers
 from svmstat._tools.frames import read_frame, unshared
 from svmstat._tools.keywords import calling_frame, helpful
-from svmstat._tools.randomness import seed_sequence
+from svmstat._tools.randomness import check_rng, seed_sequence
 from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import ModelFrame, fold_labels, named_column, true_probabilities
 from svmstat.kernels import Additive, Kernel, arguments_of, on_other_columns
@@ -211,7 +211,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         "weight_type": weight_type, "class_weight": class_weight, "costs": costs, "priors": priors, "groups": groups,
         "event": event, "na_action": na_action, "scale": scale, "calibration": calibration, "coupling": coupling,
     }  # fmt: skip
-    caller, seed, source = calling_frame(), seed_sequence("rng", rng), read_frame("data", unshared(data))
+    check_rng("rng", rng)
+    caller, source = calling_frame(), read_frame("data", unshared(data))
     shared, data, subset = data, source.data, unshared(subset)
     of_data = {name: unshared(each) for name, each in of_data.items()}
     formulas = check_formulas(formula, wanted.of_rows, isinstance(criterion, str), theta)
@@ -226,6 +227,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         plan.refuse_levels(every[0].frame.response)
     if (units := _sample(every[0], None).units) is not None:
         plan.refuse_units(units)
+    seed = seed_sequence("rng", rng)
     apart = plan.held_out(every[0], len(data), subset is None, _another(seed, 1))
     held = None if apart is None else data.iloc[apart[0]]
     if apart is not None and held is not None:

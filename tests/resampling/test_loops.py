@@ -6,12 +6,15 @@ import signal
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from levels import sample
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from svmstat import svm, tune
 from svmstat._tools.threads import in_threads
@@ -318,3 +321,36 @@ def test_what_is_compiled_is_no_part_of_the_estimate(monkeypatch):
 
     assert run(piece, 3, outlook=Outlook(), n_jobs=2) == [0, 1, 2]
     assert told == []
+
+
+def test_loops_of_two_threads_let_go_of_linear_algebra_when_both_are_done(monkeypatch):
+    """The second finds it held already: what it found is not what it leaves behind."""
+    threads = [4]
+
+    class Limit:
+        def __init__(self, limits, user_api):
+            self.before, threads[0] = threads[0], limits
+
+        def restore_original_limits(self):
+            threads[0] = self.before
+
+    monkeypatch.setattr(loops, "_blas", lambda: SimpleNamespace(limit=Limit))
+    first, second = loops.one_blas_thread(), loops.one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert threads == [1]
+    second.__exit__(None, None, None)
+    assert threads == [4]
+    with loops.one_blas_thread():
+        assert threads == [1]
+    assert threads == [4]
+
+
+def test_threads_with_loops_leave_linear_algebra_as_it_was():
+    data = sample(2, 90)
+    with threadpool_limits(2, user_api="blas"):
+        before = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda C: svm("y ~ x + z", data, C=C).loo().score, [0.1, 1.0, 10.0, 100.0]))
+        assert [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"] == before

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from levels import sample
 
-from svmstat import compare, svm
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
+from svmstat import compare, svm, tune
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, FormulaError, UnavailableError
 from svmstat.kernels import RBF, Linear
 from svmstat.resampling.covariance import generalised_covariance
 
@@ -439,3 +439,26 @@ def test_levels_with_few_events_are_counted_over_groups_and_cells():
     fewest = [{test.name: test.fewest for test in fit.drop1().tests} for fit in (by_row, by_group)]
     assert fewest[0]["g"] == pytest.approx(50 * 0.3)  # the cells of g and g:h
     assert fewest[1]["g"] == pytest.approx(50 * 0.3)  # in as many groups, of two rows, one of each cell
+
+
+@pytest.mark.parametrize("K", [2])
+def test_deletions_by_folds_are_of_the_fit_that_has_left_rows_out_since(data, monkeypatch):
+    monkeypatch.setattr("svmstat.results.resampled.MOST_LEFT_OUT", 50)
+    fit = fitted(data, "y ~ x + z", weights=None)
+    tests = fit.drop1()
+    fit.loo()
+    assert str(tests.summary().notes[0]) in fit.summary(terms=tests).notes
+
+
+@pytest.mark.parametrize("K", [2])
+def test_what_is_refused_does_not_move_a_generator(data):
+    fit, rng = fitted(data, "y ~ x + z"), np.random.default_rng(3)
+    state = rng.bit_generator.state
+    for ask in (
+        lambda: fit.add1("nothing", nested=True, rng=rng),
+        lambda: compare(fit, 3, nested=True, rng=rng),
+        lambda: tune("y ~ nothing", data, criterion="kfold", rng=rng),
+    ):
+        with pytest.raises((ArgumentError, ArgumentTypeError, FormulaError)):
+            ask()
+        assert rng.bit_generator.state == state

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from levels import quiet, sample
 
-from svmstat import compare, svm
+from svmstat import compare, svm, tune
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
+from svmstat.loading import load
 
 START = {"C": 2.0, "gamma": 0.4, "weights": "w"}
 
@@ -210,3 +211,35 @@ def test_what_is_refused(data):
     fit.__dict__["call"] = None
     with pytest.raises(UnavailableError, match="this fit has none"):
         fit.update(C=1.0)
+
+
+def test_what_was_given_in_a_mapping_or_an_extension_array_stays_what_it_was(tmp_path):
+    data = sample(2, 60)
+    weight, repeats = {data["y"].max(): 2.0}, pd.array(np.resize([1, 2], 60))
+    fit = svm("y ~ x + z", data, class_weight=weight, weights=repeats)
+    found = tune("y ~ x + z", data, class_weight=weight, C=1.0, gamma=0.5).best
+    before = fit.update(C=3.0).deviance, found.update(C=3.0).deviance, str(fit.summary())
+    weight[data["y"].max()] = 50.0
+    repeats[:] = 5
+    assert (fit.update(C=3.0).deviance, found.update(C=3.0).deviance, str(fit.summary())) == before
+    for each in (fit, found):
+        each.save(tmp_path / "a.svmstat")
+        assert load(tmp_path / "a.svmstat").deviance == each.deviance
+
+
+def test_what_is_done_to_an_answer_is_not_done_to_the_fit():
+    data = sample(2, 60)
+    fit = svm("y ~ x + z", data, kernel="linear", costs={"fp": 1, "fn": 3}, priors=dict.fromkeys(set(data["y"]), 0.5))
+    path, nu = fit.path([0.5, 1.0]), svm("y ~ x + z", data, nu=0.4)
+    answers = {
+        "params": lambda: fit.params, "params_standardized": lambda: fit.params_standardized,
+        "nu_bounds": lambda: nu.nu_bounds, "alpha": lambda: path.alpha, "decision_values": lambda: path.decision_values,
+    }  # fmt: skip
+    for name, answer in answers.items():
+        kept, changed = answer().copy(), answer()
+        changed *= 0.0
+        assert answer().equals(kept), name
+    for name in ("costs", "priors", "class_weight"):
+        kept = dict(getattr(fit, name))
+        getattr(fit, name).clear()
+        assert getattr(fit, name) == kept

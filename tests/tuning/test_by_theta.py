@@ -115,6 +115,11 @@ def test_a_retuned_test_of_fit(theta):
     assert 0 < result.best.gof(B=3, retune=True, rng=1).pvalue <= 1
 
 
+def test_the_bar_of_moves_counts_the_points(capsys):
+    result = found(noisy(2), "coordinate", progress=True)
+    assert f"tune, theta: {len(result.table)} points" in capsys.readouterr().err
+
+
 def test_widths_are_searched_where_they_are_given():
     data = noisy(2)
     result = found(data, "coordinate", gamma=[0.5, 2.0])
