@@ -16,6 +16,7 @@ from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
+from svmstat.solver.roads.climb import climb
 from svmstat.solver.roads.compact import LARGEST, are_distant, solve_compactly
 from svmstat.solver.roads.conclude import arrived
 from svmstat.solver.roads.deletions import follow, stay
@@ -90,7 +91,7 @@ def solve(
     origin = start.solution if isinstance(start, Anchor) else start
     if uppers is None:
         if origin is None or origin.status is Status.ONE_CLASS:
-            return solve_single(problem, problem.upper, None, Road.COLD)
+            return _from_nothing(problem)
         if problem.total is not None or isinstance(problem.gram, LowRank):
             return moved_on(problem, problem.upper, origin)
         same = unmoved(problem, problem.upper, origin)
@@ -102,6 +103,14 @@ def solve(
     if problem.total is not None:
         return _collected(problem.n, [moved_on(problem, upper, origin) for upper in uppers])
     return _many(problem, uppers, start if isinstance(start, Anchor) else anchor_at(problem, origin))
+
+
+def _from_nothing(problem: BoxQP) -> Solution:
+    """The solution for the bounds of the problem, by smaller ones where a descent does not end at it."""
+    found = solve_single(problem, problem.upper, None, Road.COLD)
+    lost = found.status is Status.UNCERTIFIED and problem.total is None and problem.gram.fits
+    by_steps = climb(problem) if lost and not isinstance(problem.gram, LowRank) else None
+    return found if by_steps is None else by_steps
 
 
 def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
