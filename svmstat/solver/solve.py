@@ -108,9 +108,11 @@ def solve(
 def _from_nothing(problem: BoxQP) -> Solution:
     """The solution for the bounds of the problem, by smaller ones where a descent does not end at it."""
     found = solve_single(problem, problem.upper, None, Road.COLD)
-    lost = found.status is Status.UNCERTIFIED and problem.total is None and problem.gram.fits
-    by_steps = climb(problem) if lost and not isinstance(problem.gram, LowRank) else None
-    return found if by_steps is None else by_steps
+    if found.status is not Status.UNCERTIFIED or problem.total is not None:
+        return found
+    if problem.n > LARGEST or isinstance(problem.gram, LowRank) or not problem.gram.fits:
+        return found
+    return climb(problem) or found
 
 
 def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
