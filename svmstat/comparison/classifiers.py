@@ -1,6 +1,7 @@
 """Classifiers with ``fit`` and ``predict_proba``, as those of scikit-learn, among the models of a comparison."""
 
 import copy
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from svmstat.errors import DataError, LongRunWarning, RefitWarning
 from svmstat.formula import ModelFrame, build_design
 from svmstat.resampling.loops import Outlook, announcement, run_pieces
 from svmstat.resampling.said import Said, joined, keeps_all, nothing
+
+Told = tuple[type[Warning], str]
+"""The kind of a warning, and what it says."""
 
 _METHODS = ("fit", "predict", "predict_proba", "get_params")
 
@@ -51,18 +55,22 @@ class Classifiers:
         self, lots: Sequence[Codes], copies: Sequence[Floats], n_jobs: int | None, progress: bool
     ) -> list[Said]:
         name = self.observed.name
-        pieces = [(self.classifier, self.X, self.observed, lot, gone) for lot, gone in zip(lots, copies, strict=True)]
+        caller = os.getpid()
+        pieces = [
+            (caller, self.classifier, self.X, self.observed, lot, gone) for lot, gone in zip(lots, copies, strict=True)
+        ]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             begin = perf_counter()
-            first = run_pieces(_without, pieces[:1], n_jobs=1, progress=False, what=name)
+            first = run_pieces(_told, pieces[:1], n_jobs=1, progress=False, what=name)
             seconds = perf_counter() - begin
         _announce(name, seconds, len(pieces) - 1, n_jobs)
         with warnings.catch_warnings(record=True) as later:
             warnings.simplefilter("always")
-            rest = run_pieces(_without, pieces[1:], n_jobs=n_jobs, progress=progress, what=name)
-        _tell(name, [*caught, *later], len(pieces))
-        return first + rest
+            rest = run_pieces(_told, pieces[1:], n_jobs=n_jobs, progress=progress, what=name)
+        heard = [(each.category, str(each.message)) for each in (*caught, *later)]
+        _tell(name, [*heard, *(each for _, told in rest for each in told)], len(pieces))
+        return [said for said, _ in (*first, *rest)]
 
 
 def _announce(name: str, seconds: float, refits: int, n_jobs: int | None) -> None:
@@ -74,11 +82,12 @@ def _announce(name: str, seconds: float, refits: int, n_jobs: int | None) -> Non
         warn(note, LongRunWarning)
 
 
-def _tell(name: str, caught: Sequence[warnings.WarningMessage], refits: int) -> None:
+def _tell(name: str, heard: Sequence[Told], refits: int) -> None:
     """One warning in the place of as many as there are refits."""
-    if caught:
-        what = f"{caught[0].category.__name__}: {' '.join(str(caught[0].message).split())}"
-        warn(f"{name}: {len(caught)} warnings in {refits} refits, the first a {what}", RefitWarning)
+    if heard:
+        category, message = heard[0]
+        what = f"{category.__name__}: {' '.join(message.split())}"
+        warn(f"{name}: {len(heard)} warnings in {refits} refits, the first a {what}", RefitWarning)
 
 
 def is_classifier(object_: object) -> bool:
@@ -115,6 +124,16 @@ def observed_of(name: str, frame: ModelFrame, weights: Floats | None) -> Observe
         )
     points = points_at(frame.X, frame.codes, w)
     return Observed(name, frame.index, response.levels, frame.codes, w, event, points=points)
+
+
+def _told(caller: int, *piece: Any) -> tuple[Said, list[Told]]:
+    """What is said `_without` a lot, and what was warned of where the ``caller`` is another process and does not hear it."""
+    if os.getpid() == caller:
+        return _without(*piece), []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        said = _without(*piece)
+    return said, [(each.category, str(each.message)) for each in caught]
 
 
 def _without(classifier: Any, X: Floats, observed: Observed, lot: Codes, copies: Floats) -> Said:

@@ -2,6 +2,7 @@
 
 import time
 
+import joblib
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -73,10 +74,13 @@ def test_of_a_lost_class_nothing_is_known(data):
     assert found.winner[9] == -1
 
 
-def test_warnings_of_refits_are_counted(data):
+@pytest.mark.parametrize(("backend", "n_jobs"), [("threading", None), ("threading", 2), ("loky", 2)])
+def test_warnings_of_refits_are_counted(data, backend, n_jobs):
+    """Also those of other processes."""
     network = MLPClassifier(3, max_iter=2, random_state=0)
-    with pytest.warns(RefitWarning, match=r"^it: 80 warnings in 80 refits, the first a ConvergenceWarning: ") as caught:
-        member(network, "y ~ x + z", data).one_by_one(None, progress=False)
+    told = r"^it: 80 warnings in 80 refits, the first a ConvergenceWarning: "
+    with pytest.warns(RefitWarning, match=told) as caught, joblib.parallel_config(backend):
+        member(network, "y ~ x + z", data).one_by_one(n_jobs, progress=False)
     assert not any(issubclass(each.category, ConvergenceWarning) for each in caught)
 
 
