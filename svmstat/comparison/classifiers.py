@@ -127,7 +127,7 @@ def observed_of(name: str, frame: ModelFrame, weights: Floats | None) -> Observe
 
 
 def _told(caller: int, *piece: Any) -> tuple[Said, list[Told]]:
-    """What is said `_without` a lot, and what was warned of where the ``caller`` is another process and does not hear it."""
+    """What is said `_without` a lot, and what was warned of where the ``caller`` is another process."""
     if os.getpid() == caller:
         return _without(*piece), []
     with warnings.catch_warnings(record=True) as caught:
