@@ -2,17 +2,24 @@
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from levels import repeated, sample
 
 from svmstat import datasets, minimax, svm, tune
-from svmstat.errors import ArgumentError, DataError, GridWarning
+from svmstat.errors import ArgumentError, DataError, GridWarning, LongRunWarning
 from svmstat.kernels import Spline
 from svmstat.tuning.by_theta import SHARES, CoordinatePlan, CossoPlan
 
 FORMULA = "y ~ s(x) + s(z) + s(noise)"
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    yield
+    plt.close("all")
 
 
 def noisy(K, n=60, seed=0):
@@ -118,6 +125,14 @@ def test_a_retuned_test_of_fit(theta):
 def test_the_bar_of_moves_counts_the_points(capsys):
     result = found(noisy(2), "coordinate", progress=True)
     assert f"tune, theta: {len(result.table)} points" in capsys.readouterr().err
+
+
+def test_a_long_search_by_coordinates_is_announced(monkeypatch):
+    monkeypatch.setattr("svmstat.resampling.loops.LONG", 1e-6)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tune(FORMULA, noisy(2, 30), theta="coordinate", C=1.0)
+    assert any("tune" in str(each.message) for each in caught if each.category is LongRunWarning)
 
 
 def test_widths_are_searched_where_they_are_given():
