@@ -3,6 +3,7 @@
 All else in the package knows pandas alone. narwhals is imported when another frame is met, and not before.
 """
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -115,7 +116,7 @@ def unshared(given: Any) -> Any:
     if isinstance(given, pd.DataFrame | pd.Series):
         return given.copy(deep=not _copies_on_write())
     if isinstance(given, Mapping):
-        return dict(given)
+        return copy.copy(given)
     return given.copy() if isinstance(given, np.ndarray | list | pd.api.extensions.ExtensionArray) else given
 
 

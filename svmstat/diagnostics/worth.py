@@ -70,10 +70,11 @@ _FEW_OF_A_LEVEL = 30
 """Rows of a level; with fewer numbers of held-out rows are noisy."""
 
 _RANKS = (
-    "AUC of pooled held-out values is biased downwards, in simulations by up to 0.05 at 50 rows, 0.03 at 100 and 0.02 "
-    "at 200, with one event in eleven rows by up to 0.13, 0.04 and 0.03 (python -m benchmarks validity evidence "
-    "evidence-weak). With C = 0.003, of 100 rows that are left out one by one, it was by 0.11 too low, in ten folds by "
-    "0.03, and +-1.96 of its standard error covered it in 0.69 to 0.93 of samples{usual} (few)."
+    "AUC of pooled held-out values is biased downwards, by 0.03 at 50 rows and 0.01 at 100 in the mean of simulations, "
+    "by 0.03 at 100 where the signal is weak, with one event in eleven rows by up to 0.13 at 50 and 0.04 at 100 "
+    "(python -m benchmarks validity evidence evidence-weak). With C = 0.003, of 100 rows that are left out one by one, "
+    "it was by 0.11 too low, in ten folds by 0.03, and +-1.96 of its standard error covered it in 0.69 to 0.93 of "
+    "samples{usual} (few)."
 )
 _USUAL = ", with C = 1 in 0.80 to 0.96"
 """Said where nothing else is."""
