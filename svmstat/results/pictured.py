@@ -234,12 +234,10 @@ class Pictured(Tested, Explained):
         found = held.reliability(B=199 if held.draws_labels and self.shape.two else 0, rng=rng)
         if self.shape.two:
             curve, band = found.curves[0], found.bands[0]
-            reliability_plot(curve, band, level=found.level, xlabel="predicted (held out)", ax=ax)
+            reliability_plot(curve, band, level=found.level, xlabel="predicted (held out)", ticks=3, ax=ax)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
             shaded = "" if band is None else f"\nshaded: {percent(found.level)} if calibrated"
-            ticks = ax.get_xticks()
-            few = np.linspace(ticks[0], ticks[-1], 3)
-            ax.set(xticks=few, yticks=few, ylabel="recalibrated (isotonic)")
+            ax.set_ylabel("recalibrated (isotonic)")
             ax.set_title(f"{parts}{shaded}", fontsize=SMALL)
         else:
             residuals.curves_of_reliability(found.curves, list(map(str, found.levels)), ax)

@@ -333,9 +333,8 @@ class CossoPlan(ThetaPlan):
 
     def search_with(self, sample: Sample, grid: Grid, effort: Effort) -> Trail:
         kernel = cast("Additive", grid.kernels[0])
-        C = self._equal(sample, kernel, grid.costs, effort)
         stored, T = sample.storing(kernel), len(kernel.names)
-        bounds = [T * each for each in SHARES]
+        C, bounds = self._equal(stored, kernel, grid.costs, effort), [T * each for each in SHARES]
         outs = [*folds_of(stored), None]
         parts = run_pieces(
             select, [(stored, kernel, C, bounds, out) for out in outs], n_jobs=effort.n_jobs, progress=effort.progress,
@@ -351,9 +350,8 @@ class CossoPlan(ThetaPlan):
         first = pd.DataFrame({"M": bounds, "C": C, "terms": (theta > 0).sum(axis=1)})
         return Trail(first, theta, points, chosen, best, _of_one_size(np.concatenate([[C], theta[chosen]])))
 
-    def _equal(self, sample: Sample, kernel: Additive, costs: Sequence[float], effort: Effort) -> float:
+    def _equal(self, stored: Sample, kernel: Additive, costs: Sequence[float], effort: Effort) -> float:
         """The C of the least held-out loss with equal θ."""
-        stored = sample.storing(kernel)
         outs = folds_of(stored)
         pieces = [(stored, kernel, C, out) for C in costs for out in outs]
         parts = run_pieces(

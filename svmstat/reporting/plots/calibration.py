@@ -205,7 +205,7 @@ def class_calibration_plot(
 
 def reliability_plot(
     curve: Corp, band: ConsistencyBand | None = None, *, level: float = 0.9, missing: int = 0, ax: Axes | None = None,
-    xlabel: str = "predicted probability",
+    xlabel: str = "predicted probability", ticks: int = 6,
 ) -> Axes:  # fmt: skip
     """Predicted probabilities against their isotonic recalibration, with the band of calibrated predictions.
 
@@ -221,6 +221,8 @@ def reliability_plot(
         Drawn into; by default a new figure.
     xlabel : str
         What the predictions are.
+    ticks : int
+        How many either axis has.
 
     Returns
     -------
@@ -238,7 +240,7 @@ def reliability_plot(
     """
     with drawing(ax, (4.6, 5.1)) as ax:
         window = _of_curves([curve], [band])
-        _square(ax, 6, window)
+        _square(ax, ticks, window)
         _curve(ax, curve, band, window)
         ax.set_xlabel(xlabel)
         ax.set_ylabel("recalibrated probability (isotonic)")
