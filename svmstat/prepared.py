@@ -13,9 +13,9 @@ from svmstat._tools.checks import flag, one_of, refuse
 from svmstat._tools.texts import counted
 from svmstat._tools.warn import warn
 from svmstat.calibration import COUPLINGS
-from svmstat.errors import CertificateWarning, DataError
+from svmstat.errors import CertificateWarning, DataError, DesignWarning
 from svmstat.formula import ModelFrame, build_design
-from svmstat.kernels import Inherited, Kernel, additive_kernel, check_gram, warn_if_indefinite
+from svmstat.kernels import NOT_CONVEX, Inherited, Kernel, additive_kernel, check_gram
 from svmstat.machine import Contrast, Machine, contrasts, fit_machine, nu_contrast
 from svmstat.objective import losses
 from svmstat.objective.bounds import check_range
@@ -175,9 +175,8 @@ def _gram_columns(frame: ModelFrame, n: int) -> Floats:
 
 def _warn_of(fit: SVMResults) -> None:
     """Tell what the user should know of a fit."""
-    gram = fit.machine.gram
-    if fit.kernel.may_be_indefinite and gram.fits:
-        warn_if_indefinite(gram.complete())
+    if not fit.is_convex:
+        warn(NOT_CONVEX, DesignWarning)
     tell_of_certificate(fit)
 
 

@@ -196,7 +196,20 @@ def test_indefinite_kernels_give_a_warning_and_an_honest_certificate(kernel, C):
     else:
         assert any("KKT violation" in str(each.message) for each in caught)
         assert "not certified" in str(fit.summary())
-    assert str(fit.summary())
+    text = " ".join(str(fit.summary()).split())
+    assert not fit.is_convex and "WARNING: the kernel matrix has clearly negative eigenvalues" in text
+    assert f"Certified stationary: {'yes' if fit.converged else 'no'}" in text and "Certified optimal" not in text
+    assert "nan" not in text
+    assert np.isnan(fit.margin) == ("||h||^2 is negative" in text)
+    if np.isnan(fit.margin):
+        assert "Margin, 2/||h||: -" in text
+
+
+def test_a_kernel_of_ones_own_that_is_one_is_convex():
+    data = gaussian(60)
+    own, usual = svm("y ~ x + z", data, kernel=lambda X, Z: X @ Z.T), svm("y ~ x + z", data, kernel="linear")
+    assert own.is_convex and usual.is_convex
+    assert "Certified optimal" in str(own.summary()) and "eigenvalues" not in str(own.summary())
 
 
 def test_a_kernel_that_is_zero():

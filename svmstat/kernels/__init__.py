@@ -12,7 +12,7 @@ from svmstat.kernels.columns import on_fewer_columns, on_other_columns
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import resolve_gamma
 from svmstat.kernels.given import CustomKernel, Precomputed, called
-from svmstat.kernels.gram_checks import check_gram, clearly_indefinite, warn_if_indefinite
+from svmstat.kernels.gram_checks import NOT_CONVEX, check_gram, clearly_indefinite, warn_if_indefinite
 from svmstat.kernels.laplace import Laplace
 from svmstat.kernels.make import ARGUMENTS, arguments_of, make_kernel
 from svmstat.kernels.names import KERNELS, named
@@ -25,6 +25,7 @@ from svmstat.kernels.rows import Rows
 __all__ = [
     "ARGUMENTS",
     "KERNELS",
+    "NOT_CONVEX",
     "RBF",
     "Additive",
     "Centred",

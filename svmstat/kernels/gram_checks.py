@@ -13,6 +13,11 @@ BLOCK = 256  # rows at a time, so that no temporary has the size of the matrix
 SYMMETRY = 1e-8  # asymmetry, relative to the largest entry, that is taken for rounding
 INDEFINITE = 1e-8  # negative eigenvalue, relative to the largest, that is more than rounding
 
+NOT_CONVEX = (
+    "the kernel matrix has clearly negative eigenvalues, so the problem is not convex: "
+    "the fit is a stationary point, and its certificate does not say that it is the best one."
+)
+
 
 def check_gram(K: ArrayLike, name: str = "data") -> FloatArray:
     """A precomputed gram matrix, checked.
@@ -82,11 +87,7 @@ def warn_if_indefinite(K: FloatArray) -> None:
     >>> warn_if_indefinite(np.eye(2))
     """
     if clearly_indefinite(K):
-        warn(
-            "the kernel matrix has clearly negative eigenvalues, so the problem is not convex: "
-            "the fit is a stationary point, and its certificate does not say that it is the best one.",
-            DesignWarning,
-        )
+        warn(NOT_CONVEX, DesignWarning)
 
 
 def symmetric(K: FloatArray, name: str) -> FloatArray:

@@ -11,7 +11,7 @@ from svmstat._tools.frames import PANDAS
 from svmstat.diagnostics.shape import Shape
 from svmstat.errors import UnavailableError
 from svmstat.formula import ModelFrame, Response
-from svmstat.kernels import Kernel, Linear, Nystrom, family
+from svmstat.kernels import Kernel, Linear, Nystrom, clearly_indefinite, family
 from svmstat.machine import Machine
 from svmstat.objective.decision import Decision
 from svmstat.objective.units import are_groups, effective_count
@@ -193,6 +193,16 @@ class Settings:
     def is_approximate(self) -> bool:
         """Whether the kernel, or one that it is made of, is by its values at landmarks."""
         return any(isinstance(each, Nystrom) for each in family(self.kernel))
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether the certificate is one of the best solution: False where eigenvalues of K are clearly negative.
+
+        An own function or a precomputed matrix may have such. Its values are looked at where they fit into memory, of
+        more than 1000 rows by 100 steps of Lanczos, which may miss a small one. Other kernels have none.
+        """
+        gram = self.machine.gram
+        return not (self.kernel.may_be_indefinite and gram.fits and clearly_indefinite(gram.complete()))
 
     @property
     def captured_trace(self) -> float:

@@ -13,7 +13,7 @@ from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
-from svmstat.kernels import Additive
+from svmstat.kernels import NOT_CONVEX, Additive
 from svmstat.machine import Pair
 from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
@@ -214,21 +214,32 @@ def _solution(fit: Resampled) -> Block:
             Entry("  interval", tuple(ends)),
         ]
     )
+    margin = or_none(fit.margin) if _not_convex(fit) else fit.margin
     return Block(
         title="Solution",
-        left=(Entry("Margin, 2/||h||", fit.margin), Entry("Objective", fit.objective), *intercept),
+        left=(Entry("Margin, 2/||h||", margin), Entry("Objective", fit.objective), *intercept),
         right=(
             Entry("KKT violation", fit.kkt_violation, "residual"),
             Entry("Duality gap", fit.duality_gap, "residual"),
-            Entry("Certified optimal", bool(fit.converged)),
+            _certified(fit),
         ),
     )
+
+
+def _certified(fit: Resampled) -> Entry:
+    """Whether the certificate holds, and of what it is one."""
+    return Entry(f"Certified {'stationary' if _not_convex(fit) else 'optimal'}", bool(fit.converged))
+
+
+def _not_convex(fit: Resampled) -> bool:
+    """Whether a stationary point need not be the best one."""
+    return fit.kernel.may_be_indefinite and not fit.is_convex
 
 
 def _certificates(fit: Resampled) -> Block:
     return Block(
         title="Solution: one machine for each pair of levels",
-        left=(Entry("Pairs", len(fit.pairs), "count"), Entry("Certified optimal", bool(fit.converged))),
+        left=(Entry("Pairs", len(fit.pairs), "count"), _certified(fit)),
         right=(
             Entry("Largest KKT violation", fit.kkt_violation, "residual"),
             Entry("Largest duality gap", fit.duality_gap, "residual"),
@@ -466,7 +477,7 @@ def _hidden_of_margin(pair: Pair) -> float:
 
 def unreliable(fit: Resampled) -> tuple[str, ...]:
     """What makes the numbers of a fit unreliable."""
-    warnings = []
+    warnings = [NOT_CONVEX] if _not_convex(fit) else []
     if not fit.converged:
         warnings.append(
             f"the solution is not certified as optimal (KKT violation {show(fit.kkt_violation, 'residual')}, "
