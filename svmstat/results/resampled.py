@@ -33,9 +33,13 @@ from svmstat.resampling.splits import (
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Part, Unseen, averaged, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
 from svmstat.results.updated import Updated, data_since
+from svmstat.solver import Status
 
 _CHEAP, _MAPPED = 6e6, 0.15
 """Operations that take about a second: rows that a support vector moves, and rows of a map, in units of the former."""
+
+_ANEW = 1000.0
+"""How much longer a deletion takes that cannot start from a certified solution, and is solved anew."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -191,7 +195,9 @@ class Resampled(Predicting, Updated):
         return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units, groups)
 
     def residuals(self, kind: str = "deviance", rng: int | np.random.Generator | None = None) -> Any:
-        """Residuals from the held-out probabilities, of many rows by ten folds; see `Evidence.residuals`.
+        """Residuals from the held-out probabilities, of more than 5000 rows by ten folds unless `loo` was called.
+
+        See `Evidence.residuals`; `loo` and `kfold` have them too.
 
         Parameters
         ----------
@@ -253,11 +259,15 @@ class Resampled(Predicting, Updated):
 
     @property
     def is_cheap_to_leave_out(self) -> bool:
-        """Whether the leave-one-out takes about a second or less, by its number of operations."""
+        """Whether the leave-one-out takes about a second or less, by its number of operations.
+
+        From a solution without a certificate no deletion can start: each is solved anew.
+        """
         pairs = self.machine.pairs
-        moved = sum(int(np.count_nonzero(pair.solution.alpha)) * len(pair.rows) for pair in pairs)
+        each = [1.0 if pair.solution.status is Status.CERTIFIED else _ANEW for pair in pairs]
+        moved = np.dot(each, [np.count_nonzero(pair.solution.alpha) * len(pair.rows) for pair in pairs])
         mapped = sum(len(pair.rows) ** 2 for pair in pairs)
-        return self.machine.gram.fits and moved + _MAPPED * mapped <= _CHEAP
+        return bool(self.machine.gram.fits and moved + _MAPPED * mapped <= _CHEAP)
 
     def _unseen(self, arrays: LeaveOneOut, n_jobs: int | None, progress: bool) -> Unseen:
         maps, by, _ = self.fitted_maps(n_jobs, progress)

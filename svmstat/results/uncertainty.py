@@ -206,7 +206,8 @@ class Uncertain(Resampled):
 
         No label in a set: the row is unlike the rows of every level. Two or more: the fit cannot tell them apart at
         this level. A level with fewer than 1/(1 − level) − 1 rows is in every set. `label_sets` has the p-values, and
-        prints coverage and size of the sets.
+        prints coverage and size of the sets, and how rows were held out: of more than 5000 by ten folds, unless `loo`
+        has been called.
 
         Parameters
         ----------

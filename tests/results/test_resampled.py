@@ -1,5 +1,7 @@
 """Folds of a fit are what the estimator fitted to the other rows says, whatever stands for the cost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 
 from svmstat import load, minimax, svm, tune
 from svmstat.errors import ArgumentError
+from svmstat.solver import Status
 
 
 def sample(n=90, seed=4):
@@ -87,3 +90,14 @@ def test_nothing_of_a_fit_is_changed_by_what_is_written_into_its_results(K):
             getattr(found, name)[:] = 0
     assert (fit.loo().score, fit.loo().error_rate, fit.kfold(5).score) == (score, error, folds)
     assert str(fit.summary()) == str(svm("y ~ x + z", data).summary())
+
+
+def test_leave_one_out_is_no_matter_of_a_second_where_every_deletion_is_solved_anew():
+    fit = svm("y ~ x + z", sample(300))
+    pairs = tuple(replace(p, solution=replace(p.solution, status=Status.IMPRECISE)) for p in fit.machine.pairs)
+    doubtful = replace(fit, machine=replace(fit.machine, pairs=pairs))
+    assert fit.is_cheap_to_leave_out and not doubtful.is_cheap_to_leave_out
+    text = " ".join(str(doubtful.summary()).split())
+    assert (
+        "Those of held-out rows take a while: fit.loo(), or summary(loo=True)" in text and "leave-one-out" not in text
+    )
