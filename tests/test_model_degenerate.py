@@ -235,3 +235,10 @@ def test_small_tables_of_whole_numbers(values, kernel, C, weights):
     w = None if weights is None else np.resize([weights, 1.0, 2.0], len(data))
     fit = svm("y ~ x + C(g)", data, kernel=kernel, C=C, coef0=1.0, weights=w)
     check(fit, data)
+
+
+def test_priors_of_one_row_each_leave_nothing_to_weigh():
+    """Without the only row of a level no fit says anything of it: nothing is held out, and no numpy warning leaks."""
+    data = pd.DataFrame({"x": [0.0, 1.0], "y": [False, True]})
+    fit = svm("y ~ x", data, priors={False: 0.6, True: 0.4})
+    assert "2 rows could not be held out" in " ".join(str(fit.summary()).split())

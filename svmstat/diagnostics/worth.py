@@ -223,6 +223,8 @@ def _of_hard(held_out: Evidence, where: str) -> str:
     """What standard errors cover where levels are uneven or the signal is weak; otherwise nothing."""
     observed = held_out.confusion.sum(axis=1)
     observed = observed[observed > 0.0]
+    if len(observed) == 0:
+        return ""
     least, total = float(observed.min()), float(observed.sum())
     if least * len(observed) < 2.0 * _RARE * total:
         return _OF_RARE.format(where=where)
