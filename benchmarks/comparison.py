@@ -5,6 +5,8 @@ truths: the expected difference of −2 log π, on rows drawn anew, of the fits 
 samples of this size.
 """
 
+from functools import partial
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -127,16 +129,33 @@ RIVALS = {
     "no association": (lambda X: 0.0 * X[:, 0], ("y ~ x0", "y ~ x1")),
 }
 """The logit at X (m, 4), and two formulas whose fits err equally often, since columns may be exchanged."""
+RIVALS_OF_FACTORS = {
+    f"one of two factors of {levels} levels each{', twice the effect' if size == 1.6 else ''}": (levels, size)
+    for levels in (4, 5, 8)
+    for size in (0.8, 1.6)
+}
+"""Levels, and the log odds of the last, those of the first being minus as much; of two fits each has one of them."""
 HELD_OUT = {"leave-one-out": None, "10 folds": 10}
 
 
 def errors(quick):
     """The size of McNemar's test at 0.05: of all p-values; how often one is printed, and the size of these."""
-    samples, found = 8 if quick else 400, []
-    for design_name, (logit, formulas) in RIVALS.items():
+    return sizes_of_errors({name: partial(numeric, *rivals) for name, rivals in RIVALS.items()}, 8 if quick else 400)
+
+
+def errors_of_factors(quick):
+    """The same where each has a factor alone: all rows of a level are predicted rightly or wrongly at once."""
+    draws = {name: partial(two_factors, *rivals) for name, rivals in RIVALS_OF_FACTORS.items()}
+    return sizes_of_errors(draws, 8 if quick else 400)
+
+
+def sizes_of_errors(designs, samples):
+    """The rows of designs, each of which draws formulas and data from n and a generator."""
+    found = []
+    for design_name, draw in designs.items():
         for kernel in ("linear", "rbf"):
             for n in SIZES:
-                work = (joblib.delayed(both_errors)(logit, formulas, kernel, n, seed) for seed in range(samples))
+                work = (joblib.delayed(both_errors)(draw, kernel, n, seed) for seed in range(samples))
                 values = np.array(joblib.Parallel(n_jobs=-1)(work))
                 for how, (each, every) in zip(HELD_OUT, values.transpose(1, 2, 0), strict=True):
                     where, printed = ("mcnemar", f"{design_name}, {kernel}, {how}", n), each[~np.isnan(each)]
@@ -147,11 +166,24 @@ def errors(quick):
     return found
 
 
-def both_errors(logit, formulas, kernel, n, seed):
-    """Of a sample the p-value that is printed, NaN where there is none, and what it would be; for both HELD_OUT."""
-    rng = np.random.default_rng([31, n, seed])
+def numeric(logit, formulas, n, rng):
+    """Formulas, and n rows of four normal columns."""
     X = rng.normal(size=(n, 4))
-    data = pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"]).assign(y=(rng.random(n) < expit(logit(X))).astype(int))
+    data = pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"])
+    return formulas, data.assign(y=(rng.random(n) < expit(logit(X))).astype(int))
+
+
+def two_factors(levels, size, n, rng):
+    """Formulas, and n rows of two factors with as many levels, and the same effects."""
+    g, h = rng.integers(0, levels, (2, n))
+    effect, names = np.linspace(-size, size, levels), np.array(list("abcdefgh"))
+    y = (rng.random(n) < expit(effect[g] + effect[h])).astype(int)
+    return ("y ~ g", "y ~ h"), pd.DataFrame({"g": names[g], "h": names[h], "y": y})
+
+
+def both_errors(draw, kernel, n, seed):
+    """Of a sample the p-value that is printed, NaN where there is none, and what it would be; for both HELD_OUT."""
+    formulas, data = draw(n, np.random.default_rng([31, n, seed]))
     one, other = (svm(formula, data, kernel=kernel) for formula in formulas)
     found = []
     for folds in HELD_OUT.values():

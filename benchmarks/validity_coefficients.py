@@ -28,6 +28,8 @@ LOGITS = np.array([[1.5, 0.75, 0.5], [-0.75, 1.5, 0.5]])  # of x, z and side: th
 DESIGNS = [(2, 100, 1, 0.0), (2, 400, 1, 0.0), (2, 100, 8, 0.0), (3, 200, 1, 0.0), (2, 200, 1, -2.4)]
 """Levels, rows, columns of noise, and what is added to the logits: in the last one row in five is an event."""
 COSTS = (0.1, 1.0, 10.0)
+GONE = (0.0, 0.02, 0.05, 0.2)
+"""Shares of the replicates in which a slope is 0, where those with f constant are not the most."""
 WEAK = (
     (200, False, (-1.5, 1.0, 0.0)),
     (120, False, (-1.4, 0.7, 0.0)),
@@ -35,6 +37,19 @@ WEAK = (
     (120, True, (-1.0, 1.2, 0.5)),
 )
 """Rows, whether x is 0, 1 or 2 and z 0 or 1, and the log odds: constant, and what x and z add."""
+
+RARE = (
+    (2, 120, (0.4, 0.3, 0.27, 0.03), 0.0, 1.0),
+    (2, 120, (0.4, 0.3, 0.27, 0.03), 2.0, 1.0),
+    (2, 120, (0.4, 0.3, 0.27, 0.03), 2.0, 10.0),
+    (2, 120, (0.4, 0.3, 0.2, 0.1), 2.0, 1.0),
+    (2, 300, (0.4, 0.3, 0.28, 0.02), 2.0, 1.0),
+    (2, 300, (0.4, 0.3, 0.26, 0.04), 2.0, 1.0),
+    (3, 150, (0.23, 0.19, 0.15, 0.12, 0.12, 0.08, 0.07, 0.04), 0.5, 1.0),
+    (3, 300, (0.23, 0.19, 0.15, 0.12, 0.12, 0.08, 0.07, 0.04), 0.5, 1.0),
+)
+"""Levels of y, rows, shares of the levels of a factor, the effect of the last of them, and C; of three levels of y the
+last has a tenth of the rows."""
 
 WIDE = (
     (120, 8, 1.0),
@@ -89,6 +104,55 @@ def weak(quick=False):
                 for term, each in zip(("x", "z"), ratio.T, strict=True)
             ]
     return found
+
+
+def rare(quick=False):
+    """The same of the levels of a factor, of which some are rare: the slope of one may be 0 in many replicates."""
+    found = []
+    with joblib.parallel_config("loky", n_jobs=-1, inner_max_num_threads=1):
+        for K, n, shares, effect, C in RARE:
+            samples = range(SAMPLES // 10 if quick else SAMPLES)
+            work = (joblib.delayed(estimated_by_level)(K, n, shares, effect, C, s) for s in samples)
+            tables = joblib.Parallel()(work)
+            table = pd.concat(tables, keys=range(len(tables)), names=["sample", "pair", "term"]).reset_index()
+            name = f"{K} levels, factor of {len(shares)}, effect {effect:g}, C = {C:g}"
+            for (pair, term), each in table.groupby(["pair", "term"], sort=False):
+                target = each["estimate"].mean()
+                inside = each["lower"].le(target) & each["upper"].ge(target)
+                what = f"{term}{'' if K == 2 else f' of {pair}'}"
+                found.append(row("coefficients", name, n, f"{what}: rows of the level in the pair", None, each["rows"]))
+                found.append(row("coefficients", name, n, f"interval of {what}", LEVEL, inside))
+                for low, high in zip(GONE, (*GONE[1:], 1.01), strict=True):
+                    which = each["gone"].between(low, high, inclusive="left") & (each["flat"] <= 0.5)
+                    if which.sum() > 10:
+                        of = f"0 in {low:g} to {min(high, 1.0):g} of the replicates"
+                        found.append(row("coefficients", name, n, f"interval of {what}, {of}", LEVEL, inside[which]))
+    return found
+
+
+def estimated_by_level(K, n, shares, effect, C, seed):
+    """Of one sample, by pair and level of the factor: estimate, ends, rows of the level, and replicates at 0."""
+    rng = np.random.default_rng([67, K, n, seed])
+    names, last = np.array([f"g{k}" for k in range(len(shares))]), len(shares) - 1
+    while True:
+        g, (x, z) = rng.choice(len(shares), n, p=shares), rng.normal(size=(2, n))
+        tells = 1.2 * x - 0.5 * (g == 1) + effect * (g == last)
+        scores = np.column_stack([np.full(n, 1.0 * (K == 3)), tells, 1.3 * z - 1.6][:K])
+        y = (rng.random((n, 1)) > softmax(scores, axis=1).cumsum(axis=1)[:, :-1]).sum(axis=1)
+        if np.bincount(y, minlength=K).min() >= 5 and np.bincount(g, minlength=len(shares)).min() > 0:
+            break
+    data = pd.DataFrame({"x": x, "z": z, "g": names[g], "y": np.array(["a", "b", "c"])[y]})
+    coefficients = fitted(data, C).confint(LEVEL, B, rng=seed, n_jobs=1)
+    frame = coefficients.summary_frame()[["estimate", "lower", "upper"]]
+    pairs = [tuple(pair) for pair in coefficients.shape.pairs]
+    kept = coefficients.replicates[~np.isnan(coefficients.replicates).any(axis=(1, 2))]
+    frame["gone"] = (kept == 0.0).mean(axis=0).T.ravel()
+    frame["flat"] = np.repeat((kept[:, 1:] == 0.0).all(axis=1).mean(axis=0), len(coefficients.terms))
+    frame["pair"] = np.repeat([" : ".join(pair) for pair in pairs], len(coefficients.terms))
+    frame["term"] = np.tile(coefficients.terms, len(pairs))
+    counts = pd.crosstab(data["g"], data["y"])
+    frame["rows"] = [counts.loc[t[2:-1], list(p)].sum() if "[" in t else n for p in pairs for t in coefficients.terms]
+    return frame.set_index(["pair", "term"])
 
 
 def many(quick=False):

@@ -52,6 +52,12 @@ WEIGHED = {
     "smooth, priors 1 : 4": (TRUTHS["smooth"][0], 2, SMOOTH | {"priors": {1: 0.2, 0: 0.8}}),
 }
 """The same where the levels are even, and the machine weighs them unevenly."""
+SMALL = {
+    f"{name}, C = {C:g}": (*TRUTHS[name][:2], settings | {"C": C})
+    for name, settings in (("linear", LINEAR), ("smooth", {}), ("smooth, 8 noise columns", {}), ("three levels", {}))
+    for C in (0.003, 0.03, 0.1, 0.3)
+}
+"""The same with small costs: f is next to nothing beside the margins, and nearly all rows are inside them."""
 SIZES = (50, 100, 200, 634)
 LEAST = 3
 """Rows of each level in a sample; where events are few, samples of 50 rows have fewer now and then."""
@@ -70,6 +76,24 @@ def weak(quick=False):
 def weighed(quick=False):
     """Coverage where costs and priors weigh the levels."""
     return coverage(WEIGHED, (100, 200, 634), 20 if quick else 200)
+
+
+def small(quick=False):
+    """Coverage where costs are small, and how many rows are inside the margins."""
+    samples, found = 20 if quick else 200, []
+    for name, truth in SMALL.items():
+        for n in (100, 200, 634):
+            found += coverage({name: truth}, (n,), samples)
+            work = (joblib.delayed(inside)(truth, n, seed) for seed in range(samples // 5))
+            shares = joblib.Parallel(n_jobs=2, prefer="threads")(work)
+            found.append(row("evidence: margins", name, n, "share of rows with |f| < 1", None, shares))
+    return found
+
+
+def inside(truth, n, seed):
+    """The share of held-out decision values that are less than the margins."""
+    fit, _, _ = fitted(truth, n, seed)
+    return np.mean(np.abs(np.asarray(fit.loo().decision_values, float)) < 1.0)
 
 
 def coverage(truths, sizes, samples):
@@ -98,10 +122,14 @@ def covered(name, n, table):
 
 def one_sample(truth, n, seed):
     """Held-out numbers, their standard errors, and the numbers on fresh rows; scores are means over rows."""
+    return said_and_worth(*fitted(truth, n, seed))
+
+
+def fitted(truth, n, seed):
+    """A fit, its n rows, and the fresh ones."""
     logits, p, settings = truth
     data = sample(logits, p, n, np.random.default_rng([3, n, seed]))
-    fit = svm(f"y ~ {' + '.join(data.columns.drop('y'))}", data[:n], **settings)
-    return said_and_worth(fit, data[:n], data[n:])
+    return svm(f"y ~ {' + '.join(data.columns.drop('y'))}", data[:n], **settings), data[:n], data[n:]
 
 
 def said_and_worth(fit, data, new):
