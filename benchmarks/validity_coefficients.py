@@ -116,17 +116,19 @@ def rare(quick=False):
             tables = joblib.Parallel()(work)
             table = pd.concat(tables, keys=range(len(tables)), names=["sample", "pair", "term"]).reset_index()
             name = f"{K} levels, factor of {len(shares)}, effect {effect:g}, C = {C:g}"
+            target = table.groupby(["pair", "term"])["estimate"].transform("mean")
+            table["inside"] = table["lower"].le(target) & table["upper"].ge(target)
+            table = table[table["term"].str.startswith("g[")]
             for (pair, term), each in table.groupby(["pair", "term"], sort=False):
-                target = each["estimate"].mean()
-                inside = each["lower"].le(target) & each["upper"].ge(target)
                 what = f"{term}{'' if K == 2 else f' of {pair}'}"
                 found.append(row("coefficients", name, n, f"{what}: rows of the level in the pair", None, each["rows"]))
-                found.append(row("coefficients", name, n, f"interval of {what}", LEVEL, inside))
-                for low, high in zip(GONE, (*GONE[1:], 1.01), strict=True):
-                    which = each["gone"].between(low, high, inclusive="left") & (each["flat"] <= 0.5)
-                    if which.sum() > 10:
-                        of = f"0 in {low:g} to {min(high, 1.0):g} of the replicates"
-                        found.append(row("coefficients", name, n, f"interval of {what}, {of}", LEVEL, inside[which]))
+                found.append(row("coefficients", name, n, f"{what}: interval covers the mean", LEVEL, each["inside"]))
+            table = table[table["flat"] <= 0.5]
+            for low, high in zip(GONE, (*GONE[1:], 1.01), strict=True):
+                which = table["gone"].between(low, high, inclusive="left")
+                if which.sum() > 10:
+                    what = f"levels, 0 in {low:g} to {min(high, 1.0):g} of the replicates"
+                    found.append(row("coefficients", name, n, what, LEVEL, table.loc[which, "inside"]))
     return found
 
 
