@@ -69,6 +69,8 @@ class Evidence:
         or its unit.
     level_weights : ndarray (K,) or None
         By what costs, priors or class weights multiply the bounds of each level; None without any.
+    support : float or None
+        The share of the rows of the fit that are support vectors; None of other models.
     optimism : float or None
         By how much the score is too good because cost and kernel were chosen by it, with `tune`: NaN if that is not
         known, None where nothing was chosen.
@@ -89,6 +91,7 @@ class Evidence:
     maps: Calibration | None = None
     seen: Floats | None = None
     level_weights: Floats | None = None
+    support: float | None = None
     optimism: float | None = None
 
     def __repr__(self) -> str:

@@ -17,9 +17,9 @@ from svmstat.resampling.replicates import least_replicates
 
 _NOTES = (
     "Of new rows of each level, exchangeable with those of the fit, about {level} have it in their set: exactly so "
-    "but for the {out} by which the fits without {it} differ from the fit. In simulations of 90 % sets (python -m "
-    "benchmarks validity sets) it is 0.89 to 0.94 of levels of equal size, and 0.91 to 0.98 of one of ten to twenty "
-    "rows, so few having few ranks, or where f hardly varies.",
+    "but for the {out} by which the fits without {it} differ from the fit, and up to all where scores tie, as of "
+    "factors. In simulations of 90 % sets (python -m benchmarks validity sets) it is 0.89 to 0.94 of levels of equal "
+    "size, and 0.91 to 0.98 of one of ten to twenty rows, so few having few ranks, or where f hardly varies.",
     "That holds of the rows of a level together, not at each x. A set without a label is a row that is stranger than "
     "{level} of the left-out rows of every level; with two or more the fit cannot tell these levels apart at this one.",
     "The coverage of the rows of the fit shows no more than the count: each is ranked among the others of its level. "

@@ -285,6 +285,7 @@ class Resampled(Predicting, Updated):
             "how": how, "index": frame.index, "shape": self.shape, "units": self.machine.units,
             "points": points_of_few(self.machine.groups, self.machine.group_codes),
             "level_weights": None if self.class_weight is None else self.decision.factors(self.classes),
+            "support": self.support_share,
         }  # fmt: skip
 
 

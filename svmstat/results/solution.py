@@ -108,6 +108,12 @@ class Solved(Calibrated):
         return table.astype(int) if are_whole(weights) else table
 
     @property
+    def support_share(self) -> float:
+        """The share of the rows that are support vectors, by weight; of several pairs of all their rows together."""
+        of_all = self.n_support.sum()
+        return float(of_all["total"] / of_all["rows"])
+
+    @property
     def intercept(self) -> Any:
         """b, or that of every pair (P,), on the scale of the fit; the midpoint of `intercept_interval`."""
         return self.shape.numbers(self.machine.intercept, "intercept")

@@ -40,6 +40,9 @@ from svmstat.solver.solution import (
 _NEARLY = 100.0
 """A violation of so many tolerances is worth being polished further where h hardly varies."""
 
+_ROUNDED = 1e-14
+"""Of Σ|β| this is left of the sum by rounding."""
+
 _SHARE_LEFT = 1e-14
 """Of the largest |β| on the way this is left by rounding."""
 
@@ -199,14 +202,24 @@ def settled_basis(case: Case, beta: Floats, h: Floats, basis: Basis | None, larg
     part = beta.copy()
     part[rows] -= distance
     part_h = fresh(case, part)
-    if _hides_more(case, (part, part_h), (beta, h)):
+    if _unbalances(case, part, beta) or _hides_more(case, (part, part_h), (beta, h)):
+        if not case.free(part).any():
+            return basis
         correct(case, part, part_h, None)
-        if is_hidden(case, part, part_h):
+        if _unbalances(case, part, beta) or is_hidden(case, part, part_h):
             return basis
     if not judge(case, part, part_h).certified:
         return basis
     beta[:], h[:] = part, part_h
     return None
+
+
+def _unbalances(case: Case, found: Floats, before: Floats) -> bool:
+    """Whether the sum of one β is further from zero than that of another, and not by rounding."""
+    if case.lead > 1:
+        return False
+    off, was = abs(float(found.sum())), abs(float(before.sum()))
+    return off > was + _ROUNDED * float(np.abs(found).sum())
 
 
 def _hides_more(case: Case, found: tuple[Floats, Floats], before: tuple[Floats, Floats]) -> bool:
