@@ -106,3 +106,16 @@ def test_a_level_that_is_ranked_the_wrong_way_while_others_are_told_apart(auc, w
     assert ranks_a_level_the_wrong_way(found) == wrong
     found.levels_move = False
     assert not ranks_a_level_the_wrong_way(found)
+
+
+@pytest.mark.parametrize(("C", "told"), [(0.003, True), (1.0, False)])
+def test_what_is_covered_where_nearly_all_rows_are_support_vectors(C, told):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    data["y"] = rng.random(200) < 1.0 / (1.0 + np.exp(-1.5 * data["a"] + data["b"]))
+    fit = svm("y ~ a + b", data, kernel="linear", C=C)
+    assert fit.support_share == np.mean(fit.alpha > 0) and (fit.support_share >= 0.75) == told
+    for found in (fit.summary(), fit.loo(), fit.kfold(5)):
+        text = " ".join(str(found).split())
+        assert ("three in four rows or more were support vectors" in text) == told
+        assert ("with C = 1 in 0.80 to 0.96" in text) == (not told)
