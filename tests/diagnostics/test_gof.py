@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from svmstat import svm
 from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import ArgumentError, DataError
+from svmstat.objective.replicated import upper_point
 from svmstat.resampling import leave_one_out
 
 # Deviances by two certified fits to one sample.
@@ -194,3 +195,8 @@ def test_more_copies_than_can_be_counted(method, K):
 def test_what_the_deviance_of_a_flexible_machine_is(mackerel, method, drawn):
     text = " ".join(str(mackerel.gof(B=19, method=method, rng=1)).split())
     assert f"Replicates are of {drawn}" in text and "Of a flexible machine D may lie above all of them" in text
+
+
+def test_a_rank_that_is_whole_but_for_rounding():
+    assert 0.55 * 100 > 55.0
+    assert upper_point(np.arange(1.0, 100.0), 0.55) == 55.0

@@ -145,4 +145,19 @@ def test_copies_are_said_to_count_as_independent_rows():
 def test_with_fewer_than_nine_rows_a_level_is_in_every_set(rare, told):
     few = pd.DataFrame({"x": np.random.default_rng(0).normal(size=60), "y": np.where(np.arange(60) < rare, "a", "b")})
     printed = " ".join(str(svm("y ~ x", few.assign(x=few.x + 2.0 * (few.y == "a"))).label_sets(level=0.9)).split())
-    assert ("With fewer than 9 rows a level is in every set: a (8)" in printed) == told
+    assert (f"With fewer than 9 rows a level is in every set: a ({rare})" in printed) == told
+
+
+def test_label_sets_of_new_rows_count_groups():
+    """(1 + Σ over groups of the share of their rows of the label that are as strange) / (1 + groups with the label)."""
+    rng = np.random.default_rng(0)
+    group = np.r_[np.arange(12), rng.integers(0, 4, 48)]  # uneven
+    data = pd.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=12)[group], "g": group})
+    data["y"] = np.where(data["x"] + data["z"] + rng.logistic(size=60) > 0, "b", "a")
+    fit, new = svm("y ~ x + z", data, groups="g", C=2, gamma=0.5), pd.DataFrame({"x": [-0.3, 0.9], "z": [0.2, -0.4]})
+    found, f, left = fit.label_sets(new).pvalues, fit.decision_function(new).to_numpy(), fit.loo().values[:, 0]
+    for label, sign in (("a", 1.0), ("b", -1.0)):
+        own = data["y"] == label
+        for i in range(2):
+            share = pd.Series(sign * left >= sign * f[i])[own].groupby(data["g"][own]).mean()
+            assert found[label].iloc[i] == pytest.approx((1.0 + share.sum()) / (1.0 + len(share)))

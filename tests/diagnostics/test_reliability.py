@@ -171,3 +171,15 @@ def test_rows_that_draw_no_labels_have_no_band_by_default():
     assert loo.reliability().bands == (None,) and loo.reliability().B == 0
     with pytest.raises(ArgumentError, match=r"weights=0\.5 and B=39 are not allowed together"):
         loo.reliability(B=39)
+
+
+def test_the_share_of_rows_outside_the_band_is_by_weight():
+    rng = np.random.default_rng(0)
+    p, w = np.repeat([0.1, 0.3, 0.5, 0.9], 15), np.tile(np.repeat([1.0, 4.0, 2.0], 5), 4)
+    codes = (rng.random(60) < np.repeat([0.1, 0.3, 0.95, 0.9], 15)).astype(int)
+    p = np.repeat(np.linspace(0.1, 0.9, 4), [5, 10, 20, 25])
+    found = reliability(np.column_stack([1 - p, p]), codes, w, ["no", "yes"], 1, B=99, level=0.9, rng=1)
+    frame = found.summary_frame()
+    beyond = (frame["recalibrated"] < frame["lower"]) | (frame["recalibrated"] > frame["upper"])
+    assert 0 < beyond.mean() < 1 and np.ptp(frame["weight"]) > 0
+    assert found.table["share_outside"].iloc[0] == pytest.approx(np.average(beyond, weights=frame["weight"]))

@@ -10,7 +10,7 @@ from levels import repeated, sample, standardised
 
 from svmstat import svm
 from svmstat.diagnostics import PredictionResult
-from svmstat.diagnostics.band import Band
+from svmstat.diagnostics.band import Band, told_outside
 
 NUMBERS = ["prob", "se", "lower", "upper"]
 
@@ -188,3 +188,20 @@ def test_maps_of_another_kind_and_flat_ones_are_told():
             assert told in " ".join(str(printed).split())
     assert "Greatest minus least is above zero" not in " ".join(str(flat.effects()).split())
     assert "flat" not in str(flat.effects("a", on="decision"))
+
+
+def test_a_band_leaves_out_whole_replicates_that_failed_in_part_and_tells_when_too_few_are_left():
+    values = np.random.default_rng(0).normal(size=(45, 3))
+    values[4, 1] = np.nan
+    band = Band.of(values, 0.95)
+    good = np.delete(values, 4, axis=0)
+    assert band.n_failed == 1 and band.is_known
+    np.testing.assert_allclose([band.lower, band.upper], np.quantile(good, [0.025, 0.975], axis=0, method="weibull"))
+    values[:7, 2] = np.nan
+    few = Band.of(values, 0.95)
+    assert few.n_failed == 7 and not few.is_known and len(few.warnings) == 1 and np.isnan(few.lower).all()
+
+
+@pytest.mark.parametrize(("outside", "told"), [(10, False), (11, True)])
+def test_twice_the_share_of_estimates_outside_is_told(outside, told):
+    assert bool(told_outside(np.arange(100) < outside, 0.95, "rows")) == told

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from svmstat import compare, svm
-from svmstat.diagnostics.worth import hang_on_the_intercept, on_one_row, ranks_a_level_the_wrong_way
+from svmstat.diagnostics.worth import hang_on_the_intercept, held_out_remarks, on_one_row, ranks_a_level_the_wrong_way
 from svmstat.objective.units import Units
 
 
@@ -119,3 +119,39 @@ def test_what_is_covered_where_nearly_all_rows_are_support_vectors(C, told):
         text = " ".join(str(found).split())
         assert ("three in four rows or more were support vectors" in text) == told
         assert ("with C = 1 in 0.80 to 0.96" in text) == (not told)
+
+
+@pytest.fixture(scope="module")
+def loo():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    data["y"] = data["x"] + rng.normal(size=60) > 0
+    return svm("y ~ x + z", data).loo()
+
+
+def test_rows_that_were_never_held_out_have_no_part_in_the_optimism(loo):
+    never = np.arange(60) < 15
+    assert replace(loo, optimism=4.0).without(never).optimism == pytest.approx(3.0)
+
+
+def test_half_of_what_one_row_makes_moves_the_levels(loo):
+    """Of n rows, without a row its level has (Σ_k n_k²/n² − 1)/(n − 1) less of the others than of all, in the mean."""
+    totals = np.bincount(loo.codes, minlength=2).astype(float)
+    for part, moves in ((0.2, False), (0.45, False), (0.55, True), (0.9, True)):
+        seen = np.tile(totals, (60, 1))
+        seen[np.arange(60), loo.codes] -= part
+        assert replace(loo, seen=seen).levels_move == moves
+
+
+def of_shares(loo, first, total=60, rsquared=0.5):
+    """Evidence of so many rows of the first level of two, which its own fit said nothing else of."""
+    held = replace(loo, codes=(np.arange(60) >= first).astype(int))
+    return " ".join(held_out_remarks(held))
+
+
+def test_from_how_few_events_on_rare_and_uneven_levels_are_told(loo):
+    """0.15 of the rows or fewer are rare; 0.3 or fewer uneven; R² below 0.1 a weak signal."""
+    strong = replace(loo, log_likelihoods=np.full(60, -0.05))
+    for events, rare, uneven in ((8, True, False), (9, False, True), (17, False, True), (18, False, False)):
+        told = of_shares(strong, events)
+        assert ("one row in eleven" in told) == rare and ("evidence-weak)" in told.split("AUC of pooled")[0]) == uneven

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from levels import by_svc, platt
 from sklearn.svm import SVC
 
-from svmstat import svm, tune
+from svmstat import datasets, svm, tune
 from svmstat.errors import ArgumentError
 from svmstat.objective.decision import decide
 
@@ -318,3 +318,14 @@ def test_costs_are_those_of_two_levels(fitting):
     data = DATA.assign(y=np.resize(["a", "b", "c"], N))
     with pytest.raises(ArgumentError, match=r"costs=\{'fp': 1, 'fn': 2\} is not allowed: .* 'y' has 3 levels"):
         fitting(FORMULA, data, costs={"fp": 1, "fn": 2})
+
+
+def test_the_weights_of_priors_of_many_levels_are_one_in_the_mean():
+    """So that C means the same with them and without."""
+    liver = datasets.load("liver")
+    levels = sorted(liver["disease"].unique())
+    priors = dict(zip(levels, [0.1, 0.2, 0.3, 0.4], strict=True))
+    fit = svm("disease ~ np.log(ast) + np.log(alt)", liver, priors=priors)
+    shares = liver["disease"].value_counts(normalize=True)
+    ratios = pd.Series(priors) / shares
+    assert fit.class_weight == pytest.approx((ratios / ratios.mean()).to_dict())

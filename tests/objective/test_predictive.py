@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from svmstat.objective import predictive
@@ -185,3 +185,60 @@ def test_the_line_of_the_other_event_is_the_same_however_extreme():
     assert one.slope.value == pytest.approx(sm.Logit(event, sm.add_constant(x)).fit(disp=False).params[1], rel=1e-6)
     np.testing.assert_allclose(one.slope, other.slope)
     np.testing.assert_allclose(one.intercept, (-other.intercept.value, other.intercept.se))
+
+
+def test_a_level_of_one_group_is_unknown_to_the_others_whatever_its_weights_are():
+    """Its weights less its weights are 0, and not what rounding leaves: log 1e-17 would be all of the score."""
+    rng = np.random.default_rng(0)
+    weights, codes = rng.uniform(0.1, 1.0, 60), np.repeat([0, 1], [53, 7])
+    found = predictive.null_log_likelihoods(codes, weights, True, Units(np.repeat(np.arange(6), 10), 6, True))
+    held = predictive.null_log_likelihoods(codes, weights, True, Units(np.r_[np.arange(53) % 5, [5] * 7], 6, True))
+    assert np.isfinite(found[:53]).all() and np.isnan(held[53:]).all() and np.isfinite(held[:53]).all()
+
+
+def grouped(n=80, G=16, seed=3):
+    """Rows in groups, of which some hold events only, or other rows only."""
+    rng = np.random.default_rng(seed)
+    group = np.append(np.arange(G), rng.integers(G, size=n - G))
+    x = rng.normal(size=n) + rng.normal(size=G)[group]
+    event = rng.random(n) < expit(x)
+    event[group == 0], event[group == 1] = True, False
+    return expit(1.5 * x - 0.3), event, Units(group, G, True)
+
+
+def test_standard_error_of_the_area_over_groups_by_its_definition():
+    """Obuchowski (1997), equations 2 to 4."""
+    p, event, units = grouped()
+    kernel = (p[event][:, None] > p[~event]) + 0.5 * (p[event][:, None] == p[~event])
+    area, G, (m, n) = kernel.mean(), units.count, kernel.shape
+    one = np.bincount(units.of_row[event], kernel.mean(axis=1) - area, G)
+    other = np.bincount(units.of_row[~event], kernel.mean(axis=0) - area, G)
+    with_event, without = (len(np.unique(units.of_row[rows])) for rows in (event, ~event))
+    assert with_event < G and without < G
+    squared = with_event / (with_event - 1) * (one @ one) / m**2 + without / (without - 1) * (other @ other) / n**2
+    squared += 2.0 * G / (G - 1) * (one @ other) / (m * n)
+    assert predictive.auc(p, event, np.ones(80), units) == pytest.approx((area, np.sqrt(squared)), rel=1e-10)
+
+
+def test_calibration_line_over_groups_against_statsmodels():
+    """Sandwich over clusters; its only correction here is G/(G − 1)."""
+    p, event, units = grouped()
+    G = units.count
+    logistic = sm.Logit(event.astype(float), sm.add_constant(logit(p))).fit(
+        disp=False, tol=1e-12, cov_type="cluster", cov_kwds={"groups": units.of_row, "use_correction": False}
+    )
+    line = predictive.calibration_line(p, event, np.ones(80), units)
+    for found, value, se in zip(line, logistic.params, logistic.bse, strict=True):
+        assert found == pytest.approx((value, np.sqrt(G / (G - 1)) * se), rel=1e-6)
+
+
+def test_standard_error_of_rsquared_by_the_delta_method():
+    """Of a/b, two sums of rows, with the gradient (1, −a/b)/b: also of a forecast that is far from the null."""
+    rng = np.random.default_rng(1)
+    event = rng.random(90) < 0.2
+    p = np.where(event, 0.97, 0.02)  # nearly sure: R² of 0.9, so that the ratio matters
+    own = np.log(np.where(event, p, 1 - p)) * rng.uniform(0.2, 2.0, 90)
+    null = predictive.null_log_likelihoods(event.astype(int), np.ones(90), left_out=True)
+    gradient = np.array([1.0, -own.sum() / null.sum()]) / null.sum()
+    variance = gradient @ np.cov(own, null) @ gradient * 90
+    assert predictive.rsquared(own, null, np.ones(90)).se == pytest.approx(np.sqrt(variance), rel=1e-10)

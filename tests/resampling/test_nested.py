@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from svmstat.objective.units import Units
 from svmstat.resampling.nested import lots, nested_estimate, splits
 
 
@@ -89,3 +90,45 @@ def test_splits_are_balanced_and_depend_on_the_seed_alone():
     assert (one[:, 5] == -1).all()
     for code in range(3):
         assert np.ptp(np.bincount(one[0, (codes == code) & (weights > 0)], minlength=4)) <= 1
+
+
+def of_groups(seed=4, G=12, K=4, R=2):
+    rng = np.random.default_rng(seed)
+    group = np.append(np.arange(G), rng.integers(G, size=28))
+    folds = splits(np.zeros(40, int), np.ones(40), ["one"], K, R, np.random.SeedSequence(1), Units(group, G, True))
+    losses = rng.normal(size=G)[group] + rng.normal(size=(R, K, 40)) + 0.3 * rng.normal(size=(R, K, 1))
+    return losses, folds, Units(group, G, True)
+
+
+@pytest.mark.parametrize("seed", [2, 4, 7])
+def test_of_groups_variances_are_over_those_of_the_other_folds(seed):
+    """Algorithm 1 with G/(G − 1) Σ (Σ_g d)²/N for each variance, G and N being of the folds that are not k."""
+    losses, folds, units = of_groups(seed)
+    _, K, n = losses.shape
+    a, b, inner, outer, within = [], [], [], [], []
+    for e, fold in zip(losses, folds, strict=True):
+        for k in range(K):
+            own, rest = fold == k, fold != k
+            sums = np.bincount(units.of_row[rest], e[k, rest] - e[k, rest].mean(), units.count)
+            G = len(np.unique(units.of_row[rest]))
+            within.append(G / (G - 1) * (sums @ sums) / rest.sum())
+            a.append((e[k, rest].mean() - e[k, own].mean()) ** 2)
+            b.append(within[-1] / own.sum())
+            inner, outer = inner + list(e[k, rest]), outer + list(e[k, own])
+    naive = np.sqrt(np.mean(within) / n)
+    se = np.sqrt((K - 1) / K * max(np.mean(a) - np.mean(b), 0.0))
+    value = np.mean(inner) - (1 + (K - 2) / K) * (np.mean(inner) - np.mean(outer))
+    expected = n * value, n * min(max(se, naive), np.sqrt(K) * naive)
+    assert nested_estimate(losses, folds, np.ones(n), units) == pytest.approx(expected, rel=1e-12)
+
+
+def test_no_standard_error_is_more_than_that_of_one_fold():
+    """√K times the naive one: losses of what no fit has seen that differ from fold to fold by much."""
+    rng = np.random.default_rng(1)
+    folds = np.tile(np.arange(30) % 5, (2, 1))
+    losses = rng.normal(size=(2, 5, 30))
+    for k in range(5):
+        losses[:, k, folds[0] == k] += 40.0 * (-1.0) ** k
+    inner = np.concatenate([losses[:, k][:, folds[0] != k].ravel() for k in range(5)])
+    expected = 30 * np.sqrt(5) * np.std(inner, ddof=1) / np.sqrt(30)
+    assert nested_estimate(losses, folds, np.ones(30)).se == pytest.approx(expected, rel=1e-12)

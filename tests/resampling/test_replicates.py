@@ -195,3 +195,12 @@ def test_percentiles(clouds, fit, monkeypatch, K):
 def test_least_replicates(level):
     B = least_replicates(level)
     assert (B + 1) * (1 - level) / 2 >= 1 - 1e-9 and B * (1 - level) / 2 < 1
+
+
+def test_maps_of_replicates_are_coupled_by_the_rows_that_made_them(clouds, fit):
+    """n_st of Hastie and Tibshirani are the sizes of the samples that the pairs' maps are of: rows left out."""
+    machine, maps = fit(RBF(0.5), *clouds(60, 3, seed=2), coupling="hastie-tibshirani")
+    found = pairs_replicates(machine, maps, B=4, seed=np.random.SeedSequence(1))
+    members = np.eye(3)[machine.group_codes]
+    expected = np.where(found.counts == 0, machine.groups.weights, 0.0) @ members
+    np.testing.assert_array_equal(found.maps.totals[:, 0], expected)

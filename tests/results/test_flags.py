@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import statsmodels.api as sm
 from svmstat import compare, datasets, etable, svm
 from svmstat.diagnostics.worth import balanced_folds
 from svmstat.errors import SvmstatWarning
+from svmstat.results.flags import _no_better
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 
@@ -413,3 +415,11 @@ def test_values_that_are_all_the_same_move_with_no_intercept():
     fit = svm("y ~ a + b", frame(events=0.2), C=1e-4, calibration="insample")
     loo = fit.loo()
     assert loo.levels_move == bool(np.ptp(loo.values) > 0.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "se", "words"), [(-0.01, 0.1, "are no better"), (0.19, 0.1, "hardly"), (0.21, 0.1, None)]
+)
+def test_two_standard_errors_of_rsquared_are_asked_for(found, se, words):
+    told = list(_no_better(SimpleNamespace(rsquared=found, rsquared_se=se, is_corrected=False)))
+    assert (words in told[0]) if words else not told

@@ -11,6 +11,8 @@ from levels import repeated, sample
 from svmstat import datasets, minimax, svm, tune
 from svmstat.errors import ArgumentError, DataError, GridWarning, LongRunWarning
 from svmstat.kernels import Spline
+from svmstat.machine import contrasts
+from svmstat.tuning import cosso
 from svmstat.tuning.by_theta import SHARES, CoordinatePlan, CossoPlan
 
 FORMULA = "y ~ s(x) + s(z) + s(noise)"
@@ -287,3 +289,42 @@ def test_terms_with_the_name_of_another_column(search):
     lines = [np.asarray(line.get_ydata(), float) for line in found.plot().get_lines()]
     for line, other in zip(lines, plain.plot().get_lines(), strict=True):
         np.testing.assert_array_equal(line, np.asarray(other.get_ydata(), float))
+
+
+@pytest.mark.parametrize("share", [0.3, 50.0])
+def test_no_other_theta_has_a_lower_objective(monkeypatch, share):
+    """½ Σ θ ‖g‖² + Σ u [m − y (b + Σ θ g)]₊ under Σθ ≤ M; with a large M the penalty alone keeps θ finite."""
+    seen = []
+    weights = cosso._weights
+    monkeypatch.setattr(cosso, "_weights", lambda *given: seen.append(given) or weights(*given))
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    data["y"] = np.where(data["a"] + data["b"] ** 2 - 1 + 0.5 * rng.normal(size=60) > 0, "p", "q")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        tune("y ~ s(a) + s(b) + s(c)", data, theta="cosso", C=[0.1], rng=1, folds=3)
+    sample, fitted, _ = seen[-1]
+    M = 3.0 * share
+    monkeypatch.setattr(cosso, "LEAST", 0.0)
+    theta = weights(sample, fitted, M)
+    pair, upper, solution = fitted.pairs[0], fitted.uppers[0], fitted.solutions[0]
+    y, beta = pair.problem.signs, solution.alpha * pair.problem.signs
+    g = np.column_stack([K[np.ix_(pair.rows, pair.rows)] @ beta for K in sample.stored.matrices])
+
+    def objective(theta):
+        h = g @ theta
+        slack = pair.problem.margin - y * (h + (y * pair.problem.margin - h)[:, None])  # by b where a row meets it
+        return 0.5 * theta @ (beta @ g) + (np.maximum(slack, 0.0) @ upper).min()
+
+    assert theta.sum() <= M * (1 + 1e-9)
+    least = objective(theta)
+    for _ in range(300):
+        other = np.maximum(theta * rng.uniform(0.5, 1.5) + rng.choice([0.0, 0.1]) * rng.normal(size=3), 0.0)
+        other *= min(1.0, M / max(other.sum(), 1e-300))
+        assert objective(other) >= least * (1 - 1e-9)
+
+
+def test_held_out_loss_is_a_mean_over_the_pairs_of_a_level():
+    pairs = contrasts([(0, 1), (0, 2), (1, 2)], "hinge")
+    f = np.array([[0.5, -1.0, 9.0], [0.5, 9.0, 3.0]])
+    np.testing.assert_allclose(cosso.held_out_loss(pairs, np.array([0, 1]), f), [(0.5 + 2.0) / 2, (1.5 + 0.0) / 2])

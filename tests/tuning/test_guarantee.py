@@ -137,3 +137,9 @@ def test_ties_are_conservative(m, a, delta, levels):
     p_f = 1.0 - (cuts + 1.0) / levels  # P(score > cut)
     expected = tail(order_of_threshold(m, a, delta), m, a)
     assert np.mean(p_f > a + 1e-12) <= expected + 4.0 * np.sqrt(expected * (1.0 - expected) / 1000)
+
+
+def test_rows_needed_of_a_power_but_for_rounding():
+    for a in np.arange(1, 100) / 100:
+        for m in range(1, 60):
+            assert rows_needed(a, (1 - a) ** m) == m

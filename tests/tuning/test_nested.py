@@ -7,7 +7,7 @@ from levels import quiet, sample, standardised
 
 from svmstat import svm, tune
 from svmstat.errors import ArgumentError, DataError, UnavailableError
-from svmstat.tuning import minimax, neyman_pearson
+from svmstat.tuning import minimax, nested, neyman_pearson
 
 TOL = 1e-5  # two certified fits of the same problem, and their Platt maps, relative
 GRID = {"C": [0.5, 4.0], "gamma": [0.1, 1.0]}
@@ -131,3 +131,19 @@ def test_without_it_there_is_no_estimate():
     found = quiet("y ~ x + z", sample(2, 60), C=1.0, gamma=0.5)
     with pytest.raises(UnavailableError, match=r"nested_score is for tune\(…, nested=True\)"):
         found.nested_score  # noqa: B018
+
+
+def test_rows_left_out_of_a_search_for_a_shift_are_judged_by_the_shifted_rule(monkeypatch):
+    data, kept = standardised(sample(2, 90, seed=3)), []
+    left_out = nested.LeftOut
+    monkeypatch.setattr(nested, "LeftOut", lambda *given: kept.append(given) or left_out(*given))
+    options = {"criterion": minimax(), "search": "bias", "nu": [0.3, 0.6], "gamma": [0.2, 1.0], "scale": False}
+    found = quiet("y ~ x + z", data, nested=3, folds=3, rng=1, event="b", **options)
+    f, is_event = kept[0][1][:, 0], (data["y"] == "b").to_numpy()
+    for which, choice in found.nested.choices.iterrows():
+        out, nu = (found.nested.fold == which).to_numpy(), (choice["nu_event"], choice["nu_other"])
+        fit = svm("y ~ x + z", data[~out], nu=nu, gamma=choice["gamma"], event="b", scale=False)
+        shift = f[out] - fit.decision_function(data[out]).to_numpy()
+        assert np.ptp(shift) < 1e-6 and abs(shift.mean()) > 1e-3
+    assert found.nested.rates["p_f"] == np.mean(f[~is_event] > 0)
+    assert found.nested.rates["p_m"] == np.mean(f[is_event] <= 0)
