@@ -199,11 +199,8 @@ class Comparison(Printed):
             needs = "independent rows whose weights are whole numbers" if untestable else "a prediction of every row"
             notes.append(f"No McNemar p: it takes {needs}.")
         elif "mcnemar" in table and table["mcnemar"].notna().any():
-            notes.append(
-                "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as "
-                "independent. In simulations of models that err equally often it is 0.05 or less in 0.00-0.10 of "
-                "samples (python -m benchmarks validity errors)."
-            )
+            few_values = any(each.points is not None for each in self.evidence)
+            notes.append(_MCNEMAR + _OF_FEW_VALUES * few_values)
         no_p = "No McNemar p" if self._tested_by_errors else "The error rates are not to be compared"
         if self._other_rules:
             others = [self.names[k] for k in self._other_rules]
@@ -293,6 +290,15 @@ _OF_UNEVEN = (
     "0.77 to 0.88"
 )
 
+_MCNEMAR = (
+    "McNemar p: exact, of the rows that one model predicts wrongly and the other rightly, taken as independent. In "
+    "simulations of models that err equally often it is 0.05 or less in 0.00-0.10 of samples (python -m benchmarks "
+    "validity errors)."
+)
+_OF_FEW_VALUES = (
+    " Of models of a factor alone it was in 0.02-0.20 (errors-factors): rows with equal predictors are predicted "
+    "rightly or wrongly together."
+)
 COVERAGE = (
     "In simulations (n = 100 and 200) +-1.96 of it covers the difference of the two fits themselves, on new rows, in "
     "0.81-0.89 of samples and the expected one in 0.78-0.97, +-1.96 of the nested se in 0.90-0.95 and 0.89-0.99; where "

@@ -172,3 +172,17 @@ def test_rules_that_aim_at_other_errors_are_told_apart_where_there_is_no_test_to
     printed = " ".join(str(compare(fit, fit.update(costs=None))).split())
     assert "No McNemar p: it takes independent rows" in printed
     assert "The error rates are not to be compared of svm rbf 2: its rule weighs the levels otherwise" in printed
+
+
+def test_what_mcnemars_test_does_of_factors_is_told_with_factors():
+    rng = np.random.default_rng(5)
+    g, h = rng.integers(0, 4, (2, 200))
+    x, z = rng.normal(size=(2, 200))
+    eta = 1.2 * (g - 1.5) + 1.2 * (h - 1.5)
+    data = pd.DataFrame(
+        {"g": np.array(list("abcd"))[g], "h": np.array(list("abcd"))[h], "x": g + 0.1 * x, "z": h + 0.1 * z}
+    )
+    data["y"] = rng.random(200) < 1.0 / (1.0 + np.exp(-eta))
+    for formulas, told in ((("y ~ g", "y ~ h"), True), (("y ~ x", "y ~ z"), False)):
+        text = " ".join(str(compare(*(svm(each, data) for each in formulas))).split())
+        assert "McNemar p: exact" in text and ("Of models of a factor alone it was in 0.02-0.20" in text) == told
