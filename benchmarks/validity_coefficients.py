@@ -29,7 +29,7 @@ DESIGNS = [(2, 100, 1, 0.0), (2, 400, 1, 0.0), (2, 100, 8, 0.0), (3, 200, 1, 0.0
 """Levels, rows, columns of noise, and what is added to the logits: in the last one row in five is an event."""
 COSTS = (0.1, 1.0, 10.0)
 GONE = (0.0, 0.02, 0.05, 0.2)
-"""Shares of the replicates in which a slope is 0, where those with f constant are not the most."""
+"""Shares of the replicates in which a slope is 0 and f not constant, where this is so in the most."""
 WEAK = (
     (200, False, (-1.5, 1.0, 0.0)),
     (120, False, (-1.4, 0.7, 0.0)),
@@ -148,8 +148,9 @@ def estimated_by_level(K, n, shares, effect, C, seed):
     frame = coefficients.summary_frame()[["estimate", "lower", "upper"]]
     pairs = [tuple(pair) for pair in coefficients.shape.pairs]
     kept = coefficients.replicates[~np.isnan(coefficients.replicates).any(axis=(1, 2))]
-    frame["gone"] = (kept == 0.0).mean(axis=0).T.ravel()
-    frame["flat"] = np.repeat((kept[:, 1:] == 0.0).all(axis=1).mean(axis=0), len(coefficients.terms))
+    constant = (kept[:, 1:] == 0.0).all(axis=1)
+    frame["gone"] = ((kept == 0.0) & ~constant[:, None]).mean(axis=0).T.ravel()
+    frame["flat"] = np.repeat(constant.mean(axis=0), len(coefficients.terms))
     frame["pair"] = np.repeat([" : ".join(pair) for pair in pairs], len(coefficients.terms))
     frame["term"] = np.tile(coefficients.terms, len(pairs))
     counts = pd.crosstab(data["g"], data["y"])

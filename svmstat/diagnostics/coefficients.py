@@ -16,7 +16,10 @@ from svmstat.resampling.replicates import least_replicates, percentiles
 _HEADERS = {"estimate": "coefficient", "se": "std. error", "lower": "lower", "upper": "upper"}
 
 _NAMED = 5
-"""Pairs that are named."""
+"""Pairs, or terms, that are named."""
+
+_OFTEN = 0.2
+"""The share of replicates in which a slope is 0 from which on that is told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -120,7 +123,7 @@ class Coefficients(Printed):
     def warnings(self) -> tuple[str, ...]:
         """Whether too few replicates are left, f is constant in most of them, or they are of another kind."""
         if len(self._good) >= least_replicates(self.level):
-            return self._of_constant() + self._of_outside()
+            return self._of_constant() + self._of_vanishing() + self._of_outside()
         return (
             f"{self.n_failed} of {self.B} replicates have no coefficients, a class being lost or the solution not "
             "certified: too few are left for an interval.",
@@ -136,6 +139,21 @@ class Coefficients(Printed):
             "columns parted the levels, 80 to 300 of 120 to 400 rows, the 95 % interval of slopes that tell something "
             "covered the mean of the estimate in 0.18 to 0.51 of samples, and standard errors were 0.40 to 0.69 of "
             "their sd (python -m benchmarks validity coefficients-many): these tell little.",
+        )
+
+    def _of_vanishing(self) -> tuple[str, ...]:
+        zero = self._good[:, 1:] == 0.0
+        shares = (zero & ~zero.all(axis=1, keepdims=True)).mean(axis=0)
+        terms = self.terms[1:][(shares >= _OFTEN).any(axis=1)]
+        if not len(terms):
+            return ()
+        named = f"{', '.join(map(str, terms[:_NAMED]))}{' and others' * (len(terms) > _NAMED)}"
+        verb = "is" if len(terms) == 1 else "are"
+        return (
+            f"{named} {verb} 0 in a fifth or more of the replicates, as where a level has few rows and none of these is "
+            "inside the margins. The 95 % interval of such slopes covered the mean of the estimate in 0.54 to 0.88 of "
+            "samples, that of all levels of such factors in 0.35 to 0.99 (python -m benchmarks validity "
+            "coefficients-rare): these tell little.",
         )
 
     def _of_constant(self) -> tuple[str, ...]:
