@@ -150,7 +150,7 @@ class Coefficients(Printed):
         named = f"{', '.join(map(str, terms[:_NAMED]))}{' and others' * (len(terms) > _NAMED)}"
         verb = "is" if len(terms) == 1 else "are"
         return (
-            f"{named} {verb} 0 in a fifth or more of the replicates, as where a level has few rows and none of these is "
+            f"{named} {verb} 0 in a fifth or more of the replicates, as where a level has few rows, none of them "
             "inside the margins. The 95 % interval of such slopes covered the mean of the estimate in 0.54 to 0.88 of "
             "samples, that of all levels of such factors in 0.35 to 0.99 (python -m benchmarks validity "
             "coefficients-rare): these tell little.",

@@ -176,3 +176,18 @@ def test_slopes_outside_their_own_interval_are_counted(p, outside):
     assert found.n_outside == expected.sum() and (found.n_outside > 0) == outside
     told = f"{found.n_outside} of {p} slopes lie outside their own interval."
     assert (told in " ".join(str(found).split())) == outside
+
+
+def test_levels_whose_slope_is_mostly_zero_are_named():
+    """Two rows far on the right side of f: they are outside the margins in each replicate that has them."""
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame({"x": rng.normal(size=100), "g": np.repeat(["a", "b", "rare"], [49, 49, 2])})
+    data.loc[98:, "x"] = 6.0
+    data["y"] = data["x"] + 0.5 * rng.logistic(size=100) > 0
+    found = svm("y ~ x + g", data, kernel="linear").confint(B=59, rng=1)
+    zero = (found.replicates[:, 1:, 0] == 0.0).mean(axis=0)
+    assert zero[-1] > 0.9 and zero[:-1].max() < 0.2 and found.n_constant == 0
+    text = " ".join(str(found).split())
+    assert "WARNING: g[rare] is 0 in a fifth or more of the replicates" in text
+    without = svm("y ~ x + g", data[:98], kernel="linear").confint(B=59, rng=1)
+    assert "WARNING" not in str(without)
