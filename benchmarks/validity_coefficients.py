@@ -115,7 +115,7 @@ def rare(quick=False):
             work = (joblib.delayed(estimated_by_level)(K, n, shares, effect, C, s) for s in samples)
             tables = joblib.Parallel()(work)
             table = pd.concat(tables, keys=range(len(tables)), names=["sample", "pair", "term"]).reset_index()
-            name = f"{K} levels, factor of {len(shares)}, effect {effect:g}, C = {C:g}"
+            name = f"{K} levels, factor of {len(shares)}, {shares[-1]:g} in the last, effect {effect:g}, C = {C:g}"
             target = table.groupby(["pair", "term"])["estimate"].transform("mean")
             table["inside"] = table["lower"].le(target) & table["upper"].ge(target)
             table = table[table["term"].str.startswith("g[")]

@@ -84,8 +84,7 @@ def small(quick=False):
     for name, truth in SMALL.items():
         for n in (100, 200, 634):
             found += coverage({name: truth}, (n,), samples)
-            counts = [fitted(truth, n, seed)[0].n_support.sum() for seed in range(samples // 10)]
-            shares = [each["total"] / each["rows"] for each in counts]
+            shares = [fitted(truth, n, seed)[0].support_share for seed in range(samples // 10)]
             found.append(row("evidence: support", name, n, "share of rows that are support vectors", None, shares))
     return found
 

@@ -69,11 +69,11 @@ class Evidence:
         or its unit.
     level_weights : ndarray (K,) or None
         By what costs, priors or class weights multiply the bounds of each level; None without any.
-    support : float or None
-        The share of the rows of the fit that are support vectors; None of other models.
     optimism : float or None
         By how much the score is too good because cost and kernel were chosen by it, with `tune`: NaN if that is not
         known, None where nothing was chosen.
+    support : float or None
+        The share of the rows of the fit that are support vectors; None of other models.
     """
 
     how: str
@@ -91,8 +91,8 @@ class Evidence:
     maps: Calibration | None = None
     seen: Floats | None = None
     level_weights: Floats | None = None
-    support: float | None = None
     optimism: float | None = None
+    support: float | None = None
 
     def __repr__(self) -> str:
         failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""
