@@ -151,8 +151,8 @@ class Coefficients(Printed):
         verb = "is" if len(terms) == 1 else "are"
         return (
             f"{named} {verb} 0 in a fifth or more of the replicates, as where a level has few rows, none of them "
-            "inside the margins. The 95 % interval of such slopes covered the mean of the estimate in 0.54 to 0.88 of "
-            "samples, that of all levels of such factors in 0.35 to 0.99 (python -m benchmarks validity "
+            "inside the margins. The 95 % interval of such slopes covered the mean of the estimate in 0.54 to 0.81 of "
+            "samples, that of all levels of such factors in 0.36 to 1.00 (python -m benchmarks validity "
             "coefficients-rare): these tell little.",
         )
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -186,3 +187,22 @@ def test_what_mcnemars_test_does_of_factors_is_told_with_factors():
     for formulas, told in ((("y ~ g", "y ~ h"), True), (("y ~ x", "y ~ z"), False)):
         text = " ".join(str(compare(*(svm(each, data) for each in formulas))).split())
         assert "McNemar p: exact" in text and ("Of models of a factor alone it was in 0.02-0.20" in text) == told
+
+
+@pytest.mark.parametrize("thresholds", [((0.2,), ()), ((), (0.2,)), ((0.2,), (0.2,)), ((), ())])
+def test_no_p_of_errors_where_the_rule_of_either_weighs_the_levels(thresholds):
+    assert Comparison(("one", "two"), (None, None), thresholds=thresholds)._weighed == ((1,) if any(thresholds) else ())
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_no_p_of_errors_where_those_of_either_hang_on_the_intercept(which):
+    rng = np.random.default_rng(0)
+
+    def said(hangs):
+        return SimpleNamespace(
+            weights=np.ones(40), error=pd.Series((rng.random(40) < 0.4) * 1.0), draws_labels=True, levels_move=hangs,
+            rsquared=-0.01, rsquared_se=0.03, auc=0.45, auc_se=0.05, shape=SimpleNamespace(two=True),
+        )  # fmt: skip
+
+    assert mcnemar(said(False), said(False)) > 0.0
+    assert np.isnan(mcnemar(*(said(k == which) for k in range(2))))

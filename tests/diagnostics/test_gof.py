@@ -9,7 +9,7 @@ from levels import COUPLINGS, sample, standardised
 from sklearn.datasets import load_iris
 
 from svmstat import svm
-from svmstat.diagnostics.gof import METHODS
+from svmstat.diagnostics.gof import METHODS, GofResult
 from svmstat.errors import ArgumentError, DataError
 from svmstat.objective.replicated import upper_point
 from svmstat.resampling import leave_one_out
@@ -200,3 +200,14 @@ def test_what_the_deviance_of_a_flexible_machine_is(mackerel, method, drawn):
 def test_a_rank_that_is_whole_but_for_rounding():
     assert 0.55 * 100 > 55.0
     assert upper_point(np.arange(1.0, 100.0), 0.55) == 55.0
+
+
+@pytest.mark.parametrize(("T", "p", "reject"), [(94.5, 0.06, False), (95.5, 0.05, True)])
+def test_the_fit_is_rejected_where_the_pvalue_is_no_more_than_one_minus_the_level(T, p, reject):
+    """The 95 % quantile of 1 … 99 is 94.1: above it, p may be 0.06."""
+    replicates = np.arange(1.0, 100.0)
+    found = GofResult(
+        statistic=T, replicates=replicates, deviance=1.0, deviance_replicates=replicates, method="residual", level=0.95
+    )
+    assert found.pvalue == pytest.approx(p) and found.reject == reject == (p <= 0.05)
+    assert found.critical_value == 95.0

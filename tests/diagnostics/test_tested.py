@@ -332,3 +332,11 @@ def test_what_weights_do_to_the_measures_is_told():
             svm("y ~ x + z", data, weights="w", weight_type=how).get_influence()
         )
     assert "own misfit are of" not in printed(svm("y ~ x + z", data).get_influence())
+
+
+def test_envelopes_are_raised_by_medians_and_no_single_replicate():
+    names = ["delta_deviance", "own"]
+    first, second = np.full((99, 2), 3.0), np.full((49, 2), 2.0)
+    first[0], second[:2] = 1e6, 1e7
+    found = Envelope(pd.DataFrame(first, columns=names), pd.DataFrame(second, columns=names))
+    assert found.raised.tolist() == [1.5, 1.5]

@@ -206,20 +206,6 @@ def grouped(n=80, G=16, seed=3):
     return expit(1.5 * x - 0.3), event, Units(group, G, True)
 
 
-def test_standard_error_of_the_area_over_groups_by_its_definition():
-    """Obuchowski (1997), equations 2 to 4."""
-    p, event, units = grouped()
-    kernel = (p[event][:, None] > p[~event]) + 0.5 * (p[event][:, None] == p[~event])
-    area, G, (m, n) = kernel.mean(), units.count, kernel.shape
-    one = np.bincount(units.of_row[event], kernel.mean(axis=1) - area, G)
-    other = np.bincount(units.of_row[~event], kernel.mean(axis=0) - area, G)
-    with_event, without = (len(np.unique(units.of_row[rows])) for rows in (event, ~event))
-    assert with_event < G and without < G
-    squared = with_event / (with_event - 1) * (one @ one) / m**2 + without / (without - 1) * (other @ other) / n**2
-    squared += 2.0 * G / (G - 1) * (one @ other) / (m * n)
-    assert predictive.auc(p, event, np.ones(80), units) == pytest.approx((area, np.sqrt(squared)), rel=1e-10)
-
-
 def test_calibration_line_over_groups_against_statsmodels():
     """Sandwich over clusters; its only correction here is G/(G − 1)."""
     p, event, units = grouped()
