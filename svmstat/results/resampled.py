@@ -14,7 +14,7 @@ from svmstat.calibration import Calibration, log_of_own
 from svmstat.diagnostics import Evidence, HeldOut, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
-from svmstat.machine import reweighted, vote
+from svmstat.machine import Pair, reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
@@ -38,8 +38,8 @@ from svmstat.solver import Status
 _CHEAP, _MAPPED = 6e6, 0.15
 """Operations that take about a second: rows that a support vector moves, and rows of a map, in units of the former."""
 
-_ANEW = 1000.0
-"""How much longer a deletion takes that cannot start from a certified solution, and is solved anew."""
+_ANEW, _OF_HULLS = 1000.0, 8.0
+"""How much longer a deletion takes that cannot start from the solution, and is solved anew; and one with ν."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -261,11 +261,10 @@ class Resampled(Predicting, Updated):
     def is_cheap_to_leave_out(self) -> bool:
         """Whether the leave-one-out takes about a second or less, by its number of operations.
 
-        From a solution without a certificate no deletion can start: each is solved anew.
+        From a solution without a certificate, or of hulls that meet, no deletion can start: each is solved anew.
         """
         pairs = self.machine.pairs
-        each = [1.0 if pair.solution.status is Status.CERTIFIED else _ANEW for pair in pairs]
-        moved = np.dot(each, [np.count_nonzero(pair.solution.alpha) * len(pair.rows) for pair in pairs])
+        moved = sum(_dearer(pair) * np.count_nonzero(pair.solution.alpha) * len(pair.rows) for pair in pairs)
         mapped = sum(len(pair.rows) ** 2 for pair in pairs)
         return bool(self.machine.gram.fits and moved + _MAPPED * mapped <= _CHEAP)
 
@@ -287,6 +286,14 @@ class Resampled(Predicting, Updated):
             "level_weights": None if self.class_weight is None else self.decision.factors(self.classes),
             "support": self.support_share,
         }  # fmt: skip
+
+
+def _dearer(pair: Pair) -> float:
+    """How many times as long as usual a deletion takes."""
+    with_nu, solution = pair.problem.total is not None, pair.solution
+    if solution.status is not Status.CERTIFIED or (with_nu and solution.flat):
+        return _ANEW
+    return _OF_HULLS if with_nu else 1.0
 
 
 def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:

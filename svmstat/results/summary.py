@@ -214,7 +214,7 @@ def _solution(fit: Resampled) -> Block:
             Entry("  interval", tuple(ends)),
         ]
     )
-    margin = or_none(fit.margin) if _not_convex(fit) else fit.margin
+    margin = or_none(fit.margin) if fit.kernel.may_be_indefinite else fit.margin
     return Block(
         title="Solution",
         left=(Entry("Margin, 2/||h||", margin), Entry("Objective", fit.objective), *intercept),

@@ -97,7 +97,10 @@ def test_leave_one_out_is_no_matter_of_a_second_where_every_deletion_is_solved_a
     pairs = tuple(replace(p, solution=replace(p.solution, status=Status.IMPRECISE)) for p in fit.machine.pairs)
     doubtful = replace(fit, machine=replace(fit.machine, pairs=pairs))
     assert fit.is_cheap_to_leave_out and not doubtful.is_cheap_to_leave_out
+    apart, meeting = (svm("y ~ x + z", sample(n), nu=nu) for n, nu in ((1100, 0.8), (300, 0.1)))
+    assert apart.machine.pairs[0].solution.rho > 0.0 and not apart.is_cheap_to_leave_out
+    assert svm("y ~ x + z", sample(1100)).is_cheap_to_leave_out
+    assert meeting.machine.pairs[0].solution.rho == 0.0 and not meeting.is_cheap_to_leave_out
     text = " ".join(str(doubtful.summary()).split())
-    assert (
-        "Those of held-out rows take a while: fit.loo(), or summary(loo=True)" in text and "leave-one-out" not in text
-    )
+    assert "Those of held-out rows take a while: fit.loo(), or summary(loo=True)" in text
+    assert "leave-one-out" not in text
