@@ -160,9 +160,8 @@ def _pairs(fit: Any) -> list[tuple[BoxQP, Any]]:
 def _numbers(fit: Any) -> list[Finding]:
     """Nothing is NaN without a reason, probabilities are probabilities, and the summary prints."""
     found = []
-    if not (fit.converged or fit.is_cheap_to_leave_out):  # probabilities take minutes of such fits
-        return found
-    mapped = bool(np.all(fit.calibration.converged) and np.all(fit.insample.converged))
+    mapped = fit.converged or fit.is_cheap_to_leave_out  # of others probabilities take minutes
+    mapped = mapped and bool(np.all(fit.calibration.converged) and np.all(fit.insample.converged))
     numbers = {"decision values": fit.decision_values, "alpha": fit.alpha}
     if mapped:
         numbers |= {"probabilities": fit.fittedvalues, "deviance": fit.deviance}

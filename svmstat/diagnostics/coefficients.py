@@ -1,5 +1,6 @@
 """Coefficients of a linear fit, and how they vary from sample to sample."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,10 +148,9 @@ class Coefficients(Printed):
         terms = self.terms[1:][(shares >= _OFTEN).any(axis=1)]
         if not len(terms):
             return ()
-        named = f"{', '.join(map(str, terms[:_NAMED]))}{' and others' * (len(terms) > _NAMED)}"
-        verb = "is" if len(terms) == 1 else "are"
+        named = f"{_first(terms)} {'is' if len(terms) == 1 else 'are'}"
         return (
-            f"{named} {verb} 0 in a fifth or more of the replicates, as where a level has few rows, none of them "
+            f"{named} 0 in a fifth or more of the replicates, as where a level has few rows, none of them "
             "inside the margins. The 95 % interval of such slopes covered the mean of the estimate in 0.54 to 0.81 of "
             "samples, that of all levels of such factors in 0.36 to 1.00 (python -m benchmarks validity "
             "coefficients-rare): these tell little.",
@@ -160,8 +160,7 @@ class Coefficients(Printed):
         most = [pair for pair, n in zip(self.shape.pairs, self._constant, strict=True) if n > 0.5 * len(self._good)]
         if not most:
             return ()
-        named = [f"{positive} : {negative}" for positive, negative in most]
-        listed = "" if self.shape.two else f" of {', '.join(named[:_NAMED])}{' and others' * (len(named) > _NAMED)}"
+        listed = "" if self.shape.two else f" of {_first([' : '.join(map(str, pair)) for pair in most])}"
         up_to = "" if len(most) == 1 else "up to "
         return (
             f"f{listed} is constant in {up_to}{self.n_constant} of {len(self._good)} replicates. Where it was in "
@@ -174,6 +173,11 @@ class Coefficients(Printed):
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         pairs = "" if self.shape.two else f" for each of {len(self.shape.pairs)} pairs"
         return f"<Coefficients: {len(self.terms)} terms{pairs}, {percent(self.level)} of {self.B} replicates{failed}>"
+
+
+def _first(names: Sequence[object]) -> str:
+    """The first of the names, and that there are others."""
+    return f"{', '.join(map(str, names[:_NAMED]))}{' and others' * (len(names) > _NAMED)}"
 
 
 NOTES = (
