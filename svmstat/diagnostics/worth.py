@@ -112,6 +112,10 @@ _OF_LEVELS = (
     "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() tells "
     "more."
 )
+_NO_LINE_OF_SOME = (
+    " There are none for a level whose probabilities are all the same or class frequencies, or separate it from the "
+    "rest."
+)
 
 _BY_GROUP = (
     "Groups are held out whole, and standard errors are over {G} groups, independent of each other: they are of what "
@@ -334,7 +338,7 @@ def ranks_a_level_the_wrong_way(held_out: Evidence) -> bool:
 def _of_line(held_out: Evidence) -> str:
     """What is to be known of the calibration."""
     if not held_out.shape.two:
-        return _OF_LEVELS
+        return _OF_LEVELS + _NO_LINE_OF_SOME * bool(np.isnan(held_out.calibration_slope).any())
     slope = held_out.calibration_slope
     return _NO_LINE if np.isnan(slope) else _NEAR if abs(slope - 1.0) <= _NEAR_BY else _FAR
 

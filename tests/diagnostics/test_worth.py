@@ -155,3 +155,13 @@ def test_from_how_few_events_on_rare_and_uneven_levels_are_told(loo):
     for events, rare, uneven in ((8, True, False), (9, False, True), (17, False, True), (18, False, False)):
         told = of_shares(strong, events)
         assert ("one row in eleven" in told) == rare and ("evidence-weak)" in told.split("AUC of pooled")[0]) == uneven
+
+
+@pytest.mark.parametrize(("apart", "told"), [(20.0, True), (0.0, False)])
+def test_a_level_that_is_told_from_the_rest_has_no_calibration_line(apart, told):
+    rng = np.random.default_rng(4)
+    level = np.repeat(["a", "b", "c"], 30)
+    x = rng.normal(size=90) + np.where(level == "a", apart, 0.0) + (level == "b")
+    held_out = svm("y ~ x + z", pd.DataFrame({"x": x, "z": rng.normal(size=90), "y": level})).loo()
+    assert list(np.isnan(held_out.calibration_slope)) == [told, False, False]
+    assert ("There are none for a level" in " ".join(str(held_out.summary()).split())) == told

@@ -362,6 +362,9 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
             for narrow in axes[:n]:
                 narrow.locator_params(axis="x", nbins=2)
                 narrow.tick_params(axis="x", labelsize=_TINY)
+        elif not share and columns > 1:
+            for narrow in axes[:n]:
+                narrow.locator_params(axis="x", steps=[1, 2, 5, 10])
         for lowest in axes[max(n - columns, 0) : n]:
             lowest.tick_params(labelbottom=True)
         yield figure, axes[:n]

@@ -199,3 +199,17 @@ def test_many_lines_are_told_apart_and_named():
     settle(ax)
     assert len({text.get_text() for text in ax.get_legend().get_texts()}) == 25
     assert ax.get_window_extent().height > ax.figure.dpi
+
+
+def test_numbers_below_panels_side_by_side_are_short():
+    """At this width a step of 2.5 would fit by count, and its numbers touch."""
+    panel = []
+
+    def draw(ax):
+        with panels(ax, 4, share=False) as (_, axes):
+            axes[0].plot([-14.8, -1.3], [0.0, 1.0])
+            panel.append(axes[0])
+
+    plots.svg(draw, (7.0, 5.6))
+    ticks = panel[0].get_xticks()
+    np.testing.assert_array_equal(ticks, ticks.round())
