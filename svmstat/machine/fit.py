@@ -16,6 +16,7 @@ from svmstat.machine.pairs import (
     Contrast,
     Pair,
     PosedPair,
+    decided,
     decided_elsewhere,
     expanded,
     for_weights,
@@ -440,4 +441,4 @@ def _decision_at(
         h = products(features, gram.normal(support, coefficients))
     else:
         h = expansion(kernel, X, points, groups.first[support], coefficients, products)
-    return np.column_stack([pair.solution.decided(h[:, p]) for p, pair in enumerate(pairs)])
+    return decided(pairs, h)

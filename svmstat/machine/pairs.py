@@ -17,7 +17,10 @@ from svmstat.machine.ties import tied
 from svmstat.objective.bounds import weighted
 from svmstat.objective.losses import Loss, hinge, make_loss
 from svmstat.objective.nu import Nu
-from svmstat.solver import TOLERANCE, BoxQP, Gram, LowRank, Solution, solve
+from svmstat.solver import TOLERANCE, BoxQP, Gram, LowRank, Solution, resolved, solve
+
+_AT_ONCE = 2048
+"""Rows whose decision values stand in the cache together."""
 
 Products = Callable[[Floats, Floats], Floats]
 """What multiplies kernel values (r, m) by coefficients (m, B), and gives (r, B)."""
@@ -187,6 +190,17 @@ def products_of(solutions: Sequence[Solution], K: Floats, coefficients: Floats) 
     return np.column_stack(list(columns))
 
 
+def decided(pairs: Sequence[Pair], h: Floats) -> Floats:
+    """f = h + b of each pair for values h (m, P), overwritten; exactly zero where its sign is rounding."""
+    intercept = np.array([pair.solution.intercept for pair in pairs])
+    resolution = np.array([pair.solution.resolution for pair in pairs])
+    for start in range(0, len(h), _AT_ONCE):
+        f = h[start : start + _AT_ONCE]
+        f += intercept
+        resolved(f, resolution)
+    return h
+
+
 def products_by(solution: Solution, K: Floats, coefficients: Floats) -> Floats:
     """K (r, m) times coefficients (m, B), in the precision that the one solution needs."""
     return products_of([solution] * coefficients.shape[1], K, coefficients)
@@ -259,12 +273,14 @@ def by_class(f: Floats, pairs: Codes) -> Floats:
 
 def _tally(f: Floats, pairs: Codes) -> tuple[Floats, Floats]:
     """(m, K) how many pairs vote for each class, and the sums of their decision values."""
-    n_classes = pairs.max() + 1
-    votes, sums = np.zeros((len(f), n_classes)), np.zeros((len(f), n_classes))
-    for p, (i, j) in enumerate(pairs):
-        won = f[:, p] > 0
-        votes[:, i] += won
-        votes[:, j] += ~won
-        sums[:, i] += f[:, p]
-        sums[:, j] -= f[:, p]
-    return votes, sums
+    shape = (pairs.max() + 1, len(f))
+    votes, sums = np.zeros(shape), np.zeros(shape)
+    for start in range(0, len(f), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        for (i, j), value in zip(pairs, np.ascontiguousarray(f[rows].T), strict=True):
+            won = value > 0
+            votes[i, rows] += won
+            votes[j, rows] += ~won
+            sums[i, rows] += value
+            sums[j, rows] -= value
+    return votes.T, sums.T

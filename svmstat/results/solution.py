@@ -74,6 +74,8 @@ class Solved(Calibrated):
         if newdata is None:
             return self.frame.index, self.machine.decision_values
         index, complete, X = self.rows_at(newdata)
+        if complete.all():
+            return index, self.machine.decision_function(X)
         values = np.full((len(index), len(self.machine.pairs)), np.nan)
         values[complete] = self.machine.decision_function(X)
         return index, values
