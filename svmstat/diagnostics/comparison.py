@@ -12,7 +12,14 @@ from svmstat._tools.checks import refuse
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import balanced_folds, few_groups, hang_on_the_intercept, uneven_note, what_is_left_out
+from svmstat.diagnostics.worth import (
+    NO_LINE,
+    balanced_folds,
+    few_groups,
+    hang_on_the_intercept,
+    uneven_note,
+    what_is_left_out,
+)
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import are_groups
 from svmstat.reporting.plots import differences_plot
@@ -218,6 +225,9 @@ class Comparison(Printed):
         notes += filter(None, [self._without_errors()])
         if not self.evidence[0].shape.two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
+        elif table["calibration_slope"].isna().any():
+            without = table.index[table["calibration_slope"].isna()]
+            notes.append(f"No slope of {', '.join(without)}: {NO_LINE}")
         return notes
 
     @property

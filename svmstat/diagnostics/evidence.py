@@ -458,7 +458,7 @@ class Evidence:
 
     def _lines(self) -> list[Line]:
         codes, weights = self._observed
-        if self._is_of_frequencies:  # which differ by how many of a level were left out, and by nothing else
+        if self.is_of_frequencies:  # which differ by how many of a level were left out, and by nothing else
             return [predictive.NO_LINE for _ in self.shape.shown]
         p = self.probability[self._used]
         others = p @ (1.0 - np.eye(p.shape[1]))  # and not 1 − p, which has no digits where p is near 1
@@ -468,7 +468,7 @@ class Evidence:
         ]
 
     @property
-    def _is_of_frequencies(self) -> bool:
+    def is_of_frequencies(self) -> bool:
         """Whether the probabilities are those of the class frequencies of other rows, to rounding."""
         return bool((np.abs(self.log_likelihoods[self._used] - self._null) <= _SAME).all())
 

@@ -192,7 +192,7 @@ class GofResult(Printed):
         of_rows = self.of_weights if self.n_groups is None else (self._note_of_groups(),)
         if not self.by_residuals:
             undecided = () if self.is_decided else (self.verdict,)
-            notes = (*undecided, *of_rows, DEVIANCE_NOTE, _FLEXIBLE.format(drawn=self.drawn))
+            notes = (*undecided, *of_rows, self._of_deviance, _FLEXIBLE.format(drawn=self.drawn))
             return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes)
         beside = Block(
             title="Beside it: the bootstrapped deviance",
@@ -207,7 +207,7 @@ class GofResult(Printed):
             *self._note_of_noise(),
             *of_rows,
             RATES,
-            DEVIANCE_NOTE,
+            self._of_deviance,
         )
         return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
 
@@ -219,13 +219,20 @@ class GofResult(Printed):
         """What the replicates of a bootstrapped deviance are of."""
         return _GROUPS if self.method == "pairs" and self.n_groups is not None else _DRAWN[self.method]
 
+    @property
+    def _of_deviance(self) -> str:
+        return DEVIANCE_NOTE if self.n_levels == 2 else DEVIANCE_NOTE.replace("binary ", "")
+
     def _note_of_noise(self) -> tuple[str, ...]:
         if self.noise is None or self.noise_replicates is None or self.slope == 0.0:
             return ()
+        theirs, own = (f"{noise:.4g}" for noise in (np.nanmean(self.noise_replicates), self.noise))
+        if theirs == own:
+            return ()
         return (
-            f"The replicates report more noise than the fit, sum pi(1 - pi) of held-out rows: "
-            f"{np.nanmean(self.noise_replicates):.4g} in the mean against {self.noise:.4g}. T falls with it, and "
-            "theirs are moved along a line to what they would be at the noise of the fit.",
+            f"The replicates report more noise than the fit, sum pi(1 - pi) of held-out rows: {theirs} in the mean "
+            f"against {own}. T falls with it, and theirs are moved along a line to what they would be at the noise of "
+            "the fit.",
         )
 
     def _note_of_groups(self) -> str:

@@ -26,6 +26,8 @@ NONE = "<none>"
 """How R's drop1 calls the model that nothing was dropped from."""
 
 _TITLES = {"drop1": "Single term deletions", "add1": "Single term additions"}
+_SAME = 1e-8
+"""What f of two fits differs by, as a share of its spread, if it is the same."""
 _DONE = {"drop1": "dropped", "add1": "added"}
 _WORTH = {
     "delta_score": ("change", "estimate"),
@@ -62,6 +64,8 @@ class TermTest:
     fewest : float
         Of a term of levels: how many rows of its rarest level would have the rarest level of the response by chance.
         NaN of numbers.
+    is_flat : bool
+        Whether the other fit says the class frequencies of all rows that are held out, though its f is not constant.
     """
 
     name: str
@@ -71,6 +75,7 @@ class TermTest:
     nested: Estimate | None = None
     is_constant: bool = False
     fewest: float = math.nan
+    is_flat: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -208,18 +213,7 @@ class TermTests(Printed):
             if test.dependence.why_not:
                 lacking.setdefault(test.dependence.why_not, []).append(test.name)
         found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
-        flat = [test.name for test in self.tests if test.is_constant]
-        if flat:
-            how = "without" if self.kind == "drop1" else "with"
-            found.append(
-                f"{', '.join(flat)}: {how} it f is constant, with C, or nu, as it was: the change is that to the class "
-                "frequencies, and not what the term adds to the others."
-            )
-        if same := [test.name for test in self.tests if self._is_same(test)]:
-            found.append(
-                f"{', '.join(same)}: every prediction is the same with the term and without, as where no part of the "
-                "kernel reads its columns: a change of 0 does not say what it could tell."
-            )
+        found += self._of_changes()
         if any(not test.dependence.why_not for test in self.tests):
             found += [*self._few_rows(), *self._rare_levels(), *self._many_levels(), *self._few_groups()]
         for name, each in [(NONE, self.evidence), *((test.name, test.evidence) for test in self.tests)]:
@@ -231,10 +225,41 @@ class TermTests(Printed):
                 found.append(f"{name}: {rows} could not be {why}.")
         return found
 
+    def _of_changes(self) -> list[str]:
+        """Which changes of the score are not what they seem to be."""
+        found = []
+        how = "without" if self.kind == "drop1" else "with"
+        if self.evidence.is_of_frequencies:
+            found.append(
+                "of rows that are held out this fit says the class frequencies, whatever its f: changes are from "
+                "these, and do not say what a term tells beside the others."
+            )
+        if constant := [test.name for test in self.tests if test.is_constant]:
+            found.append(
+                f"{', '.join(constant)}: {how} it f is constant, with C, or nu, as it was: the change is that to the "
+                "class frequencies, and not what the term adds to the others."
+            )
+        if flat := [test.name for test in self.tests if test.is_flat]:
+            found.append(
+                f"{', '.join(flat)}: {how} it held-out values tell nothing of the response, and the map from f to "
+                "probabilities is flat: the change is that to the class frequencies, and not what the term adds to the "
+                "others."
+            )
+        if same := [test.name for test in self.tests if self._is_same(test)]:
+            found.append(
+                f"{', '.join(same)}: every prediction is the same with the term and without, as where no part of the "
+                "kernel reads its columns, or h of the term is 0: a change of 0 does not say what it could tell."
+            )
+        return found
+
     def _is_same(self, test: TermTest) -> bool:
-        """Whether the other fit says of all rows what the fit says, while f of either varies."""
+        """Whether f of the other fit is that of the fit at all rows, to 1e-8 of its spread, while either varies."""
         own, other = self.evidence.values, test.evidence.values
-        return bool(np.array_equal(own, other, equal_nan=True) and np.nanmax(np.ptp(own, axis=0), initial=0.0) > 0.0)
+        seen = np.isfinite(own).all(axis=1)
+        if own.shape != other.shape or not seen.any():
+            return False
+        spread = float(np.ptp(own[seen], axis=0).max())
+        return spread > 0.0 and np.allclose(own, other, rtol=0.0, atol=_SAME * spread, equal_nan=True)
 
     def _few_rows(self) -> list[str]:
         """What the test does where a level is rare."""

@@ -107,7 +107,7 @@ _FAR = (
     "maps of held-out values bring them near that where there is much to be seen, and not with few events, a weak "
     "signal, or folds or groups whose fits differ. .reliability() tells more."
 )
-_NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
+NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
 _OF_LEVELS = (
     "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() tells "
     "more."
@@ -340,7 +340,7 @@ def _of_line(held_out: Evidence) -> str:
     if not held_out.shape.two:
         return _OF_LEVELS + _NO_LINE_OF_SOME * bool(np.isnan(held_out.calibration_slope).any())
     slope = held_out.calibration_slope
-    return _NO_LINE if np.isnan(slope) else _NEAR if abs(slope - 1.0) <= _NEAR_BY else _FAR
+    return NO_LINE if np.isnan(slope) else _NEAR if abs(slope - 1.0) <= _NEAR_BY else _FAR
 
 
 _CHOSEN = "The held-out numbers are those of the best of many fits, and too good for that: "

@@ -19,6 +19,8 @@ from svmstat.objective.units import Units
 _MOST_STEPS = 50
 _ROUNDING = 1e-12
 _SMALL = float(np.finfo(float).tiny)
+_STRIDE = 4.0
+"""How far a step goes at most, on the scale of logits."""
 
 
 class Estimate(NamedTuple):
@@ -236,7 +238,7 @@ def calibration_line(
     if np.isnan(x).any() or _separated(x, event):
         return NO_LINE
     design = np.column_stack([np.ones(len(x)), x])
-    line = np.array([0.0, 1.0])
+    line = np.array([0.0, min(1.0, _STRIDE / np.abs(x).max())])  # with larger logits there is next to no information
     for _ in range(_MOST_STEPS):
         mean = expit(design @ line)
         information = design.T @ (design * (weights * mean * (1.0 - mean))[:, None])
@@ -244,8 +246,8 @@ def calibration_line(
             return NO_LINE
         step = np.linalg.solve(information, design.T @ (weights * (y - mean)))
         size = np.abs(design @ step).max()
-        if size > 4.0:  # far from the line Newton's step may go too far
-            step *= 4.0 / size
+        if size > _STRIDE:  # far from the line Newton's step may go too far
+            step *= _STRIDE / size
         line += step
         if np.abs(step).max() <= 1e-12 * max(1.0, np.abs(line).max()):
             covariance = np.linalg.inv(information)

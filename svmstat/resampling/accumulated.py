@@ -57,6 +57,9 @@ def bins_of(x: Floats, weights: Floats, count: int) -> Bins:
 def pooled(x: Floats, weights: Floats, count: int) -> Codes:
     """The bin (n,) of each of x (n,), at most ``count`` of about equal weight: of as few values each has one.
 
+    A value that many rows share may leave next to none of them beside it: bins of less than half the weight that each
+    would have are joined to the lighter neighbour.
+
     Examples
     --------
     >>> x = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0])
@@ -66,7 +69,20 @@ def pooled(x: Floats, weights: Floats, count: int) -> Codes:
     values, which = np.unique(x, return_inverse=True)
     if len(values) <= count:
         return which
-    return np.searchsorted(np.unique(quantiles(x, weights, np.arange(1, count + 1) / count)), x)
+    which = np.searchsorted(np.unique(quantiles(x, weights, np.arange(1, count + 1) / count)), x)
+    return _joined(which, weights, 0.5 * weights.sum() / count)
+
+
+def _joined(which: Codes, weights: Floats, least: float) -> Codes:
+    """Bins of rows, each but an only one of at least that weight."""
+    while True:
+        which = np.unique(which, return_inverse=True)[1]
+        totals = np.bincount(which, weights)
+        light, last = int(totals.argmin()), len(totals) - 1
+        if totals[light] >= least or last == 0:
+            return which
+        below = light == last or (light > 0 and totals[light - 1] <= totals[light + 1])
+        which[which >= light + (not below)] -= 1
 
 
 def accumulated(delta: Floats, totals: Floats) -> Floats:

@@ -233,7 +233,7 @@ class Termed(Resampled):
             units = self.machine.units
             changes = [nested_estimate(2.0 * (own - each.table), splits, self.frame.weights, units) for each in found]
         tests = [
-            TermTest(name, group, each.evidence, each.dependence, change, each.is_constant, each.fewest)
+            TermTest(name, group, each.evidence, each.dependence, change, each.is_constant, each.fewest, each.is_flat)
             for name, group, each, change in zip(names, with_it, found, changes, strict=True)
         ]
         function = next((str(each) for each in family(self.kernel) if isinstance(each, CustomKernel)), "")
@@ -251,6 +251,7 @@ class _Found(NamedTuple):
     dependence : the test of the terms by which it differs
     table : log-likelihoods by nested folds
     is_constant : whether its f is constant, though there are predictors
+    is_flat : whether it says the class frequencies though it is not
     fewest : of terms of levels, see `TermTest`
     """
 
@@ -259,6 +260,7 @@ class _Found(NamedTuple):
     table: Floats
     is_constant: bool = False
     fewest: float = np.nan
+    is_flat: bool = False
 
 
 def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Codes) -> _Found:
@@ -272,13 +274,14 @@ def _smaller(fit: Termed, gone: tuple[str, ...], folds: int | None, splits: Code
         evidence, without = other.judged(folds, n_jobs=1), partial(other.said_without, n_jobs=1)
     rest = _at_work(fit) - set(gone)
     dependence, fewest = _tested(evidence, design, frame.X, gone, rest, "the terms that stay read the same data")
-    constant = other is not None and _is_constant(other)
-    return _Found(evidence, dependence, _nested_table(without, frame, splits), constant, fewest)
+    constant, flat = (False, False) if other is None else _tells_nothing(other, evidence)
+    return _Found(evidence, dependence, _nested_table(without, frame, splits), constant, fewest, flat)
 
 
-def _is_constant(fit: Termed) -> bool:
-    """Whether f is the same at all rows."""
-    return not np.ptp(fit.machine.decision_values[fit.frame.weights > 0], axis=0).any()
+def _tells_nothing(fit: Termed, held_out: Evidence) -> tuple[bool, bool]:
+    """Whether f is the same at all rows; whether it is not, and what is said of rows are the class frequencies."""
+    constant = not np.ptp(fit.machine.decision_values[fit.frame.weights > 0], axis=0).any()
+    return constant, not constant and held_out.is_of_frequencies
 
 
 def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, splits: Codes) -> _Found:
@@ -288,7 +291,9 @@ def _larger(fit: Termed, other: Termed, evidence: Evidence, folds: int | None, s
     why_not = "the terms that are there read the same data"
     dependence, fewest = _tested(evidence, design, X, new, _at_work(fit), why_not)
     table = _nested_table(partial(other.said_without, n_jobs=1), fit.frame, splits)
-    return _Found(other.judged(folds, n_jobs=1), dependence, table, _is_constant(other), fewest)
+    judged = other.judged(folds, n_jobs=1)
+    constant, flat = _tells_nothing(other, judged)
+    return _Found(judged, dependence, table, constant, fewest, flat)
 
 
 def _at_work(fit: Termed) -> set[str]:

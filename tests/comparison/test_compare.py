@@ -299,3 +299,15 @@ def test_few_rows_are_counted_with_their_copies(copies):
     counts = numbers(60).assign(w=copies)
     found = compare(svm("y ~ x", counts, weights="w"), svm("y ~ z", counts, weights="w"))
     assert ("fewer than 100" in " ".join(str(found).split())) == (copies == 1)
+
+
+def test_a_slope_that_is_missing_has_a_reason():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    data["y"] = (rng.random(150) < 0.3) ^ (data["c"] > 0.3)
+    flat, linear = svm("y ~ a + b", data, gamma=0.3), smf.logit("y ~ c", data.astype({"y": int})).fit(disp=False)
+    found = compare(flat, linear)
+    assert list(found.table["calibration_slope"].isna()) == [True, False]
+    assert "No slope of svm rbf: there are none where" in " ".join(str(found).split())
+    other = smf.logit("y ~ c + a", data.astype({"y": int})).fit(disp=False)
+    assert "No slope of" not in str(compare(linear, other))

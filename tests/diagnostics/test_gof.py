@@ -1,5 +1,7 @@
 """Goodness of fit: replicates are fits to drawn rows or labels, for any number of levels; which of them count."""
 
+from dataclasses import replace
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -211,3 +213,15 @@ def test_the_fit_is_rejected_where_the_pvalue_is_no_more_than_one_minus_the_leve
     )
     assert found.pvalue == pytest.approx(p) and found.reject == reject == (p <= 0.05)
     assert found.critical_value == 95.0
+
+
+def test_noise_that_is_the_same_as_printed_is_not_told():
+    gof = svm("y ~ .", irises()).gof(B=40, rng=5)
+    assert gof.slope < 0.0 and "more noise than the fit" in " ".join(str(gof).split())
+    alike = replace(gof, noise_replicates=np.full(40, gof.noise * (1.0 + 1e-6)))
+    assert "more noise" not in str(alike)
+
+
+def test_the_note_on_the_deviance_is_of_two_levels_where_it_says_binary(K):
+    words = " ".join(str(svm("y ~ x + z", sample(K, 90, seed=8)).gof(B=20, rng=5)).split())
+    assert ("single binary responses" in words) == (K == 2) and ("single responses" in words) == (K > 2)

@@ -53,6 +53,18 @@ def test_calibration_line_against_statsmodels():
     assert 0.3 < line.slope.value < 0.8
 
 
+def test_calibration_line_of_probabilities_of_zero():
+    """Of five neighbours, as of a forest: logits of zero and one are as large as numbers allow."""
+    rng = np.random.default_rng(0)
+    p = rng.integers(0, 6, size=200) / 5.0
+    event = rng.random(200) < 0.25 + 0.4 * p
+    kept = np.maximum(p, np.finfo(float).tiny)
+    logits = np.log(kept) - np.log(np.maximum(1.0 - p, np.finfo(float).epsneg))
+    fit = sm.GLM(event.astype(float), sm.add_constant(logits), family=sm.families.Binomial()).fit(tol=1e-12)
+    for found, value, se in zip(predictive.calibration_line(p, event, np.ones(200)), fit.params, fit.bse, strict=True):
+        assert found == pytest.approx((value, se), rel=TOL_NEWTON)
+
+
 @pytest.mark.parametrize("x", [np.repeat([0.2, 0.8], 10), np.full(20, 0.4), np.repeat([0.0, 1.0], 10)])
 def test_no_line_where_the_levels_are_apart_or_nothing_differs(x):
     line = predictive.calibration_line(x, np.repeat([False, True], 10), np.ones(20))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svmstat.resampling.accumulated import accumulated, accumulated_pair, bins_of, quantiles
+from svmstat.resampling.accumulated import accumulated, accumulated_pair, bins_of, pooled, quantiles
 
 TOL = 1e-12  # sums of some hundred numbers in another order
 
@@ -114,3 +114,24 @@ def test_what_columns_do_by_themselves_is_not_of_second_order():
     np.add.at(totals, (bins[0].of_row, bins[1].of_row), 1.0)
     nothing = accumulated_pair(np.zeros((5, 5, 1)), totals, (bins[0].edges, bins[1].edges))
     assert (nothing == 0).all()
+
+
+@given(st.integers(0, 10**6), st.integers(2, 20), st.sampled_from([0, 1, 2]))
+def test_no_bin_is_a_sliver(seed, count, digits):
+    """A value that many rows share leaves next to none of them between it and a quantile."""
+    rng = np.random.default_rng(seed)
+    x, weights = rng.normal(size=200).round(digits), rng.integers(1, 4, size=200).astype(float)
+    x[:60] = 0.0
+    which, values = pooled(x, weights, count), np.unique(x)
+    starts = np.array([which[x == value][0] for value in values])
+    assert (np.diff(starts) >= 0).all() and all(np.ptp(which[x == value]) == 0 for value in values)
+    if len(values) > count:
+        assert which.max() < count
+        assert np.bincount(which, weights).min() >= 0.5 * weights.sum() / count
+
+
+@pytest.mark.parametrize(("counts", "sizes"), [([2, 7, 1, 5, 5], [9, 6, 5]), ([2, 7, 1, 9, 1], [10, 10])])
+def test_a_sliver_joins_the_lighter_neighbour(counts, sizes):
+    """The fifth and the tenth of 20 rows have the second and the third value, which only one row has."""
+    x = np.repeat(np.arange(len(counts), dtype=float), counts)
+    assert pooled(x, np.ones(20), 4).tolist() == np.repeat(np.arange(len(sizes)), sizes).tolist()

@@ -1,5 +1,7 @@
 """Terms dropped and added: the fits without and with them from scratch, their comparison, and what is refused."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -462,3 +464,36 @@ def test_what_is_refused_does_not_move_a_generator(data):
         with pytest.raises((ArgumentError, ArgumentTypeError, FormulaError)):
             ask()
         assert rng.bit_generator.state == state
+
+
+def test_held_out_values_that_tell_nothing_are_told():
+    """f varies, and the map of held-out values is flat: scores are those of the class frequencies."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    data["y"] = (rng.random(150) < 0.3) ^ (data["c"] > 0.3)
+    found = svm("y ~ a + b + c", data, gamma=0.3).drop1()
+    assert [test.is_flat for test in found.tests] == [False, False, True] and not found["c"].is_constant
+    assert found["c"].evidence.score == pytest.approx(found["c"].evidence.null_score, rel=1e-12)
+    words = " ".join(str(found).split())
+    assert "WARNING: c: without it held-out values tell nothing" in words and "whatever its f" not in words
+    noise = svm("y ~ a + b", data, gamma=0.3)
+    assert np.ptp(noise.decision_values) > 0.1
+    for tests in (noise.drop1(), noise.add1("c")):
+        assert "this fit says the class frequencies, whatever its f" in " ".join(str(tests).split())
+    only = svm("y ~ c", data).drop1()
+    assert not only["c"].is_flat and "held-out values tell nothing" not in " ".join(str(only).split())
+
+
+def test_a_term_whose_function_is_zero_is_told_though_rounding_differs():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.integers(1, 4, size=90), "b": rng.normal(size=90)})
+    data["y"] = data["a"] + rng.normal(size=90) > 2
+    fit = svm("y ~ a + b", data)
+    found = fit.drop1()
+    test = found["b"]
+    rounded = replace(found.evidence, values=found.evidence.values * (1.0 + 1e-11))
+    same = replace(found, tests=(replace(test, evidence=rounded),))
+    assert "b: every prediction is the same with the term and without" in " ".join(str(same).split())
+    apart = replace(found.evidence, values=found.evidence.values * (1.0 + 1e-6))
+    other = replace(found, tests=(replace(test, evidence=apart),))
+    assert "every prediction is the same" not in " ".join(str(other).split())

@@ -180,10 +180,11 @@ def values_plot(
     ax.set_yticks([] if two else np.arange(len(shown)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("f (held out)")
+    between = "\n" if max(map(len, names)) > _SHORT else " "  # they leave the panel less room
     which = (
         ""
         if len(shown) == len(pairs)
-        else f";\nof {len(pairs)} pairs the {len(shown)} with the largest shares of errors"
+        else f";\nof {len(pairs)} pairs the {len(shown)} with{between}the largest shares of errors"
     )
     ax.set_title(f"shares of each class{which}", fontsize=SMALL)
 

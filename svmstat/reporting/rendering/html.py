@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from svmstat.reporting.rendering.panels import panels
+from svmstat.reporting.rendering.panels import AFTER_OPERATOR, panels
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 
 _BLANKS = str.maketrans({".": "\u2008", "0": "\u2007"})  # blanks as wide as a point and as a digit
@@ -87,6 +87,9 @@ def _elements(part: Part) -> Iterator[str]:
     yield from _block(part) if isinstance(part, Block) else _table(part)
 
 
+_LONG = re.compile(r"\S{40,}")
+"""A word that no line may have room for, as a formula without blanks."""
+
 _RANGE = re.compile(r"-?[\d.]+(?:e-?\d+)? to -?[\d.]+(?:e-?\d+)?")
 
 
@@ -99,7 +102,11 @@ def _value(text: str, numeric: bool) -> str:
 
 def _row(entry: Entry) -> str:
     value = _value(str(entry), entry.numeric or entry.interval)
-    return f"<tr>{_label(entry.label)}<td>{value}</td></tr>"
+    return f"<tr>{_label(entry.label)}<td>{_LONG.sub(_breakable, value)}</td></tr>"
+
+
+def _breakable(long: re.Match[str]) -> str:
+    return AFTER_OPERATOR.sub("<wbr/>", long[0])
 
 
 def _label(text: str) -> str:

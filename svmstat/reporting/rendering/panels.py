@@ -1,5 +1,6 @@
 """Which columns of a table stand beside each other on a page of 78 letters: what does not fit follows below."""
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +8,8 @@ from dataclasses import dataclass
 from svmstat.reporting.rendering.parts import Column, Table
 
 WIDTH = 78
+AFTER_OPERATOR = re.compile(r"(?<=[+*:~])")
+"""Where a formula without blanks may be broken."""
 GAP = " " * 3
 """Before a column."""
 
@@ -30,9 +33,19 @@ class Panel:
     lines: list[list[str]]
 
 
+class _Wrapper(textwrap.TextWrapper):
+    """What is longer than a line, as a formula without blanks, is broken where an operator ends."""
+
+    def _split(self, text: str) -> list[str]:
+        chunks = super()._split(text)
+        return [
+            piece for each in chunks for piece in (AFTER_OPERATOR.split(each) if len(each) > self.width else [each])
+        ]
+
+
 def wrap(text: str, width: int, hanging: str = "") -> list[str]:
     """A text in lines, of which there is one at least."""
-    return textwrap.wrap(text, width, subsequent_indent=hanging, break_on_hyphens=False) or [""]
+    return _Wrapper(width, subsequent_indent=hanging, break_on_hyphens=False).wrap(text) or [""]
 
 
 def panels(table: Table) -> tuple[int, Iterator[Panel]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from svmstat.objective.residuals import Binned
-from svmstat.reporting.plots.residuals import residuals_page, residuals_plot, values_plot
+from svmstat.reporting.plots.residuals import overview_plot, residuals_page, residuals_plot, values_plot
 
 
 def drawn(K):
@@ -58,3 +58,16 @@ def test_the_label_of_all_panels_stands_beside_them_and_not_beside_a_long_legend
     ends = [end for ax in axes for end in ax.get_position().intervaly]
     assert label.get_position()[1] == pytest.approx(np.mean([min(ends), max(ends)]))
     assert label.get_window_extent().y0 > figure.legends[0].get_window_extent().y1
+
+
+def test_the_title_of_pairs_with_long_names_stays_in_the_figure():
+    levels = [12 * letter for letter in "mnopqrs"]
+    pairs = list(combinations(range(7), 2))
+    codes = np.repeat(np.arange(7), 10)
+    f = np.random.default_rng(0).normal(size=(70, len(pairs)))
+    draw = [lambda ax: None] * 3 + [lambda ax: values_plot(f, codes, np.ones(70), pairs, levels, ax)]
+    axes = overview_plot(draw, "four panels", classes=True)
+    figure = axes[3].figure
+    figure.canvas.draw()
+    assert "the 15 with" in axes[3].get_title(loc="left")
+    assert axes[3].get_tightbbox().x1 <= figure.bbox.x1

@@ -100,3 +100,10 @@ def test_colours_are_those_of_the_page():
     allowed = r"inherit|none|collapse|#8888|#d333331a|#d33"
     assert {"inherit", "#8888"} <= set(colours) and all(re.fullmatch(allowed, each) for each in colours)
     assert 'name="color-scheme" content="light dark"' in document("T", "")
+
+
+def test_a_formula_without_blanks_may_be_broken_after_an_operator():
+    long, short = "+".join(f"mean_smoothness_{k}" for k in range(9)), "y~a+b"
+    html = render("T", [Block(wide=(Entry("Formula", long), Entry("Other", short)))], (), ())
+    assert long.replace("+", "+<wbr/>") in html and short in html
+    assert texts(ElementTree.fromstring(html), "td") == [long, short]

@@ -79,3 +79,10 @@ blocks = st.builds(Block, names, entries, entries, entries)
 @example("T", [Table(("",), ("",), ((None,),), ("estimate",))], [])
 def test_no_line_is_wider_than_the_page(title, parts, notes):
     assert max(map(len, render(title, parts, notes, notes).splitlines())) <= WIDTH
+
+
+def test_a_formula_without_blanks_is_broken_after_an_operator():
+    names = [f"mean_smoothness_{k}" for k in range(9)]
+    shown = lines(Block(wide=(Entry("Formula", "y ~ " + "+".join(names)),)))[2:-1]
+    assert len(shown) > 1 and all(line.endswith("+") for line in shown[:-1]) and max(map(len, shown)) <= WIDTH
+    assert "".join(line.removeprefix("Formula:").strip() for line in shown) == "y ~ " + "+".join(names)
