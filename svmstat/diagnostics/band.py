@@ -43,10 +43,12 @@ NO_BAND = (
 _MANY_OUTSIDE = 2.0
 """Times 1 − level: the share of estimates outside their intervals from which these are not where the estimate lies."""
 
+_ROUNDING = 1e-9
+
 
 def told_outside(outside: NDArray[np.bool_], level: float, what: str, other_maps: str = "") -> tuple[str, ...]:
     """What it means that many of some estimates (m,) lie outside their own intervals; nothing where few do."""
-    if not outside.any() or outside.mean() <= _MANY_OUTSIDE * (1.0 - level):
+    if not outside.any() or outside.mean() <= _MANY_OUTSIDE * (1.0 - level) * (1.0 + _ROUNDING):
         return ()
     why = (
         f"they are of other maps than that of the fit, calibration={other_maps!r}"

@@ -1,13 +1,18 @@
 """What the influence of rows shows where there is hardly any."""
 
+from dataclasses import replace
 from functools import partial
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from levels import sample
+from scipy.stats import chi2
 
 from svmstat import svm
 from svmstat.errors import ArgumentError
+from svmstat.resampling.influences import MEASURES, Influences, Largest
 
 
 def test_changes_that_are_rounding_are_none():
@@ -52,3 +57,127 @@ def test_levels_that_are_none(level):
     with pytest.raises(ArgumentError, match=r"^what='deltas' is not allowed.* did you mean 'delta'"):
         envelope.critical_value("deltas")
     assert envelope.critical_value("delta") == envelope.critical_value("delta_deviance")
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return svm("y ~ x + z", sample(2, 30, seed=5)).get_influence()
+
+
+def measured(influence, **given):
+    """The same result with other measures: rising with the rows, of which own misfit is nearly all, unless given."""
+    n = len(influence.measures.own)
+    rising = np.linspace(1.0, 2.0, n)
+    found = {"own": rising, "others": np.full(n, 0.1), "outlyingness": rising, "rms_change": rising} | given
+    if "delta_deviance" not in found:
+        found["delta_deviance"] = found["own"] + found["others"]
+    return replace(influence, measures=Influences(**{name: np.asarray(found[name], float) for name in MEASURES}))
+
+
+def with_maxima(influence, factors):
+    """With an envelope of maxima k = 1, …, 99 times a factor by measure, which nothing raises."""
+    maxima = np.outer(np.arange(1.0, 100.0), factors)
+    influence.keep_envelope(Largest(maxima, maxima[:49] * 100.0))
+    return influence
+
+
+def test_the_reference_of_a_deletion_deviance(plain):
+    delta = np.linspace(-3.0, 8.0, 30)
+    found = measured(plain, delta_deviance=delta)
+    np.testing.assert_allclose(found.summary_frame()["pvalue_chi2"], chi2.sf(np.maximum(delta, 0.0), 1))
+    assert found.critical_value(0.9) == pytest.approx(chi2.ppf(0.9, 1))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_a_level_is_that_of_all_that_is_said_of_an_envelope(plain, level):
+    """Of 99 maxima the point of level q is the 100 q-th."""
+    values, factors = np.arange(30) * 3.0, {name: 1.0 + k for k, name in enumerate(MEASURES)}
+    found = with_maxima(measured(plain, **{name: factors[name] * values for name in MEASURES}), list(factors.values()))
+    point = 100.0 * level
+    for name, factor in factors.items():
+        np.testing.assert_array_equal(found.beyond(level)[name], factor * values > factor * point)
+    table = found.summary(level).parts[2]
+    for cells, factor in zip(table.cells, factors.values(), strict=True):
+        assert cells == (87.0 * factor, "29", point * factor, int((values > point).sum()))
+    for ax, at in (
+        (found.plot_index(level, what="own"), factors["own"] * point),
+        (found.plot(level), factors["outlyingness"] * point),
+    ):
+        (line,) = [each for each in ax.lines if len(set(each.get_ydata())) == 1 and each.get_ydata()[0] == at]
+        assert line.get_linestyle() == "--"
+        plt.close(ax.figure)
+    ax = found.plot(level)
+    assert [set(each.get_xdata()) for each in ax.lines].count({factors["rms_change"] * point}) == 1
+    plt.close(ax.figure)
+
+
+def test_where_there_are_lines_only_rows_beyond_them_are_labelled(plain):
+    ax = with_maxima(measured(plain), [10.0] * 5).plot()
+    assert {text.get_text() for text in ax.texts} == {"95 % envelope"}
+    plt.close(ax.figure)
+
+
+def test_where_there_are_no_lines_the_five_largest_are_labelled(plain):
+    found = replace(measured(plain, own=np.arange(30.0), outlyingness=np.arange(30.0)), no_copies="…")
+    stems = found.plot_index(what="own")
+    assert {text.get_text() for text in stems.texts} == {"25", "26", "27", "28", "29"}
+    drawn = [segment for each in stems.collections for segment in getattr(each, "get_segments", list)()]
+    assert sorted(x for (x, _), _ in drawn) == list(range(1, 31))
+    points = found.plot()
+    assert {"27", "28", "29"} <= {text.get_text() for text in points.texts} <= {"25", "26", "27", "28", "29"}
+    for ax in (stems, points):
+        plt.close(ax.figure)
+
+
+def test_the_ten_largest_are_listed_and_the_largest_is_named(plain):
+    own = np.random.default_rng(0).permutation(30) + 1.0
+    found = measured(plain, own=own)
+    table = found.summary().parts[1]
+    assert table.index == tuple(map(str, np.argsort(-own)[:10]))
+    assert repr(found).endswith(f"largest {own.max() + 0.1:.4g} in row {own.argmax()}>")
+
+
+def test_what_does_not_count_or_is_not_known_is_not_listed():
+    data = sample(2, 30, seed=5).assign(w=np.where(np.arange(30) < 28, 1.0, 0.0))
+    influence = svm("y ~ x + z", data, weights="w").get_influence()
+    own = np.where(np.arange(30) == 27, np.nan, np.arange(30.0))
+    block, table = measured(influence, own=own).summary().parts
+    assert table.index == tuple(str(k) for k in range(26, 16, -1))
+    assert block.left[0].value == 27
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.6, True), (0.9, False)])
+def test_from_which_correlation_on_a_deletion_deviance_is_own_misfit(plain, noise, told):
+    own, others = np.arange(30.0), np.tile([1.0, -1.0], 15) * 8.0 * noise + 1e-9
+    found = measured(plain, own=own, others=others)
+    correlation = np.corrcoef(own, own + others)[0, 1]
+    assert (correlation > 0.8) == told and 0.7 < correlation < 0.95
+    text = " ".join(str(found).split())
+    assert ("It is nearly all own misfit" in text) == told and f"own: {correlation:.4f}" in text
+
+
+def test_rows_of_which_the_others_gain_more_are_named(plain):
+    own, others = np.arange(1.0, 31.0), np.full(30, 0.1)
+    others[27] = 29.0
+    text = " ".join(str(measured(plain, own=own, others=others)).split())
+    assert "own misfit (not in row 27, where the others gain more)" in text
+    others[28] = 30.0
+    text = " ".join(str(measured(plain, own=own, others=others)).split())
+    assert "(not in rows 28, 27, where the others gain more)" in text
+
+
+@pytest.mark.parametrize("weight_type", ["frequency", "probability"])
+def test_the_correlation_with_own_misfit_is_over_copies(weight_type):
+    data = sample(2, 30, seed=5).assign(w=np.resize([1.0, 2.0, 5.0], 30))
+    influence = svm("y ~ x + z", data, weights="w", weight_type=weight_type).get_influence()
+    rng = np.random.default_rng(1)
+    found = measured(influence, own=rng.normal(size=30), others=rng.normal(size=30))
+    copies = data["w"].astype(int) if weight_type == "frequency" else 1
+    expected = np.corrcoef(np.repeat(found.measures.own, copies), np.repeat(found.measures.delta_deviance, copies))
+    assert found.summary().parts[0].right[0].value == pytest.approx(expected[0, 1])
+
+
+def test_of_groups_nothing_is_said_of_the_weight_of_a_row():
+    data = sample(2, 30, seed=5).assign(w=np.linspace(0.5, 2.0, 30), g=np.arange(30) // 3)
+    text = " ".join(str(svm("y ~ x + z", data, weights="w", groups="g").get_influence()).split())
+    assert "Influence of whole groups" in text and "Of a row of weight w" not in text

@@ -1,6 +1,7 @@
 """Sets of labels by their definition from loo(), nested in the level, the same for repeats; what is printed of them."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -161,3 +162,51 @@ def test_label_sets_of_new_rows_count_groups():
         for i in range(2):
             share = pd.Series(sign * left >= sign * f[i])[own].groupby(data["g"][own]).mean()
             assert found[label].iloc[i] == pytest.approx((1.0 + share.sum()) / (1.0 + len(share)))
+
+
+def printed(result):
+    return " ".join(str(result).split())
+
+
+def test_rows_that_do_not_count_or_have_no_set_have_no_part_in_the_coverage():
+    data = sample(2, 60, seed=2).assign(w=np.resize([1.0, 2.0, 1.0, 3.0], 60))
+    found = svm("y ~ x + z", data, weights="w").label_sets(level=0.8)
+    p, k = found.held_out_p.copy(), found.codes[0]
+    rows = np.flatnonzero(found.codes == k)
+    weights = found.weights.copy()
+    weights[rows[:4]], p[rows[4]], p[rows[:4]] = 0.0, np.nan, 0.0
+    kept, level = rows[5:], found.shape.levels[k]
+    changed = replace(found, weights=weights, held_out_p=p)
+    inside = p[kept] > 0.2 + 1e-9
+    assert changed.coverage[level] == pytest.approx(np.average(inside[:, k], weights=weights[kept]))
+    assert changed.mean_size[level] == pytest.approx(np.average(inside.sum(axis=1), weights=weights[kept]))
+
+
+def test_levels_are_counted_by_their_weights():
+    data = sample(2, 60, seed=2)
+    found = svm("y ~ x + z", data, weights="w").label_sets()
+    totals = [row[0] for row in found.summary().parts[0].cells]
+    assert totals == data.groupby("y")["w"].sum().loc[list(found.shape.levels)].tolist()
+
+
+def test_shares_of_sizes_are_of_the_rows_that_have_a_set():
+    data = sample(2, 60, seed=2)
+    new = sample(2, 40, seed=3)
+    new.loc[[1, 4], "x"] = np.nan
+    found = svm("y ~ x + z", data).label_sets(new)
+    table = found.summary().parts[1]
+    counts, shares = zip(*table.cells, strict=True)
+    assert table.index == ("no label", "one label", "2 labels")
+    assert sum(counts) == 38 and sum(shares) == pytest.approx(1.0)
+    assert list(counts) == [int((found.size == k).sum()) for k in range(3)]
+    assert repr(found).endswith(f"mean size {(counts[1] + 2 * counts[2]) / 38:.3g}>")
+
+
+def test_of_groups_it_is_told_what_is_exchangeable():
+    data = sample(2, 60, seed=2).assign(g=np.arange(60) // 6)
+    by_row, by_group = (svm("y ~ x + z", data, **how).label_sets(level=0.95) for how in ({}, {"groups": "g"}))
+    assert by_row.summary().parts[0].headers[0] == "n" and by_group.summary().parts[0].headers[0] == "groups"
+    assert "Of new rows of each level" in printed(by_row) and "Of new groups" not in printed(by_row)
+    assert "Of new groups, exchangeable with those of the fit" in printed(by_group)
+    assert "by which the fits without a group differ" in printed(by_group)
+    assert "With fewer than 19 groups that have it a level is in every set" in printed(by_group)

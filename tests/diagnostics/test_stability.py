@@ -205,3 +205,18 @@ def test_a_band_leaves_out_whole_replicates_that_failed_in_part_and_tells_when_t
 @pytest.mark.parametrize(("outside", "told"), [(10, False), (11, True)])
 def test_twice_the_share_of_estimates_outside_is_told(outside, told):
     assert bool(told_outside(np.arange(100) < outside, 0.95, "rows")) == told
+
+
+def test_an_estimate_on_an_end_of_its_interval_is_inside():
+    band = Band(np.zeros(4), np.ones(4), 0.95, 39, 0)
+    assert band.outside(np.array([0.0, 1.0, -1e-9, 1.0 + 1e-9])).tolist() == [False, False, True, True]
+
+
+def test_of_as_many_replicates_as_a_level_takes_none_may_fail():
+    band = Band(np.zeros(1), np.ones(1), 0.95, 39, 0)
+    assert band.is_known and band.warnings == () and "95 % of 39 replicates" in band.title
+    for failed in (replace(band, n_failed=1), replace(band, B=38)):
+        assert not failed.is_known and len(failed.warnings) == 1 and "38 replicates are too few" in failed.title
+    assert "95 % of 39 replicates" in replace(band, B=41, n_failed=2).title
+    assert told_outside(np.arange(100) < 20, 0.9, "rows") == () != told_outside(np.arange(100) < 21, 0.9, "rows")
+    assert told_outside(np.arange(10) < 5, 0.75, "rows") == () != told_outside(np.arange(10) < 6, 0.75, "rows")

@@ -8,6 +8,7 @@ from levels import repeated, sample
 
 from svmstat import svm, tune
 from svmstat.diagnostics.envelope import Envelope
+from svmstat.diagnostics.permutation import PermutationResult
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.objective.replicated import pvalue, upper_point
 
@@ -340,3 +341,48 @@ def test_envelopes_are_raised_by_medians_and_no_single_replicate():
     first[0], second[:2] = 1e6, 1e7
     found = Envelope(pd.DataFrame(first, columns=names), pd.DataFrame(second, columns=names))
     assert found.raised.tolist() == [1.5, 1.5]
+
+
+def of_permutations(replicates, **given):
+    given = {"retuned": False} | given
+    return PermutationResult(statistic=10.0, replicates=np.array(replicates), null_score=25.0, **given)
+
+
+def test_scores_of_a_permutation_test_are_told_apart():
+    found = of_permutations([12.5, 31.0, np.nan, 9.0])
+    text = printed(found)
+    for told in ("CV score: 10.000", "least of permutations: 9.000", "of class frequencies: 25.000"):
+        assert told in text
+    assert "failed: 1 " in text and "1 failed" in repr(found)
+    assert found.pvalue == 0.5 and "p-value: 0.5000" in text
+
+
+@pytest.mark.parametrize(("good", "told"), [(18, True), (19, False)])
+def test_permutations_that_failed_do_not_count_for_the_least_pvalue(good, told):
+    text = printed(of_permutations([*np.arange(20.0, 20.0 + good), np.nan, np.nan]))
+    assert ("No p-value can be less than 0.05263 here, whatever the association: 1 / (1 + 18)" in text) == told
+    assert ("No p-value" in text) == told and "A large one says that this fit found none." in text
+
+
+@pytest.mark.parametrize(
+    ("ways", "told"),
+    [
+        (1.0, "in only 1 way: no p-value can be much below 1,"),
+        (2.0, "in only 2 ways: no p-value can be much below 0.5,"),
+        (399.0, "in only 399 ways: no p-value can be much below 0.0025,"),
+        (400.0, ""),
+    ],
+)
+def test_from_how_few_arrangements_on_they_are_told(ways, told):
+    text = printed(of_permutations(np.arange(99.0), arrangements=ways))
+    assert told in text and ("can be arranged in only" in text) == bool(told)
+    assert ("A large one says that this fit found none." in text) == (not told)
+
+
+def test_what_was_held_under_permutation_is_told_by_whether_the_search_can_be_repeated():
+    again, never = (printed(of_permutations(np.arange(99.0), repeatable=each)) for each in (True, False))
+    assert "use tune() and retune=True" in again and "cannot be repeated" not in again
+    assert "cannot be repeated" in never and "use tune()" not in never
+    assert "permuted with the weight of its row" in never and "permuted with the weight" not in again
+    anew = printed(of_permutations(np.arange(99.0), retuned=True))
+    assert "which are chosen anew for each" in anew and "held at those of the fit" not in anew

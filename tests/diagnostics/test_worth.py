@@ -8,7 +8,17 @@ import pandas as pd
 import pytest
 
 from svmstat import compare, svm
-from svmstat.diagnostics.worth import hang_on_the_intercept, held_out_remarks, on_one_row, ranks_a_level_the_wrong_way
+from svmstat.diagnostics.worth import (
+    _of_line,
+    chosen_notes,
+    few_groups,
+    few_rows,
+    hang_on_the_intercept,
+    held_out_remarks,
+    on_one_row,
+    ranks_a_level_the_wrong_way,
+    uneven_note,
+)
 from svmstat.objective.units import Units
 
 
@@ -165,3 +175,72 @@ def test_a_level_that_is_told_from_the_rest_has_no_calibration_line(apart, told)
     held_out = svm("y ~ x + z", pd.DataFrame({"x": x, "z": rng.normal(size=90), "y": level})).loo()
     assert list(np.isnan(held_out.calibration_slope)) == [told, False, False]
     assert ("There are none for a level" in " ".join(str(held_out.summary()).split())) == told
+
+
+@pytest.mark.parametrize(
+    ("slope", "told"),
+    [
+        (0.75, "near that by construction"),
+        (1.25, "near that by construction"),
+        (0.74, "bring them near that where there is much to be seen, and not with few events"),
+        (1.26, "bring them near that where there is much to be seen, and not with few events"),
+        (np.nan, "there are none where the probabilities are all the same"),
+    ],
+)
+def test_which_slopes_are_near_one(slope, told):
+    assert told in _of_line(SimpleNamespace(shape=SimpleNamespace(two=True), calibration_slope=slope))
+
+
+@pytest.mark.parametrize(("rsquared", "weak"), [(0.09, True), (0.11, False)])
+def test_up_to_which_rsquared_a_signal_is_weak(loo, rsquared, weak):
+    held = replace(loo, log_likelihoods=np.full(60, -(1.0 - rsquared) * loo.null_score / 120.0))
+    assert held.rsquared == pytest.approx(rsquared) and 18 <= loo.codes.sum() <= 42
+    assert ("evidence-weak)" in held_out_remarks(held)[0]) == weak
+
+
+@pytest.mark.parametrize(
+    ("n", "alike", "told"), [(200, 99, True), (200, 100, False), (120, 89, True), (120, 90, False), (40, 30, False)]
+)
+def test_as_how_few_rows_uneven_weights_count_that_are_told(n, alike, told):
+    """Fewer than 100, and than three in four of them."""
+    weights = np.where(np.arange(n) < alike, 1.0, 1e-9)
+    note = uneven_note(weights, Units(np.arange(n), n, False), "this")
+    assert note == () if not told else f"{n} rows count as about {alike} of one weight" in note[0]
+    assert uneven_note(weights, Units(np.arange(n), n, True), "this") == ()
+
+
+def test_how_few_groups_are_told():
+    def of(weights):
+        return few_groups(Units(np.arange(len(weights)), len(weights), True), np.asarray(weights))
+
+    assert of(np.ones(30)) == ""
+    assert of(np.ones(29)).startswith(" With fewer than 30 groups")
+    assert of(np.r_[np.ones(29), 1e-9]).startswith(" Their sizes differ, and they count as about 29 of one size")
+
+
+def test_how_few_rows_of_a_level_are_told():
+    assert few_rows("y", pd.Series([30.0, 50.0], index=["a", "b"])) == ""
+    assert few_rows("y", pd.Series([50.0, 29.0], index=["a", "b"])).startswith("Only 29 rows have y = b: with fewer")
+    assert few_rows("y", pd.Series([1.0, 50.0], index=["a", "b"])).startswith("Only 1 row has y = a:")
+
+
+@pytest.mark.parametrize(("support", "told"), [(0.75, True), (0.74, False)])
+def test_from_which_share_of_support_vectors_on_it_is_told(loo, support, told):
+    text = " ".join(held_out_remarks(replace(loo, support=support)))
+    assert ("three in four rows or more were support vectors" in text) == told
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.26, True), (0.24, False)])
+def test_a_fourth_of_the_score_is_much_for_one_row(loo, share, told):
+    losses = np.full(60, 20.0 * (1.0 - share) / share / 59.0)
+    losses[17] = 20.0
+    found = on_one_row(replace(loo, log_likelihoods=-losses / 2.0))
+    assert (found is not None) == told
+    if told:
+        assert found.startswith(f"one row, 17, has 20 of {losses.sum():.4g}")
+
+
+def test_of_several_fits_one_that_is_corrected_is_enough_to_say_how():
+    assert chosen_notes([None, None]) == ()
+    assert "by how much is not known here" in chosen_notes([None, np.nan])[0]
+    assert "R-squared corrected for tuning is of rows that had no part in" in chosen_notes([np.nan, 2.0])[0]

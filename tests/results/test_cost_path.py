@@ -1,6 +1,7 @@
 """The path in C: every point is the fit at its cost, its criteria are those of the fit, rows and truth are aligned."""
 
 import re
+from dataclasses import replace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -452,3 +453,17 @@ def test_data_without_truth_are_refused():
     data = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20) % 2})
     with pytest.raises(ArgumentError, match="data are for truth, a column of them"):
         svm("y ~ x", data).path([1.0], data=data)
+
+
+def test_costs_whose_criterion_differs_by_rounding_tie():
+    path = svm("y ~ x + z", sample()).path([4.0, 0.5, 2.0])
+    for least, apart, best in ((0.3, 1e-12, 0.5), (0.3, 1e-6, 4.0), (-0.3, 1e-12, 0.5)):
+        assert replace(path, table=path.table.assign(gacv=[least, least + apart, 0.4])).best() == best
+
+
+def test_bounds_are_those_of_a_cost_of_one():
+    data = sample()
+    path = svm("y ~ x + z", data, weights="w", costs={"fp": 1, "fn": 3}, C=2.5).path([0.5])
+    fit = svm("y ~ x + z", data, weights="w", costs={"fp": 1, "fn": 3}, C=1.0)
+    weights = np.array([fit.class_weight[level] for level in data["y"]])
+    np.testing.assert_allclose(path.upper, data["w"] * weights)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.inspection import partial_dependence
 
 from svmstat import datasets, svm
+from svmstat.diagnostics.band import Band
 from svmstat.errors import ArgumentError, DataError, DesignWarning, UnavailableError
 
 TOL = 1e-10  # means of the same predictions, added up in another order
@@ -473,3 +474,149 @@ def test_a_level_of_the_response_may_have_the_name_of_the_predictor(values):
     assert str(odd).replace("water = ", "depth = ").count("depth = ") == str(plain).count("depth = ")
     numbers = [[line.split()[3:] for line in str(each).splitlines() if " = " in line[:9]] for each in (odd, plain)]
     assert numbers[0] == numbers[1] and numbers[0]
+
+
+def test_every_level_has_a_table_of_its_own():
+    found = svm("y ~ x + z", sample(3, 60, seed=1)).comparisons(B=39, rng=1)
+    frame, tables = found.summary_frame(), found.tables()
+    for level, table in zip("abc", tables, strict=True):
+        assert table.title == f"P(y = {level})"
+        np.testing.assert_allclose(table.cells, frame.loc[frame["level"] == level, ["estimate", "lower", "upper"]])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [
+        ((0.00412, 0.00123, 0.00876), ["0.00412", "0.00123", "0.00876"]),
+        ((0.00412, -0.00123, 0.0212), ["0.0041", "-0.0012", "0.0212"]),
+    ],
+)
+def test_only_changes_that_are_all_small_have_three_digits(two, numbers, shown):
+    found = two.comparisons("x", B=39, rng=1)
+    estimate, lower, upper = (np.full_like(found.estimate, each) for each in numbers)
+    found = replace(found, estimate=estimate, band=replace(found.band, lower=lower, upper=upper))
+    assert next(line for line in str(found).splitlines() if line.startswith("x: +1")).split()[2:] == shown
+
+
+def test_comparisons_outside_their_intervals_are_told(two):
+    found = two.comparisons("x", B=39, rng=1)
+    above = replace(found.band, lower=found.estimate + 0.1, upper=found.estimate + 0.2)
+    inside = replace(found.band, lower=found.estimate - 0.1, upper=found.estimate + 0.2)
+    for band, count in ((above, 1), (inside, 0)):
+        text = " ".join(str(replace(found, band=band)).split())
+        assert f"estimates outside: {count}" in text
+        assert ("WARNING: the estimate lies outside its interval in 1 of 1 estimates" in text) == bool(count)
+
+
+def test_the_figure_of_one_column_names_it_once(two):
+    ax = two.comparisons("site").plot()
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["north - east", "south - east"]
+    assert "site" in ax.get_title("left")
+    plt.close(ax.figure)
+
+
+def test_a_curve_is_drawn_at_quantiles_and_a_map_at_even_steps(fit):
+    rows, w = own_rows(fit)
+    many = np.repeat(rows["x"].to_numpy(), w.astype(int))
+    quantiles = np.unique(np.quantile(many, np.linspace(0, 1, 5), method="inverted_cdf"))
+    for kind in ("pdp", "ice"):
+        np.testing.assert_array_equal(fit.effects("x", kind=kind, grid=4).summary_frame()["x"].unique(), quantiles)
+    frame = fit.effects(["x", "z"], kind="pdp", grid=4).summary_frame()
+    for name in ("x", "z"):
+        np.testing.assert_allclose(frame[name].unique(), np.linspace(rows[name].min(), rows[name].max(), 5))
+
+
+def test_a_curve_has_each_value_once_and_no_gaps():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": np.r_[np.zeros(40), rng.uniform(0.0, 1.0, 10), rng.uniform(9.0, 10.0, 10)]})
+    fit = svm("y ~ x", data.assign(y=np.arange(60) % 3 == 0))
+    frame = fit.effects("x", kind="pdp", grid=8).summary_frame()
+    assert frame["x"].is_unique and frame["x"].iloc[0] == 0.0
+    assert fit.effects("x", kind="pdp", grid=[0.0, 5.0, 9.5]).summary_frame()["estimate"].notna().all()
+
+
+def test_what_two_columns_do_together_has_no_part_of_either(fit):
+    """Over the weights of the cells the surface has mean zero, and rises in neither direction."""
+    rows, w = own_rows(fit)
+    found = fit.effects(("x", "z"), on="decision", grid=3)
+    cells = [np.maximum(np.searchsorted(each, rows[name]) - 1, 0) for each, name in zip(found.grid, "xz", strict=True)]
+    totals = np.zeros([len(each) - 1 for each in found.grid])
+    np.add.at(totals, tuple(cells), w)
+    for surface in np.moveaxis(found.estimate, -1, 0):
+        assert np.ptp(surface) > 0.01
+        for turned, weights in ((surface, totals), (surface.T, totals.T)):
+            rises = np.diff(turned, axis=0)
+            mean = np.average((rises[:, 1:] + rises[:, :-1]) / 2, axis=1, weights=weights)
+            np.testing.assert_allclose(mean, 0.0, atol=TOL)
+        corners = surface[1:, 1:] + surface[1:, :-1] + surface[:-1, 1:] + surface[:-1, :-1]
+        assert np.average(corners / 4, weights=totals) == pytest.approx(0.0, abs=TOL)
+
+
+@pytest.mark.parametrize("pair", [("x", "site"), ("x", "z")])
+def test_a_frame_says_of_which_values_and_level_a_mean_is(fit, pair):
+    rows, w = own_rows(fit)
+    frame = fit.effects(pair, kind="pdp", grid=3).summary_frame().dropna(subset=["estimate"]).iloc[::4]
+    levels = frame["level"] if "level" in frame else [fit.event] * len(frame)
+    for first, second, level, estimate in zip(frame[pair[0]], frame[pair[1]], levels, frame["estimate"], strict=True):
+        p = fit.predict_proba(rows.assign(**dict(zip(pair, (first, second), strict=True))))[level]
+        assert estimate == pytest.approx(np.average(p, weights=w), rel=TOL)
+
+
+def test_what_is_printed_of_a_map_are_values_of_its_frame(fit):
+    found = fit.effects(("x", "z"), kind="pdp", grid=7)
+    frame = found.summary_frame()
+    known, q = frame.dropna(subset=["estimate"]), found.estimate.shape[-1]
+    picked = np.unique(np.linspace(0, len(known) // q - 1, 12).round().astype(int))
+    table = found.summary().parts[1]
+    np.testing.assert_allclose(table.cells, known["estimate"].to_numpy().reshape(-1, q)[picked])
+    places = [[float(each) for each in re.findall(r"= (\S+?)(?:,|$)", name)] for name in table.index]
+    np.testing.assert_allclose(places, known[["x", "z"]].iloc[::q].iloc[picked], rtol=0.01, atol=0.01)
+    blank = int(frame["estimate"].isna().sum()) // q
+    assert 0 < blank < 52 and f"Values without data near: {blank}" in " ".join(str(found).split())
+    assert f"(at 12 of {64 - blank} values)" in " ".join(str(found).split())
+
+
+def test_the_range_of_an_effect_is_over_what_its_frame_shows(fit):
+    page = fit.effects(grid=4)
+    for cells, each in zip(page.summary().parts[1].cells, page, strict=True):
+        np.testing.assert_allclose(cells[2:], np.ptp(estimates(each, fit), axis=0))
+    pair = fit.effects(("x", "z"), kind="pdp", grid=4)
+    shown = estimates(pair, fit)
+    np.testing.assert_allclose(pair.spread, np.nanmax(shown, axis=0) - np.nanmin(shown, axis=0))
+    everywhere = np.ptp(pair.estimate.reshape(len(shown), -1), axis=0)
+    assert (pair.spread < everywhere).any()
+
+
+def test_what_is_blank_on_a_map_is_not_outside_its_band(fit):
+    found = fit.effects(("x", "z"), kind="pdp", grid=4)
+    blank, estimate = ~found.near[..., None], found.estimate
+    assert blank.mean() > 0.1
+    shown = replace(found, band=Band(estimate + np.where(blank, 1.0, -1.0), estimate + 2.0, 0.95, 99, 0))
+    text = " ".join(str(shown).split())
+    assert "estimates outside: 0" in text and "WARNING" not in text
+
+
+@pytest.mark.parametrize(("kind", "meaning"), [("pdp", "Partial dependence: the"), ("ale", "Second-order accumulated")])
+def test_a_map_says_what_it_is_of(two, kind, meaning):
+    assert meaning in " ".join(str(two.effects(("x", "z"), kind=kind, grid=3)).split())
+
+
+def test_few_values_are_printed_all(fit):
+    found = fit.effects("x", kind="pdp", grid=4)
+    table = found.summary().parts[1]
+    assert len(table.index) == len(found.grid[0]) and "(at" not in table.title
+
+
+def test_lines_by_level_end_where_rows_do_in_either_order():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.uniform(0.0, 10.0, 90), "site": np.resize(["a", "b", "c"], 90)})
+    data["x"] = data["x"].where(data["site"] != "b", data["x"] / 3.0)
+    fit = svm("y ~ x + site", data.assign(y=rng.random(90) < 0.5))
+    drawn = []
+    for pair in (("x", "site"), ("site", "x")):
+        ax = fit.effects(pair, kind="pdp").plot()
+        drawn.append([line.get_xydata()[np.isfinite(line.get_ydata())] for line in ax.lines])
+        plt.close(ax.figure)
+    assert len({len(each) for each in drawn[0]}) > 1
+    for one, other in zip(*drawn, strict=True):
+        np.testing.assert_allclose(one, other)

@@ -12,7 +12,8 @@ import statsmodels.api as sm
 from svmstat import compare, datasets, etable, svm
 from svmstat.diagnostics.worth import balanced_folds
 from svmstat.errors import SvmstatWarning
-from svmstat.results.flags import _no_better
+from svmstat.objective.units import Units
+from svmstat.results.flags import _knows_groups, _no_better
 
 MACKEREL = "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
 
@@ -287,7 +288,7 @@ def test_slopes_are_called_near_one_where_they_are():
     for fit in (svm("y ~ a", frame()), svm("y ~ a + b + c", data, C=10), svm("y ~ b", data, C=1e-3)):
         slope, text = fit.loo().calibration_slope, said(fit)
         assert ("near that by construction" in text) == (abs(slope - 1) <= 0.25)
-        assert ("and here they are not" in text or "0; here they are not" in text) == (abs(slope - 1) > 0.25)
+        assert ("bring them near that where there is much to be seen" in text) == (abs(slope - 1) > 0.25)
         assert ("the probabilities are all the same" in text) == np.isnan(slope)
         found.add(bool(abs(slope - 1) <= 0.25))
     assert found == {False, True}
@@ -423,3 +424,40 @@ def test_values_that_are_all_the_same_move_with_no_intercept():
 def test_two_standard_errors_of_rsquared_are_asked_for(found, se, words):
     told = list(_no_better(SimpleNamespace(rsquared=found, rsquared_se=se, is_corrected=False)))
     assert (words in told[0]) if words else not told
+
+
+def by_row_and_group(times_se, n=60, G=20):
+    """Gains (n,) in G groups, of weights from 1 to 3, whose mean is so many of its standard errors over groups."""
+    rng = np.random.default_rng(0)
+    weights, group = rng.integers(1, 4, n).astype(float), np.arange(n) % G
+    each = rng.normal(size=n) + rng.normal(size=G)[group]
+    each -= np.average(each, weights=weights)
+    se = np.sqrt(G / (G - 1) * np.sum(np.bincount(group, weights * each) ** 2))
+    each += times_se * se / weights.sum()
+    used = np.ones(n, bool)
+    by_group = SimpleNamespace(
+        weights=weights, failed=~used, units=Units(group, G, True), gains=np.zeros(n), score=50.0
+    )
+    return by_group, SimpleNamespace(weights=weights, failed=~used, gains=each, score=40.0), 2.0 * se
+
+
+@pytest.mark.parametrize(("times", "told"), [(1.9, False), (2.1, True), (-2.1, False)])
+def test_by_row_better_than_by_group_is_told_beyond_two_standard_errors_over_groups(times, told):
+    by_group, by_row, se = by_row_and_group(times)
+    found = list(_knows_groups(by_group, by_row))
+    assert len(found) == told
+    if told:
+        assert f"is {times * se:.4g} better than by group (standard error {se:.2g})" in found[0]
+        by_row.score = by_group.score
+        assert not list(_knows_groups(by_group, by_row))
+
+
+def test_rows_that_are_not_held_out_either_way_tell_nothing_of_groups():
+    by_group, by_row, _ = by_row_and_group(2.5)
+    expected = list(_knows_groups(by_group, by_row))
+    more = {"weights": np.r_[by_group.weights, 1.0, 1.0, 0.0], "gains": np.r_[by_group.gains, np.nan, 1.0, np.nan]}
+    units = Units(np.r_[by_group.units.of_row, 0, 1, -1], 20, True)
+    left = SimpleNamespace(**more, failed=np.r_[np.zeros(60, bool), True, False, False], units=units, score=50.0)
+    gains = np.r_[by_row.gains, 1.0, np.nan, np.nan]
+    right = SimpleNamespace(gains=gains, failed=np.r_[np.zeros(60, bool), False, True, False], score=40.0)
+    assert list(_knows_groups(left, right)) == expected and len(expected) == 1

@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from levels import sample
+from statsmodels.stats.multitest import multipletests
 
 from svmstat import compare, svm, tune
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, FormulaError, UnavailableError
 from svmstat.kernels import RBF, Linear
+from svmstat.objective.predictive import Estimate
+from svmstat.objective.units import Units
 from svmstat.resampling.covariance import generalised_covariance
 
 FORMULA = "y ~ x + np.log(z + 60) + site + side + x:side"
@@ -497,3 +500,97 @@ def test_a_term_whose_function_is_zero_is_told_though_rounding_differs():
     apart = replace(found.evidence, values=found.evidence.values * (1.0 + 1e-6))
     other = replace(found, tests=(replace(test, evidence=apart),))
     assert "every prediction is the same" not in " ".join(str(other).split())
+
+
+@pytest.fixture(scope="module")
+def dropped():
+    data = sample(2, 120, seed=4, apart=3.0).assign(w=1.0)
+    return svm("y ~ x + site", data, gamma=0.5).drop1()
+
+
+def with_evidence(found, **changes):
+    return " ".join(str(replace(found, evidence=replace(found.evidence, **changes))).split())
+
+
+@pytest.mark.parametrize(("fewest", "told"), [(3.99, True), (4.0, False)])
+def test_how_many_rows_of_both_rarest_levels_are_few(dropped, fewest, told):
+    tests = tuple(replace(each, fewest=fewest) for each in dropped.tests)
+    text = " ".join(str(replace(dropped, tests=tests)).split())
+    assert (f"x ({fewest:.2g}), site ({fewest:.2g}): so many rows of the rarest level" in text) == told
+
+
+@pytest.mark.parametrize(
+    ("rare", "others", "told"), [(99, 700, True), (100, 700, False), (60, 400, True), (75, 400, False)]
+)
+def test_how_rare_a_level_is_told_beside_the_test_of_a_number(dropped, rare, others, told):
+    """Fewer than 100 rows, and fewer than 0.15 of all."""
+    codes, weights = dropped.evidence.codes, np.ones(120)
+    counts = np.bincount(codes)
+    for code, total in zip(np.argsort(counts), (rare, others), strict=True):
+        weights[np.flatnonzero(codes == code)[0]] += total - counts[code]
+    text = with_evidence(dropped, weights=weights)
+    assert (f"{rare} of {rare + others} rows have y" in text) == told
+
+
+@pytest.mark.parametrize(("df", "rows", "told"), [(8, 399, True), (8, 400, False), (7, 300, False), (9, 449, True)])
+def test_how_many_rows_each_degree_of_freedom_takes(dropped, df, rows, told):
+    """Weights are copies; of probability weights each row is one, whatever it carries."""
+    one = replace(dropped.tests[1], dependence=replace(dropped.tests[1].dependence, df=df))
+    found, weights = replace(dropped, tests=(one,)), np.r_[np.ones(119), rows - 119.0]
+    assert ("site: fewer than 50 rows or groups for each df" in with_evidence(found, weights=weights)) == told
+    carried = with_evidence(found, weights=weights, units=Units(np.arange(120), 120, False))
+    assert ("fewer than 50 rows or groups" in carried) == (df >= 8)
+
+
+@pytest.mark.parametrize(("groups", "told"), [(19, True), (20, False)])
+def test_how_few_groups_are_told_beside_the_test(dropped, groups, told):
+    text = with_evidence(dropped, units=Units(np.arange(120) % groups, groups, True))
+    assert (f"the {groups} groups count as about" in text) == told
+
+
+@pytest.mark.parametrize(("alike", "told"), [(79, True), (80, False)])
+def test_as_how_few_rows_uneven_weights_are_told_beside_the_test(dropped, alike, told):
+    weights = np.where(np.arange(120) < alike, 1.0, 1e-9)
+    text = with_evidence(dropped, weights=weights, units=Units(np.arange(120), 120, False))
+    assert (f"the rows count as about {alike} of one weight" in text) == told
+
+
+def test_the_printout_and_the_figure_of_terms_say_what_was_done_to_them(dropped):
+    data = sample(2, 120, seed=4, apart=3.0)
+    added = svm("y ~ x", data, gamma=0.5).add1("site")
+    for found, sense, word in ((dropped, "positive", "without"), (added, "negative", "with")):
+        assert f"{sense} where it helps" in " ".join(str(found).split())
+        ax = found.plot()
+        assert f"{word} the term minus" in ax.get_xlabel()
+        plt.close(ax.figure)
+        tests = tuple(replace(each, is_constant=True) for each in found.tests)
+        assert f"site: {word} it f is constant" in " ".join(str(replace(found, tests=tests)).split())
+
+
+def test_pvalues_are_adjusted_for_all_terms_that_have_one():
+    data = sample(2, 120, seed=4).assign(k=np.random.default_rng(0).normal(size=120))
+    table = svm("y ~ x + z + site + k + np.exp(k / 9)", data, gamma=0.5).drop1().table
+    known = table["pvalue"].dropna()
+    assert len(known) < len(table)
+    expected = multipletests(known, method="holm")[1]
+    np.testing.assert_allclose(table["pvalue_holm"].dropna(), expected)
+    assert (expected > known).any() and table["pvalue_holm"].isna().equals(table["pvalue"].isna())
+
+
+def test_predictions_that_are_the_same_tell_nothing_where_f_varies(dropped):
+    values = dropped.evidence.values
+    for f, told in ((values, True), (np.zeros_like(values), False)):
+        same = replace(dropped.tests[0], evidence=replace(dropped.tests[0].evidence, values=f))
+        text = with_evidence(replace(dropped, tests=(same,)), values=f)
+        assert ("x: every prediction is the same" in text) == told
+
+
+def test_nested_changes_are_drawn_beside_their_terms(dropped):
+    nested = tuple(replace(each, nested=Estimate(30.0 + k, 1.0)) for k, each in enumerate(dropped.tests))
+    ax = replace(dropped, tests=nested).plot()
+    names = {text.get_text(): place for place, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    drawn = [point for line in ax.lines for point in line.get_xydata()]
+    for k, each in enumerate(dropped.tests):
+        (y,) = [y for x, y in drawn if x == 30.0 + k]
+        assert abs(y - names[each.name]) < 0.5
+    plt.close(ax.figure)

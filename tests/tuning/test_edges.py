@@ -1,4 +1,5 @@
 import warnings
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -6,6 +7,7 @@ from levels import sample
 
 from svmstat import tune
 from svmstat.errors import GridWarning
+from svmstat.tuning.edges import warn_of_edges
 
 
 def test_of_nothing_but_ties_no_wider_grid_is_recommended():
@@ -30,3 +32,40 @@ def test_a_search_that_is_repeated_in_threads_leaves_warnings_as_they_were():
         best.permutation_test(B=19, retune=True, rng=1, n_jobs=2)
         assert warnings.filters == filters
     assert not [each for each in caught if issubclass(each.category, GridWarning)]
+
+
+def told_of_edges(searched, names=None, **columns):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", GridWarning)
+        warn_of_edges(SimpleNamespace(searched=searched, table=pd.DataFrame(columns)), names)
+    return [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize(
+    ("scores", "tied"),
+    [([1e6, 1e6 + 1e-4, 1e6], True), ([1e6, 1e6 + 1e-2, 1e6], False), ([-1e6, 1e-4 - 1e6, -1e6], True)],
+)
+def test_scores_that_differ_by_rounding_are_the_same_at_any_size(scores, tied):
+    (text,) = told_of_edges({"C": 4.0}, C=[1.0, 2.0, 4.0], score=scores)
+    assert text.startswith("the best C = 4 is the largest of its grid")
+    assert ("whose points all have the same score" in text) == tied == ("a wider one may hold a better" not in text)
+
+
+def test_a_value_is_at_the_end_of_the_grid_of_its_own_formula():
+    columns = {"formula": ["y ~ a"] * 3 + ["y ~ b"] * 3, "gamma": [0.1, 0.2, 0.4, 0.05, 0.1, 0.2], "score": range(6)}
+    (text,) = told_of_edges({"formula": "y ~ b", "gamma": 0.2}, **columns)
+    assert "the best gamma = 0.2 is the largest of its grid" in text
+    assert told_of_edges({"formula": "y ~ a", "gamma": 0.2}, **columns) == []
+
+
+def test_below_a_degree_of_one_there_is_none():
+    columns = {"C": [1.0, 1.0, 1.0], "degree": [1, 2, 3], "score": [1.0, 2.0, 3.0]}
+    assert told_of_edges({"C": 1.0, "degree": 1}, **columns) == []
+    assert "largest" in told_of_edges({"C": 1.0, "degree": 3}, **columns)[0]
+    assert "smallest" in told_of_edges({"degree": 2}, degree=[2, 3], score=[1.0, 2.0])[0]
+
+
+def test_only_the_names_that_are_given_are_told_of():
+    columns = {"C": [1.0, 2.0], "gamma": [0.1, 0.2], "score": [1.0, 2.0]}
+    (text,) = told_of_edges({"C": 1.0, "gamma": 0.1}, ["gamma"], **columns)
+    assert "gamma" in text
