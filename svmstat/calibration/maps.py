@@ -12,6 +12,9 @@ from svmstat.calibration.platt import Platt, fit_maps_without, fit_platt
 from svmstat.calibration.protocol import Labelled
 from svmstat.machine import Machine
 
+_AT_ONCE = 2**22
+"""Pairwise probabilities in memory at a time."""
+
 LEAST = float(np.finfo(float).tiny)
 """A probability below this counts as this in a log-likelihood."""
 
@@ -159,15 +162,14 @@ def coupled(f: Floats, slope: Floats, intercept: Floats, totals: Floats, method:
     >>> coupled(np.array([[1.0, 2.0, 1.0]]), np.full(3, -1.0), np.zeros(3), np.ones(3), "wu-lin-weng").round(3)
     array([[0.665, 0.245, 0.09 ]])
     """
-    n_classes = totals.shape[-1]
-    z = slope * f + intercept
-    r = pairwise(z.reshape(-1, z.shape[-1]), n_classes)
-    sizes = None
-    if method == "hastie-tibshirani":
-        square = (n_classes, n_classes)
-        each = totals[..., :, None] + totals[..., None, :]
-        sizes = np.broadcast_to(each, (*z.shape[:-1], *square)).reshape(-1, *square)
-    return couple(r, method, sizes).reshape(*z.shape[:-1], n_classes)
+    z, n_classes = slope * f + intercept, totals.shape[-1]
+    shape, z = z.shape[:-1], z.reshape(-1, z.shape[-1])
+    n = np.broadcast_to(totals, (*shape, n_classes)).reshape(-1, n_classes)
+    p, size = np.empty(n.shape), max(1, _AT_ONCE // n_classes**2)
+    for rows in (slice(start, start + size) for start in range(0, len(z), size)):
+        sizes = n[rows, :, None] + n[rows, None, :] if method == "hastie-tibshirani" else None
+        p[rows] = couple(pairwise(z[rows], n_classes), method, sizes)
+    return p.reshape(*shape, n_classes)
 
 
 def log_of_own(p: Floats, codes: Codes) -> Floats:
