@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from patsy import EvalEnvironment, EvalFactor, PatsyError
 
 from svmstat._tools.checks import nearest
@@ -24,6 +25,7 @@ from svmstat.formula.functions import (
     is_known,
     is_stateful,
     no_function,
+    written_into,
 )
 from svmstat.formula.names import Names, read_names, without_calls
 from svmstat.formula.safety import NAMES, Sealed, check
@@ -131,8 +133,9 @@ class Expression:
         return interpret(self.code, raw, len(table))
 
     def _namespace(self, table: Table) -> dict[str, Any]:
-        plainly = {name: table.columns[name] for name in self.columns if isinstance(name, str)}
-        return {**plainly, "Q": table.columns.__getitem__} if self.names.quoted else plainly
+        own = {name: _kept(table.columns[name]) for name in self.columns}
+        plainly = {name: column for name, column in own.items() if isinstance(name, str)}
+        return {**plainly, "Q": own.__getitem__} if self.names.quoted else plainly
 
     def _exposed(self, names: tuple[Hashable, ...]) -> list[Hashable]:
         return [name for name in names if name in self.columns]
@@ -154,8 +157,19 @@ class Expression:
         return _revive, (self.source, self.columns, own, memory)
 
 
+def _kept(column: pd.Series) -> pd.Series:
+    """A column that code cannot change: numbers that cannot be written to, a copy of what else there is."""
+    if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "fib"):
+        return column.copy()
+    values = column.to_numpy().view()
+    values.flags.writeable = False
+    return pd.Series(values, index=column.index, copy=False)
+
+
 def explain(error: BaseException) -> str:
     """What went wrong in the user's code, with advice where the cause is a common one."""
+    if "read-only" in str(error):
+        return "it writes into a column, and the data are not to be changed: x = x.copy() at its beginning"
     if "truth value" in str(error) and "ambiguous" in str(error):
         return "join conditions by & and |, negate by ~, each in its own parentheses; np.isin(x, [...]) asks row by row"
     if "outside the outermost knots" in str(error):
@@ -245,6 +259,8 @@ def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: 
     # Own names stand before the fallbacks, patsy's before both: a caller's C is no factor mark.
     env = EvalEnvironment([PATSY, own, FALLBACK] if source.trusted else [NAMES])
     found = {**FALLBACK, **own, **PATSY}
+    if writes := written_into(source.code, found):
+        raise source.error(f"The term {source.code!r} cannot be evaluated: {writes}.")
     stateful = frozenset(name for name in names.functions if is_stateful(found.get(name)))
     probe = None
     if stateful:

@@ -13,6 +13,7 @@ from patsy import stateful_transform
 from patsy.state import Standardize
 
 from svmstat._tools.checks import nearest
+from svmstat._tools.texts import counted
 from svmstat.errors import DataError
 from svmstat.formula.bases import ns, poly
 from svmstat.formula.columns import plain
@@ -94,6 +95,9 @@ ADVICE = {
     "cut": "pd.cut(x, [0, 10, 20]) makes levels of a number, by breaks that stay what they are",
     **dict.fromkeys(("lo", "loess", "pspline"), "s(x) is a smooth function of a column"),
     "rcs": "cr(x, df=4) is a natural cubic spline, and s(x) a smooth function without knots",
+    "interaction": "f:g has a level for each pair of theirs",
+    "ordered": "C(x, levels=[...]) has levels in an order",
+    "ifelse": "where(condition, a, b) chooses row by row",
     "max": "maximum(a, b) is the larger of two, row by row",
     "min": "minimum(a, b) is the smaller of two, row by row",
 }
@@ -103,6 +107,39 @@ FALLBACK |= {"np": np, "numpy": np, "pd": pd, "pandas": pd}
 def fits(names: Mapping[str, Any], name: Any, called: bool) -> bool:
     """Whether the name is there, and can be called if it is called; R looks for functions this way."""
     return name in names and (callable(names[name]) or not called)
+
+
+def written_into(code: str, known: Mapping[str, Any]) -> str:
+    """Why a call of one of numpy's functions of single values has too many arguments, or nothing if none has.
+
+    What is beyond their inputs is where they write what they compute: ``log(x, base)`` would overwrite the base.
+
+    Examples
+    --------
+    >>> written_into("log(x, base)", FALLBACK)
+    'log() takes 1 argument, and writes into a further one; log(x, base) of R is log(x) / log(base)'
+    >>> written_into("log(x) + np.maximum(x, z)", FALLBACK)
+    ''
+    """
+    for call in ast.walk(ast.parse(code.strip(), mode="eval")):
+        if not isinstance(call, ast.Call):
+            continue
+        function, outputs = _called(call.func, known), [word for word in call.keywords if word.arg == "out"]
+        if isinstance(function, np.ufunc) and (outputs or len(call.args) > function.nin):
+            advice = "; log(x, base) of R is log(x) / log(base)" if function is np.log else ""
+            takes = counted(function.nin, "argument")
+            return f"{ast.unparse(call.func)}() takes {takes}, and writes into a further one{advice}"
+    return ""
+
+
+def _called(function: ast.expr, known: Mapping[str, Any]) -> Any:
+    """What is called, where it is a name or one of a module."""
+    match function:
+        case ast.Name(name):
+            return known.get(name)
+        case ast.Attribute(ast.Name(module), name):
+            return getattr(known.get(module), name, None)
+    return None
 
 
 def is_shared(name: str, value: object) -> bool:

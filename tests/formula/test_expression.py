@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from svmstat import svm
 from svmstat.errors import DataError, FormulaError
 from svmstat.formula.columns import read_table
 from svmstat.formula.expression import bind
@@ -209,3 +210,59 @@ def test_kinds_of_columns(values, kind):
     table = read_table("data", data, {"x": None})
     assert table.kinds["x"].kind == kind
     assert list(table.missing(["x"])) == list(values.isna())
+
+
+def overwrites(x):
+    x[x < 0.0] = 0.0
+    return x
+
+
+def halves_all(x):
+    values = np.asarray(x)
+    values /= 2.0
+    return values
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("log(p, a)", "log(x, base) of R is log(x) / log(base)"),
+        ("log(p, 10)", "log(x, base) of R is log(x) / log(base)"),
+        ("np.log(p, out=a)", "np.log() takes 1 argument, and writes into a further one"),
+        ("maximum(p, a, a)", "maximum() takes 2 arguments"),
+        ("log(p + sqrt(p, a))", "sqrt() takes 1 argument"),
+        ("log(Q('p'), Q('a'))", "log(x, base) of R"),
+        ("overwrites(a)", "x = x.copy()"),
+        ("overwrites(Q('a'))", "x = x.copy()"),
+        ("halves_all(a)", "x = x.copy()"),
+    ],
+)
+@pytest.mark.parametrize("index", [None, np.arange(30) + 5])
+def test_code_cannot_change_the_data(code, words, index):
+    """What R writes as log(x, base) would write the logarithm into the base."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"p": rng.gamma(2.0, size=30), "a": rng.normal(size=30)}, index=index).assign(
+        y=rng.random(30) > 0.5
+    )
+    before = data.copy(deep=True)
+    for formula in (f"y ~ p + {code}", f"{code} > 0 ~ p"):
+        with pytest.raises(FormulaError) as caught:
+            svm(formula, data)
+        assert words in str(caught.value)
+        pd.testing.assert_frame_equal(data, before)
+    with pytest.raises(FormulaError):
+        svm("y ~ p", data, subset=f"{code} > 0")
+    pd.testing.assert_frame_equal(data, before)
+
+
+@pytest.mark.parametrize("dtype", ["object", "category", "string"])
+def test_a_function_that_writes_has_a_copy_of_what_is_no_plain_number(dtype):
+    data = pd.DataFrame({"g": pd.Series(["u", "v"] * 10, dtype=dtype), "x": np.arange(20.0), "y": [0, 1, 1, 0] * 5})
+    before = data.copy(deep=True)
+
+    def first(g):
+        g[:] = "u"
+        return np.where(g == "u", 1.0, 0.0) + np.arange(20.0) ** 2
+
+    svm("y ~ first(g) + g + x", data)
+    pd.testing.assert_frame_equal(data, before)
