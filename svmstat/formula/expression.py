@@ -32,6 +32,9 @@ from svmstat.formula.safety import NAMES, Sealed, check
 from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
 
+_MEMORY = re.compile(r"\w+\.memorize_chunk\(\)")
+"""How Python calls a transform that learns from the data, where its arguments are wrong."""
+_OF_R = {"TRUE": "True", "FALSE": "False"}
 _BITS = ". Comparisons that & and | join stand in brackets, as in I((x > 0) & (z > 0))"
 
 
@@ -174,7 +177,8 @@ def explain(error: BaseException) -> str:
         return "join conditions by & and |, negate by ~, each in its own parentheses; np.isin(x, [...]) asks row by row"
     if "outside the outermost knots" in str(error):
         return "outside the knots; lower_bound= and upper_bound= set how far the spline reaches"
-    return f"{type(error).__name__}: {error}"
+    words = _MEMORY.sub("it", str(error))
+    return f"{type(error).__name__}: {words}"
 
 
 def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any]) -> Expression:
@@ -232,6 +236,8 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
 
 def _hint(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
     """What may have been meant by the name of no column."""
+    if name in _OF_R:
+        return f": Python has {_OF_R[name]}."
     if dotted := _dotted(source, name, columns):
         return f": a name with dots, as R has them, is written Q({dotted!r})."
     if name in map(str, columns):

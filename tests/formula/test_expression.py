@@ -266,3 +266,21 @@ def test_a_function_that_writes_has_a_copy_of_what_is_no_plain_number(dtype):
 
     svm("y ~ first(g) + g + x", data)
     pd.testing.assert_frame_equal(data, before)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("scale(a, scale=False)", "TypeError: it got an unexpected keyword argument 'scale'"),
+        ("bs(a, df=5, intercept=True)", "TypeError: it got an unexpected keyword argument 'intercept'"),
+        ("bs(a, df=5, include_intercept=TRUE)", "no column 'TRUE': Python has True."),
+        ("interaction(g, h)", "f:g has a level for each pair"),
+        ("ordered(g)", "C(x, levels=[...])"),
+        ("ifelse(a > 0, a, 0)", "where(condition, a, b)"),
+    ],
+)
+def test_what_r_has_and_python_has_otherwise(code, words):
+    data = pd.DataFrame({"a": np.arange(20.0), "g": ["u", "v"] * 10, "h": ["s", "t", "t", "s"] * 5, "y": [0, 1] * 10})
+    with pytest.raises(FormulaError) as caught:
+        svm(f"y ~ {code}", data)
+    assert words in str(caught.value) and "memorize_chunk" not in str(caught.value)
