@@ -148,4 +148,4 @@ print(fewer.predict_proba(lost.head(3)).round(3).to_string())
 # %%
 print(fit.gof(rng=1))
 # %%
-_ = fit.plot()
+_ = fit.plot(rng=1)

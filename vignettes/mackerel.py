@@ -165,7 +165,7 @@ print(largest.round(2).to_string())
 # ## Calibration and the decision surface
 
 # %%
-_ = fit.plot()
+_ = fit.plot(rng=1)
 # %%
 _ = fit.plot_surface(x="lon", y="lat", on="prob")
 

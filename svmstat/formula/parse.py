@@ -3,6 +3,7 @@
 import ast
 import json
 import keyword
+import re
 import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 
 _NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
 
+_IN = re.compile(r"%\s*in\s*%")
 _R_NAMES = "the names that R puts between backticks are written Q('...') here"
 
 _UNREAD = "something in it is no expression of Python, or its brackets are nested too deeply"
@@ -162,6 +164,8 @@ def _instead_of(code: str) -> str:
     """What to write for code that Python cannot read."""
     if code.startswith("`"):
         return f": {_R_NAMES}"
+    if _IN.search(code):
+        return ": a %in% b of R is a:b here, and np.isin(x, [...]) asks row by row"
     if code.startswith("as.factor("):
         return ": as.factor() of R is C() here"
     if code and all(word.isidentifier() for word in code.split()):

@@ -276,6 +276,7 @@ def test_a_function_that_writes_has_a_copy_of_what_is_no_plain_number(dtype):
         ("bs(a, df=5, include_intercept=TRUE)", "no column 'TRUE': Python has True."),
         ("interaction(g, h)", "f:g has a level for each pair"),
         ("ordered(g)", "C(x, levels=[...])"),
+        ("a + g %in% h", "a %in% b of R is a:b here"),
         ("ifelse(a > 0, a, 0)", "where(condition, a, b)"),
     ],
 )
