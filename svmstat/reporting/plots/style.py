@@ -358,12 +358,11 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
         axes = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).ravel()
         for unused in axes[n:]:
             unused.remove()
-        if not share and columns > _WIDE:
-            for narrow in axes[:n]:
+        for narrow in () if share or columns == 1 else axes[:n]:
+            if columns > _WIDE:
                 narrow.locator_params(axis="x", nbins=2)
                 narrow.tick_params(axis="x", labelsize=_TINY)
-        elif not share and columns > 1:
-            for narrow in axes[:n]:
+            else:
                 narrow.locator_params(axis="x", steps=[1, 2, 5, 10])
         for lowest in axes[max(n - columns, 0) : n]:
             lowest.tick_params(labelbottom=True)
