@@ -77,6 +77,54 @@ def test_where_it_does_not_the_factor_is_in_double_precision(monkeypatch, gamma,
     assert left_of(K, d, target) <= 20.0
 
 
+def conjugate(monkeypatch):
+    """Whether conjugate gradients led to each step from now on."""
+    led, walk = [], equations._conjugate
+
+    def counted(K, target, total):
+        before = K.copy()
+        step = walk(K, target, total)
+        np.testing.assert_array_equal(K, before)
+        led.append(step is not None)
+        return step
+
+    monkeypatch.setattr(equations, "_conjugate", counted)
+    return led
+
+
+@pytest.mark.parametrize(("m", "gamma"), [(500, 30.0), (600, 30.0), (900, 8.0), (900, 30.0)])
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_of_a_narrow_kernel_products_lead_to_rounding(monkeypatch, m, gamma, size):
+    led, by_factor = conjugate(monkeypatch), refined(monkeypatch)
+    K, target, total = drawn(m, gamma, size)
+    d = newton_step(K.copy(), target, total)
+    assert led == [True]
+    assert by_factor == []
+    assert left_of(K, d, target) <= 8.0
+    assert abs(d.sum() - total) <= 1e-13 * np.abs(d).sum()
+    expected = np.linalg.solve(bordered(K / size), np.r_[total, target / size])[1:]
+    np.testing.assert_allclose(d, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("gamma", "size"), [(0.3, 1.0), (0.02, 1.0), (2.0, 1e-35), (2.0, 1e40)])
+def test_where_they_do_not_a_factor_does(monkeypatch, gamma, size):
+    led = conjugate(monkeypatch)
+    K, target, total = drawn(600, gamma, size)
+    d = newton_step(K.copy(), target, total)
+    assert led == [False]
+    assert left_of(K, d, target) <= 20.0
+
+
+def test_of_no_curvature_and_no_numbers_products_find_nothing():
+    m = 600
+    K, target, _ = drawn(m, 2.0)
+    assert equations._conjugate(np.ones((m, m)), target, 0.0) is None
+    assert equations._conjugate(-np.eye(m), target, 0.0) is None
+    assert equations._conjugate(K, 1e300 * target, 0.0) is None
+    K[0, 1] = K[1, 0] = 1e300
+    assert equations._conjugate(K, target, 0.3) is None
+
+
 def test_off_the_diagonal_values_may_be_too_large_for_single_precision():
     K, target, total = drawn(WORTH, 2.0)
     K[0, 1] = K[1, 0] = 1e300
