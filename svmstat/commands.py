@@ -27,6 +27,7 @@ from svmstat.formula.columns import TOLD_APART
 from svmstat.loading import load
 from svmstat.model import svm
 from svmstat.options import (
+    BALANCED,
     NAMED_NUMBERS,
     compare_arguments,
     fit_arguments,
@@ -281,7 +282,8 @@ def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:
 def _frame(data: str, options: Mapping[str, Any]) -> pd.DataFrame:
     """The data, if the options say nothing twice."""
     for name, (option, *_) in NAMED_NUMBERS.items():
-        keys = [key for key, _ in options.get(name, [])]
+        given = options.get(name, [])
+        keys = [] if given == BALANCED else [key for key, _ in given]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
     with _warnings_on_stderr():
@@ -321,6 +323,8 @@ def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> d
     if "event" in options:
         converted["event"] = read(options["event"])
     for name in NAMED_NUMBERS.keys() & options.keys():
+        if options[name] == BALANCED:
+            continue
         read_key = str.strip if name == "costs" else read
         converted[name] = {read_key(key): number for key, number in options[name]}
         if len(converted[name]) < len(options[name]):

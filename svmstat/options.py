@@ -11,11 +11,14 @@ from svmstat.results import CALIBRATIONS
 from svmstat.tuning import minimax, neyman_pearson
 
 NAMED_NUMBERS = {
-    "class_weight": ("--class-weight", "LEVEL=WEIGHT", "factor of the cost for a level of the response"),
+    "class_weight": ("--class-weight", "LEVEL=WEIGHT", "factor of the cost for a level of the response, or balanced"),
     "costs": ("--cost", "KIND=NUMBER", "cost of a false positive, fp=NUMBER, or of a false negative, fn=NUMBER"),
     "priors": ("--prior", "LEVEL=SHARE", "share of a level in the population that the rule is for"),
 }
 """Arguments of a fit that are mappings, and the options that give them entry by entry."""
+
+BALANCED = "balanced"
+"""Class weights that are no mapping."""
 
 _FORMATS = ("text", "html", "latex", "markdown")
 
@@ -119,7 +122,8 @@ def _model(parser: argparse.ArgumentParser, several: bool = False, searched: boo
     add("--event", metavar="LEVEL", help="level of the response that counts as positive (default: the last)")
     add("--loss", metavar="NAME", help="hinge (default) or p0")
     for dest, (option, metavar, what) in NAMED_NUMBERS.items():
-        add(option, type=_level_and_number, action="append", dest=dest, metavar=metavar, help=f"{what}; once for each")
+        read = _class_weight if dest == "class_weight" else _level_and_number
+        add(option, type=read, action=_Each, dest=dest, metavar=metavar, help=f"{what}; once for each")
     kinds = f"{_listed(CALIBRATIONS, 'or')}; the default is auto"
     add("--calibration", metavar="NAME", help=f"which decision values make the map to probabilities: {kinds}")
     add("--coupling", metavar="NAME", help="for more than two levels: wu-lin-weng (default) or hastie-tibshirani")
@@ -209,6 +213,20 @@ def _criterion(text: str) -> Any:
         raise argparse.ArgumentTypeError(str(error)) from error
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} has no level of false alarms, as neyman-pearson=0.1 has") from None
+
+
+class _Each(argparse.Action):
+    """Collect what is given for each level, or store the one word for all levels."""
+
+    def __call__(self, _parser: Any, namespace: Any, values: Any, _option: str | None = None) -> None:
+        before = getattr(namespace, self.dest, None)
+        if before is not None and BALANCED in (before, values):
+            raise argparse.ArgumentError(self, f"{BALANCED} is for all levels: it is given alone")
+        setattr(namespace, self.dest, values if values == BALANCED else [*(before or []), values])
+
+
+def _class_weight(text: str) -> str | tuple[str, float]:
+    return text if text == BALANCED else _level_and_number(text)
 
 
 def _level_and_number(text: str) -> tuple[str, float]:

@@ -84,6 +84,8 @@ def test_only_what_is_given_is_passed_on(calls, capsys):
         (["--class-weight", "a=2", "--class-weight", "b=0.5"], {"class_weight": {"a": 2.0, "b": 0.5}}),
         (["--class-weight", "a=b=3"], {"class_weight": {"a=b": 3.0}}),
         (["--class-weight=-1=2"], {"class_weight": {"-1": 2.0}}),
+        (["--class-weight", "balanced"], {"class_weight": "balanced"}),
+        (["--class-weight", "balanced=2"], {"class_weight": {"balanced": 2.0}}),
         (["--na-action", "raise", "--no-scale"], {"na_action": "raise", "scale": False}),
     ],
 )
@@ -119,6 +121,14 @@ def test_a_level_that_does_not_exist(monkeypatch, capsys, arguments):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(("svmstat: error: event='3' is not", "svmstat: error: class_weight={'3'"))
+
+
+@pytest.mark.parametrize("weights", [("balanced", "a=2"), ("a=2", "balanced"), ("balanced", "balanced")])
+def test_balanced_weights_are_those_of_all_levels(calls, capsys, weights):
+    options = [word for weight in weights for word in ("--class-weight", weight)]
+    with pytest.raises(SystemExit):
+        cli.main(["fit", "y ~ x", "liver", *options])
+    assert "--class-weight: balanced is for all levels: it is given alone" in capsys.readouterr().err
 
 
 def test_another_error_is_not_taken_for_a_wrong_level(monkeypatch, capsys):

@@ -3,6 +3,7 @@
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -208,7 +209,11 @@ def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     if twice is not None:
         raise ArgumentError(f"the name {twice!r} is given to one model, and is what another is called without one.")
     for name, model in named.items():
-        _default_name(model)
+        try:
+            _default_name(model)
+        except ArgumentTypeError as error:
+            options = [each.name for each in signature(compare).parameters.values() if each.kind is each.KEYWORD_ONLY]
+            raise ArgumentTypeError(f"{name}: {error} Options are {', '.join(options)}.") from error
         found[name] = model
     return found
 

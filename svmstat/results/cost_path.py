@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import one_of, positive, refuse
+from svmstat._tools.copied import read_as_copies
 from svmstat._tools.warn import warn
 from svmstat.calibration import Maps, fit_maps
 from svmstat.diagnostics.gacv import gacv, gckl, observed_loss
@@ -29,7 +30,8 @@ _LETTERS = {"alpha": "α", "decision_values": "f"}
 CRITERIA = {"gacv": "GACV", "loo_loss": "leave-one-out loss V0", "gckl": "GCKL"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@read_as_copies("table")
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PathResult:
     """Fits for B values of C on the same rows (n,), in the order in which the values were given.
 

@@ -359,14 +359,30 @@ class Tested(Resampled):
         folds = self._how.folds
         found = self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
         if found.n_failed:
-            what = "group" if self.grouped else "row"
-            few = f"Each level needs two {what}s at least."
             raise UnavailableError(
                 f"{found.n_failed} of {len(found.index)} rows cannot be held out, a class or the certificate being "
-                "lost without them, and the statistic is of all rows. "
-                f"{few if self.shape.two else f'A level of one {what} may be left out by subset.'}"
+                f"lost without them, and the statistic is of all rows. {self._to_hold_out_all}"
             )
         return found
+
+    @property
+    def _to_hold_out_all(self) -> str:
+        """What helps where some rows cannot be held out."""
+        if self._fewest_units >= 2:
+            smaller = "smaller C" if self.nu is None else "larger nu"
+            return f"It is the certificate: a {smaller} or scaled predictors help."
+        what = "group" if self.grouped else "row"
+        if self.shape.two:
+            return f"Each level needs two {what}s at least."
+        return f"A level of one {what} may be left out by subset."
+
+    @property
+    def _fewest_units(self) -> float:
+        """The copies of rows, or what is left out together, of the level that has the fewest."""
+        codes, weights, units = self.frame.codes, self.frame.weights, self.machine.units
+        if units is None:
+            return float(np.bincount(codes, weights).min())
+        return min(len(np.unique(units.of_row[(codes == code) & (weights > 0)])) for code in np.unique(codes))
 
     def _refit(self, retune: bool) -> Refit | None:
         """The search for cost and kernel if it is to be repeated."""

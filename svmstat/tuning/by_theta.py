@@ -390,7 +390,7 @@ class CossoPlan(ThetaPlan):
             "The score is the mean loss of rows in folds that were left out. C is that of the least score with equal "
             "theta; then theta under sum(theta) <= M by COSSO (Zhang 2006), M the smallest whose score is within one "
             f"standard error of the least{_each_kernel(result)}. Terms with less than {100 * LEAST:g} % of the sum are "
-            "left out.",
+            "left out, and C is at last that of theta with their number as its sum.",
             f"The score chose {chosen} and M, and is too low for that{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),

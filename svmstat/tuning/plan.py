@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.copied import read_as_copies
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
@@ -218,6 +219,7 @@ class Plan(ABC):
         """The best point and how it was found."""
 
 
+@read_as_copies("best_params", "table")
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class TuneResult:
     """The result of `tune`.

@@ -101,7 +101,14 @@ class Sample:
     blocks: tuple[tuple[int, int], ...] = ()
 
     def fit(self, kernel: Kernel, C: float, near: Machine | None = None) -> Machine:
-        """The machine on all rows; ``near`` as in `fit_machine`."""
+        """The machine on all rows, of several formulas on the columns of its own; ``near`` as in `fit_machine`.
+
+        Rows that differ in columns of other formulas alone are the same observation.
+        """
+        if self.blocks:
+            start, stop = next(block for block in self.blocks if first_column(kernel) < block[1])
+            own = replace(self, X=np.ascontiguousarray(self.X[:, start:stop]), stored=None, blocks=())
+            return own.fit(alone(kernel, start), C, near)
         known = self.stored.known(kernel) if near is None and self.stored is not None else None
         machine = fit_machine(kernel, self.X, self.codes, self.weights, self.contrasts, C=C, near=near, known=known)
         return machine if self.units is None else replace(machine, units=self.units)
@@ -113,16 +120,8 @@ class Sample:
         return machine if self.units is None else replace(machine, units=self.units)
 
     def held_out_maps(self, machine: Machine, insample: Maps, left: Callable[[], LeaveOneOut]) -> Fitted:
-        """The maps that a fit to these rows reports: those of its formula alone, on whose columns folds depend."""
-        return held_out_maps(self._alone(machine), insample, self.calibration, left)
-
-    def _alone(self, machine: Machine) -> Machine:
-        """The machine without the columns of other formulas, which it does not read."""
-        if self.calibration != "kfold" or not self.blocks:
-            return machine
-        start, stop = next(block for block in self.blocks if first_column(machine.kernel) < block[1])
-        X, kernel = np.ascontiguousarray(self.X[:, start:stop]), alone(machine.kernel, start)
-        return replace(self, X=X, stored=None, blocks=()).fit(kernel, machine.C)
+        """The maps that a fit to these rows reports."""
+        return held_out_maps(machine, insample, self.calibration, left)
 
     def in_folds(self, k: int, rng: np.random.Generator, name: str = "folds") -> "Sample":
         """The same rows in k stratified folds, groups or what `fold_units` keeps together in one; or as given.

@@ -9,7 +9,7 @@ from levels import repeated, sample
 from svmstat import svm, tune
 from svmstat.diagnostics.envelope import Envelope
 from svmstat.diagnostics.permutation import PermutationResult
-from svmstat.errors import ArgumentError, DataError, UnavailableError
+from svmstat.errors import ArgumentError, CertificateWarning, DataError, UnavailableError
 from svmstat.objective.replicated import pvalue, upper_point
 
 OPTIONS = {"C": 2.0, "gamma": 0.02, "scale": False}
@@ -386,3 +386,13 @@ def test_what_was_held_under_permutation_is_told_by_whether_the_search_can_be_re
     assert "permuted with the weight of its row" in never and "permuted with the weight" not in again
     anew = printed(of_permutations(np.arange(99.0), retuned=True))
     assert "which are chosen anew for each" in anew and "held at those of the fit" not in anew
+
+
+def test_where_the_certificate_is_lost_that_is_said_and_not_that_levels_are_small():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": 1e13 * rng.normal(size=60), "y": rng.integers(0, 2, 60)})
+    with pytest.warns(CertificateWarning):
+        fit = svm("y ~ x", data, kernel="linear", scale=False)
+    for test in (fit.gof, fit.permutation_test):
+        with pytest.raises(UnavailableError, match="It is the certificate: a smaller C or scaled predictors help"):
+            test(B=19)

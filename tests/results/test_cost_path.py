@@ -273,6 +273,16 @@ def test_the_best_cost():
     assert path.best() == path.best("gacv")
 
 
+def test_what_is_done_to_its_table_changes_nothing():
+    path = svm("y ~ x + z", sample(seed=3)).path([8.0, 1.0, 0.25])
+    best, rows = path.best("mean_loss"), path.alpha
+    table = path.table
+    table.loc[:, "mean_loss"] = [1.0, 2.0, 3.0]
+    table.index = [1.0, 0.25, 8.0]
+    assert path.best("mean_loss") == best
+    pd.testing.assert_frame_equal(path.alpha, rows)
+
+
 def test_of_costs_that_tie_the_smallest_is_the_best():
     """Separable: from some cost on the fit stays as it is."""
     path = svm("y ~ x + z", sample("separable"), kernel="linear").path([1e5, 1e3, 1e4])

@@ -50,6 +50,32 @@ def test_maps_by_folds_are_those_of_the_formula_alone(data, formulas, options):
     np.testing.assert_allclose(same["score"], found.table["score"], rtol=TOL)
 
 
+@pytest.mark.parametrize("criterion", ["span", "loo"])
+def test_rows_that_differ_in_columns_of_other_formulas_are_one_observation(criterion):
+    """Apart they would be copies of each other, and the span of a copy beside its like is zero."""
+    rng = np.random.default_rng(5)
+    levels = {"age": rng.integers(0, 4, 140), "learner": rng.integers(0, 2, 140), "sex": rng.integers(0, 2, 140)}
+    data = pd.DataFrame({name: pd.Categorical(codes) for name, codes in levels.items()})
+    data["y"] = (rng.random(140) < 0.3 + 0.12 * levels["age"] - 0.1 * levels["sex"]).astype(int)
+    options = {
+        "C": [1.0, 10.0],
+        "gamma": 0.5,
+        "criterion": criterion,
+        "score": "loss",
+        "further": ["gacv", "span_loss"],
+    }
+    formulas = ["y ~ age + learner", "y ~ sex"]
+    every = quiet(formulas, data, **options).table
+    for text in formulas:
+        alone = quiet(text, data, **options).table
+        own = every[every["formula"] == text]
+        for column in ("score", "n_support", "gacv", "span_loss"):
+            np.testing.assert_allclose(own[column], alone[column], rtol=TOL, err_msg=column)
+    exact = svm(formulas[0], data, C=10.0, gamma=0.5).loo().mean_loss
+    found = every[(every["formula"] == formulas[0]) & (every["C"] == 10.0)]["span_loss"].item()
+    assert found == pytest.approx(exact, rel=0.05)
+
+
 def test_values_of_rules_are_those_of_each_formula(data):
     table = quiet(FORMULAS, data, C=1.0).table
     for text in FORMULAS:

@@ -125,6 +125,16 @@ def test_errors_of_left_out_rows(data, score):
     assert found.score_name == f"leave-one-out {score.replace('_', ' ')}"
 
 
+def test_what_is_done_to_its_answers_changes_nothing(data):
+    found = quiet("y ~ a + b", data, **GRID)
+    said, row = str(found), found.best_row
+    table, params = found.table, found.best_params
+    table["score"] = 0.0
+    params["C"] = 77.0
+    assert str(found) == said and found.best_params["C"] != 77.0
+    pd.testing.assert_series_equal(found.best_row, row)
+
+
 def test_of_equal_scores_the_smallest_parameters_are_taken(data):
     """Levels far apart: no error anywhere."""
     far = data.assign(a=10.0 * data["y"].map("abcdef".index) + 0.1 * data["a"])
