@@ -56,8 +56,8 @@ _OWN = (
 )
 _BUT = " (not in {what} {rows}, where the others gain more)"
 _OTHERS = (
-    "Here it is not: a large one may be what the others gain, by the map of their decision values too; own and others "
-    "tell which, and the rms change how far f moves at them."
+    "It is more than own misfit here: a large one may be what the others gain, by the map of their decision values "
+    "too; own and others tell which, and the rms change how far f moves at them."
 )
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."

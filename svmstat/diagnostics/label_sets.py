@@ -131,12 +131,13 @@ class LabelSets(Printed):
         found = [int((sizes == count).sum()) for count in range(len(names) + 1)]
         labels = ["no label", "one label", *(f"{count} labels" for count in range(2, len(names) + 1))]
         known = max(sum(found), 1)
+        once = "" if self.grouped or (self.weights == 1.0).all() else ", each once"
         of_rows = Table(
             headers=("rows", "share"),
             index=tuple(labels),
             cells=tuple((count, count / known) for count in found),
             styles=("count", "share"),
-            title=f"Sets of {counted(len(self.index), 'row')}",
+            title=f"Sets of {counted(len(self.index), 'row')}{once}",
         )
         one = "group" if self.grouped else "row"
         out, it = (f"one {one}", f"a {one}") if self.how.startswith("leave-one") else (f"{one}s of a fold", "them")

@@ -189,7 +189,10 @@ def _cause(fit: Resampled, level: object) -> str:
     if alike is not None and alike < _UNLIKE:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
-        return "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further"
+        return (
+            "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further, and helps "
+            "where they are only nearer to each other than rounding tells"
+        )
     own = [fit.classes.index(level) in pair for pair in fit.machine.classes.tolist()]
     if np.all(np.isinf(np.atleast_1d(fit.margin)[own])):
         pairs = [pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds]

@@ -412,7 +412,10 @@ def _notes(fit: Resampled, two: bool) -> tuple[str, ...]:
     if np.isinf(margin).any():
         notes.append(f"h = 0{of(np.isinf(margin))}: the decision function is constant.")
         if fit.nu is not None:
-            notes.append("The reduced convex hulls of the classes meet: only a larger nu keeps them apart.")
+            notes.append(
+                "The reduced convex hulls of the classes meet, or are nearer to each other than rounding tells: only a "
+                "larger nu keeps them apart."
+            )
     return tuple(notes)
 
 

@@ -360,8 +360,8 @@ class Tested(Resampled):
         found = self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
         if found.n_failed:
             raise UnavailableError(
-                f"{found.n_failed} of {len(found.index)} rows cannot be held out, a class or the certificate being "
-                f"lost without them, and the statistic is of all rows. {self._to_hold_out_all}"
+                f"{found.n_failed} of {np.count_nonzero(self.frame.weights)} rows cannot be held out, a class or the "
+                f"certificate being lost without them, and the statistic is of all rows. {self._to_hold_out_all}"
             )
         return found
 
@@ -379,10 +379,11 @@ class Tested(Resampled):
     @property
     def _fewest_units(self) -> float:
         """The copies of rows, or what is left out together, of the level that has the fewest."""
-        codes, weights, units = self.frame.codes, self.frame.weights, self.machine.units
+        used, units = self.frame.weights > 0, self.machine.units
+        codes, weights = self.frame.codes[used], self.frame.weights[used]
         if units is None:
             return float(np.bincount(codes, weights).min())
-        return min(len(np.unique(units.of_row[(codes == code) & (weights > 0)])) for code in np.unique(codes))
+        return min(len(np.unique(units.of_row[used][codes == code])) for code in np.unique(codes))
 
     def _refit(self, retune: bool) -> Refit | None:
         """The search for cost and kernel if it is to be repeated."""

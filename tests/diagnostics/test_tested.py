@@ -388,6 +388,21 @@ def test_what_was_held_under_permutation_is_told_by_whether_the_search_can_be_re
     assert "which are chosen anew for each" in anew and "held at those of the fit" not in anew
 
 
+@pytest.mark.parametrize("given", [{}, {"groups": "g"}])
+def test_a_level_that_has_no_weight_is_none(given):
+    data = sample(3, 30, seed=5).assign(g=np.arange(30))
+    names = sorted(data["y"].unique())
+    kept = np.flatnonzero(data["y"] == names[1])[0]
+    weights = np.where(data["y"] == names[0], 0.0, 1.0)
+    weights[(data["y"] == names[1]) & (np.arange(30) != kept)] = 0.0
+    fit = svm("y ~ x + z", data.assign(w=weights), weights="w", **given)
+    for test in (fit.gof, fit.permutation_test):
+        with pytest.raises(
+            UnavailableError, match=f"1 of {weights.sum():.0f} rows cannot be held out.* Each level needs two"
+        ):
+            test(B=19)
+
+
 def test_where_the_certificate_is_lost_that_is_said_and_not_that_levels_are_small():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": 1e13 * rng.normal(size=60), "y": rng.integers(0, 2, 60)})

@@ -22,6 +22,15 @@ from svmstat.reporting.rendering.values import show
 B = 29
 LIVER = datasets.load("liver").iloc[::3]
 
+
+@pytest.fixture
+def few_envelopes(monkeypatch):
+    """Envelopes of a few replicates, for pages of which something else is looked at."""
+    monkeypatch.setattr("svmstat.report.LEAST", 9)
+    monkeypatch.setattr("svmstat.diagnostics.influence.LEAST", 9)
+    monkeypatch.setattr("svmstat.resampling.influences._LEAST_SECOND", 5)
+
+
 SECTIONS = [
     "Summary",
     "Prediction error by leave-one-out",
@@ -178,6 +187,7 @@ def test_fractional_weights_have_no_envelope():
     assert "no envelope can be drawn" in shown and "the 95 % point of χ²(1)" in shown
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_what_is_told_of_more_than_two_levels(liver):
     page = report(liver, B=9, rng=1)
     shown = text(page)
@@ -191,6 +201,7 @@ def test_what_is_told_of_more_than_two_levels(liver):
     np.testing.assert_allclose(same.fittedvalues, liver.fittedvalues, rtol=0, atol=1e-9)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 @pytest.mark.filterwarnings("ignore:probabilities are by the map")
 def test_a_level_of_one_row(K):
     data = sample(K - 1, 40, seed=10)
@@ -294,6 +305,7 @@ def test_arguments_are_refused_before_anything_is_computed(fit, options):
         report(Changed(fit, loo=never), **options)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_names_are_escaped():
     data = datasets.load("mackerel").rename(columns={"lon": "<b>lon&", "egg_count": "eggs"})
     data.index = [f"<i>{k}" for k in range(len(data))]
@@ -330,6 +342,7 @@ def test_no_influential_row_and_too_many(fit, monkeypatch):
     assert re.search(r"(\d+) rows? more above a line\.", shown)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_weights_and_missing_values():
     data = datasets.load("mackerel").assign(copies=lambda d: np.arange(len(d)) % 3)
     data.loc[5, "lon"] = np.nan
@@ -351,6 +364,7 @@ def test_a_gram_matrix_has_no_terms_and_effects():
     assert read(page).headings == [title for title in SECTIONS if title not in ("Terms", "Effects")]
 
 
+@pytest.mark.usefixtures("few_envelopes")
 @pytest.mark.parametrize("formula", ["y ~ x + site", "y ~ x + site + x:site"])
 def test_the_logistic_model_is_that_of_statsmodels(formula, K):
     data = sample(K, 180, seed=4, apart=0.4)
@@ -374,6 +388,7 @@ def test_an_additive_fit_shows_its_functions():
     assert "s(temp_20m)" in image(page, "The functions of the terms")
 
 
+@pytest.mark.usefixtures("few_envelopes")
 @pytest.mark.parametrize("levels", [[0, 1], [False, True], ["0", "1"], [1, 2], ["no", "yes"]], ids=str)
 def test_the_logistic_model_of_the_lower_level(levels):
     data = sample(2, 40, seed=3)

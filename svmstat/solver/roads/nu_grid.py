@@ -6,6 +6,7 @@ its decision values.
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import ClassVar
 
 import numpy as np
@@ -38,6 +39,10 @@ _STATIONS = np.arange(9, 0, -1) * _STATION
 
 _CLEARLY = 4.0
 """A cell that fails although its neighbour's ρ is so many times what can be resolved is worth a descent."""
+
+
+_ROUNDED = 1e-12
+"""Of weights that sum to one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,9 +286,28 @@ def _descend_to(way: _Way, place: Place, j: int, i: int) -> int:
     return int(step(way.ground, caps, place))
 
 
+def _share_points(way: _Way) -> NDArray[np.bool_]:
+    """Pairs (J, I) at which the hulls meet since both classes can put all of their weight on the same points.
+
+    With a strictly positive definite kernel there are no others. ρ is small just above them, so that a sweep, which
+    stops where it cannot resolve ρ, does not come to them.
+    """
+    at: tuple[dict[bytes, float], ...] = {}, {}
+    for row, group, weight in zip(way.sample.K, way.sample.group, way.sample.weights, strict=True):
+        point = blake2b(row.tobytes(), digest_size=16).digest()
+        at[group][point] = at[group].get(point, 0.0) + weight
+    inner, outer = at[way.inner], at[1 - way.inner]
+    both = np.zeros((len(way.outer_caps), len(way.inner_caps)))
+    for point in inner.keys() & outer.keys():
+        both += np.minimum.outer(outer[point] * way.outer_caps, inner[point] * way.inner_caps)
+    return np.asarray(both >= 1.0 - _ROUNDED)
+
+
 def _fill_smaller(way: _Way, places: list[Place]) -> None:
     """What follows for the pairs below one that was not SOLVED: unresolved below an unresolved one, else f = 0."""
     results, code = way.results, way.results.code
+    if (code != SOLVED).any():
+        code[(code != SOLVED) & _share_points(way)] = MET
     held = np.bincount(way.sample.held_group, way.sample.held_weights, 2).astype(float)
     results.events[0] = sum(int(place.numbers[2]) for place in places)
     unresolved, met = code >= UNRESOLVED, code == MET

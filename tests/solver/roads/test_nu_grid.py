@@ -182,6 +182,25 @@ def test_identical_points():
     assert (grid.wrong[:, 0] == 2.0).all() and (grid.wrong[:, 1] == 0.0).all()
 
 
+def test_classes_that_share_their_points_meet_whatever_else_is_in_the_grid():
+    """On the way to them ρ becomes too small to be resolved, and a sweep stops there."""
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.integers(0, 12, 200)) / 6.0
+    y = np.where(rng.random(200) < 0.3 + 0.1 * x, 1.0, -1.0)
+    case = part(centred_gram(RBF(0.01), x[:, None]), y, np.ones(200), np.arange(200) % 5 == 0)
+    group, points = case.sample.group, x[case.kept]
+    events, others = (np.array([np.mean(points[group == g] == x) for x in np.unique(x)]) for g in (0, 1))
+    nus = np.array([1.0, 0.98, 0.95, 0.9, 0.7, 0.5, 0.3, 0.1])
+    meet = np.array([[np.minimum(events / a, others / b).sum() >= 1.0 for a in nus] for b in nus])
+    grid = sweep_grid(case.sample, nus, nus)
+    assert 0 < meet.sum() < 64 and (grid.code[meet] == MET).all()
+    assert (grid.code[~meet] == UNRESOLVED).any()
+    for which in ([4, 5, 6], [7], [0, 5, 7]):
+        few = sweep_grid(case.sample, nus[which], nus[which])
+        asked = meet[np.ix_(which, which)]
+        assert asked.any() and (few.code[asked] == MET).all() and (few.rho[asked] == 0.0).all()
+
+
 def test_what_is_not_solved_is_a_lower_corner():
     case = bananas(100, np.random.default_rng(6), Linear())
     grid = sweep_grid(case.sample, NUS, NUS, keep=True)

@@ -79,11 +79,11 @@ def test_where_it_does_not_the_factor_is_in_double_precision(monkeypatch, gamma,
 
 def conjugate(monkeypatch):
     """Whether conjugate gradients led to each step from now on."""
-    led, walk = [], equations._conjugate
+    led, by_products = [], equations._conjugate
 
     def counted(K, target, total):
         before = K.copy()
-        step = walk(K, target, total)
+        step = by_products(K, target, total)
         np.testing.assert_array_equal(K, before)
         led.append(step is not None)
         return step
