@@ -298,7 +298,7 @@ def _share_points(way: _Way) -> NDArray[np.bool_]:
         at[group][point] = at[group].get(point, 0.0) + weight
     inner, outer = at[way.inner], at[1 - way.inner]
     both = np.zeros((len(way.outer_caps), len(way.inner_caps)))
-    for point in inner.keys() & outer.keys():
+    for point in sorted(inner.keys() & outer.keys()):
         both += np.minimum.outer(outer[point] * way.outer_caps, inner[point] * way.inner_caps)
     return np.asarray(both >= 1.0 - _ROUNDED)
 
