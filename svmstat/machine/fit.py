@@ -28,7 +28,7 @@ from svmstat.machine.pairs import (
 from svmstat.machine.ties import tied, tied_to
 from svmstat.objective.bounds import counts
 from svmstat.objective.units import Units
-from svmstat.solver import Gram, LowRank, Solution, Status, normal_vector
+from svmstat.solver import Gram, Solution, Status, normal_vector
 
 _ROUNDING = 64.0 * float(np.finfo(float).eps)
 """Sums of terms that cancel to this share of their sizes are zero."""
@@ -435,8 +435,7 @@ def _decision_at(
 ) -> Floats:
     """f(x) (m, P) for rows X (m, p); the groups are those of the ``points`` (n, p)."""
     support, coefficients, products = expanded(pairs, len(groups.first))
-    by_factor = isinstance(gram, LowRank) or any(pair.solution.delicate for pair in pairs)
-    features = kernel.features(X) if by_factor and gram.vectors is not None else None
+    features = kernel.features(X) if gram.vectors is not None else None
     if features is not None:
         h = products(features, gram.normal(support, coefficients))
     else:

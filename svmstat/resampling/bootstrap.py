@@ -15,7 +15,7 @@ from svmstat.calibration.maps import LEAST
 from svmstat.machine import Machine, elsewhere, others_of, source, tied_where_coarse
 from svmstat.objective.bounds import counts
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
-from svmstat.solver import Anchor, BoxQP, Gram, Status, solve
+from svmstat.solver import Anchor, BoxQP, Gram, LowRank, Status, solve
 
 _CHUNK = 16
 """Replicates per task, whatever the number of workers, so that their results do not depend on it; one where the kernel
@@ -116,7 +116,10 @@ def _every_label(machine: Machine) -> list[_Start]:
     """The pairs with all groups, first as the one class and then as the other, on one matrix."""
     G, groups = len(machine.group_codes), machine.groups
     twice, y = np.tile(np.arange(G), 2), np.repeat([1.0, -1.0], G)
-    gram = Gram(source(machine.kernel, machine.X, groups.first[twice]))
+    if isinstance(machine.gram, LowRank):
+        gram: Gram = LowRank(machine.gram.factor[twice])
+    else:
+        gram = Gram(source(machine.kernel, machine.X, groups.first[twice]))
     starts = []
     for pair in machine.pairs:
         codes = np.where(y > 0, pair.first, pair.second)

@@ -123,21 +123,26 @@ def deletions_per_task(gram: Gram) -> int:
     return _CHUNK if gram.fits else _CHUNK_ON_DEMAND
 
 
+_DENSEST = 20
+"""Of so many deletions one is tried at most."""
+
 _WORTH_TRIALS = 2**17
 """Deletions times rows."""
 
 
-def trials(moved: NDArray[np.bool_], gram: Gram) -> list[tuple[Codes, float]]:
+def trials(moved: NDArray[np.bool_], gram: Gram, pairs: int = 1) -> list[tuple[Codes, float]]:
     """A few of D deletions, how many times as many there are: some whose β is ``moved`` (D,), and others.
 
-    None of few deletions of few rows, which take no time worth telling.
+    None of few deletions of few rows, which take no time worth telling. Each pair of classes solves its own together:
+    of many pairs a few deletions are mostly alone, and take longer than they do among others.
     """
     found: list[tuple[Codes, float]] = []
     if len(moved) * gram.n < _WORTH_TRIALS:
         return found
     for alike in (np.flatnonzero(moved), np.flatnonzero(~moved)):
         if len(alike):
-            few = alike[:: _TRIAL if gram.fits else -(-len(alike) // _CHUNK_ON_DEMAND)]
+            stride = max(_TRIAL // pairs, _DENSEST) if gram.fits else -(-len(alike) // _CHUNK_ON_DEMAND)
+            few = alike[::stride]
             found.append((few, len(alike) / len(few)))
     return found
 

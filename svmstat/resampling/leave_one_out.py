@@ -138,7 +138,8 @@ def leave_one_out(
     machine : the fit to all n rows
     maps : its Platt maps
     influence : whether to compute what the fits without a row say of the other rows in the same pass: little work for
-        two classes, for more about as much as the refits, since all probabilities are coupled anew
+        two classes; for more all probabilities are coupled anew without each row, which of ten classes takes some
+        ten times as long as the refits
     n_jobs : number of workers, as in `joblib.Parallel`; the backend is chosen by ``joblib.parallel_config``
     progress : whether to show a progress bar
 
@@ -218,7 +219,7 @@ def _outlook(
 ) -> Outlook:
     """What the deletions will cost, from a few of them."""
     pairs, moved = machine.pairs, np.logical_or.reduceat(machine.is_support[left.group], left.start[:-1])
-    timed = [(partial(_without, *task(few)), often) for few, often in trials(moved, machine.gram)]
+    timed = [(partial(_without, *task(few)), often) for few, often in trials(moved, machine.gram, len(pairs))]
     kept = sum(float(anchor.tableau.T.nbytes) for anchor in anchors if anchor.tableau is not None)
     n_support = max(int(np.count_nonzero(pair.solution.alpha)) for pair in pairs)
     memory = memory_of_deletions(machine.gram, n_support, kept)

@@ -26,7 +26,7 @@ from svmstat.machine import fit_machine
 from svmstat.reporting.summary import Summary
 from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate
 from svmstat.resampling.nested import splits as splits_of
 from svmstat.resampling.said import Said
@@ -111,8 +111,9 @@ class Termed(Resampled):
         gone = [design.containing(name) for name in names]
         base = self.judged(how, n_jobs, progress)
         found = run_pieces(
-            _smaller, [(self, each, how, splits) for each in gone], n_jobs=n_jobs, progress=progress, what="terms"
-        )  # the loops within announce themselves: terms are not alike
+            _smaller, [(self, each, how, splits) for each in gone], n_jobs=n_jobs, progress=progress, what="terms",
+            outlook=Outlook(),
+        )  # fmt: skip
         with_it = [tuple(each for each in group if each != name) for name, group in zip(names, gone, strict=True)]
         return self._tests("drop1", base, names, with_it, found, splits)
 
@@ -165,7 +166,7 @@ class Termed(Resampled):
         how, splits = self.left_out_folds, self._splits(nested, repeats, rng)
         base = self.judged(how, n_jobs, progress)
         pieces = [(self, other, base, how, splits) for other in larger]
-        found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms")
+        found = run_pieces(_larger, pieces, n_jobs=n_jobs, progress=progress, what="terms", outlook=Outlook())
         return self._tests("add1", base, names, [()] * len(names), found, splits)
 
     def _deletions(self, tests: TermTests) -> Summary:

@@ -121,8 +121,9 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     both = (uppers @ (problem.signs > 0) > 0.0) & (uppers @ (problem.signs < 0) > 0.0)
     paths = Paths.empty(B, n)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
-    if arrived(origin) and problem.gram.fits:
-        distant = are_distant(uppers, origin.upper)
+    distant = are_distant(uppers, origin.upper)
+    by_factor = isinstance(problem.gram, LowRank) and bool(distant.all())  # each beside the origin, without a matrix
+    if arrived(origin) and problem.gram.fits and not by_factor:
         road[distant], road[~distant] = Road.COMPACT, Road.TABLEAU
         if not distant.all():
             follow(problem, origin, anchor.tableau, uppers, ~distant, paths, road)
@@ -143,7 +144,8 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]), one_by_one=True)
-            single = solve_single(problem, uppers[q], start, Road.RESCUE, neighbour=neighbour)
+            way = Road.WARM if paths.code[q] == NOT_TRIED else Road.RESCUE  # what has not failed is no rescue
+            single = solve_single(problem, uppers[q], start, way, neighbour=neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
         road[q] = Road.LOW_RANK if single.road is Road.LOW_RANK else Road.RESCUE
@@ -202,7 +204,7 @@ def _stays(problem: BoxQP, origin: Solution, paths: Paths) -> NDArray[np.bool_]:
 def _beside(problem: BoxQP, origin: Solution) -> tuple[Vicinity | None, Neighbour | None]:
     """What leads to solutions near the origin where kernel values are not kept: of a short map, or of any kernel."""
     gram = problem.gram
-    if gram.fits or not arrived(origin):
+    if not arrived(origin) or (gram.fits and not isinstance(gram, LowRank)):
         return None, None
     if isinstance(gram, LowRank):
         return vicinity_of(problem, gram, origin), None

@@ -1,5 +1,7 @@
 """Which gram matrix a machine works on, and that it makes no difference."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -41,4 +43,11 @@ def test_machines_agree(monkeypatch, K):
     low = fit_machine(Linear(), X, codes, weights, asked, C=2.0)
     assert isinstance(low.gram, LowRank) and type(full.gram) is Gram
     np.testing.assert_allclose(low.decision_values, full.decision_values, atol=1e-9)
-    np.testing.assert_allclose(low.decision_function(new), full.decision_function(new), atol=1e-9)
+    expected = full.decision_function(new)
+    np.testing.assert_allclose(low.decision_function(new), expected, atol=1e-9)
+    starts = import_module("svmstat.resampling.bootstrap")._every_label(low)
+    assert all(isinstance(start.problem.gram, LowRank) for start in starts)
+    monkeypatch.setattr(
+        "svmstat.machine.fit.expansion", None
+    )  # a product with w, and no kernel values, of few rows too
+    np.testing.assert_array_equal(full.decision_function(new), expected)

@@ -210,6 +210,9 @@ def test_trials_stand_for_all_deletions():
     assert [moved[few].all() for few, _ in found] == [True, False]
     assert [len(few) for few, _ in trials(moved, gram(60, fits=False))] == [4, 4]
     assert trials(np.zeros(0, bool), gram(60)) == []
+    for pairs, stride in ((3, 166), (45, 20), (435, 20)):  # each pair needs several
+        few, often = trials(moved, gram(60), pairs)[0]
+        assert len(few) == -(-1000 // stride) and often == 1000 / len(few)
 
 
 def test_memory():

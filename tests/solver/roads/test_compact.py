@@ -72,6 +72,19 @@ def test_of_many_rows_each_sets_off_for_itself(mackerel, kernel, monkeypatch):
     assert_cold(qp, uppers, found)
 
 
+def test_what_has_not_failed_is_no_rescue(mackerel, monkeypatch):
+    """Of a smooth kernel, which has a short factor, each had begun with the way that is for what fails elsewhere."""
+    monkeypatch.setattr(sys.modules["svmstat.solver.solve"], "LARGEST", 100)
+    qp, uppers = replicates(mackerel, RBF(0.01), 2.0)
+    expected = solve(qp, uppers)
+
+    def failed(*arguments):
+        raise AssertionError("a factor was tried first")
+
+    monkeypatch.setattr("svmstat.solver.roads.single._factored", failed)
+    np.testing.assert_array_equal(solve(qp, uppers).alpha, expected.alpha)
+
+
 def test_independent_rows_of_a_block():
     """Two columns and the constant: of eight rows no more than three are independent."""
     rng = np.random.default_rng(5)

@@ -78,6 +78,21 @@ def test_any_problem(draw_problem, seed):
         assert low.objective == pytest.approx(full.objective, rel=1e-8, abs=1e-10 * qp.upper.sum())
 
 
+def test_quite_different_bounds_need_no_matrix(monkeypatch):
+    X, y = noisy(1500, 5)
+    problem, _ = posed(X, y, 2.0)
+    uppers = problem.upper * np.random.default_rng(1).poisson(1.0, (3, 1500))
+    expected = [solve(BoxQP(problem.gram, problem.signs, problem.margin, upper)) for upper in uppers]
+
+    def complete(self):
+        raise AssertionError("a matrix of all rows was made")
+
+    monkeypatch.setattr(LowRank, "complete", complete)
+    found = solve(problem, uppers)
+    assert (found.status == Status.CERTIFIED).all() and (found.road == Road.LOW_RANK).all()
+    np.testing.assert_allclose(found.field, [each.field for each in expected], atol=1e-8)
+
+
 def test_is_reached_from_a_neighbouring_cost():
     X, y = noisy(2000, 5)
     problem, _ = posed(X, y)
