@@ -99,9 +99,15 @@ def tasks_of(B: int, gram: Gram, *, whole: bool = False) -> list[NDArray[np.intp
 
 
 def outlook_of_replicates(gram: Gram, trial: Callable[[], Any], B: int) -> Outlook:
-    """What B replicates will cost, by one; a worker holds a block of kernel values of the rows that it has drawn."""
-    each = 8.0 * (_ARRAYS * _CHUNK * gram.n + min(gram.n, _LARGEST_BLOCK) ** 2)
-    return Outlook([(trial, float(B))], matrix_bytes(gram), each, matrix_reason(gram))
+    """What B replicates will cost, by one; a worker holds a block of kernel values of the rows that it has drawn.
+
+    Of a factor neither is needed.
+    """
+    each = 8.0 * _ARRAYS * _CHUNK * gram.n
+    if isinstance(gram, LowRank):
+        return Outlook([(trial, float(B))], 0.0, each)
+    block = 8.0 * min(gram.n, _LARGEST_BLOCK) ** 2
+    return Outlook([(trial, float(B))], matrix_bytes(gram), each + block, matrix_reason(gram))
 
 
 def _observed(machine: Machine) -> list[_Start]:

@@ -42,6 +42,7 @@ class PathResult:
         The cost of the fit that the path was made from.
     index : Index (n,)
     table : DataFrame (B, …)
+        Read as a copy.
         Indexed by C: ``intercept``, ``norm`` ‖h‖, ``n_support`` and ``n_free`` (sums of weights), ``apparent_error``,
         ``deviance`` (−2 log-likelihood of the fit's own Platt map), ``mean_loss`` (1/Σw) Σ w L [m − y f]₊, ``gacv`` for
         the hinge loss where rows are independent, without groups and probability weights, ``gckl`` if the truth was

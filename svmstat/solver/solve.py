@@ -138,13 +138,14 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     pending = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist()
     vicinity, neighbour = _beside(problem, origin) if pending else (None, None)
+    fresh = arrived(origin) & (paths.code == NOT_TRIED)  # what has not failed is no rescue
     for q in pending:
         from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]), one_by_one=True)
-            way = Road.WARM if paths.code[q] == NOT_TRIED else Road.RESCUE  # what has not failed is no rescue
+            way = Road.WARM if fresh[q] else Road.RESCUE
             single = solve_single(problem, uppers[q], start, way, neighbour=neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status

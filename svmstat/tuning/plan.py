@@ -233,6 +233,7 @@ class TuneResult:
         as an object or in a list; of several formulas ``formula`` too, and of a search over the weights of terms
         ``theta``: ``svm(..., **best_params)``.
     table : DataFrame
+        Read as a copy, as ``best_params`` are.
         One row for each point that was looked at. With a cost, C rising, then the others: the parameters, ``score``
         (the smaller the better), ``score_se``, where rows are predicted ``delta_se`` (the standard error of the
         difference from the best point, row by row) and ``within_se`` (whether the score is above the best by no more

@@ -47,7 +47,5 @@ def test_machines_agree(monkeypatch, K):
     np.testing.assert_allclose(low.decision_function(new), expected, atol=1e-9)
     starts = import_module("svmstat.resampling.bootstrap")._every_label(low)
     assert all(isinstance(start.problem.gram, LowRank) for start in starts)
-    monkeypatch.setattr(
-        "svmstat.machine.fit.expansion", None
-    )  # a product with w, and no kernel values, of few rows too
+    monkeypatch.setattr("svmstat.machine.fit.expansion", None)  # of few rows too no kernel values are computed
     np.testing.assert_array_equal(full.decision_function(new), expected)

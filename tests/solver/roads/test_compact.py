@@ -83,6 +83,9 @@ def test_what_has_not_failed_is_no_rescue(mackerel, monkeypatch):
 
     monkeypatch.setattr("svmstat.solver.roads.single._factored", failed)
     np.testing.assert_array_equal(solve(qp, uppers).alpha, expected.alpha)
+    monkeypatch.setattr(sys.modules["svmstat.solver.solve"], "arrived", lambda origin: False)  # the fit itself has
+    with pytest.raises(AssertionError, match="a factor was tried first"):
+        solve(qp, uppers)
 
 
 def test_independent_rows_of_a_block():
