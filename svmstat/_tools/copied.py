@@ -1,9 +1,10 @@
 """Attributes of frozen results that are read as copies: whoever changes a table changes nothing that is said of it."""
 
-import copy
 from collections.abc import Callable, Mapping
 from types import MemberDescriptorType
 from typing import Any, TypeVar
+
+from svmstat._tools.frames import unshared
 
 Class = TypeVar("Class", bound=type)
 
@@ -46,9 +47,8 @@ def read_as_copies(*names: str) -> Callable[[Class], Class]:
 
 
 def _copy(value: Any) -> Any:
-    """A copy of a frame, and of a mapping with the mappings in it."""
-    if not isinstance(value, Mapping):
-        return value.copy()
-    found: Any = copy.copy(value)
-    found.update({name: copy.copy(each) for name, each in value.items() if isinstance(each, Mapping)})
+    """A copy of a frame, and of a mapping with what can be changed in it."""
+    found = unshared(value)
+    if isinstance(value, Mapping):
+        found.update({name: unshared(each) for name, each in value.items()})
     return found

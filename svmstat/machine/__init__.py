@@ -14,7 +14,7 @@ from svmstat.machine.fit import (
     reweighted,
     rows_of,
 )
-from svmstat.machine.groups import Groups, group_rows, point_by_point, source
+from svmstat.machine.groups import Groups, gram_of, group_rows, point_by_point
 from svmstat.machine.pairs import (
     Contrast,
     Pair,

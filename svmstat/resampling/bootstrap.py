@@ -12,7 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, coupled, deviance, fit_map
 from svmstat.calibration.maps import LEAST
-from svmstat.machine import Machine, elsewhere, others_of, source, tied_where_coarse
+from svmstat.machine import Machine, elsewhere, gram_of, others_of, tied_where_coarse
 from svmstat.objective.bounds import counts
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import Anchor, BoxQP, Gram, LowRank, Status, solve
@@ -122,10 +122,7 @@ def _every_label(machine: Machine) -> list[_Start]:
     """The pairs with all groups, first as the one class and then as the other, on one matrix."""
     G, groups = len(machine.group_codes), machine.groups
     twice, y = np.tile(np.arange(G), 2), np.repeat([1.0, -1.0], G)
-    if isinstance(machine.gram, LowRank):
-        gram: Gram = LowRank(machine.gram.factor[twice])
-    else:
-        gram = Gram(source(machine.kernel, machine.X, groups.first[twice]))
+    gram = gram_of(machine.kernel, machine.X, groups.first[twice])
     starts = []
     for pair in machine.pairs:
         codes = np.where(y > 0, pair.first, pair.second)

@@ -138,8 +138,8 @@ def leave_one_out(
     machine : the fit to all n rows
     maps : its Platt maps
     influence : whether to compute what the fits without a row say of the other rows in the same pass: little work for
-        two classes; for more all probabilities are coupled anew without each row, which of ten classes takes some
-        ten times as long as the refits
+        two classes; for more all probabilities are coupled anew without each row, which of ten classes takes longer
+        than the refits by far
     n_jobs : number of workers, as in `joblib.Parallel`; the backend is chosen by ``joblib.parallel_config``
     progress : whether to show a progress bar
 

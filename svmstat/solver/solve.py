@@ -138,14 +138,14 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     status, rounding, resolution = judged.status, judged.rounding, judged.resolution
     pending = np.flatnonzero(both & ((paths.code != ARRIVED) | delicate)).tolist()
     vicinity, neighbour = _beside(problem, origin) if pending else (None, None)
-    fresh = arrived(origin) & (paths.code == NOT_TRIED)  # what has not failed is no rescue
     for q in pending:
-        from_path = paths.code[q] != NOT_TRIED and np.isfinite(paths.beta[q]).all()
+        tried = paths.code[q] != NOT_TRIED
+        from_path = tried and np.isfinite(paths.beta[q]).all()
         beta, upper = (paths.beta[q], uppers[q]) if from_path else (problem.signs * origin.alpha, origin.upper)
         single = None if vicinity is None else solve_near(problem, uppers[q], vicinity)
         if single is None:
             start = feasible(beta, upper, *problem.box(uppers[q]), one_by_one=True)
-            way = Road.WARM if fresh[q] else Road.RESCUE
+            way = Road.RESCUE if tried or not arrived(origin) else Road.WARM
             single = solve_single(problem, uppers[q], start, way, neighbour=neighbour)
         paths.put(q, problem.signs * single.alpha, problem.linear - single.field, single)
         rounding[q], resolution[q], status[q] = single.rounding, single.resolution, single.status
@@ -205,12 +205,14 @@ def _stays(problem: BoxQP, origin: Solution, paths: Paths) -> NDArray[np.bool_]:
 def _beside(problem: BoxQP, origin: Solution) -> tuple[Vicinity | None, Neighbour | None]:
     """What leads to solutions near the origin where kernel values are not kept: of a short map, or of any kernel."""
     gram = problem.gram
-    if not arrived(origin) or (gram.fits and not isinstance(gram, LowRank)):
+    if not arrived(origin):
         return None, None
     if isinstance(gram, LowRank):
         return vicinity_of(problem, gram, origin), None
+    if gram.fits or origin.flat:
+        return None, None
     beta, h = problem.signs * origin.alpha, problem.linear - origin.field
-    return None, None if origin.flat else Neighbour(beta, h, origin.rounding)
+    return None, Neighbour(beta, h, origin.rounding)
 
 
 def _cancel(problem: BoxQP, uppers: Floats, both: NDArray[np.bool_], paths: "Paths") -> Floats:

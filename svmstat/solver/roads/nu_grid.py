@@ -6,13 +6,13 @@ its decision values.
 """
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.repeats import first_copies
 from svmstat.solver.case import case_of, judge
 from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.hulls import digits
@@ -292,14 +292,12 @@ def _share_points(way: _Way) -> NDArray[np.bool_]:
     With a strictly positive definite kernel there are no others. ρ is small just above them, so that a sweep, which
     stops where it cannot resolve ρ, does not come to them.
     """
-    at: tuple[dict[bytes, float], ...] = {}, {}
-    for row, group, weight in zip(way.sample.K, way.sample.group, way.sample.weights, strict=True):
-        point = blake2b(row.tobytes(), digest_size=16).digest()
-        at[group][point] = at[group].get(point, 0.0) + weight
-    inner, outer = at[way.inner], at[1 - way.inner]
+    s = way.sample
+    point = first_copies(s.K, s.K[:0])
+    inner, outer = (np.bincount(point, s.weights * (s.group == g)) for g in (way.inner, 1 - way.inner))
     both = np.zeros((len(way.outer_caps), len(way.inner_caps)))
-    for point in sorted(inner.keys() & outer.keys()):
-        both += np.minimum.outer(outer[point] * way.outer_caps, inner[point] * way.inner_caps)
+    for a in np.flatnonzero((inner > 0.0) & (outer > 0.0)):
+        both += np.minimum.outer(outer[a] * way.outer_caps, inner[a] * way.inner_caps)
     return np.asarray(both >= 1.0 - _ROUNDED)
 
 

@@ -66,10 +66,10 @@ def _conjugate(K: Floats, target: Floats, total: float) -> Floats | None:
         return None
     along, squares = left, left @ left
     for step in range(most):
-        nothing = _rounding(K, target, d)
-        if np.abs(left).max() <= nothing:
+        nothing, largest = _rounding(K, target, d), np.abs(left).max()
+        if largest <= nothing:
             return d if np.abs(_left(K, target, d)).max() <= nothing else None
-        if step >= _TRIAL and np.abs(left).max() > first * (nothing / first) ** ((step - _TRIAL) / most):
+        if step >= _TRIAL and largest > first * (nothing / first) ** ((step - _TRIAL) / most):
             return None
         image = blas.dsymv(1.0, K.T, along, lower=1)
         image -= image.mean()

@@ -23,18 +23,18 @@ def left_of(K, d, target):
     return np.abs(left).max() / np.finfo(float).eps / (K.max() * np.abs(d).sum() + np.abs(target).max())
 
 
-def refined(monkeypatch):
-    """The steps that a factor in single precision led to from now on: whether each did."""
-    led, refine = [], equations._refined
+def led_by(monkeypatch, name):
+    """Whether this way, which leaves K as it is, led to a step, each time that it is tried from now on."""
+    led, way = [], getattr(equations, name)
 
     def counted(K, target, total):
         before = K.copy()
-        step = refine(K, target, total)
+        step = way(K, target, total)
         np.testing.assert_array_equal(K, before)
         led.append(step is not None)
         return step
 
-    monkeypatch.setattr(equations, "_refined", counted)
+    monkeypatch.setattr(equations, name, counted)
     return led
 
 
@@ -61,7 +61,7 @@ def test_what_all_targets_have_in_common_takes_no_digits_of_the_step(m):
 
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
 def test_single_precision_leads_to_rounding(monkeypatch, size):
-    led = refined(monkeypatch)
+    led = led_by(monkeypatch, "_refined")
     K, target, total = drawn(WORTH, 2.0, size)
     d = newton_step(K.copy(), target, total)
     assert led == [True]
@@ -70,32 +70,17 @@ def test_single_precision_leads_to_rounding(monkeypatch, size):
 
 @pytest.mark.parametrize(("gamma", "size"), [(0.02, 1.0), (2.0, 1e-35), (2.0, 1e40)])
 def test_where_it_does_not_the_factor_is_in_double_precision(monkeypatch, gamma, size):
-    led = refined(monkeypatch)
+    led = led_by(monkeypatch, "_refined")
     K, target, total = drawn(WORTH, gamma, size)
     d = newton_step(K.copy(), target, total)
     assert led == [False]
     assert left_of(K, d, target) <= 20.0
 
 
-def conjugate(monkeypatch):
-    """Whether conjugate gradients led to each step from now on."""
-    led, by_products = [], equations._conjugate
-
-    def counted(K, target, total):
-        before = K.copy()
-        step = by_products(K, target, total)
-        np.testing.assert_array_equal(K, before)
-        led.append(step is not None)
-        return step
-
-    monkeypatch.setattr(equations, "_conjugate", counted)
-    return led
-
-
 @pytest.mark.parametrize(("m", "gamma"), [(500, 30.0), (600, 30.0), (900, 8.0), (900, 30.0)])
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
 def test_of_a_narrow_kernel_products_lead_to_rounding(monkeypatch, m, gamma, size):
-    led, by_factor = conjugate(monkeypatch), refined(monkeypatch)
+    led, by_factor = led_by(monkeypatch, "_conjugate"), led_by(monkeypatch, "_refined")
     K, target, total = drawn(m, gamma, size)
     d = newton_step(K.copy(), target, total)
     assert led == [True]
@@ -108,7 +93,7 @@ def test_of_a_narrow_kernel_products_lead_to_rounding(monkeypatch, m, gamma, siz
 
 @pytest.mark.parametrize(("gamma", "size"), [(0.3, 1.0), (0.02, 1.0), (2.0, 1e-35), (2.0, 1e40)])
 def test_where_they_do_not_a_factor_does(monkeypatch, gamma, size):
-    led = conjugate(monkeypatch)
+    led = led_by(monkeypatch, "_conjugate")
     K, target, total = drawn(600, gamma, size)
     d = newton_step(K.copy(), target, total)
     assert led == [False]
