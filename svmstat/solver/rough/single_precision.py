@@ -10,6 +10,7 @@ import numpy as np
 
 from svmstat._tools.compiled import compiled
 from svmstat.solver.rough.extremes import larger, smaller
+from svmstat.solver.rough.inverse import rough_inverse
 
 FAR = np.float32(1e30)
 """Beyond every h."""
@@ -105,9 +106,9 @@ def _curvature(both, between):
 
 @compiled(inside=True)
 def _promise(top, h_k, floor_k, both, between):
-    """Twice the decrease of the objective with a row as the partner of the one at the top."""
+    """Nearly twice the decrease of the objective with a row as the partner of the one at the top: see `smo`."""
     slack = larger(top - (h_k + floor_k), _NONE)
-    return slack * slack / _curvature(both, between)
+    return slack * slack * rough_inverse(_curvature(both, between))
 
 
 @compiled(inside=True, fastmath=_FAST)
