@@ -84,7 +84,7 @@ def _curvature(both, between):
 
 @compiled(inside=True, fastmath=_FAST)
 def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, stop):
-    """Nearly twice the decrease of the objective with each row of a class as the partner of i, into ``gains``; the largest.
+    """Nearly twice what the objective falls by with each row of a class as partner of i, into ``gains``; the largest.
 
     A choice need not be exact, and a division would take as long as all the rest.
     """
