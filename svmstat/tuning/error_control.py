@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import between, refuse
+from svmstat._tools.keywords import helpful
 from svmstat.tuning.scores import first_least
 
 _SAME = 1e-12
@@ -74,6 +75,7 @@ class NeymanPearson:
         return np.asarray(p_f > self.a + _SAME)
 
 
+@helpful
 def minimax() -> Minimax:
     """The criterion max(P_F, P_M) for `tune`: false alarms and misses alike, whatever the classes' shares.
 
@@ -87,6 +89,7 @@ def minimax() -> Minimax:
     return Minimax()
 
 
+@helpful
 def neyman_pearson(a: float, delta: float | None = None, *, holdout: float | str = _HALF) -> NeymanPearson:
     """The criterion for `tune` that false alarms have at most the rate ``a``, misses being as few as that allows.
 

@@ -9,7 +9,7 @@ import pytest
 from levels import sample
 
 import svmstat
-from svmstat import SVMResults, etable, svm, tune
+from svmstat import SVMResults, etable, minimax, neyman_pearson, svm, tune
 from svmstat._tools.keywords import helpful, no_argument
 from svmstat.errors import ArgumentTypeError
 
@@ -46,6 +46,13 @@ def test_methods_of_a_fit(method, name, message):
     fit = svm("y ~ x", sample(2, 20))
     with pytest.raises(ArgumentTypeError, match=re.escape(message)):
         getattr(fit, method)(**{name: 1})
+
+
+def test_criteria():
+    with pytest.raises(ArgumentTypeError, match=r"neyman_pearson\(\) has no argument 'alpha': there are a, delta"):
+        neyman_pearson(alpha=0.1)
+    with pytest.raises(ArgumentTypeError, match=r"minimax\(\) has no argument 'nu': it has none"):
+        minimax(nu=0.5)
 
 
 def test_groups_are_those_of_the_fit():
