@@ -104,9 +104,7 @@ def outlook_of_replicates(gram: Gram, trial: Callable[[], Any], B: int) -> Outlo
     Of a factor neither is needed.
     """
     each = 8.0 * _ARRAYS * _CHUNK * gram.n
-    if isinstance(gram, LowRank):
-        return Outlook([(trial, float(B))], 0.0, each)
-    block = 8.0 * min(gram.n, _LARGEST_BLOCK) ** 2
+    block = 0.0 if isinstance(gram, LowRank) else 8.0 * min(gram.n, _LARGEST_BLOCK) ** 2
     return Outlook([(trial, float(B))], matrix_bytes(gram), each + block, matrix_reason(gram))
 
 

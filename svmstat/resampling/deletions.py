@@ -147,12 +147,16 @@ def trials(moved: NDArray[np.bool_], gram: Gram, pairs: int = 1) -> list[tuple[C
     return found
 
 
+def numbers_of_deletions(gram: Gram) -> float:
+    """Bytes that a worker's deletions hold of every row, without kernel values."""
+    return 8.0 * _ARRAYS * deletions_per_task(gram) * gram.n
+
+
 def memory_of_deletions(gram: Gram, n_support: int, kept: float) -> tuple[float, float]:
     """Bytes that deletions take once, ``kept`` among them, and for every worker.
 
     A worker holds its numbers of every row and, where no tableau is kept, the kernel values of the rows near an event
     twice, once with room for more.
     """
-    numbers = 8.0 * _ARRAYS * deletions_per_task(gram) * gram.n
-    near = min(gram.n, 3 * n_support + _CHUNK) if gram.fits and kept == 0.0 else 0
-    return matrix_bytes(gram) + kept, numbers + 16.0 * near**2
+    near = min(gram.n, 3 * n_support + _CHUNK) if gram.keeps and kept == 0.0 else 0
+    return matrix_bytes(gram) + kept, numbers_of_deletions(gram) + 16.0 * near**2

@@ -62,7 +62,7 @@ class Outlook:
 
 def matrix_bytes(gram: Gram) -> float:
     """What a gram matrix takes in memory."""
-    return 8.0 * gram.n**2 if gram.fits else 0.0
+    return 8.0 * gram.n**2 if gram.keeps else 0.0
 
 
 def matrix_reason(gram: Gram) -> str:

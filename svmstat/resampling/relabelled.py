@@ -16,6 +16,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.machine import Machine, fit_again, in_units, rows_of
 from svmstat.objective.units import Units, are_whole
 from svmstat.resampling.bootstrap import drawn_labels, labels_of, replicate_generator
+from svmstat.resampling.deletions import numbers_of_deletions
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 
 Result = TypeVar("Result")
@@ -57,16 +58,16 @@ def refits(
         None for a replicate that has lost a class, whose refit is not certified, or where the look fails.
     """
     machine.keep_all_rows()
-    n = machine.gram.n
+    gram = machine.gram
     trial = partial(_look_at, machine, look, chances, seed, refit, first)
-    each = 8.0 * _MATRICES * n**2
+    each = 8.0 * _MATRICES * gram.n**2 if gram.keeps else numbers_of_deletions(gram)
     return run_pieces(
         _look_at,
         [(machine, look, chances, seed, refit, r) for r in range(first, first + B)],
         n_jobs=n_jobs,
         progress=progress,
         what=what,
-        outlook=Outlook([(trial, float(B))], matrix_bytes(machine.gram), each, matrix_reason(machine.gram)),
+        outlook=Outlook([(trial, float(B))], matrix_bytes(gram), each, matrix_reason(gram)),
     )
 
 

@@ -22,9 +22,9 @@ from svmstat.errors import LongRunWarning
 from svmstat.kernels import RBF
 from svmstat.resampling import deletions, loops
 from svmstat.resampling.bootstrap import tasks_of
-from svmstat.resampling.deletions import deletions_per_task, memory_of_deletions, trials
+from svmstat.resampling.deletions import deletions_per_task, memory_of_deletions, numbers_of_deletions, trials
 from svmstat.resampling.loops import Outlook, announcement, matrix_bytes, matrix_reason, run_pieces
-from svmstat.solver import DEFAULT_BUDGET, Gram
+from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
 
 RNG = np.random.default_rng(3)
 DATA = pd.DataFrame(RNG.normal(size=(60, 2)), columns=["a", "b"])
@@ -221,6 +221,9 @@ def test_memory():
     assert memory_of_deletions(gram(400), 10, 1e6)[0] == matrix_bytes(gram(400)) + 1e6 == 8 * 400**2 + 1e6
     assert matrix_bytes(gram(400, fits=False)) == 0.0
     assert matrix_reason(gram(400)) == ""
+    by_factor = LowRank(np.zeros((400, 2)))
+    assert matrix_bytes(by_factor) == 0.0
+    assert memory_of_deletions(by_factor, 300, 0.0) == (0.0, numbers_of_deletions(gram(400)))
     assert "kernel matrix of 400 rows would take 0.0 GB, beyond the 2.1 GB" in matrix_reason(gram(400, fits=False))
 
 

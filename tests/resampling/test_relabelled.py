@@ -12,6 +12,7 @@ from svmstat.calibration import fit_maps, fit_maps_of
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
 from svmstat.machine import in_units
 from svmstat.objective.units import units_of
+from svmstat.resampling import relabelled
 from svmstat.resampling.bootstrap import drawn_labels, replicate_generator
 from svmstat.resampling.leave_one_out import held_out_values, leave_one_out
 from svmstat.resampling.predicted import How, held_out_score, predicted
@@ -157,6 +158,17 @@ def test_a_lost_class_is_none(clouds, fit, K):
     lost = [(copies.sum(axis=0) < 2).any() for copies in draws]  # of one row of a class nothing is left without it
     assert [each is None for each in found] == lost and sum(lost) > 0
     assert all(np.isfinite(each.deviance) for each in found if each is not None)
+
+
+@pytest.mark.parametrize(("n", "least"), [(200, 8 * 200**2), (5200, 0)])
+def test_what_is_announced_counts_a_matrix_only_where_there_is_one(n, least, fit, monkeypatch):
+    """Rows of a factor go without: 5200 of them would take 0.2 GB, and a worker three times that."""
+    announced = []
+    monkeypatch.setattr(relabelled, "run_pieces", lambda *_, outlook, **__: announced.append(outlook.memory(1)) or [])
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    machine, _ = fit(Linear(), X, (X[:, 0] > 0.0).astype(int), C=0.1)
+    refits(machine, seen, chances=None, B=5, seed=SEED, what="")
+    assert least <= announced[0] < 1e8
 
 
 # -- rows that belong together -----------------------------------------------------------------------------------------
