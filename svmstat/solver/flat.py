@@ -8,21 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.doubles import EPS, FAR
 from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import INVISIBLE, PRECISION, rounding_of
 from svmstat.solver.twofold import products_twofold
 
-_EPS = float(np.finfo(float).eps)
-
-_EQUAL = 4.0 * _EPS
+_EQUAL = 4.0 * EPS
 """Sums of bounds that differ by this share are equal: it is rounding of the bounds and their sums."""
 
 _HIDDEN = 1e-7
 """Rounding of more than this share of ‖h‖² is taken away."""
 
 _NOISE = 8.0
-_FAR = 1e300
 
 
 def outweighed(problem: BoxQP, upper: Floats) -> Floats | None:
@@ -78,7 +76,7 @@ def may_be_flat(
     hide a millionth of a margin nothing is said to be flat.
     """
     squared = np.abs(np.einsum("...i,...i->...", beta, field))
-    limit = 2.0 * np.minimum(gap, _FAR) + np.minimum(rounding, 1.0) * np.abs(beta).sum(axis=-1)
+    limit = 2.0 * np.minimum(gap, FAR) + np.minimum(rounding, 1.0) * np.abs(beta).sum(axis=-1)
     low = _largest(field) <= np.sqrt(limit) * np.sqrt(np.abs(diagonal).max()) + rounding
     invisible = _largest(field) <= INVISIBLE
     return np.asarray((((squared <= limit) & low) | invisible) & (rounding <= PRECISION))
@@ -130,7 +128,7 @@ def squared_norm(gram: Gram, beta: Floats, field: Floats, rounding: float) -> fl
 
 def norm_rounding(gram: Gram, beta: Floats) -> float:
     """What the last digits of the kernel values may add up to in ‖h‖²; nothing where products take their place."""
-    return 0.0 if gram.vectors is not None else _EPS * float(beta * beta @ np.abs(gram.diagonal))
+    return 0.0 if gram.vectors is not None else EPS * float(beta * beta @ np.abs(gram.diagonal))
 
 
 def _largest(field: Floats) -> Floats:

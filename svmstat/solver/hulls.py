@@ -23,6 +23,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
+from svmstat._tools.doubles import EPS, FAR
 from svmstat.solver.gram import Gram
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import Nearest
@@ -37,15 +38,13 @@ _FULL = 1e-12
 _BALANCED = 1e-14
 """Sums that differ by this share are equal."""
 
-_FAR = 1e300
-
 
 def digits(gram: Gram) -> tuple[float, float]:
     """The squared distance that counts as none, by the spread of the rows about the first; how exactly h is known."""
     diagonal = gram.diagonal
     column = gram.columns(np.zeros(1, np.intp))[0]
     spread, largest = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max()), float(np.abs(diagonal).max())
-    return max(MEET * spread, _ROUNDING * largest), float(np.finfo(float).eps) * largest
+    return max(MEET * spread, _ROUNDING * largest), EPS * largest
 
 
 @compiled()
@@ -54,7 +53,7 @@ def class_ends(h, beta, lo, hi, group, low, high):
 
     Compiled functions call it and Python does: a new array that it returned would not outlive numba's cache.
     """
-    low[:], high[:] = -_FAR, _FAR
+    low[:], high[:] = -FAR, FAR
     total = np.zeros(2)
     for i in range(h.shape[0]):
         g = group[i]
@@ -64,9 +63,9 @@ def class_ends(h, beta, lo, hi, group, low, high):
         if beta[i] > lo[i]:
             high[g] = min(high[g], h[i])
     for g in range(2):
-        if low[g] == -_FAR:
+        if low[g] == -FAR:
             low[g] = -np.inf
-        if high[g] == _FAR:
+        if high[g] == FAR:
             high[g] = np.inf
     return max(abs(total[0] - 1.0), abs(total[1] + 1.0))
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmstat._tools.arrays import Floats
-
-_EPS = float(np.finfo(float).eps)
+from svmstat._tools.doubles import EPS
 
 MOST_COLUMNS = 500
 """A matrix that takes more of them has no short factor."""
@@ -39,7 +38,7 @@ def short_factor(row: Callable[[int], Floats], diagonal: Floats) -> Floats | Non
     (True, True)
     """
     left = diagonal.copy()
-    least = _EPS * left.max()
+    least = EPS * left.max()
     G = np.zeros((len(left), min(len(left), MOST_COLUMNS)), order="F")  # memory is taken column by column
     for r in range(G.shape[1]):
         pivot = int(left.argmax())

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
+from svmstat._tools.doubles import EPS, FAR
 from svmstat.solver.gram import Rows
 from svmstat.solver.twofold import lost_in, products_twofold
 
@@ -25,7 +26,7 @@ PRECISION = 5e-7
 _VISIBLE = 1e-3
 """The same for the violation and the rounding of h + b, which are large beside h for a tiny C: f shows three digits."""
 
-INVISIBLE = float(np.finfo(float).eps) / _VISIBLE
+INVISIBLE = EPS / _VISIBLE
 """An h of which f = h + b, in margins, would not show three digits."""
 
 _ROUGH = 64.0
@@ -35,10 +36,6 @@ _HAZE = 0.1
 CONDITION = 8.0
 """How many times its violation and rounding f may be off where free rows nearly depend on each other, as a rule; and
 how many times what one change of the last digits of K does to it."""
-
-_EPS = float(np.finfo(float).eps)
-
-_FAR = 1e300
 
 
 class Status(IntEnum):
@@ -149,11 +146,11 @@ def partition(beta, lo, hi):
 @compiled(inside=True, fastmath={"nnan", "nsz", "reassoc"})
 def _ends(h, beta, lo, hi):
     """max{h_i: β_i < hi_i} and min{h_i: β_i > lo_i}, infinite where there is no such row."""
-    b_low, b_high = -_FAR, _FAR
+    b_low, b_high = -FAR, FAR
     for i in range(h.shape[0]):
-        b_low = max(b_low, h[i] if beta[i] < hi[i] else -_FAR)
-        b_high = min(b_high, h[i] if beta[i] > lo[i] else _FAR)
-    return -np.inf if b_low == -_FAR else b_low, np.inf if b_high == _FAR else b_high
+        b_low = max(b_low, h[i] if beta[i] < hi[i] else -FAR)
+        b_high = min(b_high, h[i] if beta[i] > lo[i] else FAR)
+    return -np.inf if b_low == -FAR else b_low, np.inf if b_high == FAR else b_high
 
 
 @compiled()
@@ -204,7 +201,7 @@ def rounding_of(beta: Floats, diagonal: Floats) -> Floats:
     root = np.sqrt(np.abs(diagonal))
     units = 2.0 + 0.5 * np.sqrt(np.count_nonzero(beta, axis=-1))
     with np.errstate(over="ignore", invalid="ignore"):  # a path that broke off may have left anything
-        return np.asarray(units * _EPS * (np.abs(beta) @ root) * root.max())
+        return np.asarray(units * EPS * (np.abs(beta) @ root) * root.max())
 
 
 def blur_of(beta: Floats, diagonal: Floats, units: float) -> float:
@@ -215,7 +212,7 @@ def blur_of(beta: Floats, diagonal: Floats, units: float) -> float:
     """
     size = np.abs(diagonal)
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(units * _EPS * np.sqrt((beta * beta) @ size) * np.sqrt(size.max()))
+        return float(units * EPS * np.sqrt((beta * beta) @ size) * np.sqrt(size.max()))
 
 
 def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats | float) -> NDArray[np.bool_]:
@@ -225,14 +222,14 @@ def is_rough(violation: Floats | float, rounding: Floats | float, spread: Floats
 
 def as_good_as_rounding(rounding: Floats | float) -> Floats | float:
     """The largest violation that may be rounding alone."""
-    return _ROUGH * (rounding + _EPS)
+    return _ROUGH * (rounding + EPS)
 
 
 def is_seen(
     violation: Floats | float, rounding: Floats | float, beside: Floats | float, spread: Floats | float
 ) -> NDArray[np.bool_]:
     """Whether rounding and violation leave as much of the ``spread`` of f as is asked for; as in `judgement`."""
-    hidden = np.maximum(violation, 0.0) + _EPS * beside
+    hidden = np.maximum(violation, 0.0) + EPS * beside
     return np.asarray((rounding <= PRECISION * spread) & (hidden <= _VISIBLE * spread))
 
 
@@ -289,7 +286,7 @@ def judgement(
     spread : that of f over the rows, or one, the margin, where f is flat
     reach : see `reach_of`; it counts where the tolerance is met and hides some of f, which hardly varies then
     """
-    excess, added = np.maximum(violation, 0.0), _EPS * beside
+    excess, added = np.maximum(violation, 0.0), EPS * beside
     good = (violation <= TOLERANCE) & is_seen(violation, rounding, beside, spread)
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)

@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
+from svmstat._tools.doubles import EPS
 from svmstat.solver.active import downdate, share_in_box, solve_lower, solve_upper
 from svmstat.solver.case import Case
 from svmstat.solver.solution import middle, settled
 
-_EPS = float(np.finfo(float).eps)
-
-_DEPENDENT = 64.0 * _EPS
+_DEPENDENT = 64.0 * EPS
 """A row of which no more than this share is outside the space of the others is one of that space."""
 
-_AT_BOUND = 4.0 * _EPS
+_AT_BOUND = 4.0 * EPS
 """Rows that are nearer to a bound than this share of their box are at it."""
 
-_ENOUGH = 8.0 * _EPS
+_ENOUGH = 8.0 * EPS
 """A violation up to this share of the largest |h| is rounding."""
 
 _EVENTS_PER_COLUMN, _EVENTS_PER_ROW = 60, 4
@@ -91,7 +90,7 @@ def unsettled(case: Case, G: Floats, beta: Floats, h: Floats) -> float:
     """
     size = (G**2).max(axis=0)
     other, other_h = beta.copy(), np.empty(len(h))
-    finish(case, G[:, size > _BLURRED * _EPS * size[0]], other, other_h)
+    finish(case, G[:, size > _BLURRED * EPS * size[0]], other, other_h)
     return float(np.ptp(other_h - h))
 
 

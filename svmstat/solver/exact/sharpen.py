@@ -8,6 +8,7 @@ are those of a double.
 import numpy as np
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.doubles import EPS
 from svmstat.solver.case import Case, Verdict, judge
 from svmstat.solver.exact.basis import MOVED, newton_correction
 from svmstat.solver.exact.bordered import fresh_basis
@@ -30,11 +31,11 @@ def sharpen(case: Case, beta: Floats, h: Floats, limit: float, basis: Basis | No
     There h gets its value in twice the precision, and the free β follow; ``limit`` is the rounding of plain sums.
     """
     exact = case.gram.residual(beta, case.linear)
-    rounding = float(np.abs(exact - h).max() + np.finfo(float).eps * np.abs(h).max())
+    rounding = float(np.abs(exact - h).max() + EPS * np.abs(h).max())
     if rounding <= PRECISION * np.ptp(exact - case.linear):
         return rounding
     correct(case, beta, h, basis)
-    return float(np.finfo(float).eps * (np.abs(h).max() + len(beta) ** 2 * limit))
+    return float(EPS * (np.abs(h).max() + len(beta) ** 2 * limit))
 
 
 def correct(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> None:

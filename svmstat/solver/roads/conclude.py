@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.doubles import EPS
 from svmstat.solver.case import Case, fresh, judge
 from svmstat.solver.exact.factored import finish, unsettled
 from svmstat.solver.exact.polish import no_basis, polish_further
@@ -66,7 +67,7 @@ def certified(
     if case.lead > 1:
         if hides(case, judge(case, beta, h)):
             correct(case, beta, h, basis)
-            case = replace(case, rounding=float(np.finfo(float).eps * np.abs(h).max()))
+            case = replace(case, rounding=float(EPS * np.abs(h).max()))
         return _of_hulls(problem, case, beta, h, basis, road, steps, events)
     linear, lo, hi = case.linear, case.lo, case.hi
     rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left + case.handed_down

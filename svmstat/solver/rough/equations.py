@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.doubles import EPS
 
 WORTH = 400
 """Rows from which on a factor in single precision with all that follows is the shorter way."""
@@ -94,7 +95,7 @@ def _left(K: Floats, target: Floats, d: Floats) -> Floats:
 def _rounding(K: Floats, target: Floats, d: Floats) -> float:
     """What may be left of an equation."""
     largest = K.diagonal().max() * np.abs(d).sum() + np.abs(target).max()
-    return float(_ROUNDINGS * np.finfo(float).eps * largest)
+    return float(_ROUNDINGS * EPS * largest)
 
 
 def _direct(K: Floats, target: Floats, total: float) -> Floats | None:

@@ -12,10 +12,10 @@ Reference: Fan, Chen & Lin (2005), Working set selection using second order info
 import numpy as np
 
 from svmstat._tools.compiled import compiled
+from svmstat._tools.doubles import FAR
 from svmstat.solver.rough.extremes import larger, smaller
 from svmstat.solver.rough.inverse import rough_inverse
 
-_FAR = 1e300
 _FLAT = 1e-12
 """The least curvature of a pair, as a share of K_ii + K_jj: below it there is little but their rounding."""
 
@@ -42,8 +42,8 @@ def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
     for i in range(n):
         diagonal[i] = gram[i, i]
         places[i] = i
-        cannot_rise[i] = 0.0 if beta[i] < hi[i] else -_FAR
-        cannot_fall[i] = 0.0 if beta[i] > lo[i] else _FAR
+        cannot_rise[i] = 0.0 if beta[i] < hi[i] else -FAR
+        cannot_fall[i] = 0.0 if beta[i] > lo[i] else FAR
     step, i, j, steps = 0.0, 0, 0, 0
     while True:
         row_i, row_j = gram[i], gram[j]
@@ -71,8 +71,8 @@ def smo(gram, p, lo, hi, beta, h, tolerance, max_steps):
         beta[i] = hi[i] if step == room_i else beta[i] + step
         beta[j] = lo[j] if step == room_j else beta[j] - step
         for k in (i, j):
-            cannot_rise[k] = 0.0 if beta[k] < hi[k] else -_FAR
-            cannot_fall[k] = 0.0 if beta[k] > lo[k] else _FAR
+            cannot_rise[k] = 0.0 if beta[k] < hi[k] else -FAR
+            cannot_fall[k] = 0.0 if beta[k] > lo[k] else FAR
         steps += 1
 
 
@@ -100,7 +100,7 @@ def _promises(top, h, cannot_fall, diagonal_i, diagonal, row_i, gains, first, st
 @compiled(inside=True, fastmath=_FAST)
 def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop):
     """h of a class after a step, in place, and over the rows that may rise, into ``rising``; its two ends."""
-    top, bottom = -_FAR, _FAR
+    top, bottom = -FAR, FAR
     for k in range(np.uint64(first), np.uint64(stop)):
         value = h[k] - step * (row_i[k] - row_j[k])
         h[k] = value
@@ -114,9 +114,9 @@ def _move_h(h, row_i, row_j, step, cannot_rise, cannot_fall, rising, first, stop
 def _place(values, value, places, first, stop):
     """The first place in a class where ``values`` has the value, −1 if it has not.
 
-    ``found`` is one of its places or _FAR, whatever the comparisons with what is not a number give.
+    ``found`` is one of its places or FAR, whatever the comparisons with what is not a number give.
     """
-    found = _FAR
+    found = FAR
     for k in range(np.uint64(first), np.uint64(stop)):
-        found = smaller(found, places[k] if values[k] == value else _FAR)
+        found = smaller(found, places[k] if values[k] == value else FAR)
     return int(found) if found < stop else -1

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.doubles import EPS
 from svmstat.solver.case import Case
 
 _WIDEST, _NARROWER, _LEAST = 3.0, 4.0, 1e-12
@@ -39,7 +40,7 @@ _WRONG = 0.1
 _SETTLED = 1e-4
 """Newton ends when a step gains less than this share of what smoothing takes from the objective."""
 
-_NOISE = float(np.finfo(float).eps) ** 2
+_NOISE = EPS**2
 _STEPS = 30
 
 _CLOSE, _RETURNS = 1e-3, 5
