@@ -189,6 +189,17 @@ def test_data_that_were_changed_are_refused(tmp_path):
         fit.save(tmp_path / "fit")
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_numbers_may_have_their_bytes_in_any_order(order, tmp_path):
+    data = TWO.assign(x=TWO["x"].to_numpy().astype(f"{order}f8"))
+    fit = svm("y ~ x", data)
+    fit.save(tmp_path / "fit")
+    np.testing.assert_array_equal(load(tmp_path / "fit").fittedvalues, fit.fittedvalues)
+    data["x"] = data["x"].to_numpy() + 1.0
+    with pytest.raises(ModelFileError, match="changed since"):
+        fit.save(tmp_path / "fit")
+
+
 def test_a_fit_without_a_call(tmp_path):
     fit = replace(svm("y ~ x + z", TWO), call=None)
     with pytest.raises(UnavailableError, match="this fit has none"):

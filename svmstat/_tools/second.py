@@ -57,7 +57,7 @@ class Claims:
 
     def done(self, name: str) -> None:
         """What has this name is on disk now."""
-        if self.folder.is_dir():
+        with contextlib.suppress(FileNotFoundError):  # the folder goes with the process that ends first
             (self.folder / f"{name}.done").touch()
 
     def wait(self, name: str) -> None:
@@ -84,11 +84,14 @@ def may_start() -> bool:
 
 
 def start() -> "subprocess.Popen[bytes]":
-    """Start it, silent and with the same paths; what it has compiled is on disk. It ends with this process at last."""
+    """Start it, silent and with the same paths; what it has compiled is on disk. It ends with this process at last.
+
+    No module is looked for in the working directory, unless this process does so too (-P).
+    """
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     folder = tempfile.mkdtemp(prefix="svmstat-")
     process = subprocess.Popen(
-        [sys.executable, "-m", _MODULE],
+        [sys.executable, "-P", "-m", _MODULE],
         env={**os.environ, "PYTHONPATH": paths, _SWITCH: "0", _CLAIMS: folder},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
@@ -110,6 +113,12 @@ def join() -> None:
     first = os.getppid()
     if _CLAIMS in os.environ:
         together.claims = Claims(Path(os.environ[_CLAIMS]), lambda: os.getppid() == first)
+
+
+def leave() -> None:
+    """Called by the second process at its end: the first may be killed, and the folder would stay."""
+    if together.claims is not None:
+        shutil.rmtree(together.claims.folder, ignore_errors=True)
 
 
 def end(process: "subprocess.Popen[bytes]", folder: str) -> None:

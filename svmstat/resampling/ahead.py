@@ -9,7 +9,7 @@ import numpy as np
 from numba import typeof
 
 from svmstat._tools.garbage import seldom_collected
-from svmstat._tools.second import join
+from svmstat._tools.second import join, leave
 from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
 from svmstat.calibration.platt import fit_falling_map, fit_maps_without
@@ -50,6 +50,9 @@ def types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 if __name__ == "__main__":
     join()
-    with seldom_collected():
-        for function, arguments in AHEAD:
-            function.compile(types_of(arguments))
+    try:
+        with seldom_collected():
+            for function, arguments in AHEAD:
+                function.compile(types_of(arguments))
+    finally:
+        leave()

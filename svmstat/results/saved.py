@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import flag
+from svmstat._tools.frames import as_pandas
 from svmstat.errors import ArgumentTypeError, DesignWarning, ModelFileError, SvmstatError, UnavailableError
 from svmstat.formula import ModelFrame, Untrusted, build_design, is_shared, read_by_condition
 from svmstat.results.resampled import Resampled
@@ -75,7 +76,8 @@ class Saved(Resampled):
                 f"the fit cannot be stored, since a file holds no code, and its formula is read as a text of somebody "
                 f"else's. What such a text must not say can be computed as a column beforehand. {error}"
             ) from error
-        _refuse_changed(self.frame, again, data, getattr(self.call, "now", None))
+        now = getattr(self.call, "now", None)
+        _refuse_changed(self.frame, again, data, None if now is None else as_pandas("data", now))
         for pair in self.machine.pairs:
             if (wrong := misfit(pair.problem, pair.solution)) is not None:
                 raise ModelFileError(

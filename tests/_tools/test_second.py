@@ -69,6 +69,33 @@ def test_it_ends_with_the_process(monkeypatch):
         assert process.returncode is not None and not claims.folder.exists() and second.together.claims is None
 
 
+def test_what_lies_in_the_working_directory_is_not_run(tmp_path, monkeypatch):
+    """A package or module there may have the name of one that the second process imports."""
+    (tmp_path / "svmstat").mkdir()
+    (tmp_path / "svmstat" / "__init__.py").write_text("open('has-run', 'w').close()", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    monkeypatch.setattr(second, "_MODULE", "svmstat")
+    process = second.start()
+    process.wait()
+    second.end(process, str(second.together.claims.folder))
+    assert not (tmp_path / "has-run").exists()
+
+
+def test_the_folder_goes_with_the_process_that_ends_first(tmp_path, monkeypatch):
+    folder = tmp_path / "claims"
+    folder.mkdir()
+    claims = second.Claims(folder, lambda: True)
+    assert claims.claim("smo")
+    monkeypatch.setattr(second.together, "claims", claims)
+    second.leave()
+    assert not folder.exists()
+    claims.done("smo")
+    second.leave()
+    monkeypatch.setattr(second.together, "claims", None)
+    second.leave()
+
+
 def test_one_of_two_claims_and_the_other_waits(tmp_path):
     one, other = (second.Claims(tmp_path, lambda: True) for _ in range(2))
     assert one.claim("smo") and not other.claim("smo") and other.claim("walk")
