@@ -336,9 +336,10 @@ class CossoPlan(ThetaPlan):
         stored, T = sample.storing(kernel), len(kernel.names)
         C, bounds = self._equal(stored, kernel, grid.costs, effort), [T * each for each in SHARES]
         outs = [*folds_of(stored), None]
+        trial, often = partial(select, stored, kernel, C, bounds[:1], None), float(len(bounds) * len(outs))
         parts = run_pieces(
             select, [(stored, kernel, C, bounds, out) for out in outs], n_jobs=effort.n_jobs, progress=effort.progress,
-            what="tune", outlook=Outlook([(partial(select, stored, kernel, C, bounds[:1], None), float(len(bounds)))]),
+            what="tune", outlook=Outlook([(trial, often)]),
         )  # fmt: skip
         points = [_point(stored, [part[j] for part in parts[:-1]], parts[-1][j]) for j in range(len(bounds))]
         scores = np.array([point.score for point in points])

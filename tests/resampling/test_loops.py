@@ -186,6 +186,15 @@ def test_grids_that_are_long(response, criterion, everything_is_long):
         tune(f"{response} ~ a + b", DATA, criterion=criterion, rng=1, **grid)
 
 
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+def test_a_search_of_theta_is_announced_as_all_of_its_folds(monkeypatch):
+    """The trial is one bound of one fit: seven are fitted to all rows, and without each of five folds."""
+    announced = []
+    monkeypatch.setattr(loops, "_announce", lambda what, seconds, outlook, workers: announced.append(outlook.trials))
+    tune("y ~ s(a) + s(b)", DATA, theta="cosso", C=[1.0], rng=1)
+    assert [[often for _, often in trials] for trials in announced] == [[5.0], [42.0]]
+
+
 # -- pieces ------------------------------------------------------------------------------------------------------------
 
 
