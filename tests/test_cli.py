@@ -131,6 +131,13 @@ def test_balanced_weights_are_those_of_all_levels(calls, capsys, weights):
     assert "--class-weight: balanced is for all levels: it is given alone" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--cost", "--prior"])
+def test_only_class_weights_are_balanced(calls, capsys, option):
+    with pytest.raises(SystemExit):
+        cli.main(["fit", "y ~ x", "liver", option, "balanced"])
+    assert f"{option}: 'balanced' is not of the form NAME=NUMBER" in capsys.readouterr().err
+
+
 def test_another_error_is_not_taken_for_a_wrong_level(monkeypatch, capsys):
     tried = []
 
@@ -335,6 +342,7 @@ def test_a_class_weight_given_twice(calls, capsys):
         (["--help"], ["fit ", "datasets ", "examples:", "svmstat fit --help"]),
         (["fit", "--help"], ["FORMULA", "--class-weight LEVEL=WEIGHT", "--no-scale", "examples:", "own, methods and"]),
         (["fit", "--help"], ["linear, rbf, poly, spline, precomputed or laplace; the default is rbf"]),
+        (["fit", "--help"], ["factor of the cost for a level of the response, or balanced; once for each"]),
         (["fit", "--help"], ["width of rbf, poly and laplace: scale", "degree of poly (default 3)"]),
         (["--version"], ["svmstat 0."]),
     ],

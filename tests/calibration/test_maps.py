@@ -187,6 +187,18 @@ def test_shapes_broadcast(coupling, K):
 
 
 @both
+@pytest.mark.parametrize("at_once", [1, 30])
+def test_rows_in_parts_have_the_probabilities_of_all(monkeypatch, coupling, at_once):
+    """One row at a time, also where a single one has more pairs than that; three; totals of each row are its own."""
+    rng = np.random.default_rng(0)
+    f, slope, intercept, _ = random_maps(3, rng, (11,))
+    totals = rng.uniform(1, 40, (11, 3))
+    expected = coupled(f, slope, intercept, totals, coupling)
+    monkeypatch.setattr("svmstat.calibration.maps._AT_ONCE", at_once)
+    np.testing.assert_array_equal(coupled(f, slope, intercept, totals, coupling), expected)
+
+
+@both
 @given(seed=seeds, K=st.integers(2, 6), decade=st.sampled_from([0.0, 1.0, 3.0, 20.0, 150.0]))
 def test_finite_values_have_probabilities(coupling, seed, K, decade):
     """Decision values and maps of any size: no NaN, no warning, sums of one."""

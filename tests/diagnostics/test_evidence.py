@@ -1,5 +1,7 @@
 """The evidence of a fit against scikit-learn on the same held-out probabilities; what it says of noise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -194,3 +196,14 @@ def test_the_area_of_a_regression_beside_a_machine_of_few_values():
     logit = smf.logit("e ~ C(a) * C(b)", data).fit(disp=False)
     found = compare(svm("y ~ a + b", data, event="v"), logit).table["auc"]
     assert found.iloc[1] == pytest.approx(roc_auc_score(data["e"], logit.predict()), abs=0.02)
+
+
+def test_probabilities_are_class_frequencies_only_where_those_of_all_rows_that_count_are():
+    loo = svm("y ~ x + z", sample(2, 60, seed=2), weights="w").loo()
+    gains = np.where(loo.weights > 0, loo.gains, 1.0)
+    flat = replace(loo, log_likelihoods=loo.log_likelihoods - gains)
+    assert not loo.is_of_frequencies and flat.is_of_frequencies and np.isnan(flat.calibration_slope)
+    moved = flat.log_likelihoods.copy()
+    moved[np.flatnonzero(loo.weights)[0]] -= 1e-6
+    one = replace(flat, log_likelihoods=moved)
+    assert not one.is_of_frequencies and one.calibration_slope == loo.calibration_slope

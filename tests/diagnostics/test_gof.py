@@ -223,5 +223,7 @@ def test_noise_that_is_the_same_as_printed_is_not_told():
 
 
 def test_the_note_on_the_deviance_is_of_two_levels_where_it_says_binary(K):
-    words = " ".join(str(svm("y ~ x + z", sample(K, 90, seed=8)).gof(B=20, rng=5)).split())
-    assert ("single binary responses" in words) == (K == 2) and ("single responses" in words) == (K > 2)
+    fit = svm("y ~ x + z", sample(K, 90, seed=8))
+    for method in ("residual", "parametric"):
+        words = " ".join(str(fit.gof(B=20, method=method, rng=5)).split())
+        assert ("single binary responses" in words) == (K == 2) and ("single responses" in words) == (K > 2)

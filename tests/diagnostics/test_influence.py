@@ -154,6 +154,7 @@ def test_from_which_correlation_on_a_deletion_deviance_is_own_misfit(plain, nois
     assert (correlation > 0.8) == told and 0.7 < correlation < 0.95
     text = " ".join(str(found).split())
     assert ("It is nearly all own misfit" in text) == told and f"own: {correlation:.4f}" in text
+    assert ("It is more than own misfit here: a large one may be what the others gain" in text) == (not told)
 
 
 def test_rows_of_which_the_others_gain_more_are_named(plain):

@@ -210,3 +210,15 @@ def test_of_groups_it_is_told_what_is_exchangeable():
     assert "Of new groups, exchangeable with those of the fit" in printed(by_group)
     assert "by which the fits without a group differ" in printed(by_group)
     assert "With fewer than 19 groups that have it a level is in every set" in printed(by_group)
+
+
+def test_where_rows_have_weights_it_is_told_that_sizes_count_each_once():
+    data = sample(2, 60, seed=2).assign(g=np.arange(60) // 6, one=1.0)
+    for told, options in (
+        (False, {}),
+        (False, {"weights": "one"}),
+        (True, {"weights": "w"}),
+        (False, {"weights": "w", "groups": "g"}),
+    ):
+        title = svm("y ~ x + z", data, **options).label_sets().summary().parts[1].title
+        assert title == "Sets of 60 rows" + ", each once" * told

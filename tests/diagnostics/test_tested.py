@@ -1,5 +1,7 @@
 """Tests of the fit, of any association, and influence with its envelopes: what they refuse, say and draw."""
 
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -11,6 +13,8 @@ from svmstat.diagnostics.envelope import Envelope
 from svmstat.diagnostics.permutation import PermutationResult
 from svmstat.errors import ArgumentError, CertificateWarning, DataError, UnavailableError
 from svmstat.objective.replicated import pvalue, upper_point
+from svmstat.objective.units import Units
+from svmstat.results import tested
 
 OPTIONS = {"C": 2.0, "gamma": 0.02, "scale": False}
 CALLS = [lambda fit, **o: fit.gof(**o), lambda fit, **o: fit.permutation_test(**o)]
@@ -19,6 +23,8 @@ CALLS = [lambda fit, **o: fit.gof(**o), lambda fit, **o: fit.permutation_test(**
 def printed(result):
     return " ".join(str(result).split())
 
+
+THREE = SimpleNamespace(two=False)
 
 calls = pytest.mark.parametrize("call", CALLS, ids=["gof", "permutation"])
 
@@ -411,3 +417,38 @@ def test_where_the_certificate_is_lost_that_is_said_and_not_that_levels_are_smal
     for test in (fit.gof, fit.permutation_test):
         with pytest.raises(UnavailableError, match="It is the certificate: a smaller C or scaled predictors help"):
             test(B=19)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "It is the certificate: a smaller C or scaled predictors help."),
+        ({"nu": 0.5}, "It is the certificate: a larger nu or scaled predictors help."),
+        ({"_fewest_units": 1.0}, "Each level needs two rows at least."),
+        ({"_fewest_units": 1.0, "grouped": True}, "Each level needs two groups at least."),
+        ({"_fewest_units": 1.0, "shape": THREE}, "A level of one row may be left out by subset."),
+        ({"_fewest_units": 1.0, "shape": THREE, "grouped": True}, "A level of one group may be left out by subset."),
+    ],
+)
+def test_what_helps_where_rows_cannot_be_held_out(given, told):
+    fit = {"nu": None, "grouped": False, "shape": SimpleNamespace(two=True), "_fewest_units": 2.0} | given
+    assert tested.Tested._to_hold_out_all.fget(SimpleNamespace(**fit)) == told
+
+
+@pytest.mark.parametrize(
+    ("weights", "units", "fewest"),
+    [
+        ([1, 1, 1, 1, 1, 0], None, 2.0),
+        ([1, 1, 1, 1, 0, 0], None, 1.0),
+        ([1, 1, 1, 3, 0, 0], None, 3.0),
+        ([1, 1, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], 1.0),
+        ([1, 1, 1, 1, 1, 1], [0, 1, 1, 1, 2, 2], 2.0),
+        ([1, 1, 1, 1, 1, 0], [0, 1, 1, 1, 1, -1], 1.0),
+    ],
+)
+def test_the_level_of_the_fewest_copies_or_groups(weights, units, fewest):
+    """What has no weight is not there."""
+    frame = SimpleNamespace(codes=np.repeat([0, 1], 3), weights=np.array(weights, float))
+    held = None if units is None else Units(np.array(units), max(units) + 1, True)
+    fit = SimpleNamespace(frame=frame, machine=SimpleNamespace(units=held))
+    assert tested.Tested._fewest_units.fget(fit) == fewest

@@ -212,6 +212,9 @@ def test_kinds_of_columns(values, kind):
     assert list(table.missing(["x"])) == list(values.isna())
 
 
+root = np.sqrt
+
+
 def overwrites(x):
     x[x < 0.0] = 0.0
     return x
@@ -230,8 +233,9 @@ def halves_all(x):
         ("log(p, 10)", "log(x, base) of R is log(x) / log(base)"),
         ("np.log(p, out=a)", "np.log() takes 1 argument, and writes into a further one"),
         ("maximum(p, a, a)", "maximum() takes 2 arguments"),
-        ("log(p + sqrt(p, a))", "sqrt() takes 1 argument"),
+        ("log(p + sqrt(p, a))", "sqrt() takes 1 argument, and writes into a further one."),
         ("log(Q('p'), Q('a'))", "log(x, base) of R"),
+        ("root(p, a)", "root() takes 1 argument, and writes into a further one."),
         ("overwrites(a)", "x = x.copy()"),
         ("overwrites(Q('a'))", "x = x.copy()"),
         ("halves_all(a)", "x = x.copy()"),
@@ -274,6 +278,7 @@ def test_a_function_that_writes_has_a_copy_of_what_is_no_plain_number(dtype):
         ("scale(a, scale=False)", "TypeError: it got an unexpected keyword argument 'scale'"),
         ("bs(a, df=5, intercept=True)", "TypeError: it got an unexpected keyword argument 'intercept'"),
         ("bs(a, df=5, include_intercept=TRUE)", "no column 'TRUE': Python has True."),
+        ("bs(a, df=5, include_intercept=FALSE)", "no column 'FALSE': Python has False."),
         ("interaction(g, h)", "f:g has a level for each pair"),
         ("ordered(g)", "C(x, levels=[...])"),
         ("a + g %in% h", "a %in% b of R is a:b here"),

@@ -10,7 +10,7 @@ from problems import seeds
 import svmstat.machine.fit
 from svmstat.calibration import fit_maps, fit_maps_of, fit_platt
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, gram
-from svmstat.machine import cancelled, group_rows, reweighted
+from svmstat.machine import cancelled, group_rows, point_by_point, reweighted
 from svmstat.resampling import leave_one_out
 from svmstat.solver import Gram, Status
 
@@ -43,6 +43,21 @@ def test_groups(n, p, levels, seed):
     np.testing.assert_array_equal(groups.first, first)
     np.testing.assert_array_equal(groups.of_row, of_row)
     np.testing.assert_allclose(groups.weights, total, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("x", "asked"), [([2.0, 5.0, 1.0, 5.0, 6.0], [5.0, 6.0]), ([6.0, 5.0], [6.0, 5.0]), ([2.0, 2.0], [])]
+)
+def test_what_is_known_is_not_computed_and_the_rest_once_for_each_point(x, asked):
+    computed = []
+
+    def compute(X):
+        computed.extend(X[:, 0].tolist())
+        return 10.0 * X[:, 0]
+
+    found = point_by_point(np.array(x)[:, None], np.array([[1.0], [2.0]]), np.array([0.7, 0.8]), compute)
+    known = {1.0: 0.7, 2.0: 0.8}
+    assert found.tolist() == [known.get(each, 10.0 * each) for each in x] and computed == asked
 
 
 def test_near_rows_are_not_the_same():

@@ -1,5 +1,7 @@
 """The machines of all pairs against libsvm, a dense program and machines of their rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from levels import laplace
@@ -9,7 +11,8 @@ from sklearn.svm import SVC
 
 from svmstat.calibration import fit_maps
 from svmstat.kernels import RBF, CustomKernel, Linear, Precomputed, gram
-from svmstat.machine import Contrast, fit_machine
+from svmstat.machine import Contrast, fit_machine, pairs_of, vote
+from svmstat.machine.pairs import by_class, decided
 from svmstat.objective.losses import make_loss
 from svmstat.solver import Status
 
@@ -127,3 +130,32 @@ def test_the_event_of_two_classes_gives_the_sign(clouds, name, loss):
     p = maps.alone.probability(machine.decision_values[:, 0])
     assert_same(maps.probabilities(machine.decision_values), np.column_stack([p, 1 - p]))
     assert_same(other_maps.probabilities(other.decision_values), np.column_stack([p, 1 - p]))
+
+
+# -- new rows, some at a time ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[4, 5, 11])
+def few_rows_at_once(request, monkeypatch):
+    monkeypatch.setattr("svmstat.machine.pairs._AT_ONCE", request.param)
+
+
+@pytest.mark.usefixtures("few_rows_at_once")
+def test_values_of_each_pair_are_zero_where_their_own_rounding_is_larger():
+    h = np.random.default_rng(0).normal(size=(11, 2))
+    intercept, resolution = np.array([0.5, -0.25]), np.array([0.2, 0.8])
+    pairs = [
+        SimpleNamespace(solution=SimpleNamespace(intercept=b, resolution=least))
+        for b, least in zip(intercept, resolution, strict=True)
+    ]
+    f = h + intercept
+    expected = np.where(np.abs(f) <= resolution, 0.0, f)
+    np.testing.assert_array_equal(decided(pairs, h.copy()), expected)
+    assert (expected == 0.0).any(axis=0).all() and ((expected[:, 0] != 0.0) & (np.abs(f[:, 0]) < 0.8)).any()
+
+
+@pytest.mark.usefixtures("few_rows_at_once")
+def test_votes_of_many_rows_are_those_of_each():
+    f = np.random.default_rng(0).normal(size=(11, 6))
+    assert vote(f, pairs_of(4)).tolist() == [vote(row[None], pairs_of(4)).item() for row in f]
+    np.testing.assert_array_equal(by_class(f, pairs_of(4)), [by_class(row[None], pairs_of(4))[0] for row in f])

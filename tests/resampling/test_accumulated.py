@@ -135,3 +135,8 @@ def test_a_sliver_joins_the_lighter_neighbour(counts, sizes):
     """The fifth and the tenth of 20 rows have the second and the third value, which only one row has."""
     x = np.repeat(np.arange(len(counts), dtype=float), counts)
     assert pooled(x, np.ones(20), 4).tolist() == np.repeat(np.arange(len(sizes)), sizes).tolist()
+
+
+def test_a_bin_of_half_the_weight_that_each_would_have_stays():
+    x = np.repeat(np.arange(6.0), [6, 2, 4, 4, 2, 2])
+    assert np.bincount(pooled(x, np.ones(20), 5)).tolist() == [6, 2, 4, 4, 4]

@@ -21,7 +21,7 @@ from svmstat._tools.threads import in_threads
 from svmstat.errors import LongRunWarning
 from svmstat.kernels import RBF
 from svmstat.resampling import deletions, loops
-from svmstat.resampling.bootstrap import tasks_of
+from svmstat.resampling.bootstrap import outlook_of_replicates, tasks_of
 from svmstat.resampling.deletions import deletions_per_task, memory_of_deletions, numbers_of_deletions, trials
 from svmstat.resampling.loops import Outlook, announcement, matrix_bytes, matrix_reason, run_pieces
 from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
@@ -234,6 +234,17 @@ def test_memory():
     assert matrix_bytes(by_factor) == 0.0
     assert memory_of_deletions(by_factor, 300, 0.0) == (0.0, numbers_of_deletions(gram(400)))
     assert "kernel matrix of 400 rows would take 0.0 GB, beyond the 2.1 GB" in matrix_reason(gram(400, fits=False))
+
+
+def test_replicates_hold_the_block_that_they_have_drawn_and_by_a_factor_none():
+    kept, by_factor, on_demand = (
+        outlook_of_replicates(each, print, 500)
+        for each in (gram(400), LowRank(np.ones((400, 2))), gram(400, fits=False))
+    )
+    assert kept.shared == matrix_bytes(gram(400)) and by_factor.shared == on_demand.shared == 0.0
+    assert kept.each == on_demand.each == by_factor.each + 8.0 * 400**2
+    assert kept.reason == by_factor.reason == "" and "kernel matrix of 400 rows" in on_demand.reason
+    assert kept.trials == by_factor.trials == [(print, 500.0)]
 
 
 @pytest.fixture

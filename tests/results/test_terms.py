@@ -1,6 +1,7 @@
 """Terms dropped and added: the fits without and with them from scratch, their comparison, and what is refused."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,6 +16,7 @@ from svmstat.kernels import RBF, Linear
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units
 from svmstat.resampling.covariance import generalised_covariance
+from svmstat.results.terms import _tells_nothing
 
 FORMULA = "y ~ x + np.log(z + 60) + site + side + x:side"
 # A kernel of fewer columns adds them in the same order; held-out probabilities carry the tolerance of two solutions.
@@ -594,3 +596,59 @@ def test_nested_changes_are_drawn_beside_their_terms(dropped):
         (y,) = [y for x, y in drawn if x == 30.0 + k]
         assert abs(y - names[each.name]) < 0.5
     plt.close(ax.figure)
+
+
+def test_an_added_term_after_which_held_out_values_tell_nothing_is_told():
+    """Of the larger fit, whatever the fit itself says."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    data["y"] = (rng.random(150) < 0.3) ^ (data["c"] > 0.3)
+    found = svm("y ~ c", data, gamma=300.0).add1("a")
+    assert found["a"].is_flat and not found["a"].is_constant and not found.evidence.is_of_frequencies
+    words = " ".join(str(found).split())
+    assert "WARNING: a: with it held-out values tell nothing" in words and "whatever its f" not in words
+    back = svm("y ~ c + a", data, gamma=300.0).drop1("a")
+    assert not back["a"].is_flat and "whatever its f" in " ".join(str(back).split())
+
+
+def test_a_fit_that_is_constant_is_not_told_for_what_its_map_says():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"age": rng.normal(size=150), "noise": rng.normal(size=150)})
+    data["bad"] = 0.8 * data["age"] + rng.logistic(size=150) > 0
+    found = svm("bad ~ age + noise", data, nu=0.6, gamma=0.2).drop1()
+    assert [(test.is_constant, test.is_flat) for test in found.tests] == [(True, False)] * 2
+
+
+@pytest.mark.parametrize(
+    ("f", "of_frequencies", "said"),
+    [
+        ([[1.0, 2.0], [1.0, 2.0], [9.0, 9.0]], True, (True, False)),
+        ([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]], True, (False, True)),
+        ([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]], False, (False, False)),
+    ],
+)
+def test_f_is_constant_where_that_of_every_pair_is_at_the_rows_that_count(f, of_frequencies, said):
+    machine, frame = SimpleNamespace(decision_values=np.array(f)), SimpleNamespace(weights=np.array([1.0, 2.0, 0.0]))
+    fit, held_out = SimpleNamespace(machine=machine, frame=frame), SimpleNamespace(is_of_frequencies=of_frequencies)
+    assert _tells_nothing(fit, held_out) == said
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "told"),
+    [
+        ([[0.0], [2.0], [np.nan]], [[0.0], [2.0], [np.nan]], True),
+        ([[0.0], [2.0], [np.nan]], [[0.0], [2.0], [3.0]], False),
+        ([[0.0], [2.0], [3.0]], [[0.0], [2.0], [np.nan]], False),
+        ([[np.nan]] * 3, [[np.nan]] * 3, False),
+        ([[0.0], [2.0], [3.0]], np.empty((3, 0)), False),
+        ([[0.0, 1.0], [2.0, 1.0], [3.0, 1.0]], [[0.0, 1.0], [2.0, 1.0], [3.0, 1.0]], True),
+        ([[0.0], [2e6], [3e6]], [[1e-5], [2e6], [3e6]], True),
+        ([[0.0], [2e-6], [3e-6]], [[1e-9], [2e-6], [3e-6]], False),
+    ],
+)
+def test_of_which_values_f_is_the_same(dropped, own, other, told):
+    """Those that both fits have; 1e-8 of the spread of any pair, whatever its size."""
+    test = dropped.tests[0]
+    changed = replace(test, evidence=replace(test.evidence, values=np.array(other)))
+    found = replace(dropped, evidence=replace(dropped.evidence, values=np.array(own)), tests=(changed,))
+    assert any("every prediction is the same" in each for each in found.summary().warnings) == told

@@ -1,9 +1,11 @@
 """Plain text: 78 columns, points under points."""
 
 import pandas as pd
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from svmstat.reporting.rendering.panels import wrap
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.rendering.text import WIDTH, render
 
@@ -86,3 +88,11 @@ def test_a_formula_without_blanks_is_broken_after_an_operator():
     shown = lines(Block(wide=(Entry("Formula", "y ~ " + "+".join(names)),)))[2:-1]
     assert len(shown) > 1 and all(line.endswith("+") for line in shown[:-1]) and max(map(len, shown)) <= WIDTH
     assert "".join(line.removeprefix("Formula:").strip() for line in shown) == "y ~ " + "+".join(names)
+
+
+@pytest.mark.parametrize("operator", ["+", "*", ":", "~"])
+def test_what_is_longer_than_a_line_is_broken_after_any_operator_and_nothing_else(operator):
+    long, short = operator.join(f"mean_smoothness_{k}" for k in range(9)), f"mean{operator}worst"
+    shown = wrap(long, WIDTH)
+    assert len(shown) > 1 and all(line.endswith(operator) for line in shown[:-1]) and "".join(shown) == long
+    assert wrap(f"{'x' * (WIDTH - 8)} {short}", WIDTH)[1] == short

@@ -93,6 +93,17 @@ def test_quite_different_bounds_need_no_matrix(monkeypatch):
     np.testing.assert_allclose(found.field, [each.field for each in expected], atol=1e-8)
 
 
+def test_beside_quite_different_bounds_those_nearby_follow_the_path():
+    X, y = noisy(1500, 5)
+    problem, _ = posed(X, y, 2.0)
+    near = np.where(np.arange(1500) == 3, 0.0, problem.upper)
+    uppers = np.array([near, problem.upper * np.random.default_rng(1).poisson(1.0, 1500)])
+    found = solve(problem, uppers)
+    assert found.road[0] == Road.TABLEAU and (found.status == Status.CERTIFIED).all()
+    expected = [solve(BoxQP(problem.gram, problem.signs, problem.margin, upper)) for upper in uppers]
+    np.testing.assert_allclose(found.field, [each.field for each in expected], atol=1e-8)
+
+
 def test_is_reached_from_a_neighbouring_cost():
     X, y = noisy(2000, 5)
     problem, _ = posed(X, y)

@@ -13,6 +13,7 @@ from problems import seeds, size
 
 from svmstat.kernels import RBF, Linear, Polynomial, Precomputed, centred_gram
 from svmstat.solver import TOLERANCE, BoxQP, Gram, NuGrid, Sample, Status, solve, sweep_grid
+from svmstat.solver.roads import nu_grid
 from svmstat.solver.roads.sweep import FAILED, MET, SOLVED, UNRESOLVED
 
 # Decision values by the sweep and by a fit, on the scale of the margins, relative to max(1, |f|).
@@ -243,3 +244,17 @@ def test_a_descent_after_a_sweep_from_the_cache():
     done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
+
+
+def test_on_which_shares_of_their_weight_classes_can_meet():
+    """Ten points of one class, five of them the other's too, of twice the weight; tenths add up to nearly one."""
+    at, group = np.r_[np.arange(10), np.arange(5)], np.repeat([0, 1], [10, 5])
+    caps = np.array([0.1, 0.2])
+    for inner in (0, 1):
+        sample = SimpleNamespace(K=np.eye(10)[at][:, at], weights=np.where(group == 1, 2.0, 1.0), group=group)
+        way = SimpleNamespace(sample=sample, inner=inner, inner_caps=caps, outer_caps=caps)
+        meet = np.array([[False, False], [True, True]])  # by the caps of the first class
+        np.testing.assert_array_equal(nu_grid._share_points(way), meet if inner == 1 else meet.T)
+    tenths = SimpleNamespace(K=np.tile(np.eye(10), (2, 2)), weights=np.ones(20), group=np.repeat([0, 1], 10))
+    way = SimpleNamespace(sample=tenths, inner=0, inner_caps=caps[:1], outer_caps=caps[:1])
+    assert sum([0.1] * 10) < 1.0 and nu_grid._share_points(way).all()

@@ -1,8 +1,11 @@
 """The equations of a Newton step: solved to rounding, whichever the precision of the factor."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from programs import bordered
+from scipy.linalg.blas import dsymv
 
 from svmstat.kernels import RBF
 from svmstat.solver.rough import equations
@@ -108,6 +111,35 @@ def test_of_no_curvature_and_no_numbers_products_find_nothing():
     assert equations._conjugate(K, 1e300 * target, 0.0) is None
     K[0, 1] = K[1, 0] = 1e300
     assert equations._conjugate(K, target, 0.3) is None
+
+
+def test_products_that_do_not_lead_there_are_few(monkeypatch):
+    """As the first of them tell; a factor of 900 rows costs as much as 36."""
+    K, target, total = drawn(900, 1.0)
+    products = []
+
+    def counted(*arguments, **options):
+        products.append(1)
+        return dsymv(*arguments, **options)
+
+    monkeypatch.setattr(equations, "blas", SimpleNamespace(dsymv=counted))
+    assert equations._conjugate(K, target, total) is None
+    assert len(products) <= 2 + equations._TRIAL
+
+
+def test_what_products_find_is_held_against_the_equations(monkeypatch):
+    """What is left is updated from product to product, and may drift."""
+    K, target, total = drawn(600, 30.0)
+    assert equations._conjugate(K, target, total) is not None
+    left, asked = equations._left, []
+
+    def drifted(K, target, d):
+        asked.append(d)
+        return left(K, target, d) + 1e-9 * (len(asked) > 1)
+
+    monkeypatch.setattr(equations, "_left", drifted)
+    assert equations._conjugate(K, target, total) is None
+    assert len(asked) == 2
 
 
 def test_off_the_diagonal_values_may_be_too_large_for_single_precision():
