@@ -32,11 +32,14 @@ _CALLED = {
 _MEANINGS = {
     "ale": "Accumulated local effect: the mean change of the prediction from the lower to the upper edge of the bin "
     "that a row is in, all else as it is, added up from bin to bin and moved to a mean of zero (Apley & Zhu 2020).",
-    "pair": "Second-order accumulated local effect: what the two columns do together beyond what each does alone, "
+    "ale, pair": "Second-order accumulated local effect: what the two columns do together beyond what each does alone, "
     "which is not shown (Apley & Zhu 2020).",
     "pdp": "Partial dependence: the mean prediction with the column at this value in every row, all else as it is "
     "(Friedman 2001). Where predictors depend on each other that averages over rows that cannot be.",
+    "pdp, pair": "Partial dependence: the mean prediction with both columns at these values in every row, all else as "
+    "it is (Friedman 2001). Where predictors depend on each other that averages over rows that cannot be.",
     "average": "Average prediction: the mean with the column at this level in every row, all else as it is.",
+    "average, pair": "Average prediction: the mean with both columns at these values in every row, all else as it is.",
     "ice": "Individual conditional expectations: the prediction of each row with the column at other values, all else "
     "as it is (Goldstein et al. 2015); estimate is their mean, the partial dependence.",
 }
@@ -243,7 +246,7 @@ class Effect(Printed):
         yield _table(at, pd.DataFrame(by_level, columns=columns), f"{self.what}, estimates{some}")
 
     def _notes(self) -> tuple[str, ...]:
-        kind = "pair" if self.kind == "ale" and len(self.variables) == 2 else self.kind
+        kind = f"{self.kind}, pair" if len(self.variables) == 2 else self.kind
         band = NO_BAND if self.band is None else self.band.note(self.outcome.on)
         return (*self.outcome.notes, _MEANINGS[kind], _OF_THE_FIT, band)
 

@@ -136,12 +136,16 @@ class AlteredRows:
                     "along it there is nothing to show. Compute it beforehand, or name other columns."
                 )
             distinct = np.unique(numbers)
-            if len(distinct) != 2 and not design.has_levels(name, distinct.tolist()):
+            if len(distinct) != 2 and design.levels_of(name, distinct.tolist()) is None:
                 return Variable(name, numbers, None)
         elif isinstance(values.dtype, pd.CategoricalDtype):
             values = values.cat.remove_unused_categories()
-        codes, levels = pd.factorize(values, sort=True, use_na_sentinel=not values.isna().any())
-        return Variable(name, codes, tuple(pd.Index(levels).tolist()))
+        codes, found = pd.factorize(values, sort=True, use_na_sentinel=not values.isna().any())
+        levels = pd.Index(found).tolist()
+        if (in_order := design.levels_of(name, levels)) is not None:
+            place = [in_order.index(level) for level in levels]
+            codes, levels = np.argsort(np.argsort(place))[codes], [levels[k] for k in np.argsort(place)]
+        return Variable(name, codes, tuple(levels))
 
     def variables(self, complete: bool = False) -> tuple[Variable, ...]:
         """All predictors, or those numbers only of which all are known and what goes by levels."""

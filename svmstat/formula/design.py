@@ -1,6 +1,6 @@
 """The right side of a formula as it was fitted, ready to be applied to new data."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any
@@ -90,10 +90,10 @@ class Design:
             for term in self._terms
         }
 
-    def has_levels(self, column: Hashable, values: Iterable[object]) -> bool:
-        """Whether a term, such as ``C(x)``, has a level for each of these values of a data column."""
+    def levels_of(self, column: Hashable, values: Collection[object]) -> tuple[object, ...] | None:
+        """The levels of the first term, such as ``C(x)``, that has one for each of these values of a data column."""
         factors = [f for term in self._terms for f in term.factors if column in f.expression.columns]
-        return any(set(f.levels).issuperset(values) for f in factors if f.levels)
+        return next((f.levels for f in factors if f.levels and set(f.levels).issuperset(values)), None)
 
     @property
     def term_slices(self) -> dict[str, slice]:

@@ -106,7 +106,7 @@ class Explained(Uncertain):
         """
         one_of("kind", kind, KINDS)
         variables, rows = self._variables(x)
-        if len(variables) == 2 and kind == "ice":
+        if x is not None and len(variables) == 2 and kind == "ice":
             raise refuse("kind", kind, "'ale' or 'pdp' for two columns")
         if kind == "ice" and (isinstance(B, Bootstrap) or at_least("B", B, 0) > 0):
             raise refuse("B", B, "0 with kind='ice', whose curves have no bands")

@@ -227,8 +227,8 @@ class CoordinatePlan(ThetaPlan):
         block, table = self._head(result)
         notes = (
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
-            "at last of sqrt(2), from the best C with equal theta, until no move made it smaller by more than 0.01 %"
-            f"{_each_kernel(result)}.",
+            "at last of sqrt(2), from the best C with equal theta and by 2^12 at most, until no move made it less by "
+            f"more than 0.01 %{_each_kernel(result)}.",
             f"{_LED}{of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
@@ -396,7 +396,19 @@ class CossoPlan(ThetaPlan):
             _NOT_TESTED,
             *note_of_groups(result.best),
         )
-        return Summary("Selection of terms", (block, *of_nested(result), table), notes, _lost(result))
+        return Summary(
+            "Selection of terms", (block, *of_nested(result), table), notes, (*_at_an_end(result), *_lost(result))
+        )
+
+
+def _at_an_end(result: TuneResult) -> tuple[str, ...]:
+    """What is said where the C with which θ were selected is the first or the last of several."""
+    C = result.best_row["C"]
+    costs = result.costs or (C,)
+    if min(costs) == max(costs) or min(costs) < C < max(costs):
+        return ()
+    end = "smallest" if min(costs) == C else "largest"
+    return (f"the best C with equal theta, {C:.6g}, is the {end} of its grid: a wider one may hold a better.",)
 
 
 def _point(sample: Sample, parts: Sequence[Selected], whole: Selected | None) -> Point:

@@ -264,6 +264,8 @@ class TuneResult:
         With a guarantee: how many rows of the other level set the threshold, and which of their scores it is.
     given : bool
         Whether the folds were given, as blocks of rows, so that none could be drawn for a nested search.
+    costs : tuple of float
+        The values of C of the grid; a search over θ by "coordinate" goes on from there.
     """
 
     best: SVMResults
@@ -278,6 +280,7 @@ class TuneResult:
     n_threshold: int | None = None
     order: int | None = None
     given: bool = False
+    costs: tuple[float, ...] = ()
 
     @property
     def score_name(self) -> str:

@@ -106,10 +106,11 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
     theta : {"coordinate", "cosso"} or mapping, optional
         Of an additive formula, see docs/additive.md: values for the terms as in `svm`, or how they are chosen.
-        "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, for as
-        long as the criterion becomes smaller, by more than 0.01 %. "cosso" selects terms [Zhang 2006]: θ under Σθ ≤ M,
-        by turns with the machine, M the smallest whose mean loss in stratified folds is within one standard error (its
-        own, not that of the difference) of the least. The θ that are found add up to the number of terms.
+        "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, and by
+        2^12 at most, for as long as the criterion becomes smaller by more than 0.01 %. "cosso" selects terms [Zhang
+        2006]: θ under Σθ ≤ M, by turns with the machine, M the smallest whose mean loss in stratified folds is within
+        one standard error (its own, not that of the difference) of the least. The θ that are found add up to the number
+        of terms.
     criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
         Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
@@ -185,7 +186,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     -----
     GridWarning
         If the best value of a parameter other than nu and θ is the first or the last of several, or points of a search
-        over C could not be scored.
+        over C could not be scored. Where C of theta="cosso" is, summary() says so.
 
     Examples
     --------
@@ -276,8 +277,9 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     if alone and held is None and known is None and copies:  # held-out rows and the truth are not those of other labels
         best = replace(best, retuned=Retuned(plan, grid, whole, seed))
     result = TuneResult(
-        best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged, given=not counted
-    )
+        best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged, given=not counted,
+        costs=grid.costs,
+    )  # fmt: skip
     return plan.finished(result, held)
 
 

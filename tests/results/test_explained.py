@@ -258,6 +258,20 @@ def test_what_goes_by_levels():
     assert found["two"].differences.labels == ("7 - 2.5",)
 
 
+def test_levels_have_the_order_of_the_formula():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"g": rng.choice(list("abc"), 60), "k": rng.integers(0, 3, 60), "two": np.resize([0, 1], 60)})
+    data["y"] = rng.integers(0, 2, 60)
+    plain = svm("y ~ g + C(k) + C(two)", data)
+    fit = svm("y ~ C(g, levels=['c', 'a', 'b']) + C(k, levels=[2, 0, 1]) + C(two, levels=[1, 0])", data)
+    assert fit.comparisons("g").labels == ("a - c", "b - c") and plain.comparisons("g").labels == ("b - a", "c - a")
+    assert fit.comparisons("k").labels == ("0 - 2", "1 - 2") and fit.comparisons("two").labels == ("0 - 1",)
+    for name in ("g", "k", "two"):
+        own, sorted_ = (each.effects(name).summary_frame().set_index(name)["estimate"] for each in (fit, plain))
+        np.testing.assert_allclose(own[sorted_.index], sorted_, atol=1e-9)
+        assert list(own.index) == list(fit.effects(name).variables[0].levels)
+
+
 WRONG = [
     ("effects", {"x": "sit"}, "x='sit' is not allowed: it must be a column of the data that the formula reads ('x', "),
     ("effects", {"x": "sit"}, "did you mean 'site'?"),
@@ -599,6 +613,19 @@ def test_what_is_blank_on_a_map_is_not_outside_its_band(fit):
 @pytest.mark.parametrize(("kind", "meaning"), [("pdp", "Partial dependence: the"), ("ale", "Second-order accumulated")])
 def test_a_map_says_what_it_is_of(two, kind, meaning):
     assert meaning in " ".join(str(two.effects(("x", "z"), kind=kind, grid=3)).split())
+
+
+def test_means_over_two_altered_columns_say_so(fit):
+    text = " ".join(str(fit.effects(("x", "z"), kind="pdp", grid=3)).split())
+    assert "the mean prediction with both columns at these values in every row" in text
+    mean = " ".join(str(fit.effects(("x", "site"), grid=3)).split())
+    assert "Average prediction: the mean with both columns at these values in every row" in mean
+
+
+@pytest.mark.parametrize("formula", ["y ~ x", "y ~ x + z", "y ~ x + z + site"])
+def test_curves_of_each_predictor_however_many_there_are(formula):
+    effects = svm(formula, sample(2)).effects(kind="ice", grid=3)
+    assert [each.kind for each in effects if each.name != "site"] == ["ice"] * min(2, formula.count("+") + 1)
 
 
 def test_few_values_are_printed_all(fit):

@@ -499,6 +499,8 @@ def test_a_term_whose_function_is_zero_is_told_though_rounding_differs():
     rounded = replace(found.evidence, values=found.evidence.values * (1.0 + 1e-11))
     same = replace(found, tests=(replace(test, evidence=rounded),))
     assert "b: every prediction is the same with the term and without" in " ".join(str(same).split())
+    moved = replace(same.tests[0], evidence=replace(rounded, log_likelihoods=rounded.log_likelihoods - 1e-11))
+    assert replace(same, tests=(moved,)).summary().parts[1].cells[0][:2] == (0.0, 0.0)  # and not two standard errors
     apart = replace(found.evidence, values=found.evidence.values * (1.0 + 1e-6))
     other = replace(found, tests=(replace(test, evidence=apart),))
     assert "every prediction is the same" not in " ".join(str(other).split())

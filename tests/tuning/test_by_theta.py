@@ -103,6 +103,23 @@ def test_selection_takes_the_smallest_bound_within_one_standard_error():
     assert (table["terms"] == (weights > 0).sum(axis=1)).all()
 
 
+@pytest.mark.parametrize(
+    ("costs", "end"),
+    [
+        ((0.5,), None),
+        ((0.001, 0.5, 1e6), None),
+        ((2.0, 1e6), "2, is the smallest"),
+        ((0.001, 2.0), "2, is the largest"),
+        ((2.0, 0.001), "2, is the largest"),
+    ],
+)
+def test_selection_says_where_its_cost_is_at_an_end(costs, end):
+    """C is not searched again after θ has been selected, as it is by coordinates."""
+    warned = found(noisy(2), "cosso", C=costs).summary().warnings
+    told = (f"the best C with equal theta, {end} of its grid: a wider one may hold a better.",)
+    assert warned == (told if end else ())
+
+
 def test_selection_finds_the_terms_that_there_are():
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.uniform(size=(300, 5)), columns=list("abcde"))

@@ -46,9 +46,8 @@ def selection_plot(
             ax.plot(M, y, look.line, color=look.colour, marker=look.marker, markersize=4, label=label_of(name))
         ax.set_xlabel("M, the bound on the sum of theta")
         ax.set_ylabel("theta")
-        ax.set_title(
-            f"dotted: M = {M[chosen]:.3g}, {what} {score[chosen]:.4g}; grey: terms left out there", fontsize=SMALL
-        )
+        left_out = "; thin grey: terms left out there" if k < len(theta) else ""
+        ax.set_title(f"dotted: M = {M[chosen]:.3g}, {what} {score[chosen]:.4g}{left_out}", fontsize=SMALL)
         legend_below(ax)
         return ax
 

@@ -47,6 +47,9 @@ def test_weights_over_the_bound():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["s(x)"]
     assert ax.lines[0].get_xdata() == [1.0, 1.0]
     assert len(ax.lines) == 4
+    assert ax.get_title(loc="left").endswith("; thin grey: terms left out there")
+    every = selection_plot([1.0, 4.0], theta, [0.5, 0.4], 1, what="loss")
+    assert "grey" not in every.get_title(loc="left")
 
 
 def test_profiles_about_the_best_point():
