@@ -162,9 +162,8 @@ class TermTests(Printed):
     def summary(self) -> Summary:
         """The table, what was dropped with what, and what the numbers are."""
         table, score = self.table, or_none(self.evidence.score)
-        table.loc[[test.name for test in self.tests if self._is_same(test)], ["delta_score", "se"]] = (
-            0.0  # but rounding
-        )
+        same = [test.name for test in self.tests if self._is_same(test)]
+        table.loc[same, ["delta_score", "se"]] = 0.0  # what else they are is rounding
         parts: tuple[Part, ...] = (
             Block(wide=(Entry("Model", self.formula), Entry(f"CV score, {self.evidence.how}", score))),
             _part(table, _WORTH, f"With the term {_DONE[self.kind]}"),
