@@ -22,7 +22,7 @@ from svmstat import datasets
 from svmstat._tools.checks import ended, nearest, workers
 from svmstat._tools.files import write_whole
 from svmstat.comparison import compare
-from svmstat.errors import ArgumentError, SvmstatError, SvmstatWarning
+from svmstat.errors import ArgumentError, LongRunWarning, SvmstatError, SvmstatWarning
 from svmstat.formula.columns import TOLD_APART
 from svmstat.loading import load
 from svmstat.model import svm
@@ -292,12 +292,25 @@ def _frame(data: str, options: Mapping[str, Any]) -> pd.DataFrame:
 
 @contextmanager
 def _warnings_on_stderr() -> Iterator[None]:
-    """Each warning as one line on stderr, once; none after an error."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Each warning as one line on stderr, once: what takes long before it does, others at the end if that is good."""
+    told: dict[str, bool] = {}
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        text = str(message).replace("progress=True shows", "--progress shows")
+        if issubclass(category, LongRunWarning) and text not in told:
+            _warn(text)
+        told.setdefault(text, issubclass(category, LongRunWarning))
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", SvmstatWarning)
+        warnings.showwarning = show
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        print(f"svmstat: warning: {message}", file=sys.stderr)
+    for text in (text for text, at_once in told.items() if not at_once):
+        _warn(text)
+
+
+def _warn(text: str) -> None:
+    print(f"svmstat: warning: {text}", file=sys.stderr, flush=True)
 
 
 def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from svmstat import cli, commands, compare, datasets, load, minimax, neyman_pearson, solver, svm, tune
-from svmstat.errors import ArgumentError, CertificateWarning
+from svmstat.errors import ArgumentError, CertificateWarning, LongRunWarning
 from svmstat.formula import Untrusted
 from svmstat.reporting.summary import Summary
 
@@ -713,6 +713,24 @@ def test_warnings_of_a_report_are_lines(calls, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(commands, "report", report)
     assert cli.main(["report", "y ~ x", "liver", "--out", str(tmp_path / "r.html")]) == 0
     assert capsys.readouterr().err == "svmstat: warning: something\n"
+
+
+def test_what_will_take_long_is_told_before_it_does(calls, monkeypatch, capsys):
+    """And stays when the user has waited long enough; other warnings would be beside the point then."""
+    said = []
+
+    def svm(formula, data, **options):
+        warnings.warn("the gap is wide", CertificateWarning, stacklevel=2)
+        for _ in range(2):
+            warnings.warn("loo will take about 2 hours; progress=True shows a bar.", LongRunWarning, stacklevel=2)
+        said.append(capsys.readouterr().err)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "svm", svm)
+    with pytest.raises(KeyboardInterrupt):
+        commands._fitted("y ~ x", "liver", {})
+    assert said == ["svmstat: warning: loo will take about 2 hours; --progress shows a bar.\n"]
+    assert capsys.readouterr().err == ""
 
 
 def test_a_report_on_mackerel(tmp_path):

@@ -21,6 +21,7 @@ from svmstat.errors import LongRunWarning
 from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
 
 Result = TypeVar("Result")
+Step = TypeVar("Step")
 
 LONG = 20.0
 """Seconds from which on a loop is announced."""
@@ -128,7 +129,7 @@ def run_pieces(
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
         watched = not outlook.timed and workers < len(pieces)
-        known = watched or bool(outlook.trials)
+        known = watched or bool(outlook.timed)
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
 
     def done(some: Sequence[tuple[Any, ...]]) -> list[Result]:
@@ -151,6 +152,25 @@ def run_pieces(
             if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled function was just being called
                 raise error.__cause__ from None
             raise
+
+
+def watched_steps(what: str, steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps of one piece, one after the other: where they take long it is said after the first that show it.
+
+    So are pieces that are alone in their loop. Nothing is said where the loop around them has been announced.
+
+    Warns
+    -----
+    LongRunWarning
+        Once, when the steps that are done take more than their share of `LONG` seconds.
+    """
+    start, compiled, told = perf_counter(), compiling.seconds, _inside.value
+    for done, step in enumerate(steps, start=1):
+        yield step
+        seconds = (perf_counter() - start - (compiling.seconds - compiled)) * len(steps) / done
+        if not told and seconds > LONG and done < len(steps):
+            _announce(what, seconds, Outlook(), 1)
+            told = True
 
 
 def _announce(what: str, seconds: float, outlook: Outlook, workers: int) -> None:

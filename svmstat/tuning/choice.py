@@ -17,6 +17,9 @@ from svmstat.tuning.scores import Parts
 _B = 200
 """Draws: they leave a Monte Carlo error that is small beside the score's standard error."""
 
+_NUMBERS = 2**23
+"""Numbers of draws, one for each row, that are held at a time."""
+
 _MOST_COPIES = 50_000
 """Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
 
@@ -50,11 +53,15 @@ def corrected_score(parts: Sequence[Parts]) -> float:
     totals = each.sum(axis=1)
     each -= each[totals.argmin()]  # beside the best of all: draws of hard or easy rows make no difference
     n = each.shape[1]
-    drawn = np.random.default_rng(0).integers(n, size=(_B, n)) + n * np.arange(_B)[:, None]
-    copies = np.bincount(drawn.ravel(), minlength=_B * n).reshape(_B, n)
-    chosen, rest = (copies @ each.T).argmin(axis=1), copies == 0
-    above = sum(float(rest[chosen == k].sum(axis=0) @ each[k]) for k in np.unique(chosen))
-    return float(parts[0].size * (totals.min() / weights.sum() + above / (rest.sum(axis=0) @ weights)))
+    rng, above, left, size = np.random.default_rng(0), 0.0, np.zeros(n), max(1, _NUMBERS // n)
+    for start in range(0, _B, size):
+        B = min(size, _B - start)
+        drawn = rng.integers(n, size=(B, n)) + n * np.arange(B)[:, None]
+        copies = np.bincount(drawn.ravel(), minlength=B * n).reshape(B, n)
+        chosen, rest = (copies @ each.T).argmin(axis=1), copies == 0
+        above += sum(float(rest[chosen == k].sum(axis=0) @ each[k]) for k in np.unique(chosen))
+        left += rest.sum(axis=0)
+    return float(parts[0].size * (totals.min() / weights.sum() + above / (left @ weights)))
 
 
 def in_order(parts: Sequence[Parts]) -> list[Parts]:

@@ -13,7 +13,7 @@ import numpy as np
 from svmstat.kernels import Kernel
 from svmstat.machine import Machine, tied
 from svmstat.resampling.folds import FoldFits, hold_out
-from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces, watched_steps
 from svmstat.resampling.unseen import mapped_log_likelihoods
 from svmstat.tuning.sample import Effort, Sample, middle
 from svmstat.tuning.scores import Point, Predicted, failed, rate, rate_loss
@@ -53,7 +53,7 @@ def _points_along(
 ) -> list[Point]:
     points: list[Point] = []
     machine: Machine | None = None
-    for cost in costs:
+    for cost in watched_steps("tune", costs):
         machine = sample.fit(kernel, cost, machine)
         points.append(_kept(score(machine, sample, n_jobs), keep))
     return points

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel, centred_gram
-from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces, watched_steps
 from svmstat.solver import sweep_line
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
-from svmstat.tuning.nu_grid import sample_without
+from svmstat.tuning.nu_grid import memory_of_sweeps, sample_without
 from svmstat.tuning.sample import Distinct, Effort
 from svmstat.tuning.surface import ErrorSurface
 
@@ -40,7 +40,12 @@ def along_lines(
     """
     pieces = [(sample, kernel, nu_event, nu_other, shifted_for) for kernel in kernels]
     parts = run_pieces(
-        _of_kernel, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="nu line", outlook=Outlook()
+        _of_kernel,
+        pieces,
+        n_jobs=effort.n_jobs,
+        progress=effort.progress,
+        what="nu line",
+        outlook=Outlook(each=memory_of_sweeps(len(sample.y))),
     )
     rates, unresolved, constant = (np.array(each) for each in zip(*parts, strict=True))
     p_f, p_m, shift = (rates[:, k, None] for k in range(3))
@@ -55,7 +60,7 @@ def _of_kernel(
     K, D = centred_gram(kernel, sample.X), len(nu_event)
     falling = np.argsort(-nu_event, kind="stable")
     f, flags = np.full((D, len(sample.y)), np.nan), np.empty((int(sample.fold.max()) + 1, D), np.int64)
-    for k in range(len(flags)):
+    for k in watched_steps("nu line", range(len(flags))):
         out = sample.fold == k
         line = sweep_line(sample_without(K, sample.y, sample.weights, out), nu_event[falling], nu_other[falling])
         f[np.ix_(falling, out)] = line.f[:, 0, np.count_nonzero(~out) :]

@@ -15,8 +15,11 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
 from svmstat.errors import DataError
 from svmstat.kernels import Kernel, centred_gram
-from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces, watched_steps
 from svmstat.solver import Sample, sweep_grid
+
+_MATRICES = 3
+"""Of the size of the kernel matrix, that a kernel takes at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ def nu_grid_errors(
                 f"fold {k} holds all rows of a class: there is nothing to fit without it; take fewer folds."
             )
     pieces = [(kernel, X, y, weights, fold, falling[0][0], falling[1][0]) for kernel in kernels]
-    parts = run_pieces(_of_kernel, pieces, n_jobs=n_jobs, progress=progress, what="nu grid", outlook=Outlook())
+    outlook = Outlook(each=memory_of_sweeps(len(y)))
+    parts = run_pieces(_of_kernel, pieces, n_jobs=n_jobs, progress=progress, what="nu grid", outlook=outlook)
     wrong, unresolved, constant, violation = (np.array([part[k] for part in parts]) for k in range(4))
     back = np.ix_(np.arange(len(kernels)), falling[1][1], falling[0][1])
     return NuErrors(
@@ -127,12 +131,20 @@ def _of_kernel(
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats, int, int]:
     """Sums over the folds of the errors (2, J, I) and of both flags (J, I), the violation (J, I), two counts."""
     K = centred_gram(kernel, X)
-    grids = [sweep_grid(sample_without(K, y, weights, fold == k), nu_event, nu_other) for k in np.unique(fold)]
+    grids = [
+        sweep_grid(sample_without(K, y, weights, fold == k), nu_event, nu_other)
+        for k in watched_steps("nu grid", np.unique(fold).tolist())
+    ]
     wrong = np.sum([grid.wrong for grid in grids], axis=0).transpose(1, 0, 2)
     codes = np.array([grid.code for grid in grids])
     violation = np.fmax.reduce([grid.violation for grid in grids])
     events, rescued = (sum(int(getattr(grid, name)[0]) for grid in grids) for name in ("events", "rescued"))
     return wrong, (codes > 1).sum(axis=0), (codes == 1).sum(axis=0), violation, events, rescued
+
+
+def memory_of_sweeps(n: int) -> float:
+    """Bytes that a kernel takes: its matrix, that of the rows without a fold, and that of their distinct points."""
+    return 8.0 * _MATRICES * n**2
 
 
 def sample_without(K: Floats, y: Floats, weights: Floats, out: NDArray[np.bool_]) -> Sample:

@@ -16,7 +16,7 @@ import pytest
 from levels import sample
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from svmstat import svm, tune
+from svmstat import minimax, svm, tune
 from svmstat._tools.threads import in_threads
 from svmstat.errors import LongRunWarning
 from svmstat.kernels import RBF
@@ -193,6 +193,28 @@ def test_a_search_of_theta_is_announced_as_all_of_its_folds(monkeypatch):
     monkeypatch.setattr(loops, "_announce", lambda what, seconds, outlook, workers: announced.append(outlook.trials))
     tune("y ~ s(a) + s(b)", DATA, theta="cosso", C=[1.0], rng=1)
     assert [[often for _, often in trials] for trials in announced] == [[5.0], [42.0]]
+
+
+@pytest.mark.parametrize(("criterion", "what"), [("loo", "tune"), (minimax(), "nu grid")], ids=["loo", "minimax"])
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+def test_a_grid_of_one_kernel_is_announced_when_its_first_steps_are_done(criterion, what, everything_is_long):
+    """A trial would be a tenth of it, and there is no second piece from whose time that of all could be told."""
+    grid = {"C": [0.5, 1.0, 2.0]} if what == "tune" else {"nu": [0.3, 0.6]}
+    with pytest.warns(LongRunWarning, match=f"^{what} will take about") as record:
+        tune("y ~ a + b", DATA, criterion=criterion, gamma=0.5, rng=1, **grid)
+    assert sum(str(each.message).startswith(what) for each in record) == 1
+
+
+def test_steps_are_told_once_and_not_within_a_loop_that_is_known(monkeypatch):
+    announced = []
+    monkeypatch.setattr(loops, "perf_counter", iter(range(0, 300, 30)).__next__)
+    monkeypatch.setattr(loops, "_announce", lambda what, seconds, *_: announced.append((what, seconds)))
+    assert list(loops.watched_steps("steps", [1, 2, 3])) == [1, 2, 3]
+    assert announced == [("steps", 90.0)]
+    monkeypatch.setattr(loops, "perf_counter", time.perf_counter)
+    monkeypatch.setattr(loops, "LONG", 0.0)
+    run(lambda _: list(loops.watched_steps("steps", [1, 2])), 1, what="loop", outlook=Outlook([(int, 1e6)]))
+    assert [what for what, _ in announced] == ["steps", "loop"]
 
 
 # -- pieces ------------------------------------------------------------------------------------------------------------

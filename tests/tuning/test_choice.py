@@ -54,6 +54,14 @@ def test_without_a_choice_nothing_is_corrected():
     assert corrected_score(alike) == corrected_score(one_best) == pytest.approx(row.mean(), rel=1e-12)
 
 
+@pytest.mark.parametrize("at_once", [1, 7 * 40, 199 * 40])
+def test_draws_may_be_held_some_at_a_time(monkeypatch, at_once):
+    each = np.random.default_rng(5).normal(size=(6, 40))
+    expected = corrected_score(parts_of(each, np.ones(40), np.ones(40)))
+    monkeypatch.setattr("svmstat.tuning.choice._NUMBERS", at_once)
+    assert corrected_score(parts_of(each, np.ones(40), np.ones(40))) == pytest.approx(expected, rel=1e-12)
+
+
 def test_on_noise_the_least_promises_what_the_corrected_score_takes_back():
     rng = np.random.default_rng(5)
     found = []

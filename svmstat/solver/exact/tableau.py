@@ -41,10 +41,11 @@ _SHARE = 0.5
 _ALL = 1000
 """Up to so many rows all take part."""
 
-_NEAR = 0.5
-"""Beyond, rows that are no support vectors take part if their |g| is smaller, the nearest of them if they are many."""
+_NEAR, _FARTHEST, _STRONG = 0.5, 2.0, 32.0
+"""Beyond, rows that are no support vectors take part if their |g| is smaller, the nearest of them if they are many. The
+larger α_i K_ii is, the more do others move without row i: from a half of ``_STRONG`` on the reach grows with it."""
 
-_MOST_CHANGES = 64
+_MOST_CHANGES = 96
 
 _FAST = {"nnan", "nsz"}
 
@@ -79,7 +80,7 @@ def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | Non
     beta = problem.signs * start.alpha
     g = start.field + start.intercept - problem.linear
     free = basis.rows if len(basis.rows) else np.flatnonzero(beta)[:1]
-    near, is_free = near_rows(beta, g, hi > lo), np.zeros(problem.n, bool)
+    near, is_free = near_rows(beta, g, problem.gram.diagonal, hi > lo), np.zeros(problem.n, bool)
     if len(near) > most_rows(problem.gram.budget):
         return None
     is_free[free] = True
@@ -111,12 +112,13 @@ def most_rows(budget: int) -> int:
     return int(np.sqrt(_SHARE * budget / 8.0))
 
 
-def near_rows(beta: Floats, g: Floats, opened: NDArray[np.bool_]) -> Rows:
+def near_rows(beta: Floats, g: Floats, diagonal: Floats, opened: NDArray[np.bool_]) -> Rows:
     """The support vectors and the ``opened`` rows (n,) near an event, at most twice as many as there are vectors."""
     support, reach = beta != 0.0, np.abs(g)
     if len(beta) <= _ALL:
         return np.flatnonzero(support | opened)
-    candidates = np.flatnonzero(~support & opened & (reach <= _NEAR))
+    farthest = np.clip(np.abs(beta * diagonal).max() / _STRONG, _NEAR, _FARTHEST)
+    candidates = np.flatnonzero(~support & opened & (reach <= farthest))
     most = max(2 * int(np.count_nonzero(support)), _ALL)
     if len(candidates) > most:
         candidates = candidates[np.argpartition(reach[candidates], most)[:most]]

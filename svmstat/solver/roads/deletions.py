@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import Point
-from svmstat.solver.exact.path import ARRIVED, Change
+from svmstat.solver.exact.path import ARRIVED, BASIS_FULL, Change
 from svmstat.solver.exact.tableau import Tableau, correct, walk
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import walk_all
@@ -130,7 +130,7 @@ def follow(
     the_long_way = left.any() and problem.gram.short_factor() is None and problem.gram.vectors is None
     if tableau is not None:
         if the_long_way:
-            follow_tableau(tableau, start, wanted, left, _MOST_EVENTS, paths)
+            follow_tableau(tableau, start, wanted, left & (paths.code != BASIS_FULL), _MOST_EVENTS, paths)
             left = chosen & (paths.code != ARRIVED)
         certify_all(gram, start, h, wanted, paths)
         correct_all(gram, tableau, wanted, paths)
