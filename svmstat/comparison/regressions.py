@@ -149,6 +149,16 @@ def _offset(model: Any, n: int) -> Floats:
     return np.zeros(n) + (0.0 if given is None else np.asarray(given, float))
 
 
+def _from_nothing(model: Regression) -> Regression:
+    """The model of which refits set off from zero, where its link has probabilities there.
+
+    Without a maximum to go to a refit would keep what the coefficients know of the rows that it leaves out.
+    """
+    start = np.zeros_like(model.params)
+    log_likelihood = model.link.judge(model.eta(start[None]), model.codes)[0]
+    return replace(model, params=start) if np.isfinite(log_likelihood).all() else model
+
+
 def _at_maximum(name: str, model: Regression) -> Regression:
     """The model at the maximum of its likelihood, if it has one; from there the refits set off."""
     posed = well_posed(model)
@@ -156,7 +166,7 @@ def _at_maximum(name: str, model: Regression) -> Regression:
         raise DataError(f"{name}: the columns of its design depend on each other, with a penalty on them.")
     full = refit(posed, posed.weights[None])
     if not full.converged[0]:  # separated classes: it is counted in every refit
-        return posed
+        return _from_nothing(posed)
     here, there = model.eta(model.params[None]), posed.eta(full.params)
     away = float(np.abs(here - there).max() / (1.0 + np.abs(there).max()))
     if away > _NEAR:

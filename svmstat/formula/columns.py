@@ -81,6 +81,11 @@ class Table:
         columns = {name: pd.Series(values.array.take(rows), copy=False) for name, values in self.columns.items()}
         return Table(columns, self.kinds, self.index.take(rows))
 
+    def of(self, names: Iterable[Hashable]) -> "Table":
+        """The same rows of some of the columns."""
+        names = list(names)
+        return Table({k: self.columns[k] for k in names}, {k: self.kinds[k] for k in names}, self.index)
+
     def missing(self, names: Iterable[Hashable]) -> np.ndarray:
         """Whether any of these columns is missing in a row: (n,) bool."""
         gone = np.zeros(len(self), dtype=bool)

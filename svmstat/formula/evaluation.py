@@ -142,7 +142,8 @@ def warn_whole_column(expression: Expression, value: Value, table: Table) -> Non
     """
     if not {"(", "."} & set(expression.code) or len(table) < 2:
         return
-    if not all(_alone_as_among(expression, value, table, rows) for rows in _parts(value)):
+    own = table.of(expression.columns)
+    if not all(_alone_as_among(expression, value, own, rows) for rows in _parts(value)):
         warn(
             f"data {expression.label} depends in each row on the other rows: on new data it means something "
             "else: use center(), standardize() or bs(), which remember, or compute the column beforehand.",

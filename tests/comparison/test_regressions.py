@@ -139,6 +139,19 @@ def test_counts_and_weights_that_are_no_repeats_are_refused(data):
         read_results("it", sm.GLM(y, X, family=BINOMIAL, var_weights=np.full(80, 2.0)).fit())
 
 
+@pytest.mark.parametrize("folds", [None, 5])
+def test_separated_fits_know_nothing_of_what_is_left_out(folds):
+    """Of noise with so many columns that the classes are separated a refit from there would know each label."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 50)), rng.integers(0, 2, 60) * 1.0
+    data = pd.DataFrame(X, columns=[f"g{k}" for k in range(50)]).assign(y=y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        separated = sm.Logit(y, sm.add_constant(X)).fit(disp=0)
+        found = compare(svm("y ~ .", data, kernel="linear"), separated, folds=folds, rng=1)
+    assert found.table["error_rate"].iloc[1] > 0.3 and found.table["auc"].iloc[1] < 0.7
+
+
 @pytest.mark.parametrize("steps", [5, 15, 100])
 def test_separated_classes_have_no_maximum_that_could_be_missed(steps):
     """However far statsmodels has gone, the refits do not converge either, and the comparison says so."""

@@ -10,6 +10,7 @@ import pytest
 from svmstat import datasets, svm
 from svmstat.errors import ArgumentError, DataError, DesignWarning
 from svmstat.formula import build_design
+from svmstat.formula.columns import Table
 
 
 def design(formula, data, **options):
@@ -393,3 +394,15 @@ def test_levels_of_a_categorical_with_another_that_no_row_has():
     assert fit.classes == ("hi", "mid", "lo")
     names = svm('y ~ C(a, levels=["hi", "mid", "lo"])', data).frame.design.column_names
     assert [name.rpartition("[")[2] for name in names] == ["hi]", "mid]", "lo]"]
+
+
+def test_what_a_term_takes_of_other_rows_is_looked_for_in_its_own_columns(monkeypatch):
+    """For each of many terms: with all columns it would take a time that grows with the square of their number."""
+    taken = []
+    take = Table.take
+    monkeypatch.setattr(Table, "take", lambda self, rows: taken.append(list(self.columns)) or take(self, rows))
+    data = pd.DataFrame(np.random.default_rng(0).uniform(size=(20, 4)), columns=list("abcd")).assign(
+        y=np.arange(20) % 2
+    )
+    build_design("y ~ np.log1p(a) + np.log1p(b) + c + np.sqrt(c * d)", data)
+    assert [sorted(each) for each in taken if len(each) < 5] == [["a"]] * 4 + [["b"]] * 4 + [["c", "d"]] * 4
