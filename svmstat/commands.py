@@ -293,19 +293,22 @@ def _frame(data: str, options: Mapping[str, Any]) -> pd.DataFrame:
 @contextmanager
 def _warnings_on_stderr() -> Iterator[None]:
     """Each warning as one line on stderr, once: what takes long before it does, others at the end if that is good."""
-    told: dict[str, bool] = {}
+    at_once: set[str] = set()
+    later: dict[str, None] = {}
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         text = str(message).replace("progress=True shows", "--progress shows")
-        if issubclass(category, LongRunWarning) and text not in told:
+        if not issubclass(category, LongRunWarning):
+            later[text] = None
+        elif text not in at_once:
+            at_once.add(text)
             _warn(text)
-        told.setdefault(text, issubclass(category, LongRunWarning))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", SvmstatWarning)
         warnings.showwarning = show
         yield
-    for text in (text for text, at_once in told.items() if not at_once):
+    for text in later:
         _warn(text)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import xlog1py, xlogy
 
 from svmstat._tools.arrays import Floats
+from svmstat._tools.doubles import EPS
 from svmstat.calibration.isotonic import isotonic, points_of
 from svmstat.machine import tied
 
@@ -94,7 +95,7 @@ def recalibrate(prob: Floats, event: NDArray[np.bool_], weights: Floats) -> Corp
     >>> found.recalibrated, found.brier
     (array([0. , 0.5, 0.5, 1. ]), Decomposition(score=0.185, miscalibration=0.06, discrimination=0.125, ...=0.25))
     """
-    rounding = _ROUNDING * np.minimum(prob, 1.0 - prob) + np.finfo(float).eps
+    rounding = _ROUNDING * np.minimum(prob, 1.0 - prob) + EPS
     points = points_of(tied(prob[:, None], rounding[:, None])[:, 0], event, weights)
     fitted = isotonic(points.events, points.others)
     share = np.full(len(fitted), points.events.sum() / points.totals.sum())

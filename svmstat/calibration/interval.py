@@ -16,7 +16,7 @@ which is log 2 for the plain hinge loss and ½ for the p0 loss of mean weight on
 """
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, expm1
 
 from svmstat._tools.arrays import Floats
 from svmstat.objective.losses import Loss, log_shares
@@ -69,7 +69,7 @@ def probability_interval(f: Floats, loss: Loss, tightness: float = 1.0) -> tuple
     """
     kappa = tightness * tightest(loss)
     high = np.exp(-kappa * loss.weight_event * np.maximum(loss.margin_event - f, 0.0))
-    low = -np.expm1(-kappa * loss.weight_other * np.maximum(loss.margin_other + f, 0.0))
+    low = -expm1(-kappa * loss.weight_other * np.maximum(loss.margin_other + f, 0.0))
     return np.minimum(low, high), high  # where they touch, rounding might cross them
 
 

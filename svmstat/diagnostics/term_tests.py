@@ -162,8 +162,7 @@ class TermTests(Printed):
     def summary(self) -> Summary:
         """The table, what was dropped with what, and what the numbers are."""
         table, score = self.table, or_none(self.evidence.score)
-        same = [test.name for test in self.tests if self._is_same(test)]
-        table.loc[same, ["delta_score", "se"]] = 0.0  # what else they are is rounding
+        table.loc[self._same, ["delta_score", "se"]] = 0.0  # what else they are is rounding
         parts: tuple[Part, ...] = (
             Block(wide=(Entry("Model", self.formula), Entry(f"CV score, {self.evidence.how}", score))),
             _part(table, _WORTH, f"With the term {_DONE[self.kind]}"),
@@ -247,12 +246,17 @@ class TermTests(Printed):
                 "probabilities is flat: the change is that to the class frequencies, and not what the term adds to the "
                 "others."
             )
-        if same := [test.name for test in self.tests if self._is_same(test)]:
+        if same := self._same:
             found.append(
                 f"{', '.join(same)}: every prediction is the same with the term and without, as where no part of the "
                 "kernel reads its columns, or h of the term is 0: a change of 0 does not say what it could tell."
             )
         return found
+
+    @property
+    def _same(self) -> list[str]:
+        """The terms with and without which the fit is the same."""
+        return [test.name for test in self.tests if self._is_same(test)]
 
     def _is_same(self, test: TermTest) -> bool:
         """Whether f of the other fit is that of the fit at all rows, to 1e-8 of its spread, while either varies."""

@@ -143,8 +143,8 @@ class AlteredRows:
         codes, found = pd.factorize(values, sort=True, use_na_sentinel=not values.isna().any())
         levels = pd.Index(found).tolist()
         if (in_order := design.levels_of(name, levels)) is not None:
-            place = [in_order.index(level) for level in levels]
-            codes, levels = np.argsort(np.argsort(place))[codes], [levels[k] for k in np.argsort(place)]
+            order = sorted(range(len(levels)), key=lambda k: in_order.index(levels[k]))
+            codes, levels = np.argsort(order)[codes], [levels[k] for k in order]
         return Variable(name, codes, tuple(levels))
 
     def variables(self, complete: bool = False) -> tuple[Variable, ...]:

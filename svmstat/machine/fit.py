@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.doubles import EPS
 from svmstat._tools.once import Once
 from svmstat._tools.texts import counted
 from svmstat.kernels import Kernel, Precomputed
@@ -30,7 +31,7 @@ from svmstat.objective.bounds import counts
 from svmstat.objective.units import Units
 from svmstat.solver import Gram, Solution, Status, normal_vector
 
-_ROUNDING = 64.0 * float(np.finfo(float).eps)
+_ROUNDING = 64.0 * EPS
 """Sums of terms that cancel to this share of their sizes are zero."""
 
 

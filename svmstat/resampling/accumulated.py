@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.doubles import EPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def quantiles(x: Floats, weights: Floats, shares: Floats) -> Floats:
     order = np.argsort(x, kind="stable")
     reached = np.cumsum(weights[order])
     wanted = shares * reached[-1]
-    place = np.searchsorted(reached, wanted * (1.0 - 4.0 * np.finfo(float).eps))  # what is equal but for rounding
+    place = np.searchsorted(reached, wanted * (1.0 - 4.0 * EPS))  # what is equal but for rounding
     return np.asarray(x[order][np.minimum(place, len(x) - 1)])
 
 

@@ -157,7 +157,7 @@ def run_pieces(
 def watched_steps(what: str, steps: Sequence[Step]) -> Iterator[Step]:
     """The steps of one piece, one after the other: where they take long it is said after the first that show it.
 
-    So are pieces that are alone in their loop. Nothing is said where the loop around them has been announced.
+    For a piece that is alone in its loop, which no other can tell of. Nothing is said within a loop that is announced.
 
     Warns
     -----

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.doubles import EPS
 
 _STEPS, _HALVINGS = 35, 30
 """Where the classes can be separated there is no maximum: every step moves η by one, and the last one is the end."""
@@ -102,8 +103,7 @@ class Inverse:
 
     def _mean(self, eta: Floats) -> Floats:
         """Kept off 0 and 1, where the likelihood has no logarithm."""
-        eps = np.finfo(float).eps
-        return np.clip(np.asarray(self.link.inverse(eta)), eps, 1.0 - eps)
+        return np.clip(np.asarray(self.link.inverse(eta)), EPS, 1.0 - EPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def well_posed(model: Regression) -> Regression:
     lengths = np.linalg.norm(model.X[used], axis=0)
     lengths[lengths == 0.0] = 1.0
     _, size, V = np.linalg.svd(model.X[used] / lengths, full_matrices=False)
-    rank = int(np.count_nonzero(size > size[0] * np.finfo(float).eps * max(model.X.shape)))
+    rank = int(np.count_nonzero(size > size[0] * EPS * max(model.X.shape)))
     stretch = size[:rank] / np.sqrt(np.count_nonzero(used))
     T = V[:rank].T / stretch / lengths[:, None]
     params = stretch[:, None] * (V[:rank] @ (lengths[:, None] * model.params))

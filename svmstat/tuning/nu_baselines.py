@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel, centred_gram
-from svmstat.resampling.loops import Outlook, run_pieces, watched_steps
+from svmstat.resampling.loops import run_pieces, watched_steps
 from svmstat.solver import sweep_line
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
-from svmstat.tuning.nu_grid import memory_of_sweeps, sample_without
+from svmstat.tuning.nu_grid import outlook_of_sweeps, sample_without
 from svmstat.tuning.sample import Distinct, Effort
 from svmstat.tuning.surface import ErrorSurface
 
@@ -39,13 +39,9 @@ def along_lines(
         (S, 1, D); the shifts are zero without bias-shifting.
     """
     pieces = [(sample, kernel, nu_event, nu_other, shifted_for) for kernel in kernels]
+    outlook = outlook_of_sweeps(len(sample.y))
     parts = run_pieces(
-        _of_kernel,
-        pieces,
-        n_jobs=effort.n_jobs,
-        progress=effort.progress,
-        what="nu line",
-        outlook=Outlook(each=memory_of_sweeps(len(sample.y))),
+        _of_kernel, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="nu line", outlook=outlook
     )
     rates, unresolved, constant = (np.array(each) for each in zip(*parts, strict=True))
     p_f, p_m, shift = (rates[:, k, None] for k in range(3))

@@ -106,7 +106,7 @@ def nu_grid_errors(
                 f"fold {k} holds all rows of a class: there is nothing to fit without it; take fewer folds."
             )
     pieces = [(kernel, X, y, weights, fold, falling[0][0], falling[1][0]) for kernel in kernels]
-    outlook = Outlook(each=memory_of_sweeps(len(y)))
+    outlook = outlook_of_sweeps(len(y))
     parts = run_pieces(_of_kernel, pieces, n_jobs=n_jobs, progress=progress, what="nu grid", outlook=outlook)
     wrong, unresolved, constant, violation = (np.array([part[k] for part in parts]) for k in range(4))
     back = np.ix_(np.arange(len(kernels)), falling[1][1], falling[0][1])
@@ -142,9 +142,9 @@ def _of_kernel(
     return wrong, (codes > 1).sum(axis=0), (codes == 1).sum(axis=0), violation, events, rescued
 
 
-def memory_of_sweeps(n: int) -> float:
-    """Bytes that a kernel takes: its matrix, that of the rows without a fold, and that of their distinct points."""
-    return 8.0 * _MATRICES * n**2
+def outlook_of_sweeps(n: int) -> Outlook:
+    """What a kernel takes: its matrix, that of the rows without a fold, and that of their distinct points."""
+    return Outlook(each=8.0 * _MATRICES * n**2)
 
 
 def sample_without(K: Floats, y: Floats, weights: Floats, out: NDArray[np.bool_]) -> Sample:
