@@ -17,6 +17,7 @@ from svmstat.diagnostics.effect_plans import near
 from svmstat.diagnostics.outcome import Outcome
 from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
+from svmstat.reporting.plots.style import MOST_PANELS
 from svmstat.reporting.rendering.lines import cut, line, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import briefs, or_none
@@ -300,20 +301,29 @@ class Effects(Printed):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, ax: Any = None) -> Any:
-        """A page with a panel for each predictor, with one scale for each kind. Returns an array of Axes."""
-        first = self.effects[0]
+        """A page with a panel for each predictor, with one scale for each kind. Returns an array of Axes.
+
+        Of more than 50 it shows those whose effects have the largest range, and says so.
+        """
+        first, shown = self.effects[0], self._widest
+        some = "" if len(shown) == len(self) else f"the {len(shown)} of {len(self)} predictors with the largest ranges"
         title = "" if first.band is None else f"bands and lines: {first.band.title}"
-        kinds = [effect.kind for effect in self.effects]
+        title = ";\n".join(filter(None, (some, title)))
+        kinds = [effect.kind for effect in shown]
         one = len(set(kinds)) == 1
         if kinds[0] == "ice":
             raise refuse(
                 "kind", "ice", "'ale' or 'pdp' for a page: effects(kind='ice')[name].plot() shows the curves of one"
             )
         look = figures.Labels("", first.what if one else f"effect on {first.outcome.name}", first.outcome.names, title)
-        draw = [
-            partial(each.draw, heading=each.name if one else f"{each.name}: {_called(each)}") for each in self.effects
-        ]  # fmt: skip
+        draw = [partial(each.draw, heading=each.name if one else f"{each.name}: {_called(each)}") for each in shown]
         return figures.page_plot(draw, kinds, look, ax=ax)
+
+    @property
+    def _widest(self) -> list[Effect]:
+        """Those with the largest ranges, as many as a page shows, in their order."""
+        ranges = np.array([each.spread.max() for each in self.effects])
+        return [self.effects[k] for k in np.sort(np.argsort(-ranges, kind="stable")[:MOST_PANELS])]
 
     def summary(self) -> Summary:
         """How much the prediction changes over each predictor, and what the numbers are not."""

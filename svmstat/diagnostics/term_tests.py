@@ -15,7 +15,7 @@ from svmstat.diagnostics.worth import as_about, count_as_few, few_rows, on_one_r
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
 from svmstat.reporting.plots import differences_plot
-from svmstat.reporting.rendering.lines import listed
+from svmstat.reporting.rendering.lines import abridged, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import or_none, show
 from svmstat.reporting.summary import Printed, Summary
@@ -164,7 +164,7 @@ class TermTests(Printed):
         table, score = self.table, or_none(self.evidence.score)
         table.loc[self._same, ["delta_score", "se"]] = 0.0  # what else they are is rounding
         parts: tuple[Part, ...] = (
-            Block(wide=(Entry("Model", self.formula), Entry(f"CV score, {self.evidence.how}", score))),
+            Block(wide=(Entry("Model", abridged(self.formula)), Entry(f"CV score, {self.evidence.how}", score))),
             _part(table, _WORTH, f"With the term {_DONE[self.kind]}"),
             _part(table, _TEST, "Does the response depend on it, given the other predictors?"),
         )

@@ -68,6 +68,12 @@ class Binned:
     se: Floats
     total: Floats
 
+    @property
+    def furthest(self) -> float:
+        """The largest distance of a mean from zero, in its standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # p of 0 or 1
+            return float(np.nan_to_num(np.abs(self.mean) / self.se, posinf=np.inf).max())
+
 
 def binned(
     x: Floats, observed: NDArray[np.bool_], p: Floats, weights: Floats, which: Codes, *, copies: bool = True

@@ -11,6 +11,7 @@ from svmstat.report.influence import influential
 from svmstat.report.model import beside_logistic, effects, functions, replicates_for, terms
 from svmstat.report.page import Section, page
 from svmstat.report.provenance import provenance, seed_text
+from svmstat.reporting.rendering.lines import abridged
 from svmstat.results import SVMResults
 
 __all__ = ["report"]
@@ -98,7 +99,7 @@ def report(
         "How this was made": provenance(fit, gof, shown_seed, call),
     }
     sections = [Section(title, tuple(elements)) for title, elements in parts.items()]
-    return page(f"Support vector machine: {fit.response_name}", fit.formula, sections)
+    return page(f"Support vector machine: {fit.response_name}", abridged(fit.formula), sections)
 
 
 def _another(seed: Any, which: int) -> Any:

@@ -92,6 +92,8 @@ def _logistic(fit: SVMResults) -> Any:
     """
     frame, w = fit.frame, fit.frame.weights
     X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
+    if X.shape[1] >= len(X):
+        raise ValueError("there are as many independent ones as rows, which any labels can be fitted with")
     numbers = _as_numbers(frame.response.levels)  # which compare() matches by value
     if fit.shape.two:
         y = frame.codes == frame.response.event_code if numbers is None else numbers[frame.codes]

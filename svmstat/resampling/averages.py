@@ -95,8 +95,9 @@ class Predictor:
 
 
 def means(
-    predict: Predictor, wanted: Sequence[SignedMeans], n_jobs: int | None = None, progress: bool = False
-) -> list[Floats]:
+    predict: Predictor, wanted: Sequence[SignedMeans], n_jobs: int | None = None, progress: bool = False, *,
+    what: str = "effects",
+) -> list[Floats]:  # fmt: skip
     """The means (1 + B, size, Q) of each, all in one loop over parts of the rows.
 
     Parameters
@@ -104,6 +105,7 @@ def means(
     predict : what is averaged
     wanted : over what
     n_jobs, progress : as in `leave_one_out`
+    what : they are of, where it takes long
     """
     numbers = predict.count * predict.machine.n_classes**2 + predict.machine.X.shape[1]
     size = max(1, _ROOM // numbers)
@@ -112,7 +114,7 @@ def means(
     ]  # fmt: skip
     trial = partial(_part, *max(pieces, key=lambda piece: len(piece[1].X[piece[2]])))
     found = run_pieces(
-        _part, pieces, n_jobs=n_jobs, progress=progress, what="effects",
+        _part, pieces, n_jobs=n_jobs, progress=progress, what=what,
         outlook=Outlook([(trial, float(len(pieces)))], reason="predictions are averaged over all rows"),
     )  # fmt: skip
     sums: dict[int, Floats] = {}

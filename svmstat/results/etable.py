@@ -17,14 +17,14 @@ from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_remarks, numbers_of, on_one_row
 from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
-from svmstat.reporting.rendering.lines import listed
+from svmstat.reporting.rendering.lines import abridged, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.results.calibrated import kind_of
 from svmstat.results.estimated import Estimated
 from svmstat.results.fit import SVMResults
 from svmstat.results.flags import trouble
-from svmstat.results.summary import MOST_COEFFICIENTS, abridged, hidden_digits, unreliable
+from svmstat.results.summary import MOST_COEFFICIENTS, hidden_digits, unreliable
 
 _BROAD = 16
 """A kernel whose name is longer stands above the table."""
@@ -209,7 +209,7 @@ def _above(named: Mapping[str, SVMResults]) -> Iterator[Entry]:
     formulas = {name: fit.formula for name, fit in named.items()}
     if len(set(formulas.values())) == 1:
         formulas = {"Formula": next(iter(formulas.values()))}
-    yield from (Entry(name, abridged(formula, 1200)) for name, formula in formulas.items())
+    yield from (Entry(name, abridged(formula)) for name, formula in formulas.items())
     for name, fit in named.items():
         if len(fit.kernel_name) > _BROAD:
             yield Entry(f"Kernel of {name}", fit.kernel_name)

@@ -186,7 +186,7 @@ class Explained(Uncertain):
         ]
         wanted = [planned_contrasts(rows, list(each)) for _, each in groupby(contrasts, attrgetter("variable"))]
         predict, level = self._predictor(wanted, on, B, level, rng, n_jobs, progress)
-        values = np.concatenate(means(predict, wanted, n_jobs, progress), axis=1)
+        values = np.concatenate(means(predict, wanted, n_jobs, progress, what="comparisons"), axis=1)
         return _contrasts(self._outcome(on), rows, contrasts, values, level, predict)
 
     def _refuse_given_kernel(self, needs: str) -> None:

@@ -21,7 +21,7 @@ from svmstat.formula import AlteredRows, Variable
 from svmstat.kernels import Precomputed
 from svmstat.objective.residuals import Binned, binned
 from svmstat.reporting.plots import region_plot, reliability_plot, residuals, surface_plot
-from svmstat.reporting.plots.style import SMALL, checked_axes
+from svmstat.reporting.plots.style import MOST_PANELS, SMALL, checked_axes
 from svmstat.reporting.rendering.values import percent
 from svmstat.resampling.accumulated import pooled
 from svmstat.results.explained import Explained
@@ -92,7 +92,8 @@ class Pictured(Tested, Explained):
         """Mean held-out residuals over each predictor, in bins of about equally many rows or by level.
 
         Single residuals of two outcomes show nothing; where the probabilities miss a structure along a predictor, means
-        of rows that are alike in it leave zero. Predictors are columns of the data, as in `effects`.
+        of rows that are alike in it leave zero. Predictors are columns of the data, as in `effects`. Of more than 50
+        those are shown whose bins are furthest from zero in standard errors.
 
         Parameters
         ----------
@@ -102,7 +103,7 @@ class Pictured(Tested, Explained):
         Returns
         -------
         ndarray of Axes
-            One for each predictor that varies.
+            One for each predictor that varies, of which there are 50 at most.
 
         Raises
         ------
@@ -117,8 +118,12 @@ class Pictured(Tested, Explained):
         held, used = self._known()
         rows = AlteredRows.of(self.frame)
         known = used[self.frame.weights > 0]
-        draw = [partial(self._by_variable, held, used, known, each) for each in rows.variables() if each.varies]
-        return residuals.residuals_page(draw, self._names, without=int((~known).sum()), ax=ax)
+        over = [(each, self._by_variable(held, used, known, each)) for each in rows.variables() if each.varies]
+        furthest = [-max(each.furthest for each in found) for _, found in over]
+        shown = np.sort(np.argsort(furthest, kind="stable")[:MOST_PANELS])
+        draw = [partial(self._over, *over[k]) for k in shown]
+        without = int((~known).sum())
+        return residuals.residuals_page(draw, self._names, without=without, of=len(over), ax=ax)
 
     def plot_surface(
         self,
@@ -217,12 +222,14 @@ class Pictured(Tested, Explained):
         )
 
     def _by_variable(
-        self, held: Evidence, used: NDArray[np.bool_], known: NDArray[np.bool_], variable: Variable, ax: Any
-    ) -> Any:
+        self, held: Evidence, used: NDArray[np.bool_], known: NDArray[np.bool_], variable: Variable
+    ) -> list[Binned]:
         x, which = variable.values[known], variable.values[known]
         if variable.levels is None:
             which = pooled(x, held.weights[used], self._count_of_bins(held.weights[used]))
-        found = self._binned(held, used, lambda _: (x, which))
+        return self._binned(held, used, lambda _: (x, which))
+
+    def _over(self, variable: Variable, found: list[Binned], ax: Any) -> Any:
         return residuals.residuals_plot(found, self._names, levels=variable.levels, xlabel=str(variable.name), ax=ax)
 
     def _outlying(self, B: int, rng: Any) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import NOT_CONVEX, Additive
 from svmstat.machine import Pair
-from svmstat.reporting.rendering.lines import listed
+from svmstat.reporting.rendering.lines import abridged, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import or_none, percent, show
 from svmstat.reporting.summary import Summary
@@ -93,27 +93,13 @@ def summarize(
     return Summary(title, tuple(parts), notes, warnings)
 
 
-def abridged(formula: str, most: int) -> str:
-    """The formula, its middle terms left out if it has more characters than ``most``.
-
-    Examples
-    --------
-    >>> abridged("y ~ x1 + x2 + x3 + x4 + x5", 20)
-    'y ~ x1 + x2 + ... + x5'
-    """
-    if len(formula) <= most:
-        return formula
-    head, last = formula[:most].rpartition(" + ")[0], formula.rpartition(" + ")[2]
-    return f"{head} + ... + {last}" if head else formula
-
-
 def _model(fit: Resampled, two: bool) -> Block:
     """What was fitted: the formula, the response, what is at stake, rows and settings."""
     kernel = [Entry("Kernel", fit.kernel_name)]
     long = len(fit.kernel_name) > _LONG
     repeats = fit.weight_type == "frequency"
     wide = [
-        Entry("Formula", abridged(fit.formula, 1200)),
+        Entry("Formula", abridged(fit.formula)),
         Entry("Response", _response(fit, two)),
         *(kernel if long else []),
         *([] if fit.groups is None else [Entry("Groups", _groups(fit))]),

@@ -22,7 +22,7 @@ from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
-from svmstat.tuning.edges import warn_of_edges, warn_of_failed
+from svmstat.tuning.edges import is_tied, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, searched_in
 from svmstat.tuning.sample import Effort, Folds, Sample
@@ -197,7 +197,7 @@ class CostPlan(Plan):
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
-        notes = [f"The score is the {result.score_name}.{_never(result)}", *note_of_groups(result.best)]
+        notes = [f"The score is the {result.score_name}.{_never(result)}", *note_of_groups(result.best), *_hard(result)]
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
@@ -215,6 +215,16 @@ def _never(result: TuneResult) -> str:
     never = int(np.count_nonzero((result.fold.to_numpy() < 0) & (result.best.frame.weights > 0)))
     rows, do = ("row", "does") if never == 1 else ("rows", "do")
     return f" {never} {rows} that no fold holds out {do} not count." if never else ""
+
+
+def _hard(result: TuneResult) -> Iterator[str]:
+    """What is said where the grid is beyond all C that make a difference, as with more columns than rows."""
+    costs = result.table["C"]
+    if costs.min() < costs.max() and is_tied(result.table) and not result.best.n_support["bounded"].any():
+        yield (
+            "No row is at its bound in the best fit: a larger C gives the same, and only a far smaller one gives "
+            "another."
+        )
 
 
 def of_nesting(result: TuneResult) -> str:

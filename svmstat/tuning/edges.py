@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 import numpy as np
+import pandas as pd
 
 from svmstat._tools.warn import warn
 from svmstat.errors import GridWarning
@@ -14,9 +15,8 @@ _ROUNDING = 1e-9
 
 def warn_of_edges(found: TuneResult, names: Collection[str] | None = None) -> None:
     """Tell which of the best values of what was searched, or of ``names``, is the first or the last of several."""
-    best, table, scores = found.searched, found.table, found.table["score"].dropna()
-    tied = len(scores) > 0 and np.ptp(scores) <= _ROUNDING * scores.abs().max()
-    advice = ", whose points all have the same score" if tied else ": a wider one may hold a better"
+    best, table = found.searched, found.table
+    advice = ", whose points all have the same score" if is_tied(table) else ": a wider one may hold a better"
     own = table[table["formula"] == best["formula"]] if "formula" in best else table
     for name, value in best.items():
         if name in ("formula", "kernel") or (names is not None and name not in names):  # the first are in no order
@@ -26,6 +26,12 @@ def warn_of_edges(found: TuneResult, names: Collection[str] | None = None) -> No
         if low < high and value in (low, high) and not (name == "degree" and value == 1):
             end = "smallest" if value == low else "largest"
             warn(f"the best {name} = {value:.6g} is the {end} of its grid{advice}", GridWarning)
+
+
+def is_tied(table: pd.DataFrame) -> bool:
+    """Whether all points that have a score have the same."""
+    scores = table["score"].dropna()
+    return len(scores) > 0 and bool(np.ptp(scores) <= _ROUNDING * scores.abs().max())
 
 
 def warn_of_failed(found: TuneResult) -> None:

@@ -357,6 +357,18 @@ def test_where_there_is_no_logistic_model_it_says_why():
     assert re.search("There is no logistic model of these columns to compare with: .*separat", page)
 
 
+@pytest.mark.usefixtures("few_envelopes")
+def test_columns_for_every_row_are_no_logistic_model_and_a_long_formula_is_cut():
+    rng = np.random.default_rng(3)
+    names = [f"a column that has a long name, number {k}" for k in range(40)]
+    data = pd.DataFrame(rng.normal(size=(30, 40)), columns=names).assign(y=[0, 1] * 15)
+    fit = svm("y ~ " + " + ".join(f"Q({name!r})" for name in names), data, kernel="linear")
+    page = text(report(fit, B=9, rng=1))
+    assert "no logistic model of these columns to compare with: there are as many independent ones as rows" in page
+    assert page.count(names[35]) < page.count(names[39])
+    assert "number 38') + Q(" in page  # of the call, at the end of the page
+
+
 def test_a_gram_matrix_has_no_terms_and_effects():
     x = np.random.default_rng(0).normal(size=(40, 2))
     frame = pd.DataFrame(x @ x.T, columns=[f"k{i}" for i in range(40)]).assign(y=x[:, 0] + 0.5 > 0)

@@ -125,6 +125,29 @@ def test_they_go_where_they_are_put(fit):
     assert len(figure.subfigs) == 2 and tuple(figure.get_size_inches()) == (12, 6)
 
 
+def test_of_many_predictors_those_are_drawn_that_have_most_to_show(monkeypatch):
+    for module in ("svmstat.diagnostics.effects", "svmstat.results.pictured"):
+        monkeypatch.setattr(f"{module}.MOST_PANELS", 2)
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    data["y"] = 2.0 * data["b"] - 3.0 * data["d"] + rng.normal(size=60) > 0
+    fit = svm("y ~ a + b + c + d", data, kernel="linear")
+    effects = fit.effects()
+    ranges = {effect.name: effect.spread.max() for effect in effects}
+    axes = effects.plot()
+    assert [ax.get_title(loc="left") for ax in axes] == sorted(sorted(ranges, key=ranges.get)[-2:]) == ["b", "d"]
+    assert "the 2 of 4 predictors with the largest ranges" in axes[0].figure.get_suptitle()
+    axes = fit.plot_residuals()
+    held, furthest = fit.loo(), {}
+    for name in "abcd":
+        bins = pd.qcut(data[name], 4, labels=False)  # 15 rows each
+        p = pd.Series(held.probability[:, 1])
+        mean = (data["y"] - p).groupby(bins).mean()
+        furthest[name] = (mean.abs() / np.sqrt((p * (1 - p)).groupby(bins).sum()) * 15).max()
+    assert [ax.get_xlabel() for ax in axes] == sorted(sorted(furthest, key=furthest.get)[-2:])
+    assert "2 of 4 predictors, those furthest from zero" in axes[0].figure.get_suptitle().replace("\n", " ")
+
+
 def test_the_envelope():
     fit = svm("y ~ x + z", sample(2, 40, seed=3))
     with pytest.raises(ArgumentError, match="B=98 is not allowed: it must be 0, or at least 99"):

@@ -1,6 +1,7 @@
 import warnings
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from levels import sample
@@ -19,6 +20,22 @@ def test_of_nothing_but_ties_no_wider_grid_is_recommended():
     assert [text.split(" is the ")[1] for text in told] == 2 * [
         "smallest of its grid, whose points all have the same score"
     ]
+
+
+@pytest.mark.parametrize(("columns", "said"), [(60, True), (3, False)])
+def test_more_columns_than_rows_need_a_far_smaller_cost(columns, said):
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame(rng.normal(size=(30, columns))).add_prefix("x").assign(y=[0, 1] * 15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        found = tune("y ~ .", data, kernel="linear", C=[1.0, 4.0])
+        low = tune("y ~ .", data, kernel="linear", C=[1e-4, 1e-2]).best
+    assert (
+        "a larger C gives the same, and only a far smaller one gives another" in str(found).replace("\n", " ")
+    ) == said
+    f = found.best.decision_values
+    assert np.allclose(found.best.update(C=1e6).decision_values, f, rtol=0, atol=1e-9) == said
+    assert np.abs(low.decision_values - f).max() > 0.1
 
 
 def test_a_search_that_is_repeated_in_threads_leaves_warnings_as_they_were():

@@ -107,9 +107,13 @@ def residuals_plot(
 
 
 def residuals_page(
-    draw: Sequence[Callable[[Axes], Any]], names: Sequence[str], *, without: int = 0, ax: Axes | None = None
-) -> Any:
-    """Small multiples of `residuals_plot`, one for each predictor, on one vertical scale. Returns an array of Axes."""
+    draw: Sequence[Callable[[Axes], Any]], names: Sequence[str], *, without: int = 0, of: int = 0,
+    ax: Axes | None = None,
+) -> Any:  # fmt: skip
+    """Small multiples of `residuals_plot`, one for each predictor, on one vertical scale. Returns an array of Axes.
+
+    Where these are some ``of`` many, they are said to be those that are furthest from zero.
+    """
     with panels(ax, len(draw), share=False) as (figure, axes):
         for each, panel in zip(draw, axes, strict=True):
             each(panel)
@@ -123,7 +127,9 @@ def residuals_page(
         between = "\n" if low else " "
         figure.supylabel(f"observed −{between}predicted", fontsize=size, color=INK, multialignment="center")
         lost = f"; {counted(without, 'row')} without a prediction" if without else ""
-        title = f"means of held-out residuals{lost};\n{TITLE}"
+        some = f";\n{len(draw)} of {of} predictors, those furthest from zero, some of them by chance"
+        some = some if len(draw) < of else ""
+        title = f"means of held-out residuals{lost}{some};\n{TITLE}"
         figure.suptitle(across(figure, title), fontsize=SMALL, color=INK, x=0.02, ha="left")
         if len(names) > 1:
             handles, labels = axes[0].get_legend_handles_labels()

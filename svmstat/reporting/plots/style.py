@@ -84,6 +84,9 @@ _LINE = 12.0
 _MANY = 25
 """Panels, of which more stand in five columns, however many rows that makes."""
 
+MOST_PANELS = 50
+"""Panels of a page with one for each predictor: a figure of hundreds takes minutes, and nobody looks through it."""
+
 _WIDE = 3
 """Columns of panels that have room for all ticks."""
 

@@ -6,6 +6,9 @@ from itertools import accumulate
 LINE = 120
 """The most characters that it has."""
 
+_FORMULA = 1200
+"""Characters of a formula that a printout shows."""
+
 
 def line(before: str, text: str, after: str) -> str:
     """Three pieces in a line, the middle one, a formula say, `cut` so that it fits.
@@ -30,6 +33,20 @@ def cut(text: str, most: int) -> str:
         return text
     terms = text[: most - 1].rpartition(" + ")[0]
     return f"{terms} + …" if terms else f"{text[: most - 1]}…"
+
+
+def abridged(formula: str, most: int = _FORMULA) -> str:
+    """The formula, its middle terms left out if it has more characters than ``most``.
+
+    Examples
+    --------
+    >>> abridged("y ~ x1 + x2 + x3 + x4 + x5", 20)
+    'y ~ x1 + x2 + ... + x5'
+    """
+    if len(formula) <= most:
+        return formula
+    head, last = formula[:most].rpartition(" + ")[0], formula.rpartition(" + ")[2]
+    return f"{head} + ... + {last}" if head else formula
 
 
 def listed(before: str, items: Sequence[str], after: str) -> str:
