@@ -62,6 +62,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "tuning": tuning_optimism.rows,
     "span": span.rows,
     "terms": validity_terms.rows,
+    "few-rows-terms": validity_terms.few,
     "rare-terms": validity_terms.rare,
     "rare-levels": validity_terms.rare_levels,
     "many-levels": validity_terms.many,

@@ -84,6 +84,17 @@ MANY = ((200, 2, 6), (200, 2, 11), (200, 2, 16), (200, 3, 5), (200, 3, 9), (634,
 """Rows, levels of the response, and levels of a factor of noise; df is the product of the last two, each less one."""
 
 
+FEW = (60, 100, 150, 200, 400)
+"""Rows, where the response and x follow another predictor."""
+
+FOLLOWED = {
+    "a curve": (lambda z, v: 2.0 * np.sin(2.0 * z) - v, lambda z: np.sin(2.0 * z)),
+    "a parabola": (lambda z, v: z**2 - 1.0 - v, lambda z: 0.5 * z**2),
+    "a line": (lambda z, v: 1.5 * z - v, lambda z: z),
+}
+"""What the logit is of two predictors, and x of the first of them, but for noise of half a standard deviation."""
+
+
 def rows(quick):
     found = []
     for n, samples in SAMPLES.items():
@@ -131,6 +142,27 @@ def skewed_pvalue(seed, of):
     y = rng.uniform(size=seed[1]) < shifted(a, seed[2])
     data = pd.DataFrame({"a": a, "x": of(x, a), "y": y})
     return tested("y ~ a + x", data, "x", kernel=("linear", "rbf")[seed[0] % 2])
+
+
+def few(quick):
+    """The size with few rows, where x and the response go along one curve over another predictor."""
+    found = []
+    for name, (logit, of) in FOLLOWED.items():
+        for n in FEW:
+            for kernel in ("linear", "rbf"):
+                number = 4 if quick else SAMPLES[200]
+                every = joblib.Parallel(2)(joblib.delayed(few_pvalue)((s, n), logit, of, kernel) for s in range(number))
+                design = f"both follow {name}, {kernel}"
+                found.append(row("terms", design, n, "size", LEVEL, np.array(every) < LEVEL))
+    return found
+
+
+def few_pvalue(seed, logit, of, kernel):
+    """Of x, which tells nothing beside what it follows."""
+    rng = np.random.default_rng([*seed, 73])
+    z, v, noise = rng.normal(size=(3, seed[1]))
+    y = rng.uniform(size=seed[1]) < 1.0 / (1.0 + np.exp(-logit(z, v)))
+    return tested("y ~ x + z + v", pd.DataFrame({"x": of(z) + 0.5 * noise, "z": z, "v": v, "y": y}), "x", kernel=kernel)
 
 
 def grouped(quick):

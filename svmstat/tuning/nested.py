@@ -6,6 +6,8 @@ Rows are left out by a weight of zero, which is the bound u = 0. The scaling of 
 values that "scale" and "median" stand for, are those of all rows: they do not look at the response.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,11 +52,20 @@ def outer_folds(sample: Sample, k: int, inner: int | None, index: pd.Index, rng:
     """
     split = sample.in_folds(k, rng, "nested")
     kept = [split.without(split.folded.of_row == which) for which in range(k)]
-    return Outer(
-        split,
-        pd.Series(split.fold_of_rows, index, name="fold"),
-        tuple(kept if inner is None else [each.in_folds(inner, rng) for each in kept]),
-    )
+    if inner is not None:
+        for which, each in enumerate(kept):
+            with _told_of(which):
+                kept[which] = each.in_folds(inner, rng)
+    return Outer(split, pd.Series(split.fold_of_rows, index, name="fold"), tuple(kept))
+
+
+@contextmanager
+def _told_of(which: int) -> Iterator[None]:
+    """What cannot be done with the rows of the other folds says that it is these."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"nested: without the rows of fold {which}, {error}") from error
 
 
 def search_without(outer: Outer, plan: Plan, grid: Grid, effort: Effort) -> LeftOut:
@@ -89,10 +100,8 @@ class _Part:
 
 def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, which: int) -> _Part:
     """The rows that are ``out`` (n,) by the best fit to the others."""
-    try:
+    with _told_of(which):
         found = plan.search(sample, grid, Effort(1))
-    except DataError as error:
-        raise DataError(f"nested: without the rows of fold {which}, {error}") from error
     kernel = found.kernel_of(grid)
     machine = sample.fit(kernel, found.C) if found.nu is None else sample.fit_nu(kernel, found.nu)
     out = out if sample.part_of is None else out[sample.part_of]

@@ -147,3 +147,12 @@ def test_rows_left_out_of_a_search_for_a_shift_are_judged_by_the_shifted_rule(mo
         assert np.ptp(shift) < 1e-6 and abs(shift.mean()) > 1e-3
     assert found.nested.rates["p_f"] == np.mean(f[~is_event] > 0)
     assert found.nested.rates["p_m"] == np.mean(f[is_event] <= 0)
+
+
+def test_rows_that_are_too_few_for_inner_folds_are_said_to_be_those_of_the_others():
+    data = pd.DataFrame({"x": np.random.default_rng(5).normal(size=10), "y": [True, False] * 5})
+    expected = (
+        r"nested: without the rows of fold 0, folds=5 needs 5 different rows of each level: the level \w+ has [34]\."
+    )
+    with pytest.raises(DataError, match=expected):
+        tune("y ~ x", data, criterion="kfold", folds=5, nested=3)
