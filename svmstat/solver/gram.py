@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
+from svmstat._tools.shelf import Shelf
 from svmstat._tools.threads import in_threads
 from svmstat.solver.normal import normal_vector, residual_by_factor
 from svmstat.solver.pivoted import MOST_COLUMNS, short_factor
@@ -128,9 +129,10 @@ class Gram:
 
     Rows are kept once computed if the whole matrix fits the budget, one below the other in the order in which they are
     asked for: memory that is touched for the first time costs as much as the values. Beyond the budget none is kept,
-    and every use computes the part that it needs in blocks. Threads may ask at the same time. A pickle holds the source
-    and whether all rows are known: computing the same values again, once they are asked for, is quicker than moving
-    them.
+    and every use computes the part that it needs in blocks. With its parts it keeps no more than the budget, but for
+    the part that grew last: those that grew first forget their rows. Threads may ask at the same time. A pickle holds
+    the source and whether all rows are known: computing the same values again, once they are asked for, is quicker than
+    moving them.
 
     Parameters
     ----------
@@ -146,9 +148,11 @@ class Gram:
     """
 
     __slots__ = (
+        "__weakref__",
         "_budget",
         "_extends",
         "_kept",
+        "_shelf",
         "_short",
         "_source",
         "_was_complete",
@@ -167,7 +171,8 @@ class Gram:
         self.fits = 8 * self.n**2 <= budget
         self.keeps = self._is_kept and self.fits
         self.at_once = self.keeps and self.n <= (PART_AT_ONCE if isinstance(source, _Part) else AT_ONCE)
-        self._kept = _Kept(np.empty((0, self.n)), np.full(self.n, -1))
+        self._shelf = source.shelf if isinstance(source, _Part) else Shelf(budget)
+        self.forget()
         self._was_complete = was_complete
         self._short: Floats | Literal["unknown"] | None = "unknown"
         if self.at_once:
@@ -181,6 +186,11 @@ class Gram:
     def budget(self) -> int:
         """Bytes that kernel values may take."""
         return self._budget
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where its values are, and those of its parts."""
+        return self._shelf
 
     def passing(self) -> "Gram":
         """The same matrix, of which nothing is kept."""
@@ -201,15 +211,20 @@ class Gram:
         """
         if not self.fits:
             raise MemoryError(f"a gram matrix of {self.n} rows exceeds the memory budget")
-        if not self.is_complete:
+        known = self._known
+        if len(known.values) < self.n:
             with self._extends:
-                self._complete()
-        return self._kept.values
+                known = self._complete()
+        return known.values
 
     def keep_all(self) -> None:
         """Compute all rows where rows are kept and a large fit looks at what is known: before workers share them."""
-        if self.keeps and self.n > AT_ONCE:
+        if self.keeps and self.n > AT_ONCE and self._shelf.has_room(8 * self.n**2):
             self.complete()
+
+    def forget(self) -> None:
+        """Keep no row; who has asked for values goes on with them."""
+        self._kept = _Kept(np.empty((0, self.n)), np.full(self.n, -1))
 
     def block(self, rows: Rows, room: Room | None = None) -> Floats:
         """K[rows][:, rows], (m, m); in ``room``, if given, until that is used again."""
@@ -229,9 +244,10 @@ class Gram:
 
     def cross(self, rows: Rows, columns: Rows) -> Floats:
         """K[rows][:, columns], (m, k)."""
-        if self.is_complete:
+        values = self._known.values
+        if len(values) == self.n:
             out = np.empty((len(rows), len(columns)))
-            gather(self._known.values, rows, columns, np.arange(len(rows)), out)
+            gather(values, rows, columns, np.arange(len(rows)), out)
             return out
         return self._source.block(rows, columns)
 
@@ -322,25 +338,25 @@ class Gram:
         """What is kept by now."""
         if self._was_complete:
             with self._extends:
-                self._complete()
                 self._was_complete = False
+                return self._complete()
         return self._kept
 
     def _with(self, rows: Rows) -> _Kept:
         """What is kept, after those of the rows (m,) that were not have been computed; if they are many, all have."""
-        if (self._known.place[rows] < 0).any():
+        known = self._known
+        if (known.place[rows] < 0).any():
             with self._extends:
-                self._extend(rows)
-        return self._kept
+                return self._extend(rows)
+        return known
 
-    def _extend(self, rows: Rows) -> None:
+    def _extend(self, rows: Rows) -> _Kept:
         values, place = self._kept
         missing = rows[place[rows] < 0]
         stored = int(np.count_nonzero(place >= 0))
         needed = stored + len(missing)
         if needed > self.n // 3:
-            self._complete()
-            return
+            return self._complete()
         if needed > len(values):
             larger = np.empty((min(stored + needed, self.n // 3), self.n))
             larger[:stored] = values[:stored]
@@ -348,11 +364,19 @@ class Gram:
         self._fill(values[stored:needed], np.arange(len(missing)), missing, slice(None))
         place = place.copy()
         place[missing] = np.arange(stored, needed)
-        self._kept = _Kept(values, place)
+        return self._keep(_Kept(values, place))
 
-    def _complete(self) -> None:
-        if len(self._kept.values) < self.n:
-            self._kept = _Kept(self._source.gram(), np.arange(self.n))
+    def _complete(self) -> _Kept:
+        known = self._kept
+        return known if len(known.values) == self.n else self._keep(_Kept(self._source.gram(), np.arange(self.n)))
+
+    def _keep(self, known: _Kept) -> _Kept:
+        self._kept = known
+        if isinstance(self._source, _Part):
+            self._shelf.grown(self, known.values.nbytes)
+        else:
+            self._shelf.whole = known.values.nbytes
+        return known
 
     def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows | slice) -> None:
         """Compute K[rows][:, columns] at some of its rows, in pieces."""
@@ -374,6 +398,11 @@ class _Part:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Part, (self._whole, self._rows)
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where the values of the whole are."""
+        return self._whole.shelf
 
     @property
     def vectors(self) -> Floats | None:

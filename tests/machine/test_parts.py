@@ -7,6 +7,7 @@ import pytest
 from levels import laplace
 from problems import Counting
 
+from svmstat._tools.threads import in_threads
 from svmstat.kernels import RBF, CustomKernel, Precomputed, gram
 from svmstat.solver import Gram
 from svmstat.solver import gram as gram_module
@@ -99,3 +100,47 @@ def test_pickles_of_parts(whole):
     assert parts[0]._source._whole is parts[1]._source._whole
     alone = len(pickle.dumps(matrix))
     assert len(packed) < alone + 4000  # the row numbers and what names the classes
+
+
+def test_parts_keep_no_more_than_the_budget_together():
+    matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * (60**2 + 50**2) + 1)  # of three parts the last two
+    sizes = (60, 50, 60)
+    parts = [matrix.part(np.arange(k, k + size)) for k, size in enumerate(sizes)]
+    assert not matrix.fits
+    assert [part.is_complete for part in parts] == [False, True, True]
+    K = gram(RBF(0.5), POINTS)
+    for k, kept in enumerate([{0}, {0, 1}, {1, 2}]):
+        some = np.arange(k, k + sizes[k])
+        np.testing.assert_allclose(parts[k].complete(), K[np.ix_(some, some)], rtol=TOL_SUM)
+        assert {place for place, part in enumerate(parts) if part.is_complete} == kept
+
+
+def test_parts_that_are_gone_keep_nothing():
+    matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * 60**2)
+    first = matrix.part(np.arange(40))
+    for _ in range(3):
+        matrix.part(np.arange(44))
+    assert first.is_complete == (40**2 + 44**2 <= 60**2) is True
+
+
+def test_the_whole_is_not_forgotten_for_its_parts():
+    matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * N**2)
+    parts = [matrix.part(np.arange(k)) for k in (30, 40)]
+    assert matrix.is_complete
+    assert [part.is_complete for part in parts] == [False, True]
+    assert parts[0].block(np.array([0, 5])).shape == (2, 2)
+
+
+def test_threads_that_make_each_other_forget_have_all_values():
+    matrix, K = Gram(RBF(0.5).bind(POINTS), budget=8 * 50**2), gram(RBF(0.5), POINTS)
+    parts = {k: matrix.part(np.arange(k, k + 45)) for k in range(8)}
+
+    def added(k):
+        out = np.zeros(45)
+        for _ in range(200):
+            parts[k % 8].add(np.arange(45), np.ones(45), out)
+        return out / 200.0
+
+    for k, found in enumerate(in_threads(added, range(16))):
+        some = np.arange(k % 8, k % 8 + 45)
+        np.testing.assert_allclose(found, K[np.ix_(some, some)].sum(axis=0), rtol=1e-12)
