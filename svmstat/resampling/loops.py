@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import repeat
 from time import get_clock_info, perf_counter, process_time
 from typing import Any, TypeVar
 
@@ -125,15 +126,18 @@ def run_pieces(
         cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known, watched = _inside.value, False
+    known, watched, one_tells = _inside.value, False, False
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
         watched = not outlook.timed and workers < len(pieces)
         known = watched or bool(outlook.timed)
+        one_tells = not known  # a piece for each worker: the first may say how long they take
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
 
     def done(some: Sequence[tuple[Any, ...]]) -> list[Result]:
-        return list(loop(joblib.delayed(_alone)(function, piece, os.getpid(), known, workers) for piece in some))
+        silent = [known or (one_tells and place > 0) for place in range(len(some))]
+        task = joblib.delayed(_alone)
+        return list(loop(task(function, *each, workers) for each in zip(some, repeat(os.getpid()), silent)))
 
     found: list[Result] = []
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
@@ -154,10 +158,11 @@ def run_pieces(
             raise
 
 
-def watched_steps(what: str, steps: Sequence[Step]) -> Iterator[Step]:
-    """The steps of one piece, one after the other: where they take long it is said after the first that show it.
+def watched_steps(what: str, steps: Sequence[Step], progress: bool = False) -> Iterator[Step]:
+    """Steps one after the other, with a bar if asked for: where they take long it is said after the first that show it.
 
-    For a piece that is alone in its loop, which no other can tell of. Nothing is said within a loop that is announced.
+    For what is no loop over pieces, or a piece that is alone in one, which no other can tell of. Nothing is said within
+    a loop that is announced.
 
     Warns
     -----
@@ -165,12 +170,14 @@ def watched_steps(what: str, steps: Sequence[Step]) -> Iterator[Step]:
         Once, when the steps that are done take more than their share of `LONG` seconds.
     """
     start, compiled, told = perf_counter(), compiling.seconds, _inside.value
-    for done, step in enumerate(steps, start=1):
-        yield step
-        seconds = (perf_counter() - start - (compiling.seconds - compiled)) * len(steps) / done
-        if not told and seconds > LONG and done < len(steps):
-            _announce(what, seconds, Outlook(), 1)
-            told = True
+    with tqdm(total=len(steps), desc=what, disable=not progress) as bar:
+        for done, step in enumerate(steps, start=1):
+            yield step
+            bar.update()
+            seconds = (perf_counter() - start - (compiling.seconds - compiled)) * len(steps) / done
+            if not told and seconds > LONG and done < len(steps):
+                _announce(what, seconds, Outlook(), 1)
+                told = True
 
 
 def _announce(what: str, seconds: float, outlook: Outlook, workers: int) -> None:

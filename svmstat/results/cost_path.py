@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from svmstat.objective import measures
 from svmstat.reporting.plots import criteria_plot, path_plot
 from svmstat.reporting.plots.style import Axes
 from svmstat.resampling import leave_one_out
+from svmstat.resampling.loops import watched_steps
 
 _POINTS = 200
 _REACH = 64.0
@@ -126,20 +128,23 @@ class PathResult:
 
 
 def follow_costs(
-    machine: Machine, index: pd.Index, costs: Floats, truth: Floats | None, loo: bool, n_jobs: int | None
-) -> PathResult:
+    machine: Machine, index: pd.Index, costs: Floats, truth: Floats | None, loo: bool, n_jobs: int | None,
+    progress: bool = False,
+) -> PathResult:  # fmt: skip
     """The path of a machine of two classes; costs (B,) > 0, truth (n,) or None."""
     n = len(machine.codes)
     alpha, values, certified = np.empty((len(costs), n)), np.empty((len(costs), n)), np.empty(len(costs), bool)
     rows: list[dict[str, float]] = [{}] * len(costs)
     y = machine.signs[:, 0]
-    for side in _outward(costs, machine.C):
-        maps: Maps | None = None
-        for place, each in zip(side.tolist(), along_costs(machine, costs[side]), strict=True):
-            alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
-            certified[place] = each.certified.all()
-            maps = fit_maps(each, near=maps)
-            rows[place] = _numbers(each, maps, y, alpha[place], truth, loo, n_jobs)
+    maps: Maps | None = None
+    sides = [side.tolist() for side in _outward(costs, machine.C)]
+    fits = chain.from_iterable(along_costs(machine, costs[side]) for side in sides)
+    for place in watched_steps("path", [*chain(*sides)], progress):
+        each = next(fits)
+        alpha[place], values[place] = each.alpha[:, 0], each.decision_values[:, 0]
+        certified[place] = each.certified.all()
+        maps = fit_maps(each, near=None if place in sides[1][:1] else maps)
+        rows[place] = _numbers(each, maps, y, alpha[place], truth, loo, n_jobs)
     table = pd.DataFrame(rows, index=pd.Index(costs, name="C"))
     _tell_of_certificates(costs, certified, table["kkt_violation"].to_numpy())
     return PathResult(costs, machine.C, index, table, machine.upper[:, 0] / machine.C, certified, alpha, values)

@@ -233,6 +233,7 @@ class TwoLevels(Solved):
         truth: Any = None,
         loo: bool = False,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> PathResult:
         """The fits for other values of C, by following the solution from one to the next, exactly.
 
@@ -247,7 +248,7 @@ class TwoLevels(Solved):
             for each of the n rows of the fit.
         loo : bool
             Whether to compute the leave-one-out loss V₀ at every C.
-        n_jobs
+        n_jobs, progress
             As in `loo`.
 
         Returns
@@ -279,7 +280,7 @@ class TwoLevels(Solved):
         if data is not None and truth is None:
             raise ArgumentError("data are for truth, a column of them: without it they are not read.")
         with_loo = flag("loo", loo)
-        n_jobs = workers("n_jobs", n_jobs)
+        n_jobs, progress = workers("n_jobs", n_jobs), flag("progress", progress)
         known = None
         if truth is not None:
             if data is not None:
@@ -287,7 +288,7 @@ class TwoLevels(Solved):
                 self.frame.rows_of(data)
             source = pd.DataFrame(index=self.frame.index) if data is None else data
             known = true_probabilities(truth, source, np.arange(self.n_rows) if data is None else self.frame.rows)
-        return follow_costs(self.machine, self.frame.index, costs, known, with_loo, n_jobs)
+        return follow_costs(self.machine, self.frame.index, costs, known, with_loo, n_jobs, progress)
 
     def plot_probability(self, ax: Any = None) -> Any:
         """Probabilities against decision values: the fit's map, two that the loss gives, the loss-implied interval.

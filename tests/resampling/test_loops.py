@@ -217,6 +217,29 @@ def test_steps_are_told_once_and_not_within_a_loop_that_is_known(monkeypatch):
     assert [what for what, _ in announced] == ["steps", "loop"]
 
 
+def test_where_each_worker_has_one_piece_the_first_tells(everything_is_long):
+    with pytest.warns(LongRunWarning) as record:
+        run(lambda _: list(loops.watched_steps("steps", [1, 2])), 3, n_jobs=3, outlook=Outlook())
+    assert [str(each.message).partition(" will")[0] for each in record] == ["steps"]
+
+
+@pytest.mark.parametrize("loo", [False, True])
+def test_a_path_is_announced_after_its_first_cost_and_shows_a_bar(loo, everything_is_long, capsys):
+    fit = svm("y ~ a + b", DATA)
+    with pytest.warns(LongRunWarning, match="^path will take about") as record:
+        path = fit.path([0.5, 1.0, 2.0], loo=loo, progress=True)
+    assert sum(str(each.message).startswith("path") for each in record) == 1
+    assert record[-1].filename == __file__
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "path: 100%" in shown.err
+    assert "3/3" in shown.err
+    with pytest.warns(LongRunWarning):
+        again = fit.path([0.5, 1.0, 2.0], loo=loo)
+    assert capsys.readouterr().err == ""
+    pd.testing.assert_frame_equal(path.table, again.table)
+
+
 # -- pieces ------------------------------------------------------------------------------------------------------------
 
 
