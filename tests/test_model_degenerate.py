@@ -242,3 +242,13 @@ def test_priors_of_one_row_each_leave_nothing_to_weigh():
     data = pd.DataFrame({"x": [0.0, 1.0], "y": [False, True]})
     fit = svm("y ~ x", data, priors={False: 0.6, True: 0.4})
     assert "2 rows could not be held out" in " ".join(str(fit.summary()).split())
+
+
+@pytest.mark.parametrize(("weight", "said"), [(1e13, True), (1.0, False)])
+def test_weights_that_make_the_cost_large_are_named(weight, said):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]).assign(w=weight)
+    data["y"] = data["a"] + rng.normal(size=200) > 0
+    with pytest.warns(CertificateWarning, match="smaller C or scaled predictors help") as caught:
+        svm("y ~ a + b", data, weights="w", C=1e13 / weight, kernel="linear")
+    assert ("so do smaller weights, of which the largest, 1e+13, multiplies C" in str(caught[0].message)) == said

@@ -209,6 +209,7 @@ def left_out(
         NaN where the refit has lost a class.
     converged : (B,)
     """
+    model = replace(model, X=np.require(model.X, requirements="A"))  # as a backend may not leave it: other last digits
     weights = np.tile(model.weights, (len(lots), 1))
     for row, lot, gone in zip(weights, lots, copies, strict=True):
         row[lot] -= gone

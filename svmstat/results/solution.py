@@ -19,6 +19,9 @@ from svmstat.objective.units import are_whole
 from svmstat.results.calibrated import Calibrated
 from svmstat.solver import Solution, Status, intercepts_by_nu
 
+_HEAVY = 1000.0
+"""A weight above which it may be what makes a cost large."""
+
 _ROUNDING = 2.0**-50
 _TIED = 1e-9
 """Up to this share of the largest L P, that of another level ties with it."""
@@ -179,8 +182,11 @@ class Solved(Calibrated):
     @property
     def advice(self) -> str:
         """What the status says, and what helps: by nu there is no C to be made smaller."""
-        found = self.status.advice
-        return found if self.nu is None else found.replace("smaller C", "larger nu")
+        found, heaviest = self.status.advice, float(self.frame.weights.max())
+        if self.nu is not None:
+            return found.replace("smaller C", "larger nu")
+        heavy = heaviest > _HEAVY and self.status in (Status.UNCERTIFIED, Status.IMPRECISE)
+        return f"{found}; so do smaller weights, of which the largest, {heaviest:.3g}, multiplies C" if heavy else found
 
     @property
     def converged(self) -> bool:

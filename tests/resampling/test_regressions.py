@@ -65,6 +65,17 @@ def test_left_out_rows_are_predicted_by_the_others(model):
         np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-14)
 
 
+def test_a_design_that_a_backend_has_put_at_an_odd_address_has_the_same_digits(model):
+    memory = np.empty(model.X.nbytes + 1, np.uint8)[1:]
+    moved = memory.view(np.float64).reshape(model.X.shape)
+    moved[...] = model.X
+    assert not moved.flags.aligned
+    lots = [np.array([k]) for k in range(60)]
+    copies = [np.minimum(model.weights[lot], 1.0) for lot in lots]
+    for p, expected in zip(*(left_out(replace(model, X=X), lots, copies)[0] for X in (moved, model.X)), strict=True):
+        np.testing.assert_array_equal(p, expected)
+
+
 def test_of_a_lost_class_nothing_is_known(model):
     lost = np.flatnonzero(model.codes == 1)
     (of_lost, of_other), converged = left_out(model, [lost, np.array([0])], [model.weights[lost], np.ones(1)])
