@@ -4,6 +4,9 @@ from threading import Lock
 from typing import Protocol
 from weakref import ref
 
+_SMALL = 2**16
+"""Bytes below which a part does not count: resampling makes and drops thousands of them."""
+
 
 class Part(Protocol):
     """What keeps values that can be computed again."""
@@ -32,25 +35,28 @@ class Shelf:
 
     def has_room(self, size: int) -> bool:
         """Whether so many bytes more are within the budget."""
-        with self._lock:
-            return self._taken() + size <= self._budget
+        return self._taken + size <= self._budget
 
     def grown(self, part: Part, size: int) -> None:
         """A part has so many bytes now; others forget theirs until all are within the budget, if that is possible."""
+        if size < _SMALL:
+            return
         with self._lock:
-            own = ref(part)
+            own = ref(part, self._gone)
             self._sizes.pop(own, None)
             self._sizes[own] = size
-            excess = self._taken() - self._budget
-            for each in list(self._sizes):
+            excess = self._taken - self._budget
+            for each in tuple(self._sizes):
                 if excess <= 0 or each == own:
                     return
-                excess -= self._sizes.pop(each)
+                excess -= self._sizes.pop(each, 0)
                 if (other := each()) is not None:
                     other.forget()
 
+    def _gone(self, part: "ref[Part]") -> None:
+        """Called at any time, also by the thread that has the lock: it takes none."""
+        self._sizes.pop(part, None)
+
+    @property
     def _taken(self) -> int:
-        """The bytes of all; those that are gone are found out where it would matter."""
-        if self.whole + sum(self._sizes.values()) > self._budget:
-            self._sizes = {each: size for each, size in self._sizes.items() if each() is not None}
-        return self.whole + sum(self._sizes.values())
+        return self.whole + sum(tuple(self._sizes.values()))

@@ -102,6 +102,12 @@ def test_pickles_of_parts(whole):
     assert len(packed) < alone + 4000  # the row numbers and what names the classes
 
 
+@pytest.fixture
+def all_parts_count(monkeypatch):
+    monkeypatch.setattr("svmstat._tools.shelf._SMALL", 0)
+
+
+@pytest.mark.usefixtures("all_parts_count")
 def test_parts_keep_no_more_than_the_budget_together():
     matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * (60**2 + 50**2) + 1)  # of three parts the last two
     sizes = (60, 50, 60)
@@ -115,14 +121,25 @@ def test_parts_keep_no_more_than_the_budget_together():
         assert {place for place, part in enumerate(parts) if part.is_complete} == kept
 
 
+@pytest.mark.usefixtures("all_parts_count")
 def test_parts_that_are_gone_keep_nothing():
     matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * 60**2)
     first = matrix.part(np.arange(40))
     for _ in range(3):
         matrix.part(np.arange(44))
-    assert first.is_complete == (40**2 + 44**2 <= 60**2) is True
+    assert 40**2 + 44**2 <= 60**2
+    assert first.is_complete
+    assert len(matrix.shelf._sizes) == 1
 
 
+def test_small_parts_do_not_count():
+    matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * N**2)
+    parts = [matrix.part(np.arange(k, k + 90)) for k in range(10)]  # 65 kB each
+    assert all(part.is_complete for part in parts)
+    assert len(matrix.shelf._sizes) == 0
+
+
+@pytest.mark.usefixtures("all_parts_count")
 def test_the_whole_is_not_forgotten_for_its_parts():
     matrix = Gram(RBF(0.5).bind(POINTS), budget=8 * N**2)
     parts = [matrix.part(np.arange(k)) for k in (30, 40)]
@@ -131,6 +148,7 @@ def test_the_whole_is_not_forgotten_for_its_parts():
     assert parts[0].block(np.array([0, 5])).shape == (2, 2)
 
 
+@pytest.mark.usefixtures("all_parts_count")
 def test_threads_that_make_each_other_forget_have_all_values():
     matrix, K = Gram(RBF(0.5).bind(POINTS), budget=8 * 50**2), gram(RBF(0.5), POINTS)
     parts = {k: matrix.part(np.arange(k, k + 45)) for k in range(8)}
