@@ -13,6 +13,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.comparison import compare
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import figure, paragraph
+from svmstat.reporting.plots.style import MOST_PANELS, grid_of_panels
 from svmstat.resampling.replicates import least_replicates
 from svmstat.results import SVMResults
 from svmstat.results.bootstrap import Bootstrap
@@ -23,7 +24,7 @@ _DEPENDENT = 1e-9
 _OF_GLM = "statsmodels.genmod.generalized_linear_model", "statsmodels.genmod.families"
 
 _LEVEL = 0.95
-_PANELS, _WIDTH = 3, 6.2
+_WIDTH = 6.2
 
 
 def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
@@ -76,11 +77,13 @@ def functions(fit: SVMResults, replicates: Bootstrap) -> Iterator[str]:
 def effects(fit: SVMResults, replicates: Bootstrap, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """What the prediction does over each predictor."""
     found = fit.effects(B=replicates, level=_LEVEL, n_jobs=n_jobs, progress=progress)
+    shown = min(len(found), MOST_PANELS)
+    which = "all" if shown == len(found) else f"{shown} of {len(found)}"
     yield figure(
         lambda ax: found.plot(ax=ax),
-        (_WIDTH, 0.8 + 2.2 * -(-len(found) // _PANELS)),
-        "Effects of all predictors",
-        "Accumulated local effects, or average predictions by level, of all predictors.",
+        (_WIDTH, 0.8 + 2.2 * grid_of_panels(shown)[0]),
+        f"Effects of {which} predictors",
+        f"Accumulated local effects, or average predictions by level, of {which} predictors.",
     )
     yield found.summary().as_html()
 

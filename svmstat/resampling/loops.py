@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import repeat
 from time import get_clock_info, perf_counter, process_time
 from typing import Any, TypeVar
 
@@ -126,18 +125,21 @@ def run_pieces(
         cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known, watched, one_tells = _inside.value, False, False
+    known, watched = _inside.value, False
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
         watched = not outlook.timed and workers < len(pieces)
         known = watched or bool(outlook.timed)
-        one_tells = not known  # a piece for each worker: the first may say how long they take
     loop = _Counted(n_jobs=n_jobs, prefer="threads", batch_size=1)  # a piece is a batch already
 
     def done(some: Sequence[tuple[Any, ...]]) -> list[Result]:
-        silent = [known or (one_tells and place > 0) for place in range(len(some))]
-        task = joblib.delayed(_alone)
-        return list(loop(task(function, *each, workers) for each in zip(some, repeat(os.getpid()), silent)))
+        one_tells = outlook is not None  # of pieces that nothing is known of, one for each worker
+        return list(
+            loop(
+                joblib.delayed(_alone)(function, piece, os.getpid(), known or (one_tells and place > 0), workers)
+                for place, piece in enumerate(some)
+            )
+        )
 
     found: list[Result] = []
     with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:

@@ -182,9 +182,10 @@ class Solved(Calibrated):
     @property
     def advice(self) -> str:
         """What the status says, and what helps: by nu there is no C to be made smaller."""
-        found, heaviest = self.status.advice, float(self.frame.weights.max())
+        found = self.status.advice
         if self.nu is not None:
             return found.replace("smaller C", "larger nu")
+        heaviest = float(self.frame.weights.max())
         heavy = heaviest > _HEAVY and self.status in (Status.UNCERTIFIED, Status.IMPRECISE)
         return f"{found}; so do smaller weights, of which the largest, {heaviest:.3g}, multiplies C" if heavy else found
 

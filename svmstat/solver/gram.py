@@ -145,6 +145,7 @@ class Gram:
     fits : whether the whole matrix is within the budget
     keeps : whether rows are kept
     at_once : whether it is so small that all rows are computed at the beginning
+    shelf : where its values are, and those of its parts
     """
 
     __slots__ = (
@@ -152,7 +153,6 @@ class Gram:
         "_budget",
         "_extends",
         "_kept",
-        "_shelf",
         "_short",
         "_source",
         "_was_complete",
@@ -161,6 +161,7 @@ class Gram:
         "fits",
         "keeps",
         "n",
+        "shelf",
     )
     _is_kept: ClassVar[bool] = True
 
@@ -171,7 +172,7 @@ class Gram:
         self.fits = 8 * self.n**2 <= budget
         self.keeps = self._is_kept and self.fits
         self.at_once = self.keeps and self.n <= (PART_AT_ONCE if isinstance(source, _Part) else AT_ONCE)
-        self._shelf = source.shelf if isinstance(source, _Part) else Shelf(budget)
+        self.shelf = source.shelf if isinstance(source, _Part) else Shelf(budget)
         self.forget()
         self._was_complete = was_complete
         self._short: Floats | Literal["unknown"] | None = "unknown"
@@ -186,11 +187,6 @@ class Gram:
     def budget(self) -> int:
         """Bytes that kernel values may take."""
         return self._budget
-
-    @property
-    def shelf(self) -> Shelf:
-        """Where its values are, and those of its parts."""
-        return self._shelf
 
     def passing(self) -> "Gram":
         """The same matrix, of which nothing is kept."""
@@ -219,7 +215,7 @@ class Gram:
 
     def keep_all(self) -> None:
         """Compute all rows where rows are kept and a large fit looks at what is known: before workers share them."""
-        if self.keeps and self.n > AT_ONCE and self._shelf.has_room(8 * self.n**2):
+        if self.keeps and self.n > AT_ONCE and self.shelf.has_room(8 * self.n**2):
             self.complete()
 
     def forget(self) -> None:
@@ -373,9 +369,9 @@ class Gram:
     def _keep(self, known: _Kept) -> _Kept:
         self._kept = known
         if isinstance(self._source, _Part):
-            self._shelf.grown(self, known.values.nbytes)
+            self.shelf.grown(self, known.values.nbytes)
         else:
-            self._shelf.whole = known.values.nbytes
+            self.shelf.whole = known.values.nbytes
         return known
 
     def _fill(self, out: Floats, places: Rows, rows: Rows, columns: Rows | slice) -> None:

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from svmstat import compare, svm
-from svmstat.report.model import _logistic, beside_logistic
+from svmstat.report.model import _logistic, beside_logistic, effects
 
 LEVELS = {
     "texts in another order": [["a", "b"], ["b", "a"]],
@@ -34,3 +34,15 @@ def test_columns_that_are_as_many_as_rows_are_no_logistic_model():
     (told,) = beside_logistic(svm("y ~ .", data, kernel="linear"), None, False)
     assert "no logistic model of these columns to compare with: there are as many independent ones as rows" in told
     assert len(list(beside_logistic(svm("y ~ x0 + x1", data), None, False))) == 2
+
+
+@pytest.mark.parametrize(("most", "which", "height"), [(2, "2 of 5", 345), (5, "all", 598)])
+def test_the_figure_of_effects_has_the_height_of_the_panels_that_are_shown(most, which, height, monkeypatch):
+    for module in ("svmstat.diagnostics.effects", "svmstat.report.model"):
+        monkeypatch.setattr(f"{module}.MOST_PANELS", most)
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(30, 5)), columns=list("abcde")).assign(y=[0, 1] * 15)
+    fit = svm("y ~ .", data, kernel="linear")
+    drawn = next(effects(fit, fit.bootstrap(39, 1), None, False))
+    assert f"of {which} predictors.</figcaption>" in drawn
+    assert f'width="713" height="{height}"' in drawn  # of one row of panels, and of two

@@ -85,7 +85,7 @@ _MANY = 25
 """Panels, of which more stand in five columns, however many rows that makes."""
 
 MOST_PANELS = 50
-"""Panels of a page with one for each predictor: a figure of hundreds takes minutes, and nobody looks through it."""
+"""Panels of a page with one for each predictor: nobody looks through hundreds, and they take long to draw."""
 
 _WIDE = 3
 """Columns of panels that have room for all ticks."""
@@ -331,7 +331,7 @@ def panels_size(n: int) -> tuple[float, float]:
     >>> panels_size(4), panels_size(10)
     ((4.8, 6.1), (7.0, 6.8))
     """
-    rows, columns = _grid(n)
+    rows, columns = grid_of_panels(n)
     width = min(2.4 * columns, 7.0)
     return width, round(rows * (width / columns + 0.25) + 0.8, 1)
 
@@ -355,7 +355,7 @@ def panels(ax: Axes | None, n: int, share: bool = True) -> Iterator[tuple[Any, A
     axes : ndarray (n,) of Axes
         By rows.
     """
-    rows, columns = _grid(n)
+    rows, columns = grid_of_panels(n)
     with _styled():
         figure = pyplot().figure(figsize=panels_size(n), layout="constrained") if ax is None else _place_of(ax)
         axes = figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).ravel()
@@ -414,7 +414,7 @@ def _place_of(ax: Axes) -> Any:
     return figure
 
 
-def _grid(n: int) -> tuple[int, int]:
+def grid_of_panels(n: int) -> tuple[int, int]:
     """Rows and columns of n panels."""
     columns = n if n <= 3 else math.ceil(math.sqrt(min(n, _MANY)))
     return math.ceil(n / columns), columns
