@@ -94,6 +94,15 @@ FOLLOWED = {
 }
 """What the logit is of two predictors, and x of the first of them, but for noise of half a standard deviation."""
 
+FOLLOWING = (
+    ("a number", "x", "a curve"),
+    ("a number", "x", "a parabola"),
+    ("a number", "x", "a line"),
+    ("a factor of three levels", "g", "a curve"),
+    ("four splines", "bs(x, df=4)", "a curve"),
+)
+"""The term, of x or of g, which tells of x in three classes, and what x follows."""
+
 
 def rows(quick):
     found = []
@@ -147,22 +156,27 @@ def skewed_pvalue(seed, of):
 def few(quick):
     """The size with few rows, where x and the response go along one curve over another predictor."""
     found = []
-    for name, (logit, of) in FOLLOWED.items():
+    for what, term, name in FOLLOWING:
         for n in FEW:
             for kernel in ("linear", "rbf"):
                 number = 4 if quick else SAMPLES[200]
-                every = joblib.Parallel(2)(joblib.delayed(few_pvalue)((s, n), logit, of, kernel) for s in range(number))
-                design = f"both follow {name}, {kernel}"
+                work = (joblib.delayed(few_pvalue)((s, n), term, name, kernel) for s in range(number))
+                every = joblib.Parallel(2)(work)
+                design = f"{what} and the response follow {name}, {kernel}"
                 found.append(row("terms", design, n, "size", LEVEL, np.array(every) < LEVEL))
     return found
 
 
-def few_pvalue(seed, logit, of, kernel):
-    """Of x, which tells nothing beside what it follows."""
+def few_pvalue(seed, term, name, kernel):
+    """Of a term that tells nothing beside what it follows."""
+    logit, of = FOLLOWED[name]
     rng = np.random.default_rng([*seed, 73])
     z, v, noise = rng.normal(size=(3, seed[1]))
     y = rng.uniform(size=seed[1]) < 1.0 / (1.0 + np.exp(-logit(z, v)))
-    return tested("y ~ x + z + v", pd.DataFrame({"x": of(z) + 0.5 * noise, "z": z, "v": v, "y": y}), "x", kernel=kernel)
+    x = of(z) + 0.5 * noise
+    g = np.array(list("abc"))[np.digitize(x, [-0.5, 0.5])]
+    data = pd.DataFrame({"x": x, "g": g, "z": z, "v": v, "y": y})
+    return tested(f"y ~ {term} + z + v", data, term, kernel=kernel)
 
 
 def grouped(quick):

@@ -9,7 +9,7 @@ from scipy.special import chdtrc
 from svmstat._tools.arrays import Floats
 from svmstat._tools.repeats import distinct_rows
 from svmstat.objective.units import Units
-from svmstat.resampling.ridge import left_out_residuals
+from svmstat.resampling.ridge import canonical_residuals, left_out_residuals
 
 LEAST_ROWS = 10
 """Of each degree of freedom, below which χ² is no approximation."""
@@ -62,10 +62,10 @@ def generalised_covariance(
     """The test for some columns of a design, the residuals of the response being given.
 
     w_k = vec(r_k e_k'), with e_k the residuals of an orthonormal basis of the columns by kernel ridge regression on the
-    others without row k, so that neither units nor reference levels matter; T = n w̄' Ŝ⁻¹ w̄, where Ŝ is the covariance
-    matrix (divisor n) of the w_k. Directions of the basis that are sums of the others do not count (`outside`). Where
-    there are units the e are residuals without the unit, and n Ŝ is the sum of the products of the sums of each unit,
-    which alone are independent: T is χ² for many units, whatever goes on within.
+    others without row k, in canonical directions, so that neither units nor reference levels matter; T = n w̄' Ŝ⁻¹ w̄,
+    where Ŝ is the covariance matrix (divisor n) of the w_k. Directions of the basis that are sums of the others do not
+    count (`outside`). Where there are units the e are residuals without the unit, and n Ŝ is the sum of the products of
+    the sums of each unit, which alone are independent: T is χ² for many units, whatever goes on within.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def generalised_covariance(
     if count < LEAST_ROWS * df:
         each = f"each of {df} degrees" if df > 1 else "one degree"
         return untested(df, f"{count:.6g} {what} are fewer than {LEAST_ROWS} for {each} of freedom")
-    e = left_out_residuals(others, own, rows.weights, held)[rows.of_row]
+    e = canonical_residuals(others, own, rows.weights, held)[rows.of_row]
     alone = left_out_residuals(others[:, :0], own, rows.weights, held)[rows.of_row]
     missed = eigh((weights * e.T) @ e, (weights * alone.T) @ alone, eigvals_only=True)
     concurvity = 1.0 - float(missed.sum()) / basis.shape[1]

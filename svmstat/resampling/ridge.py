@@ -1,5 +1,6 @@
 """Kernel ridge regression: what it misses of rows that it has not seen, in closed form."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -61,25 +62,65 @@ def left_out_residuals(points: Floats, targets: Floats, weights: Floats, units: 
     >>> left_out_residuals(np.empty((3, 0)), np.array([[1.0], [2.0], [6.0]]), np.ones(3)).ravel()
     array([-3. , -1.5,  4.5])
     """
-    w, root = weights, np.sqrt(weights)[:, None]
-    y = root * (targets - np.average(targets, axis=0, weights=w))
-    spectrum = _spectrum(points, w)
-    projected, squares = spectrum.vectors.T @ y, spectrum.vectors**2
-    share = np.minimum(w, 1.0) / w
-    best, least = y, np.inf
+    y, spectrum = _centred(targets, weights), _spectrum(points, weights)
+    missed = (_missed(y, spectrum, shrunk, weights, units) for shrunk in _shrunk(spectrum))
+    best = min(missed, key=lambda e: float((e**2).sum()))
+    return np.asarray(best / np.sqrt(weights)[:, None])
+
+
+def canonical_residuals(points: Floats, targets: Floats, weights: Floats, units: Units | None = None) -> Floats:
+    """The same with a λ for each canonical direction of targets that are of mean square one and uncorrelated.
+
+    These are the eigenvectors of Σ w e e' by the one λ, from what the points tell most of to what they tell least of,
+    as [Breiman & Friedman 1997] shrink each canonical coordinate for itself: one λ for all would follow a curve in some
+    direction as little as the noise in the others. If the targets are turned, the residuals turn with them.
+
+    Returns
+    -------
+    ndarray (n, q), of the targets themselves
+
+    Examples
+    --------
+    >>> x, others = np.arange(6.0)[:, None], np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [2.0]])
+    >>> one = canonical_residuals(others, x, np.ones(6))
+    >>> bool((one == left_out_residuals(others, x, np.ones(6))).all())
+    True
+    """
+    y, spectrum = _centred(targets, weights), _spectrum(points, weights)
+    every = list(_shrunk(spectrum))
+    missed = (_missed(y, spectrum, shrunk, weights, units) for shrunk in every)
+    scatter = np.array([e.T @ e for e in missed])
+    directions = np.linalg.eigh(scatter[scatter.trace(axis1=1, axis2=2).argmin()])[1]
+    chosen = np.einsum("kij,ia,ja->ka", scatter, directions, directions).argmin(axis=0)
+    e = np.empty_like(y)
+    for k in np.unique(chosen):
+        of = directions[:, chosen == k]
+        e[:, chosen == k] = _missed(y @ of, spectrum, every[k], weights, units)
+    return np.asarray(e @ directions.T / np.sqrt(weights)[:, None])
+
+
+def _centred(targets: Floats, w: Floats) -> Floats:
+    return np.asarray(np.sqrt(w)[:, None] * (targets - np.average(targets, axis=0, weights=w)))
+
+
+def _shrunk(spectrum: _Spectrum) -> Iterator[Floats]:
+    """What is left of each direction of the spectrum, λ by λ."""
     for penalty in _PENALTIES * spectrum.values.max(initial=_NOTHING):
-        shrunk = spectrum.values / (spectrum.values + penalty)
-        missed = y - spectrum.vectors @ (shrunk[:, None] * projected)
-        if units is None:
-            missed /= (1.0 - share * (w / w.sum() + squares @ shrunk))[:, None]
-        else:
-            for rows in units:
-                V, r = spectrum.vectors[rows], root[rows]
-                left = np.eye(len(rows)) - r @ r.T / w.sum() - (V * shrunk) @ V.T
-                missed[rows] = np.linalg.solve(left, missed[rows])
-        if (total := float((missed**2).sum())) < least:
-            best, least = missed, total
-    return np.asarray(best / root)
+        yield spectrum.values / (spectrum.values + penalty)
+
+
+def _missed(y: Floats, spectrum: _Spectrum, shrunk: Floats, w: Floats, units: Units | None) -> Floats:
+    """√w e of rows of √w y without a copy of each, or its unit, by one λ."""
+    vectors = spectrum.vectors
+    missed = y - vectors @ (shrunk[:, None] * (vectors.T @ y))
+    if units is None:
+        share = np.minimum(w, 1.0) / w
+        return np.asarray(missed / (1.0 - share * (w / w.sum() + vectors**2 @ shrunk))[:, None])
+    root = np.sqrt(w)[:, None]
+    for rows in units:
+        V, r = vectors[rows], root[rows]
+        missed[rows] = np.linalg.solve(np.eye(len(rows)) - r @ r.T / w.sum() - (V * shrunk) @ V.T, missed[rows])
+    return missed
 
 
 def _spectrum(points: Floats, w: Floats) -> _Spectrum:

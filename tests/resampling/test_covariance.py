@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from patsy import dmatrix
 from scipy.stats import chi2
 from statsmodels.stats.multitest import multipletests
 
 from svmstat.objective.units import Units
 from svmstat.resampling.covariance import generalised_covariance, holm, orthonormal
-from svmstat.resampling.ridge import left_out_residuals
+from svmstat.resampling.ridge import canonical_residuals
 
 # T is a quotient of sums of n terms.
 TOL = 1e-7
@@ -25,7 +26,7 @@ def drawn(n=150, K=2, seed=0):
 
 def by_definition(r, targets, others, w):
     """T = n w̄' Ŝ⁻¹ w̄ as in Shah & Peters (2020), a row for each of Σw copies."""
-    e = np.repeat(left_out_residuals(others, targets, w), w.astype(int), axis=0)
+    e = np.repeat(canonical_residuals(others, targets, w), w.astype(int), axis=0)
     r = np.repeat(r, w.astype(int), axis=0)
     products = np.einsum("ij,ik->ijk", r[:, 1:], e).reshape(len(r), -1)
     S = np.cov(products.T, bias=True).reshape(products.shape[1], -1)
@@ -56,6 +57,31 @@ def test_units_and_reference_levels_do_not_matter(K):
         assert generalised_covariance(r, columns, others, w).statistic == pytest.approx(same.statistic, rel=1e-6)
     plain = generalised_covariance(r, x, others, w)
     assert generalised_covariance(r, 3.0 - 40.0 * x, others, w).statistic == pytest.approx(plain.statistic, rel=1e-5)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_basis_of_splines_does_not_matter(K):
+    """Only the space that columns span: of one λ for all, or of one for each column, it would."""
+    r, x, others, w = drawn(K=K)
+    splines = np.asarray(dmatrix("bs(x, df=4) - 1", {"x": x[:, 0]}))
+    mixed = splines @ np.random.default_rng(2).normal(size=(4, 4))
+    found = generalised_covariance(r, splines, others, w)
+    assert generalised_covariance(r, mixed, others, w).statistic == pytest.approx(found.statistic, rel=1e-5)
+
+
+@pytest.mark.parametrize("columns", [lambda x: x, lambda x: np.asarray(dmatrix("bs(x, df=4) - 1", {"x": x[:, 0]}))])
+def test_what_both_follow_is_no_dependence(columns):
+    """A sine that the fit without x has missed: with one λ, that of the noisiest column, so has the regression of x."""
+    rng = np.random.default_rng(6)
+    rejected = 0
+    for _ in range(100):
+        z, v, noise = rng.normal(size=(3, 60, 1))
+        x = np.sin(2.0 * z) + 0.5 * noise
+        event = rng.random((60, 1)) < 1.0 / (1.0 + np.exp(v - 2.0 * np.sin(2.0 * z)))
+        missed = event - 1.0 / (1.0 + np.exp(v))
+        found = generalised_covariance(np.hstack([-missed, missed]), columns(x), np.hstack([z, v]), np.ones(60))
+        rejected += found.pvalue < 0.05
+    assert rejected <= 11  # 5, and three standard errors of 100 samples
 
 
 def test_levels_of_the_response_do_not_matter():

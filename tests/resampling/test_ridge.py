@@ -7,7 +7,8 @@ from svmstat.kernels import RBF
 from svmstat.kernels.gamma import typical_distance
 from svmstat.objective.units import Units
 from svmstat.resampling import ridge
-from svmstat.resampling.ridge import left_out_residuals
+from svmstat.resampling.covariance import orthonormal
+from svmstat.resampling.ridge import canonical_residuals, left_out_residuals
 
 # Systems of equations of condition up to 1e8.
 TOL = 1e-6
@@ -51,6 +52,37 @@ def test_residuals_are_those_of_refits(weights):
     points, targets, _ = drawn()
     expected = refitted(points, targets, weights, np.minimum(weights, 1.0))
     np.testing.assert_allclose(left_out_residuals(points, targets, weights), expected, atol=TOL)
+
+
+@pytest.mark.parametrize("weights", [np.ones(60), np.resize([0.4, 1.0, 3.0], 60)])
+def test_canonical_directions_have_a_penalty_each(weights):
+    """A sine and two targets of noise: each direction, as a target of its own, has the residuals of its own λ."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(60, 2))
+    own = orthonormal(np.column_stack([np.sin(2.0 * points[:, 0]), rng.normal(size=(60, 2))]), weights)
+    joint, found = left_out_residuals(points, own, weights), canonical_residuals(points, own, weights)
+    _, directions = np.linalg.eigh((weights * joint.T) @ joint)
+    for of in directions.T:
+        alone = left_out_residuals(points, (own @ of)[:, None], weights)[:, 0]
+        np.testing.assert_allclose(found @ of, alone, atol=TOL)
+    assert weights @ (found**2).sum(axis=1) < weights @ (joint**2).sum(axis=1)
+
+
+@pytest.mark.parametrize("unit", [None, Units(np.arange(60) // 4, 15, True)])
+def test_canonical_residuals_turn_with_their_targets(unit):
+    rng = np.random.default_rng(3)
+    points, w = rng.normal(size=(60, 2)), rng.uniform(0.5, 2.0, 60)
+    own = orthonormal(np.column_stack([np.sin(2.0 * points[:, 0]), rng.normal(size=(60, 2))]), w)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    found = canonical_residuals(points, own, w, unit)
+    np.testing.assert_allclose(canonical_residuals(points, own @ turn, w, unit), found @ turn, atol=TOL)
+
+
+@pytest.mark.parametrize("p", [0, 2])
+def test_one_target_has_one_direction(p):
+    points, targets, w = drawn()
+    found = canonical_residuals(points[:, :p], targets[:, :1], w)
+    np.testing.assert_allclose(found, left_out_residuals(points[:, :p], targets[:, :1], w), atol=1e-12)
 
 
 def test_weights_are_repeats():
