@@ -319,7 +319,7 @@ def estimator_of(fit: SVMResults) -> SVMClassifier:
     estimator = SVMClassifier(**{**given, "formula": right_side(fit.formula)})
     predictors = list(fit.frame.design.predictors)
     estimator.result_ = fit
-    estimator.classes_ = np.sort(np.array(fit.classes))
+    estimator.classes_ = _classes(fit.classes)
     estimator.columns_ = predictors
     estimator.n_features_in_ = len(predictors)
     if fit.shape.two and fit.event != estimator.classes_.tolist()[-1]:
@@ -327,6 +327,16 @@ def estimator_of(fit: SVMResults) -> SVMClassifier:
     if all(isinstance(name, str) for name in predictors):
         estimator.feature_names_in_ = np.array(predictors, dtype=object)
     return estimator
+
+
+def _classes(levels: tuple[Any, ...]) -> Any:
+    """The levels (K,) as scikit-learn has them, in order."""
+    found = np.array(levels)
+    if found.ndim != 1 or found.tolist() != list(levels):
+        raise UnavailableError(
+            f"as_estimator() needs levels of one type, which can be sorted: they are {levels!r}."
+        )
+    return np.sort(found)
 
 
 def _is_given(name: str, value: object) -> bool:

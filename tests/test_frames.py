@@ -217,3 +217,14 @@ def test_a_parquet_file_on_the_command_line(data, tmp_path, capsys):
 def test_other_libraries_are_imported_when_they_are_met():
     code = "import sys, svmstat.model; assert not {'narwhals', 'polars', 'pyarrow.parquet'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_booleans_of_which_all_are_missing_are_booleans(library):
+    to, _, _ = LIBRARIES[library]
+    data = pd.DataFrame({"x": np.arange(20.0), "y": np.resize([True, False, True], 20)})
+    fit = svm("y ~ x", to(data))
+    nothing = to(pd.DataFrame({"x": [np.nan, np.nan]}))
+    predicted, sets = fit.predict(nothing), fit.predict_set(nothing)
+    types = [predicted.dtype, *sets.dtypes] if library == "polars" else [predicted.type, *sets.schema.types]
+    assert {str(each).lower() for each in types} <= {"boolean", "bool"}

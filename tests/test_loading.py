@@ -10,7 +10,7 @@ import pytest
 from levels import sample
 
 from svmstat import load, minimax, neyman_pearson, svm, tune
-from svmstat.errors import GridWarning, ModelFileError, UnavailableError
+from svmstat.errors import DesignWarning, GridWarning, ModelFileError, UnavailableError
 from svmstat.kernels import RBF, Laplace, Linear, Nystrom, PointKernel, Polynomial
 
 TWO, THREE = sample(2), sample(3)
@@ -229,3 +229,14 @@ def test_terms_without_a_column_that_varies_are_no_other_terms(tmp_path):
         fit = svm("y ~ s(x) + same", data)
     fit.save(tmp_path / "fit.svmstat")
     assert load(tmp_path / "fit.svmstat").kernel.names == fit.kernel.names == ("s(x)",)
+
+
+def test_nan_of_pyarrow_is_as_it_was(tmp_path):
+    """There NaN is a value, and unlike itself: nothing has been changed."""
+    pa = pytest.importorskip("pyarrow")
+    data = sample(2)
+    data["x"] = pd.arrays.ArrowExtensionArray(pa.array(np.where(np.arange(len(data)) % 5, data["x"], np.nan)))
+    with pytest.warns(DesignWarning, match="have missing values"):
+        fit = svm("y ~ x + z", data)
+    fit.save(tmp_path / "fit")
+    np.testing.assert_array_equal(load(tmp_path / "fit").fittedvalues, fit.fittedvalues)

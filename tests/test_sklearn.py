@@ -408,3 +408,11 @@ def test_a_cost_of_any_type_that_is_the_default_goes_with_nu():
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.resize([0, 1], 40)
     for cost in (1, 1.0, np.float64(1.0)):
         assert SVMClassifier(nu=0.3, C=cost).fit(X, y).result_.nu is not None
+
+
+def test_levels_of_several_types_are_no_labels_of_scikit_learn():
+    """They would all become texts, which the data do not hold."""
+    data = pd.DataFrame({"x": np.arange(20.0)})
+    data["k"] = pd.Categorical.from_codes(np.resize([0, 1, 1, 0, 1], 20), pd.Index([1, "b"], dtype=object))
+    with pytest.raises(UnavailableError, match=r"needs levels of one type, which can be sorted: they are \(1, 'b'\)"):
+        svm("k ~ x", data).as_estimator()

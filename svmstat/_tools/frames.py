@@ -249,12 +249,8 @@ def _times(nw: Any, column: Any, dtype: Any) -> Any:
 
 def _categories(nw: Any, column: Any, dtype: Any) -> pd.Categorical:
     """A categorical: the levels of an Enum or a dictionary in their order, or else those that there are, sorted."""
-    native = column.to_native()
     if column.implementation.is_pyarrow():
-        whole = native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else native
-        kind = whole.type
-        values, levels = column.to_list(), whole.combine_chunks().dictionary.to_pylist()
-        return pd.Categorical(values, categories=_of_levels(levels), ordered=bool(kind.ordered))
+        return categorical_of_arrow(column.to_native())
     values = column.cast(nw.String).to_list()
     if dtype == nw.Enum:
         return pd.Categorical(values, categories=_of_levels(list(dtype.categories)), ordered=True)
@@ -264,6 +260,28 @@ def _categories(nw: Any, column: Any, dtype: Any) -> pd.Categorical:
 def _of_levels(levels: Sequence[Any]) -> pd.Index:
     """Levels as an index; texts as pandas has them by default."""
     return pd.Index(levels) if len(levels) else pd.Index([], dtype=object)
+
+
+def nan_is_missing(values: pd.Series) -> pd.Series:
+    """The values, of which NaN is missing in pandas' nullable numbers and in pyarrow's too, where it is a number.
+
+    Examples
+    --------
+    >>> kept = pd.Series(pd.arrays.FloatingArray(np.array([1.0, np.nan]), np.zeros(2, bool)))
+    >>> kept.isna().tolist(), nan_is_missing(kept).isna().tolist()
+    ([False, False], [False, True])
+    """
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype) or not pd.api.types.is_float_dtype(dtype):
+        return values
+    return values.mask(np.isnan(values.to_numpy("float64", na_value=np.nan)))
+
+
+def categorical_of_arrow(column: Any) -> pd.Categorical:
+    """A dictionary array of pyarrow: its levels in their order, those without a row included."""
+    whole = column.unify_dictionaries() if hasattr(column, "unify_dictionaries") else column
+    levels = [level for level in whole.combine_chunks().dictionary.to_pylist() if level is not None]
+    return pd.Categorical(column.to_pylist(), categories=_of_levels(levels), ordered=bool(whole.type.ordered))
 
 
 # From pandas to a library
@@ -300,6 +318,8 @@ def _type_of(nw: Any, dtype: Any) -> Any:
     """The type of narwhals for pandas' nullable types; None where the values say it."""
     if isinstance(dtype, pd.StringDtype):
         return nw.String
+    if str(dtype) == "boolean":
+        return nw.Boolean
     return getattr(nw, str(dtype), None) if pd.api.types.is_extension_array_dtype(dtype) else None
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ import pandas as pd
 from pandas.api import types
 
 from svmstat._tools.checks import nearest
-from svmstat._tools.frames import as_pandas
+from svmstat._tools.frames import as_pandas, categorical_of_arrow
 from svmstat.errors import ArgumentTypeError, DataError
 
-_MIXED = "mixed types"
+MIXED = "mixed types"
 _OBJECT_KINDS = {
     "integer": "number",
     "floating": "number",
@@ -21,9 +22,12 @@ _OBJECT_KINDS = {
     "decimal": "number",
     "boolean": "boolean",
     "string": "text",
-    "mixed": _MIXED,
-    "mixed-integer": _MIXED,
+    "mixed": MIXED,
+    "mixed-integer": MIXED,
 }
+
+_HELD = ("interval", "datetime", "period", "timedelta")
+"""Objects for which pandas has a type of its own, by how it calls them."""
 
 TOLD_APART = 2**53
 """From here on whole numbers share their doubles."""
@@ -145,7 +149,7 @@ def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | N
 
 def plain(values: pd.Series) -> tuple[str, pd.Series]:
     """The kind of a series and its values as int64, float64, bool, boolean, text or category."""
-    values = _categories_of_arrow(values)
+    values = _inferred(_categories_of_arrow(values))
     dtype = values.dtype
     kind = _kind(values)
     if kind == "number" and dtype not in (np.dtype("int64"), np.dtype("float64")):
@@ -157,6 +161,13 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     elif kind == "boolean" and dtype != np.dtype(bool):
         values = values.astype("boolean" if values.hasnans else bool)
     return kind, values
+
+
+def _inferred(values: pd.Series) -> pd.Series:
+    """Objects that are all intervals, times, periods or durations as what pandas holds them by."""
+    if values.dtype != np.dtype(object) or not types.infer_dtype(values, skipna=True).startswith(_HELD):
+        return values
+    return values.infer_objects()
 
 
 def _doubles(values: pd.Series) -> np.ndarray:
@@ -197,8 +208,8 @@ def _categories_of_arrow(values: pd.Series) -> pd.Series:
     """A dictionary column of pyarrow as pandas' categories: the same, in their order, those without a row included."""
     if not (isinstance(values.dtype, pd.ArrowDtype) and str(values.dtype).startswith("dictionary")):
         return values
-    categories = values.array.__arrow_array__().to_pandas()
-    return pd.Series(categories.array, index=values.index, name=values.name)
+    categories = categorical_of_arrow(values.array.__arrow_array__())
+    return pd.Series(categories, index=values.index, name=values.name)
 
 
 def _kind(values: pd.Series) -> str:
@@ -255,11 +266,11 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
     if kind == "category":
         kind, values = plain(pd.Series(np.asarray(values, dtype=object)))
     expected = fitted.expected
-    if expected == _MIXED and kind in _OBJECT_KINDS.values():
+    if expected == MIXED and kind in _OBJECT_KINDS.values():
         kind, values = expected, values.astype(object)
     if _unitless(kind) != _unitless(expected) and fitted.kind != "missing":
         known = values[values.notna()].tolist()
-        odd = (value for value in known if expected != "number" or not reads_as_number(value))
+        odd = (each for each in known if expected != "number" or not (_is_number(each) or reads_as_number(each)))
         holds = f"{name} column {column!r} holds {kind} such as {next(odd, known[0])!r}"
         raise DataError(f"{holds}; at the fit it held {expected}.")
     if fitted.dtype is None:
@@ -277,6 +288,10 @@ def _unitless(kind: str) -> str:
     """
     kind = re.sub(r"^timestamp\[(\w+)(?:, tz=([^\]]+))?\]\[pyarrow\]$", r"datetime64[\1, \2]", kind)
     return re.sub(r"^(datetime64|timedelta64|interval)\[\w+(?:, )?([^\]]*)\]$", r"\1[\2]", kind)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Number) and not isinstance(value, bool | np.bool_)
 
 
 def reads_as_number(value: object) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.frames import label_at
+from svmstat._tools.frames import label_at, nan_is_missing
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.rows import aligned, named_column
@@ -83,7 +83,7 @@ def group_labels(groups: Any, data: pd.DataFrame, name: str = "groups") -> tuple
         values.head(1000).map(hash)
     except TypeError as error:
         raise ArgumentError(f"{name} hold values that are no labels: they must be numbers, texts or dates.") from error
-    return (name if column is None else str(column)), values
+    return (name if column is None else str(column)), nan_is_missing(values)
 
 
 def check_labels(given: tuple[str, pd.Series] | None, data: pd.DataFrame, chosen: np.ndarray, na_action: str) -> Any:

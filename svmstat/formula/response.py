@@ -204,6 +204,8 @@ def _equal(level: Level, event: object) -> bool:
 
 def _nullable(dtype: Any) -> Any:
     """The type that can hold the same values and a missing one."""
+    if isinstance(dtype, pd.SparseDtype):
+        return _nullable(dtype.subtype)
     if dtype == np.dtype(bool):
         return "boolean"
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":

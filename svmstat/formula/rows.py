@@ -168,9 +168,11 @@ def _booleans(subset: object, index: pd.Index) -> np.ndarray:
 
 def _array(name: str, values: Any) -> np.ndarray:
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:
         raise ArgumentError(f"{name} has entries of several lengths: it must be one value for each row.") from error
+    hidden = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros(1, bool)
+    return np.where(hidden, np.nan, array.astype(object)) if hidden.any() else array
 
 
 def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
@@ -185,6 +187,11 @@ def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
                 "or pass its values as an array."
             )
         series = values
+    elif isinstance(values, pd.MultiIndex):
+        raise ArgumentTypeError(
+            f"{name} is an index of several levels: it must be one value for each row, such as the "
+            ".get_level_values(...) of one of them."
+        )
     else:
         typed = isinstance(values, pd.api.extensions.ExtensionArray | pd.Index)
         array = values if typed else _array(name, values)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat.errors import DataError
-from svmstat.formula.columns import plain
+from svmstat.formula.columns import MIXED, plain
 
 Level = Any  # bool, int, float, str, or what a categorical holds
 
@@ -135,8 +135,9 @@ def _vector(what: str, series: pd.Series) -> Value:
     if kind == "text":
         codes, levels = pd.factorize(values, sort=True)
         return Value("text", codes, tuple(levels.tolist()), missing, dtype)
-    first = series.iloc[int(series.notna().to_numpy().argmax())]
-    message = f"{what} holds {kind} such as {first!r}: it must be numbers, booleans, text or categories."
+    known = series[series.notna()].tolist()
+    other = next((f" and {each!r}" for each in known if kind == MIXED and type(each) is not type(known[0])), "")
+    message = f"{what} holds {kind} such as {known[0]!r}{other}: it must be numbers, booleans, text or categories."
     if kind.startswith(("date", "time", "period", "duration")):
         message += (
             " Take parts of it, as in date.dt.month, or make a column of the data of it, such as days since a day; "

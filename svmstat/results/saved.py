@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import flag
-from svmstat._tools.frames import as_pandas
+from svmstat._tools.frames import as_pandas, nan_is_missing
 from svmstat.errors import ArgumentTypeError, DesignWarning, ModelFileError, SvmstatError, UnavailableError
 from svmstat.formula import ModelFrame, Untrusted, build_design, is_shared, read_by_condition
 from svmstat.results.resampled import Resampled
@@ -132,9 +132,13 @@ def _read_again(frame: ModelFrame, settings: Mapping[str, Any], data: pd.DataFra
         return build_design(Untrusted(frame.design.formula), data, **given)
 
 
+def _equal(one: pd.Series, other: pd.Series) -> bool:
+    return bool(nan_is_missing(one).equals(nan_is_missing(other)))
+
+
 def _refuse_changed(frame: ModelFrame, again: ModelFrame, data: pd.DataFrame, now: pd.DataFrame | None) -> None:
     """Refuse a fit whose arrays do not follow from what is stored, or whose data are no longer what the frame holds."""
     same = all(np.array_equal(getattr(again, name), getattr(frame, name)) for name in ("X", "codes", "weights", "rows"))
-    same &= now is None or all(name in now.columns and now[name].equals(data[name]) for name in data.columns)
+    same &= now is None or all(name in now.columns and _equal(now[name], data[name]) for name in data.columns)
     if not same or again.response != frame.response or not again.index.equals(frame.index):
         raise ModelFileError("the data of the fit have been changed since: fit.update() fits them as they are now.")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from svmstat import svm
-from svmstat.errors import DataError
+from svmstat.errors import DataError, DesignWarning
 from svmstat.formula import build_design
 
 pa = pytest.importorskip("pyarrow")
@@ -131,3 +131,18 @@ def test_dates():
     data = DATA.assign(x=arrow(pd.date_range("2020", periods=N), pa.timestamp("ns")))
     with pytest.raises(DataError, match=r"as in date\.dt\.month"):
         build_design("y ~ x", data)
+
+
+def test_a_dictionary_with_a_null_among_its_values():
+    """The row is missing, and null no level, as where the code is missing."""
+    values = pa.array(np.resize(["u", "v", None, "u"], N).tolist())
+    plain, held = (
+        DATA.assign(g=pd.Series(pd.arrays.ArrowExtensionArray(values.dictionary_encode(null_encoding=how))))
+        for how in ("mask", "encode")
+    )
+    with pytest.warns(DesignWarning, match="6 of 24 rows"):
+        expected = build_design("y ~ g", plain)
+    with pytest.warns(DesignWarning, match="6 of 24 rows"):
+        found = build_design("y ~ g", held)
+    assert found.design.column_names == expected.design.column_names
+    np.testing.assert_array_equal(found.X, expected.X)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.build import build_design
 from svmstat.formula.grouping import fold_labels, mean_one
 
@@ -48,3 +48,32 @@ def test_folds_must_have_labels_where_rows_are_used():
     assert fold_labels(labels, DATA, np.arange(5)).tolist() == [0, 0, 0, 0, 1]
     with pytest.raises(ArgumentError, match="folds has no label in row 105"):
         fold_labels(labels, DATA, np.arange(8))
+
+
+KINDS_OF_NUMBERS = {
+    "float": pd.Series,
+    "nullable": lambda values: pd.Series(pd.arrays.FloatingArray(values.copy(), np.zeros(len(values), bool))),
+    "pyarrow": lambda values: pd.Series(pd.arrays.ArrowExtensionArray(pytest.importorskip("pyarrow").array(values))),
+    "masked": lambda values: np.ma.masked_array(np.nan_to_num(values), mask=np.isnan(values)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_NUMBERS)
+def test_nan_is_no_group_of_any_kind_of_numbers(kind):
+    """Where nullable numbers hold NaN, as after reading parquet into pyarrow's, it is a value for pandas."""
+    site = KINDS_OF_NUMBERS[kind](np.repeat([np.nan, 1.0, 2.0, 3.0], 3))
+    data = DATA.reset_index(drop=True)
+    frame = build_design("y ~ x", data, groups=site)
+    assert frame.n_missing == 3
+    assert frame.grouping.codes.tolist() == np.repeat([0, 1, 2], 3).tolist()
+    with pytest.raises(DataError, match="is missing in row 0; na_action='raise' allows none"):
+        build_design("y ~ x", data, groups=site, na_action="raise")
+    with pytest.raises(ArgumentError, match="folds has no label in row 0"):
+        fold_labels(site, data, np.arange(12))
+
+
+def test_an_index_of_several_levels_is_no_label():
+    data = DATA.set_index(pd.MultiIndex.from_product([list("uvw"), range(4)], names=["site", "day"]))
+    with pytest.raises(ArgumentTypeError, match=r"groups is an index of several levels: .*get_level_values"):
+        build_design("y ~ x", data, groups=data.index)
+    assert len(build_design("y ~ x", data, groups=data.index.get_level_values("site")).grouping.labels) == 3

@@ -264,3 +264,29 @@ def test_a_new_level_of_the_response_is_named():
         svm("y ~ a", data).error_rates(data.assign(y=data["y"].where(data.index != 4, "maybe")))
     with pytest.raises(DataError, match="not 3, 7, but 5"):
         svm("n ~ a", data).error_rates(data.assign(n=data["n"].where(data.index != 4, 5)))
+
+
+HELD = {
+    "intervals": pd.cut(pd.Series(np.arange(12.0)), [-1.0, 4.0, 8.0, 12.0]),
+    "times": pd.Series(pd.to_datetime("2020-01-01") + pd.to_timedelta(np.resize([0, 1, 2], 12), "D")),
+    "zones": pd.Series(pd.to_datetime("2020-01-01", utc=True) + pd.to_timedelta(np.resize([0, 1, 2], 12), "D")),
+    "durations": pd.Series(pd.to_timedelta(np.resize([0, 1, 2], 12), "D")),
+    "periods": pd.Series(pd.period_range("2020-01", periods=3, freq="M").take(np.resize([0, 1, 2], 12))),
+}
+
+
+@pytest.mark.parametrize("of", HELD)
+@pytest.mark.parametrize("at_the_fit", [True, False], ids=["objects later", "objects at the fit"])
+def test_objects_are_what_pandas_holds_them_by(of, at_the_fit):
+    """A row as a frame, ``data.iloc[3].to_frame().T``, holds objects."""
+    held = pd.DataFrame({"y": np.resize([0, 1, 1, 0, 1], 12), "h": HELD[of]})
+    objects = held.assign(h=held["h"].astype(object))
+    fitted, other = (held, objects) if at_the_fit else (objects, held)
+    frame = build_design("y ~ C(h)", fitted)
+    np.testing.assert_array_equal(frame.design.transform(other).X, frame.design.transform(fitted).X)
+
+
+def test_what_is_no_number_among_numbers_is_shown():
+    frame = build_design("y ~ x", pd.DataFrame({"y": [0, 1, 1, 0], "x": [1.0, 2.0, 3.0, 4.0]}))
+    with pytest.raises(DataError, match=r"'x' holds mixed types such as 'n/a'; at the fit it held number"):
+        frame.design.transform(pd.DataFrame({"x": pd.Series([1.5, "n/a"], dtype=object)}))

@@ -226,3 +226,11 @@ def test_rows_of_weight_zero_do_not_make_a_level(table):
         build_design("a ~ x", table, weights=weights, event="w")
     with pytest.raises(DataError, match="one class only in the 3 rows"):
         build_design("a ~ x", table, weights=(table.a == "u").astype(float))
+
+
+@pytest.mark.parametrize(("y", "kind"), [(np.resize([True, False], 6), bool), (np.resize([0, 1], 6), "int64")])
+def test_a_sparse_response_has_missing_labels(y, kind):
+    """With -1 for a row that cannot be predicted, a sparse array would take a level for it, or refuse."""
+    response = fitted(pd.Series(y, dtype=pd.SparseDtype(kind))).response
+    assert response.labels([1, -1, 0]).isna().tolist() == [False, True, False]
+    assert response.labels([1, 0]).tolist() == list(response.levels[::-1])

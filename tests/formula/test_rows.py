@@ -272,3 +272,14 @@ def test_zero_weight_rows_that_cannot_be_computed(table):
         build_design("y ~ bs(x, df=3)", table, weights=w)
     with pytest.raises(DataError, match=r"data column 'a', in rows of weight zero, has new level.* 'w'; the fit knows"):
         build_design("y ~ a", table, weights=(table.a != "w").astype(float))
+
+
+def test_what_a_mask_hides_is_missing(table):
+    """As in a frame of the masked array: what is under the mask says nothing."""
+    mask = np.arange(8) < 2
+    with pytest.raises(ArgumentError, match="weights hold nan in row 'r0'"):
+        build_design("y ~ x", table, weights=np.ma.masked_array(np.full(8, 2.0), mask))
+    kept = build_design("y ~ x", table, subset=np.ma.masked_array(np.ones(8, bool), mask))
+    assert kept.rows.tolist() == [2, 3, 4, 5, 6, 7]
+    shown = build_design("y ~ x", table, weights=np.ma.masked_array(np.full(8, 2.0)))
+    assert shown.weights.tolist() == [2.0] * 8
