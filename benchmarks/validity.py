@@ -63,6 +63,7 @@ PARTS: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "span": span.rows,
     "terms": validity_terms.rows,
     "few-rows-terms": validity_terms.few,
+    "curve-terms": validity_terms.curves,
     "rare-terms": validity_terms.rare,
     "rare-levels": validity_terms.rare_levels,
     "many-levels": validity_terms.many,

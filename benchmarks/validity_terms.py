@@ -94,6 +94,9 @@ FOLLOWED = {
 }
 """What the logit is of two predictors, and x of the first of them, but for noise of half a standard deviation."""
 
+CURVES = ((2, 2), (3, 2), (4, 2), (2, 3), (2, 5))
+"""How fast a sine is, in standard deviations of a predictor, and how many predictors there are beside x."""
+
 FOLLOWING = (
     ("a number", "x", "a curve"),
     ("a number", "x", "a parabola"),
@@ -177,6 +180,30 @@ def few_pvalue(seed, term, name, kernel):
     g = np.array(list("abc"))[np.digitize(x, [-0.5, 0.5])]
     data = pd.DataFrame({"x": x, "g": g, "z": z, "v": v, "y": y})
     return tested(f"y ~ {term} + z + v", data, term, kernel=kernel)
+
+
+def curves(quick):
+    """The size where the curve is faster, or there are more predictors, than kernel ridge regression can follow."""
+    found = []
+    for speed, p in CURVES:
+        for n in (100, 200, 400):
+            for kernel in ("linear", "rbf"):
+                work = (joblib.delayed(curve_pvalue)((s, n, p), speed, kernel) for s in range(4 if quick else 200))
+                rejected = np.array(joblib.Parallel(2)(work)) < LEVEL
+                design = f"both follow sin({speed} z), z and {p - 1} other predictors, {kernel}"
+                found.append(row("terms", design, n, "size", LEVEL, rejected))
+    return found
+
+
+def curve_pvalue(seed, speed, kernel):
+    """Of a number x, which tells nothing beside the first of p others; the response depends on the second too."""
+    rng = np.random.default_rng([*seed, speed, 79])
+    _, n, p = seed
+    Z = rng.normal(size=(n, p))
+    curve = np.sin(speed * Z[:, 0])
+    data = pd.DataFrame(Z, columns=[f"z{j}" for j in range(p)]).assign(x=curve + 0.5 * rng.normal(size=n))
+    data["y"] = rng.uniform(size=n) < 1.0 / (1.0 + np.exp(Z[:, 1] - 2.0 * curve))
+    return tested("y ~ .", data, "x", kernel=kernel)
 
 
 def grouped(quick):

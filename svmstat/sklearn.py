@@ -333,9 +333,7 @@ def _classes(levels: tuple[Any, ...]) -> Any:
     """The levels (K,) as scikit-learn has them, in order."""
     found = np.array(levels)
     if found.ndim != 1 or found.tolist() != list(levels):
-        raise UnavailableError(
-            f"as_estimator() needs levels of one type, which can be sorted: they are {levels!r}."
-        )
+        raise UnavailableError(f"as_estimator() needs levels of one type, which can be sorted: they are {levels!r}.")
     return np.sort(found)
 
 
