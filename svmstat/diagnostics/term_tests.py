@@ -272,7 +272,7 @@ class TermTests(Printed):
         response, rows = self.evidence.shape.response.name, self.evidence.rows_of_levels
         if few := few_rows(response, rows):
             return [
-                f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.11 to 0.12 of samples with 10 "
+                f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.10 to 0.12 of samples with 10 "
                 "and 20 events of 200 rows, that of a factor whose levels have a third of the rows each in 0.04 to "
                 "0.06 (python -m benchmarks validity rare-terms)."
             ]
@@ -280,7 +280,7 @@ class TermTests(Printed):
             least, total = (show(count, "count") for count in (rows.min(), rows.sum()))
             return [
                 f"{least} of {total} rows have {response} = {rows.idxmin()}: where a level is so rare the test of a "
-                "skewed number rejects a true H0 too often, at 0.05 in 0.16 to 0.25 of samples with "
+                "skewed number rejects a true H0 too often, at 0.05 in 0.20 to 0.23 of samples with "
                 "40 to 60 events of 400 to 600 rows, that of a normal one, such as its logarithm may be, in 0.10 "
                 "(python -m benchmarks validity rare-terms)."
             ]
@@ -340,8 +340,8 @@ def _uneven_weights(units: Units, alike: float) -> list[str]:
         return []
     return [
         f"the rows count as about {as_about(alike)} of one weight [Kish 1965]. Where they counted as 36 to 39 the "
-        "test rejected a true H0 at 0.05 in 0.14 of samples, where as 89 to 94 in 0.05 to 0.08 (python -m benchmarks "
-        "validity other-terms)."
+        "test rejected a true H0 at 0.05 in 0.14 to 0.15 of samples, where as 89 to 94 in 0.05 to 0.07 (python -m "
+        "benchmarks validity other-terms)."
     ]
 
 
@@ -363,9 +363,10 @@ _FEW_ROWS = 80
 SIZE = (
     "In simulations (python -m benchmarks validity terms; 200 and 634 rows, two and three classes) it rejected a true "
     "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.03), most where other columns tell part of the "
-    "term; beside eight to twenty other columns that tell most of it in 0.16 to 0.17 with an rbf kernel, in 0.06 to "
-    "0.09 with a linear one (other-terms); where response and term follow another predictor along one curve, a sine, "
-    "in 0.10 to 0.23 with 60 to 200 rows, in 0.04 to 0.05 with 400 (few-rows-terms)."
+    "term; beside eight to twenty other columns that tell most of it in 0.19 to 0.22 with an rbf kernel, in 0.09 "
+    "with a linear one (other-terms); where response and term follow another predictor along one slow curve "
+    "beside one more, with 60 to 400 rows, in 0.01 to 0.08 (few-rows-terms); along a fast one, or beside more "
+    "predictors, in 0.05 to 0.87: what the regression of the term misses passes for dependence (curve-terms)."
 )
 
 
