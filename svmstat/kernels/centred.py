@@ -179,12 +179,24 @@ class CentredRows(Rows):
 def _means(kernel: Kernel, X: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
     """Σ_j w_j K(x_i, z_j) / Σw (n,) for each row of X, each in the same order of addition whatever the other rows."""
     sums, weights = np.empty(len(X)), plain(weights)
-    height = max(1, TILE * TILE // len(rows))
+    height, between = max(1, TILE * TILE // len(rows)), _between(kernel, X, rows)
 
     def strip(start: int) -> None:
         some = slice(start, start + height)
-        weighted_sums(plain(kernel(X[some], rows)), weights, sums[some])
+        weighted_sums(plain(between(some)), weights, sums[some])
 
     for _ in in_threads(strip, range(0, len(X), height)):
         pass
     return np.asarray(sums / weights.sum())
+
+
+def _between(kernel: Kernel, X: FloatArray, rows: FloatArray) -> Callable[[slice], FloatArray]:
+    """K(X[some], rows); of a kernel with centred parts, a call of which takes means over all rows, these taken once."""
+    if not _has_centres(kernel):
+        return lambda some: kernel(X[some], rows)
+    n, bound = len(X), kernel.bind(np.vstack([X, rows]))
+    return lambda some: bound.block(np.arange(n)[some], slice(n, n + len(rows)))
+
+
+def _has_centres(kernel: Kernel) -> bool:
+    return isinstance(kernel, Centred) or any(map(_has_centres, kernel.parts))

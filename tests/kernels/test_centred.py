@@ -11,7 +11,9 @@ from svmstat.kernels import (
     Linear,
     Polynomial,
     Precomputed,
+    Product,
     Spline,
+    centred,
     centred_gram,
     gram,
 )
@@ -106,3 +108,23 @@ def test_a_centre_stays_where_it_is():
     before = kernel(X, X)
     X_later[:] = 0.0
     assert (kernel(X, X) == before).all()
+
+
+@pytest.mark.parametrize("kernel", [Product((Centred(RBF()), Centred(Laplace())), ((0,), (1,)), 1.0),
+                                    Centred(RBF(0.3)) + Linear()])  # fmt: skip
+def test_means_over_the_rows_are_taken_once_and_not_for_every_strip(kernel, monkeypatch):
+    """Of a kernel with centred parts each call takes means over all rows: strip by strip that would be cubic."""
+    taken = []
+    means = centred._means
+    monkeypatch.setattr(centred, "_means", lambda *given: taken.append(len(given[1])) or means(*given))
+
+    def taken_of(n):
+        taken.clear()
+        found = Centred(kernel).resolve(np.random.default_rng(0).normal(size=(n, 2)))
+        values = found(found.centre.rows[:5], found.centre.rows)
+        shift = means(found.kernel, found.centre.rows, found.centre.rows, found.centre.weights)
+        expected = found.kernel(found.centre.rows[:5], found.centre.rows) - shift[:5, None] - shift + shift.mean()
+        np.testing.assert_allclose(values, expected, atol=1e-12)
+        return len(taken)
+
+    assert taken_of(700) == taken_of(100)
