@@ -149,9 +149,12 @@ def read_table(name: str, data: pd.DataFrame, used: Mapping[Hashable, Column | N
 
 def plain(values: pd.Series) -> tuple[str, pd.Series]:
     """The kind of a series and its values as int64, float64, bool, boolean, text or category."""
-    values = _inferred(_categories_of_arrow(values))
-    dtype = values.dtype
+    values = _categories_of_arrow(values)
     kind = _kind(values)
+    if values.dtype == np.dtype(object) and kind.startswith(_HELD):
+        values = values.infer_objects()
+        kind = _kind(values)
+    dtype = values.dtype
     if kind == "number" and dtype not in (np.dtype("int64"), np.dtype("float64")):
         whole = _holds_int64(values)
         numbers = values.to_numpy("int64") if whole else _doubles(values)
@@ -161,13 +164,6 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     elif kind == "boolean" and dtype != np.dtype(bool):
         values = values.astype("boolean" if values.hasnans else bool)
     return kind, values
-
-
-def _inferred(values: pd.Series) -> pd.Series:
-    """Objects that are all intervals, times, periods or durations as what pandas holds them by."""
-    if values.dtype != np.dtype(object) or not types.infer_dtype(values, skipna=True).startswith(_HELD):
-        return values
-    return values.infer_objects()
 
 
 def _doubles(values: pd.Series) -> np.ndarray:

@@ -171,8 +171,7 @@ def _array(name: str, values: Any) -> np.ndarray:
         array = np.asarray(values)
     except ValueError as error:
         raise ArgumentError(f"{name} has entries of several lengths: it must be one value for each row.") from error
-    hidden = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros(1, bool)
-    return np.where(hidden, np.nan, array.astype(object)) if hidden.any() else array
+    return np.where(values.mask, np.nan, array.astype(object)) if np.ma.is_masked(values) else array
 
 
 def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:

@@ -1,6 +1,6 @@
 """Kernel ridge regression: what it misses of rows that it has not seen, in closed form."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -62,9 +62,9 @@ def left_out_residuals(points: Floats, targets: Floats, weights: Floats, units: 
     >>> left_out_residuals(np.empty((3, 0)), np.array([[1.0], [2.0], [6.0]]), np.ones(3)).ravel()
     array([-3. , -1.5,  4.5])
     """
-    y, spectrum = _centred(targets, weights), _spectrum(points, weights)
-    missed = (_missed(y, spectrum, shrunk, weights, units) for shrunk in _shrunk(spectrum))
-    best = min(missed, key=lambda e: float((e**2).sum()))
+    spectrum = _spectrum(points, weights)
+    missed = _missed(_centred(targets, weights), spectrum, weights, units)
+    best = min(map(missed, _shrunk(spectrum)), key=lambda e: float((e**2).sum()))
     return np.asarray(best / np.sqrt(weights)[:, None])
 
 
@@ -86,17 +86,16 @@ def canonical_residuals(points: Floats, targets: Floats, weights: Floats, units:
     >>> bool((one == left_out_residuals(others, x, np.ones(6))).all())
     True
     """
-    y, spectrum = _centred(targets, weights), _spectrum(points, weights)
-    every = list(_shrunk(spectrum))
-    missed = (_missed(y, spectrum, shrunk, weights, units) for shrunk in every)
-    scatter = np.array([e.T @ e for e in missed])
+    spectrum = _spectrum(points, weights)
+    missed, every = _missed(_centred(targets, weights), spectrum, weights, units), list(_shrunk(spectrum))
+    scatter = np.array([e.T @ e for e in map(missed, every)])
     directions = np.linalg.eigh(scatter[scatter.trace(axis1=1, axis2=2).argmin()])[1]
     chosen = np.einsum("kij,ia,ja->ka", scatter, directions, directions).argmin(axis=0)
-    e = np.empty_like(y)
+    e = np.zeros_like(targets)
     for k in np.unique(chosen):
         of = directions[:, chosen == k]
-        e[:, chosen == k] = _missed(y @ of, spectrum, every[k], weights, units)
-    return np.asarray(e @ directions.T / np.sqrt(weights)[:, None])
+        e += missed(every[k]) @ of @ of.T
+    return np.asarray(e / np.sqrt(weights)[:, None])
 
 
 def _centred(targets: Floats, w: Floats) -> Floats:
@@ -109,18 +108,21 @@ def _shrunk(spectrum: _Spectrum) -> Iterator[Floats]:
         yield spectrum.values / (spectrum.values + penalty)
 
 
-def _missed(y: Floats, spectrum: _Spectrum, shrunk: Floats, w: Floats, units: Units | None) -> Floats:
-    """√w e of rows of √w y without a copy of each, or its unit, by one λ."""
-    vectors = spectrum.vectors
-    missed = y - vectors @ (shrunk[:, None] * (vectors.T @ y))
-    if units is None:
-        share = np.minimum(w, 1.0) / w
-        return np.asarray(missed / (1.0 - share * (w / w.sum() + vectors**2 @ shrunk))[:, None])
-    root = np.sqrt(w)[:, None]
-    for rows in units:
-        V, r = vectors[rows], root[rows]
-        missed[rows] = np.linalg.solve(np.eye(len(rows)) - r @ r.T / w.sum() - (V * shrunk) @ V.T, missed[rows])
-    return missed
+def _missed(y: Floats, spectrum: _Spectrum, w: Floats, units: Units | None) -> Callable[[Floats], Floats]:
+    """√w e of √w y without a copy of each row, or its unit, by what is left of each direction of the spectrum."""
+    vectors, projected = spectrum.vectors, spectrum.vectors.T @ y
+    squares, share, root = vectors**2, np.minimum(w, 1.0) / w, np.sqrt(w)[:, None]
+
+    def by(shrunk: Floats) -> Floats:
+        missed = y - vectors @ (shrunk[:, None] * projected)
+        if units is None:
+            return np.asarray(missed / (1.0 - share * (w / w.sum() + squares @ shrunk))[:, None])
+        for rows in units:
+            V, r = vectors[rows], root[rows]
+            missed[rows] = np.linalg.solve(np.eye(len(rows)) - r @ r.T / w.sum() - (V * shrunk) @ V.T, missed[rows])
+        return missed
+
+    return by
 
 
 def _spectrum(points: Floats, w: Floats) -> _Spectrum:
