@@ -54,18 +54,56 @@ def test_residuals_are_those_of_refits(weights):
     np.testing.assert_allclose(left_out_residuals(points, targets, weights), expected, atol=TOL)
 
 
+def kernels(points, w):
+    """Of all columns; of each; linear; by loops over rows."""
+    z = (points - np.average(points, axis=0, weights=w)) / np.sqrt(np.cov(points.T, aweights=w, ddof=0).diagonal())
+    joint = RBF(1.0 / typical_distance(points, w))(points, points)
+    return joint, np.array([[np.exp(-((a - b) ** 2)).sum() for b in z] for a in z]), z @ z.T
+
+
+def residuals_of(K, targets, w, penalty):
+    """Without a copy of each row, by the hat matrix of √w y."""
+    inside, root = np.eye(len(w)) - w / w.sum(), np.sqrt(w)[:, None]
+    K = root * (inside @ K @ inside.T) * root.T
+    largest = np.linalg.eigvalsh(K)[-1]
+    hat = root * root.T / w.sum() + K @ np.linalg.inv(K + penalty * largest * np.eye(len(w)))
+    return (targets - hat @ (root * targets) / root) / (1.0 - np.minimum(w, 1.0) / w * hat.diagonal())[:, None]
+
+
 @pytest.mark.parametrize("weights", [np.ones(60), np.resize([0.4, 1.0, 3.0], 60)])
-def test_canonical_directions_have_a_penalty_each(weights):
-    """A sine and two targets of noise: each direction, as a target of its own, has the residuals of its own λ."""
+def test_canonical_directions_have_a_kernel_and_a_penalty_each(weights):
+    """A sine and two targets of noise: each direction, as a target of its own, has the least residuals that it can."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(60, 2))
-    own = orthonormal(np.column_stack([np.sin(2.0 * points[:, 0]), rng.normal(size=(60, 2))]), weights)
-    joint, found = left_out_residuals(points, own, weights), canonical_residuals(points, own, weights)
-    _, directions = np.linalg.eigh((weights * joint.T) @ joint)
+    targets = np.column_stack([np.sin(2.0 * points[:, 0]), points[:, 1], np.zeros(60)]) + 0.3 * rng.normal(size=(60, 3))
+    own = orthonormal(targets, weights)
+    every = [residuals_of(K, own, weights, p) for K in kernels(points, weights) for p in ridge._PENALTIES]
+    total = [weights @ (e**2).sum(axis=1) for e in every]
+    best = every[np.argmin(total)]
+    _, directions = np.linalg.eigh((weights * best.T) @ best)
+    found = canonical_residuals(points, own, weights)
     for of in directions.T:
-        alone = left_out_residuals(points, (own @ of)[:, None], weights)[:, 0]
-        np.testing.assert_allclose(found @ of, alone, atol=TOL)
-    assert weights @ (found**2).sum(axis=1) < weights @ (joint**2).sum(axis=1)
+        least = min((e @ of for e in every), key=lambda e: weights @ e**2)
+        np.testing.assert_allclose(found @ of, least, atol=TOL)
+    assert weights @ (found**2).sum(axis=1) < min(total)
+
+
+@pytest.mark.parametrize(
+    ("of", "p"),
+    [
+        (lambda Z: np.sin(4.0 * Z[:, :1]), 2),
+        (lambda Z: np.sin(2.0 * Z[:, :1]), 5),
+        (lambda Z: Z.sum(axis=1, keepdims=True), 20),
+        (lambda Z: Z[:, :1] * Z[:, 1:2], 2),
+    ],
+)
+def test_curves_planes_and_products_are_followed(of, p):
+    """By one of the three kernels each: what is missed is little more than the noise."""
+    rng = np.random.default_rng(2)
+    Z, w = rng.normal(size=(200, p)), np.ones(200)
+    noise = 0.3 * rng.normal(size=(200, 1))
+    missed = canonical_residuals(Z, of(Z) + noise, w)
+    assert np.mean(noise**2) < np.mean(missed**2) < 1.5 * np.mean(noise**2)
 
 
 @pytest.mark.parametrize("unit", [None, Units(np.arange(60) // 4, 15, True)])
