@@ -16,6 +16,9 @@ MOST_ROWS = 2000
 LANDMARKS = 500
 """Of more rows a sum of kernels of single columns, which has few directions, is that of so many at once."""
 
+_ROWS_OF_A_CURVE = 10
+"""Fewer rows for each column tell nothing of a curve over each: then no sum of their kernels is tried."""
+
 _NOTHING = 1e-200
 """The largest value of a spectrum that has none."""
 
@@ -76,7 +79,8 @@ def canonical_residuals(points: Floats, targets: Floats, weights: Floats, units:
     of to what they tell least of, as [Breiman & Friedman 1997] shrink each canonical coordinate for itself: one λ for
     all would follow a curve in some direction as little as the noise in the others. Three kernels are tried, since few
     rows tell little of a function of several columns at once: the rbf kernel of all, the sum of those of each, of width
-    one over its variance, and the linear kernel. If the targets are turned, the residuals turn with them.
+    one over its variance, unless there are more columns than a tenth of the rows, and the linear kernel. If the targets
+    are turned, the residuals turn with them.
 
     Returns
     -------
@@ -145,7 +149,7 @@ def _spectra(points: Floats, w: Floats) -> Iterator[_Spectrum]:
     yield _spectrum(RBF(1.0 / typical_distance(joint, w)), joint, w, MOST_ROWS)
     columns -= np.average(columns, axis=0, weights=w)
     columns /= np.sqrt(np.average(columns**2, axis=0, weights=w))
-    if p > 1:
+    if 1 < p <= w.sum() / _ROWS_OF_A_CURVE:
         yield _spectrum(Sum(tuple(RBF(1.0).on(j) for j in range(p))), columns, w, LANDMARKS)
     yield _of_features(np.sqrt(w)[:, None] * columns)
 

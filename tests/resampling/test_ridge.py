@@ -123,6 +123,14 @@ def test_one_target_has_one_direction(p):
     np.testing.assert_allclose(found, left_out_residuals(points[:, :p], targets[:, :1], w), atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [20, 300])
+def test_each_column_thrice_is_each_once(n):
+    """Also where they are more than the rows."""
+    points, targets, w = drawn(n, 10)
+    once, thrice = (canonical_residuals(Z, targets, w) for Z in (points, np.hstack([points] * 3)))
+    np.testing.assert_allclose(thrice, once, atol=TOL)
+
+
 def test_weights_are_repeats():
     points, targets, _ = drawn()
     w = np.resize([1.0, 2.0, 3.0], 40)
