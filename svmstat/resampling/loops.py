@@ -77,9 +77,21 @@ def matrix_reason(gram: Gram) -> str:
 
 
 class _Inside(threading.local):
-    """Whether this thread works on a piece of a loop with an outlook: loops within it are part of that."""
+    """Whether this thread works on a piece of a loop with an outlook: loops within it are part of that.
+
+    Or on a trial of one, which a loop within ends when it knows that it will be long itself.
+    """
 
     value = False
+    trial = False
+
+
+class _LongTrialError(Exception):
+    """A trial would have gone on for so many seconds, or more."""
+
+    @property
+    def seconds(self) -> float:
+        return float(self.args[0])
 
 
 _inside = _Inside()
@@ -125,7 +137,7 @@ def run_pieces(
         cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known, watched = _inside.value, False
+    known, trial, watched = _inside.value, _inside.trial, False
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
         watched = not outlook.timed and workers < len(pieces)
@@ -136,7 +148,7 @@ def run_pieces(
         one_tells = outlook is not None  # of pieces that nothing is known of, one for each worker
         return list(
             loop(
-                joblib.delayed(_alone)(function, piece, os.getpid(), known or (one_tells and place > 0), workers)
+                joblib.delayed(_alone)(function, piece, os.getpid(), known or (one_tells and place > 0), workers, trial)
                 for place, piece in enumerate(some)
             )
         )
@@ -183,6 +195,10 @@ def watched_steps(what: str, steps: Sequence[Step], progress: bool = False) -> I
 
 
 def _announce(what: str, seconds: float, outlook: Outlook, workers: int) -> None:
+    if _inside.trial:
+        if seconds > LONG:
+            raise _LongTrialError(seconds)
+        return
     if note := announcement(what, seconds, outlook, workers):
         warn(note, LongRunWarning)
 
@@ -235,13 +251,17 @@ def _expected_seconds(outlook: Outlook, workers: int) -> float:
 def _seconds(work: Callable[[], Any], workers: int) -> float:
     """By the clock, or of the processor where that is less: other processes may have had it meanwhile.
 
-    Of the workers as many do it at once as there are cores, because they wait for each other.
+    Of the workers as many do it at once as there are cores, because they wait for each other. Where a loop within knows
+    that it will be long, it is not waited for.
     """
-    piece = partial(_alone, work, (), os.getpid(), known=True, workers=workers)
-    start, used = perf_counter(), process_time()
-    for _ in in_threads(lambda _: piece(), range(min(workers, cores()))):
-        pass
-    return min(perf_counter() - start, process_time() - used + _TICK)
+    piece = partial(_alone, work, (), os.getpid(), known=False, workers=workers, trial=True)
+    start, used, left = perf_counter(), process_time(), 0.0
+    try:
+        for _ in in_threads(lambda _: piece(), range(min(workers, cores()))):
+            pass
+    except _LongTrialError as long:
+        left = long.seconds
+    return min(perf_counter() - start, process_time() - used + _TICK) + left
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
@@ -254,15 +274,15 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 def _alone(
-    function: Callable[..., Result], piece: tuple[Any, ...], caller: int, known: bool, workers: int
+    function: Callable[..., Result], piece: tuple[Any, ...], caller: int, known: bool, workers: int, trial: bool
 ) -> Result:  # fmt: skip
     """A piece in one of the workers, which may be another process than the caller's, with a BLAS of its own."""
-    was, _inside.value = _inside.value, known
+    was, (_inside.value, _inside.trial) = (_inside.value, _inside.trial), (known, trial)
     try:
         with one_core(workers > 1), nullcontext() if os.getpid() == caller else one_blas_thread():
             return function(*piece)
     finally:
-        _inside.value = was
+        _inside.value, _inside.trial = was
 
 
 class _OneThread:

@@ -102,6 +102,33 @@ def test_what_other_processes_take_does_not_count(monkeypatch):
     assert loops._expected_seconds(Outlook([(lambda: None, 100.0)]), 1) == pytest.approx(10.0, rel=1e-3)
 
 
+@pytest.mark.parametrize("backend", ["threading", "sequential"])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_trial_is_not_waited_for_when_a_loop_within_is_long(depth, backend, monkeypatch):
+    """Nothing would be said until the whole piece is done, which may take minutes."""
+    monkeypatch.setattr(loops, "LONG", 0.2)
+    done, told = [], []
+    monkeypatch.setattr(loops, "warn", lambda text, _: told.append((text, len(done))))
+
+    def busy():
+        end = time.process_time() + 0.01
+        while time.process_time() < end:
+            pass
+
+    def piece(i=0, level=0):
+        outlook = Outlook([(busy, 100.0)]) if level == depth else None
+        if level <= depth:
+            run(lambda k: piece(k, level + 1), 3, outlook=outlook)
+        done.append(level)
+        return i
+
+    with joblib.parallel_config(backend):
+        assert run(piece, 3, outlook=Outlook([(piece, 100.0)])) == [0, 1, 2]
+    assert [count for _, count in told] == [0]
+    assert told[0][0].startswith("test will take about 1.") and " minutes" in told[0][0]
+    assert done.count(0) == 3
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_worker_has_one_core_and_so_has_the_trial(n_jobs, monkeypatch):
     """Threads of its own only where it has all cores."""
