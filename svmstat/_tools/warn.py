@@ -1,13 +1,34 @@
 """Warnings that point at the user's own code."""
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from svmstat.errors import SvmstatWarning
 
 
+class Line(NamedTuple):
+    """A line of code."""
+
+    filename: str
+    number: int
+    module: str
+
+
+class _Asked(threading.local):
+    """The user's line for which this thread works, where that is the line of another."""
+
+    line: Line | None = None
+
+
+_asked = _Asked()
+
+
 def warn(message: str, category: type[SvmstatWarning]) -> None:
-    """Warn at the innermost line outside this package, however deep inside it the cause was found.
+    """Warn at the user's line, however deep inside it and in whichever thread the cause was found.
 
     Parameters
     ----------
@@ -16,10 +37,30 @@ def warn(message: str, category: type[SvmstatWarning]) -> None:
     category : type
         One of the warnings of `svmstat.errors`.
     """
-    level, frame = 1, sys._getframe()
+    line = users_line()
+    module = sys.modules.get(line.module)
+    registry = None if module is None else vars(module).setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, line.filename, line.number, line.module, registry)
+
+
+def users_line() -> Line:
+    """The one that was set by `asked_at`, or the innermost outside this package."""
+    if _asked.line is not None:
+        return _asked.line
+    frame = sys._getframe()
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+        frame = frame.f_back
+    return Line(frame.f_code.co_filename, frame.f_lineno, str(frame.f_globals.get("__name__")))
+
+
+@contextmanager
+def asked_at(line: Line) -> Iterator[None]:
+    """Let warnings of this thread point at that line: between it and the user's are the frames of a scheduler."""
+    was, _asked.line = _asked.line, line
+    try:
+        yield
+    finally:
+        _asked.line = was
 
 
 def _is_ours(module: object) -> bool:

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from time import get_clock_info, perf_counter, process_time
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from svmstat._tools.compiled import compiling
 from svmstat._tools.threads import cores, in_threads, one_core
-from svmstat._tools.warn import warn
+from svmstat._tools.warn import Line, asked_at, users_line, warn
 from svmstat.errors import LongRunWarning
 from svmstat.solver import DEFAULT_BUDGET, Gram, LowRank
 
@@ -97,6 +97,15 @@ class _LongTrialError(Exception):
 _inside = _Inside()
 
 
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """Who started it, and how many workers it has."""
+
+    workers: int
+    process: int = field(default_factory=os.getpid)
+    line: Line = field(default_factory=users_line)
+
+
 class _Counted(joblib.Parallel):
     """A loop whose bar advances whenever a task is done, with any backend."""
 
@@ -137,7 +146,7 @@ def run_pieces(
         cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known, trial, watched = _inside.value, _inside.trial, False
+    known, trial, watched, this = _inside.value, _inside.trial, False, _Loop(workers)
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
         watched = not outlook.timed and workers < len(pieces)
@@ -148,7 +157,7 @@ def run_pieces(
         one_tells = outlook is not None  # of pieces that nothing is known of, one for each worker
         return list(
             loop(
-                joblib.delayed(_alone)(function, piece, os.getpid(), known or (one_tells and place > 0), workers, trial)
+                joblib.delayed(_alone)(function, piece, known or (one_tells and place > 0), trial, this)
                 for place, piece in enumerate(some)
             )
         )
@@ -254,7 +263,7 @@ def _seconds(work: Callable[[], Any], workers: int) -> float:
     Of the workers as many do it at once as there are cores, because they wait for each other. Where a loop within knows
     that it will be long, it is not waited for.
     """
-    piece = partial(_alone, work, (), os.getpid(), known=False, workers=workers, trial=True)
+    piece = partial(_alone, work, (), known=False, trial=True, of=_Loop(workers))
     start, used, left = perf_counter(), process_time(), 0.0
     try:
         for _ in in_threads(lambda _: piece(), range(min(workers, cores()))):
@@ -273,13 +282,12 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return _one_thread.held()
 
 
-def _alone(
-    function: Callable[..., Result], piece: tuple[Any, ...], caller: int, known: bool, workers: int, trial: bool
-) -> Result:  # fmt: skip
+def _alone(function: Callable[..., Result], piece: tuple[Any, ...], known: bool, trial: bool, of: _Loop) -> Result:
     """A piece in one of the workers, which may be another process than the caller's, with a BLAS of its own."""
     was, (_inside.value, _inside.trial) = (_inside.value, _inside.trial), (known, trial)
+    in_caller = os.getpid() == of.process
     try:
-        with one_core(workers > 1), nullcontext() if os.getpid() == caller else one_blas_thread():
+        with asked_at(of.line), one_core(of.workers > 1), nullcontext() if in_caller else one_blas_thread():
             return function(*piece)
     finally:
         _inside.value, _inside.trial = was
