@@ -94,7 +94,7 @@ FOLLOWED = {
 }
 """What the logit is of two predictors, and x of the first of them, but for noise of half a standard deviation."""
 
-CURVES = ((2, 2), (3, 2), (4, 2), (2, 3), (2, 5))
+CURVES = ((2, 2), (3, 2), (4, 2), (6, 2), (2, 3), (2, 5))
 """How fast a sine is, in standard deviations of a predictor, and how many predictors there are beside x."""
 
 FOLLOWING = (
@@ -183,7 +183,7 @@ def few_pvalue(seed, term, name, kernel):
 
 
 def curves(quick):
-    """The size where the curve is faster, or there are more predictors, than kernel ridge regression can follow."""
+    """The size where the curve is faster, or there are more predictors, than one width for all columns can follow."""
     found = []
     for speed, p in CURVES:
         for n in (100, 200, 400):

@@ -295,8 +295,8 @@ class TermTests(Printed):
         name, rows = self.evidence.shape.response.name, self.evidence.rows_of_levels
         return [
             f"{each}: so many rows of the rarest level of each would have {name} = {rows.idxmin()} by chance, fewer "
-            f"than {_FEWEST}. There the test rejected a true H0 at 0.05 in 0.31 to 0.33 of samples where one row "
-            "would, in 0.10 to 0.17 where about two, in 0.05 to 0.13 where about three (python -m benchmarks validity "
+            f"than {_FEWEST}. There the test rejected a true H0 at 0.05 in 0.30 to 0.32 of samples where one row "
+            "would, in 0.10 to 0.16 where about two, in 0.05 to 0.12 where about three (python -m benchmarks validity "
             "rare-levels)."
         ]
 
@@ -310,7 +310,7 @@ class TermTests(Printed):
             return []
         return [
             f"{', '.join(names)}: fewer than {_FEW_FOR_EACH} rows or groups for each df. There the test rejected a "
-            "true H0 at 0.05 in 0.05 to 0.13 of samples (python -m benchmarks validity many-levels)."
+            "true H0 at 0.05 in 0.05 to 0.14 of samples (python -m benchmarks validity many-levels)."
         ]
 
     def _few_groups(self) -> list[str]:
@@ -362,11 +362,11 @@ _FEW_ROWS = 80
 
 SIZE = (
     "In simulations (python -m benchmarks validity terms; 200 and 634 rows, two and three classes) it rejected a true "
-    "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.03), most where other columns tell part of the "
-    "term; beside eight to twenty other columns that tell most of it in 0.19 to 0.22 with an rbf kernel, in 0.09 "
-    "with a linear one (other-terms); where response and term follow another predictor along one slow curve "
-    "beside one more, with 60 to 400 rows, in 0.01 to 0.08 (few-rows-terms); along a fast one, or beside more "
-    "predictors, in 0.05 to 0.87: what the regression of the term misses passes for dependence (curve-terms)."
+    "H0 at 0.05 in 0.02 to 0.10 of samples (Monte-Carlo se 0.01 to 0.04), most where other columns tell part of the "
+    "term; beside eight to twenty other columns that tell most of it in 0.03 to 0.08 (other-terms); where response "
+    "and term follow another predictor along one curve, with 60 to 400 rows, in 0.01 to 0.09 if it is slow "
+    "(few-rows-terms), in 0.01 to 0.13 if it is faster, or beside more predictors, and in 0.23 to 0.46 if it is too "
+    "fast for the rows: what is missed of it passes for dependence (curve-terms)."
 )
 
 
