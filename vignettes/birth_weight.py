@@ -91,8 +91,9 @@ _ = tests.plot()
 
 # %% [markdown]
 # The change of the score asks whether a term helps to predict, the test whether low weight depends on it given the
-# others. Earlier premature labours stand out in both. Wald's tests of the logistic model ask the second question too,
-# and assume that its form is right, which makes them the sharper ones where it is:
+# others. Earlier premature labours come first in both; adjusted for seven tests their p-value is not small. Wald's
+# tests of the logistic model ask the second question too, and assume that its form is right, which makes them the
+# sharper ones where it is:
 
 # %%
 print(logistic.pvalues.round(4).to_string())
