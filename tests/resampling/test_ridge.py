@@ -72,7 +72,7 @@ def residuals_of(K, targets, w, penalty):
 
 @pytest.mark.parametrize("weights", [np.ones(60), np.resize([0.4, 1.0, 3.0], 60)])
 def test_canonical_directions_have_a_kernel_and_a_penalty_each(weights):
-    """A sine and two targets of noise: each direction, as a target of its own, has the least residuals that it can."""
+    """A sine, a line and noise: each direction, as a target of its own, has the least residuals that it can have."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(60, 2))
     targets = np.column_stack([np.sin(2.0 * points[:, 0]), points[:, 1], np.zeros(60)]) + 0.3 * rng.normal(size=(60, 3))
