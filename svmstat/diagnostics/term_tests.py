@@ -272,16 +272,16 @@ class TermTests(Printed):
         response, rows = self.evidence.shape.response.name, self.evidence.rows_of_levels
         if few := few_rows(response, rows):
             return [
-                f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.10 to 0.12 of samples with 10 "
-                "and 20 events of 200 rows, that of a factor whose levels have a third of the rows each in 0.04 to "
+                f"{few}the test of a number rejects a true H0 too often, at 0.05 in 0.11 of samples with 10 "
+                "and 20 events of 200 rows, that of a factor whose levels have a third of the rows each in 0.03 to "
                 "0.06 (python -m benchmarks validity rare-terms)."
             ]
         if rows.min() < _RARE_ROWS and rows.min() < _RARE_SHARE * rows.sum():
             least, total = (show(count, "count") for count in (rows.min(), rows.sum()))
             return [
                 f"{least} of {total} rows have {response} = {rows.idxmin()}: where a level is so rare the test of a "
-                "skewed number rejects a true H0 too often, at 0.05 in 0.20 to 0.23 of samples with "
-                "40 to 60 events of 400 to 600 rows, that of a normal one, such as its logarithm may be, in 0.10 "
+                "skewed number rejects a true H0 too often, at 0.05 in 0.18 to 0.24 of samples with "
+                "40 to 60 events of 400 to 600 rows, that of a normal one, such as its logarithm may be, in 0.11 "
                 "(python -m benchmarks validity rare-terms)."
             ]
         return []
