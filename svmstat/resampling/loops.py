@@ -99,9 +99,10 @@ _inside = _Inside()
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """Who started it, and how many workers it has."""
+    """How many workers it has, whether it is a trial or within one, and who started it."""
 
     workers: int
+    trial: bool
     process: int = field(default_factory=os.getpid)
     line: Line = field(default_factory=users_line)
 
@@ -146,7 +147,7 @@ def run_pieces(
         cost too much beside it, when every worker has done a piece or two.
     """
     workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
-    known, trial, watched, this = _inside.value, _inside.trial, False, _Loop(workers)
+    known, watched, this = _inside.value, False, _Loop(workers, trial=_inside.trial)
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
         watched = not outlook.timed and workers < len(pieces)
@@ -157,7 +158,7 @@ def run_pieces(
         one_tells = outlook is not None  # of pieces that nothing is known of, one for each worker
         return list(
             loop(
-                joblib.delayed(_alone)(function, piece, known or (one_tells and place > 0), trial, this)
+                joblib.delayed(_alone)(function, piece, known or (one_tells and place > 0), this)
                 for place, piece in enumerate(some)
             )
         )
@@ -263,7 +264,7 @@ def _seconds(work: Callable[[], Any], workers: int) -> float:
     Of the workers as many do it at once as there are cores, because they wait for each other. Where a loop within knows
     that it will be long, it is not waited for.
     """
-    piece = partial(_alone, work, (), known=False, trial=True, of=_Loop(workers))
+    piece = partial(_alone, work, (), known=False, of=_Loop(workers, trial=True))
     start, used, left = perf_counter(), process_time(), 0.0
     try:
         for _ in in_threads(lambda _: piece(), range(min(workers, cores()))):
@@ -282,9 +283,9 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return _one_thread.held()
 
 
-def _alone(function: Callable[..., Result], piece: tuple[Any, ...], known: bool, trial: bool, of: _Loop) -> Result:
+def _alone(function: Callable[..., Result], piece: tuple[Any, ...], known: bool, of: _Loop) -> Result:
     """A piece in one of the workers, which may be another process than the caller's, with a BLAS of its own."""
-    was, (_inside.value, _inside.trial) = (_inside.value, _inside.trial), (known, trial)
+    was, (_inside.value, _inside.trial) = (_inside.value, _inside.trial), (known, of.trial)
     in_caller = os.getpid() == of.process
     try:
         with asked_at(of.line), one_core(of.workers > 1), nullcontext() if in_caller else one_blas_thread():

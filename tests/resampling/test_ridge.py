@@ -28,32 +28,6 @@ def predicted(K, across, y, w, penalty):
     return across @ solution[:-1] + solution[-1]
 
 
-def refitted(points, targets, w, part):
-    """The residuals of refits in which a row has lost min(w, 1), with the penalty for which they are least."""
-    K = RBF(1.0 / typical_distance(points, w))(points, points)
-    centre = np.eye(len(w)) - w / w.sum()
-    largest = np.linalg.eigvalsh(np.sqrt(w)[:, None] * (centre @ K @ centre.T) * np.sqrt(w))[-1]
-    best = None
-    for penalty in largest * ridge._PENALTIES:
-        e = np.empty_like(targets)
-        for k in range(len(w)):
-            left = w.copy()
-            left[k] -= part[k]
-            kept = left > 0
-            found = predicted(K[np.ix_(kept, kept)], K[[k]][:, kept], targets[kept], left[kept], penalty)
-            e[k] = targets[k] - found[0]
-        total = (w[:, None] * e**2).sum()
-        best = (total, e) if best is None or total < best[0] else best
-    return best[1]
-
-
-@pytest.mark.parametrize("weights", [np.ones(40), np.resize([1.0, 2.0, 3.0], 40), np.resize([0.4, 1.0, 2.5], 40)])
-def test_residuals_are_those_of_refits(weights):
-    points, targets, _ = drawn()
-    expected = refitted(points, targets, weights, np.minimum(weights, 1.0))
-    np.testing.assert_allclose(left_out_residuals(points, targets, weights), expected, atol=TOL)
-
-
 def kernels(points, w):
     """Of all columns; of each; linear; by loops over rows."""
     z = (points - np.average(points, axis=0, weights=w)) / np.sqrt(np.cov(points.T, aweights=w, ddof=0).diagonal())
@@ -61,13 +35,31 @@ def kernels(points, w):
     return joint, np.array([[np.exp(-((a - b) ** 2)).sum() for b in z] for a in z]), z @ z.T
 
 
-def residuals_of(K, targets, w, penalty):
-    """Without a copy of each row, by the hat matrix of √w y."""
-    inside, root = np.eye(len(w)) - w / w.sum(), np.sqrt(w)[:, None]
-    K = root * (inside @ K @ inside.T) * root.T
-    largest = np.linalg.eigvalsh(K)[-1]
-    hat = root * root.T / w.sum() + K @ np.linalg.inv(K + penalty * largest * np.eye(len(w)))
-    return (targets - hat @ (root * targets) / root) / (1.0 - np.minimum(w, 1.0) / w * hat.diagonal())[:, None]
+def refitted(K, targets, w):
+    """The residuals of refits in which a row has lost min(w, 1), for each penalty."""
+    centre = np.eye(len(w)) - w / w.sum()
+    largest = np.linalg.eigvalsh(np.sqrt(w)[:, None] * (centre @ K @ centre.T) * np.sqrt(w))[-1]
+    for penalty in largest * ridge._PENALTIES:
+        e = np.empty_like(targets)
+        for k in range(len(w)):
+            left = w.copy()
+            left[k] -= min(w[k], 1.0)
+            kept = left > 0
+            found = predicted(K[np.ix_(kept, kept)], K[[k]][:, kept], targets[kept], left[kept], penalty)
+            e[k] = targets[k] - found[0]
+        yield e
+
+
+def least(residuals, w):
+    """Those with the least Σ w e²."""
+    return min(residuals, key=lambda e: (w @ e**2).sum())
+
+
+@pytest.mark.parametrize("weights", [np.ones(40), np.resize([1.0, 2.0, 3.0], 40), np.resize([0.4, 1.0, 2.5], 40)])
+def test_residuals_are_those_of_refits(weights):
+    points, targets, _ = drawn()
+    expected = least(refitted(kernels(points, weights)[0], targets, weights), weights)
+    np.testing.assert_allclose(left_out_residuals(points, targets, weights), expected, atol=TOL)
 
 
 @pytest.mark.parametrize("weights", [np.ones(60), np.resize([0.4, 1.0, 3.0], 60)])
@@ -77,15 +69,13 @@ def test_canonical_directions_have_a_kernel_and_a_penalty_each(weights):
     points = rng.normal(size=(60, 2))
     targets = np.column_stack([np.sin(2.0 * points[:, 0]), points[:, 1], np.zeros(60)]) + 0.3 * rng.normal(size=(60, 3))
     own = orthonormal(targets, weights)
-    every = [residuals_of(K, own, weights, p) for K in kernels(points, weights) for p in ridge._PENALTIES]
-    total = [weights @ (e**2).sum(axis=1) for e in every]
-    best = every[np.argmin(total)]
+    every = [e for K in kernels(points, weights) for e in refitted(K, own, weights)]
+    best = least(every, weights)
     _, directions = np.linalg.eigh((weights * best.T) @ best)
     found = canonical_residuals(points, own, weights)
     for of in directions.T:
-        least = min((e @ of for e in every), key=lambda e: weights @ e**2)
-        np.testing.assert_allclose(found @ of, least, atol=TOL)
-    assert weights @ (found**2).sum(axis=1) < min(total)
+        np.testing.assert_allclose(found @ of, least([e @ of for e in every], weights), atol=TOL)
+    assert weights @ (found**2).sum(axis=1) < weights @ (best**2).sum(axis=1)
 
 
 @pytest.mark.parametrize(
