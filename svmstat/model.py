@@ -79,9 +79,10 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         Predictions and fitted values are of the same kind, diagnostics of pandas: see docs/frames.md. The fit keeps the
         data as they are; `update` takes what they are when it is called.
     loss : {"hinge", "p0"}
-        The hinge loss, or the loss of [002: 11], whose margins move with the Bayes threshold
+        The hinge loss, or twice the loss of [002: 11], whose margins move with the Bayes threshold
         P0 = L(−1) / (L(−1) + L(+1)): an event costs 2[−log P0 − (1 − P0) f]₊, another row
-        2[−log(1 − P0) + P0 f]₊. At P0 = ½ the two are the same up to the scale of f.
+        2[−log(1 − P0) + P0 f]₊. At P0 = ½ that is the hinge loss on another scale: the fit is 2 log 2
+        times the one with the hinge loss and the cost C / (2 log 2).
     kernel : {"rbf", "linear", "poly", "spline", "laplace", "precomputed"}, Kernel or callable
         The kernel: see `svmstat.kernels` for the formulas. One that is passed as an object has its own parameters, can
         be a sum and live on some terms of the formula:
@@ -128,7 +129,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         The share of every level in the population that the rule is for, where the sample has other shares.
         Costs and priors give the class weights L(−1) ∝ c_fp π⁺ π_t⁻ and L(+1) ∝ c_fn π⁻ π_t⁺ with mean one, π
         being the weighted shares of the sample and π_t the priors, by default the same [000: 18]. The sign of f
-        then estimates whether P(event | x), in the sample, exceeds P0. Resampling keeps L. For more than two levels
+        then estimates whether P(event | x), in the sample, exceeds P0, if the kernel is rich enough for a step, as rbf
+        and spline kernels are and the linear one is not [000: section 3]. Resampling keeps L. For more than two levels
         priors give L ∝ π_t / π.
     groups : column name or array_like of shape (n,), optional
         Which rows belong together and are not independent: vessel, patient, site; at least three groups. They do not

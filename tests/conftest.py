@@ -21,6 +21,8 @@ from svmstat.machine import contrasts, fit_machine, pairs_of
 sys.path.extend(map(str, Path(__file__).parents[1::-1]))
 
 os.environ["SVMSTAT_COMPILE_AHEAD"] = "0"  # the workers of the tests have the cores
+# What tests start imports the package that is installed too, and has what is compiled of it: not the sources around it.
+os.environ["PYTHONSAFEPATH"] = "1"
 
 settings.register_profile("svmstat", deadline=None, derandomize=True, max_examples=50, print_blob=True)
 settings.load_profile("svmstat")
@@ -109,6 +111,14 @@ def refit():
 def pairs():
     """The pairs i < j, independently of the package."""
     return lambda n_classes: list(combinations(range(n_classes), 2))
+
+
+@pytest.fixture
+def few_envelopes(monkeypatch):
+    """Envelopes of a few replicates, for reports of which something else is looked at."""
+    monkeypatch.setattr("svmstat.report.LEAST", 9)
+    monkeypatch.setattr("svmstat.diagnostics.influence.LEAST", 9)
+    monkeypatch.setattr("svmstat.resampling.influences._LEAST_SECOND", 5)
 
 
 @pytest.fixture

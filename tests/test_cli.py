@@ -431,6 +431,7 @@ def test_mackerel(capsys):
     assert all(number in text for number in ("418.10", "0.1341", "634", "369"))
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_the_laplace_kernel(capsys, tmp_path):
     """A class in svmstat.kernels is all that made it: the command knows its name, and which options are its own."""
     command = ["egg_count > 0 ~ lon + lat", "mackerel", "--kernel", "laplace", "--gamma", "0.5"]
@@ -733,6 +734,7 @@ def test_what_will_take_long_is_told_before_it_does(calls, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_a_report_on_mackerel(tmp_path):
     out = tmp_path / "r.html"
     command = ["report", MACKEREL, "mackerel", "--C", "16", "--gamma", "0.25", "-B", "19", "--seed", "1"]
@@ -769,6 +771,7 @@ def test_more_than_two_levels(capsys):
     assert "ACH: 2, AVH: 1, PCH: 1, PNC: 1" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_a_report_of_more_than_two_levels(tmp_path, capsys):
     page = tmp_path / "liver.html"
     arguments = ["disease ~ ast + alt + gldh", "liver", "-B", "9", "--seed", "1", "--out", str(page)]

@@ -496,6 +496,7 @@ def test_update_keeps_groups():
 # Page and command
 
 
+@pytest.mark.usefixtures("few_envelopes")
 @pytest.mark.parametrize("response", ["y", "l"])
 def test_report_of_groups(response):
     page = report(fitted(response), B=19, rng=1)
@@ -629,6 +630,7 @@ def test_a_search_by_blocks_has_no_corrected_score():
         compare(found.best, svm("y ~ x", data), folds="block", nested=True)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_a_report_where_a_level_cannot_be_left_out():
     rng = np.random.default_rng(7)
     data = pd.DataFrame({"x": rng.normal(size=60), "g": np.arange(60) // 6})

@@ -56,6 +56,7 @@ def test_beside_other_models(fit):
     assert table["score"].iloc[0] == pytest.approx(fit.loo().score)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_report_and_pickle(fit):
     assert "Terms" in report(fit, B=9, rng=1)
     again = pickle.loads(pickle.dumps(fit))

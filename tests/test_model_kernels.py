@@ -187,6 +187,7 @@ def test_the_summary_says_what_a_kernel_is_made_of():
         (CustomKernel(np.inner), "kernel=CustomKernel(inner), C=1.0"),
     ],
 )
+@pytest.mark.usefixtures("few_envelopes")
 def test_the_call_in_a_report(kernel, shown):
     page = report(svm("y ~ a + b", DATA, kernel=kernel), B=9, rng=1)
     assert shown in page.replace("&#x27;", "'")

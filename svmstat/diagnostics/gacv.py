@@ -2,13 +2,14 @@
 
 With f the fit, f^{[−k]} that without row k, w the case weights and L the class weights:
 
-    V₀    (1/Σw) Σ_k w_k L_k [1 − y_k f^{[−k]}(x_k)]₊              leave-one-out        [000: 11]
+    V₀    (1/Σw) Σ_k w_k L_k [1 − y_k f^{[−k]}(x_k)]₊              leave-one-out        [000: section 4]
     OBS   (1/Σw) Σ_k w_k L_k [1 − y_k f(x_k)]₊                     the fit on its own rows
     D̂     (1/Σw) Σ_k w_k L_k a_k K_kk (2 if y_k f(x_k) < −1, 1 if y_k f(x_k) ∈ [−1, 1])        [000: 12]
     GACV  OBS + D̂, which approximates V₀
     GCKL  (1/Σw) Σ_k w_k {L(+1) p_k [1 − f(x_k)]₊ + L(−1) (1 − p_k) [1 + f(x_k)]₊}, the expectation over new labels
 
-a_k = α_k / w_k is the dual variable per copy of the row; the α of [000] is a_k / C, and their 1/(2nλ) is C.
+a_k = α_k / w_k is the dual variable per copy of the row; the α of [000] is a_k / C, and their 1/(2nλ) is C. a_k K_kk is
+what the paper takes for the derivative in its (12); L is that of its section 5.
 """
 
 import numpy as np

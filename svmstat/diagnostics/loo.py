@@ -63,7 +63,7 @@ class LooResult(Printed, Evidence):
 
     @property
     def mean_loss(self) -> float:
-        """V₀ = (1/Σw) Σ w L [m − y f^{[−k]}(x_k)]₊ [000: 11]; NaN if a row could not be left out.
+        """V₀ = (1/Σw) Σ w L [m − y f^{[−k]}(x_k)]₊ [000: section 4]; NaN if a row could not be left out.
 
         Raises
         ------

@@ -41,7 +41,7 @@ class Loss:
 
     @property
     def threshold(self) -> float:
-        """P0 = L(−1) / (L(−1) + L(+1)): the Bayes rule predicts the event where P(event | x) exceeds it [000: 17]."""
+        """P0 = L(−1) / (L(−1) + L(+1)): the Bayes rule predicts the event where P(event | x) exceeds it [000: 19]."""
         return self.weight_other / (self.weight_event + self.weight_other)
 
 
@@ -57,10 +57,10 @@ def hinge(weight_event: float = 1.0, weight_other: float = 1.0) -> Loss:
 
 
 def p0(weight_event: float = 1.0, weight_other: float = 1.0) -> Loss:
-    """The loss of [002: 11], tangent at f = 0 to a negative log-likelihood with P(event | x) = P0 there.
+    """Twice the loss of [002: 11], tangent at f = 0 to a negative log-likelihood with P(event | x) = P0 there.
 
-    With L(+1) = 2(1 − P0) and L(−1) = 2 P0 an event costs 2[−log P0 − (1 − P0) f]₊ and another row
-    2[−log(1 − P0) + P0 f]₊.
+    Class weights have mean one, so that C is half of the paper's. With L(+1) = 2(1 − P0) and L(−1) = 2 P0 an event
+    costs 2[−log P0 − (1 − P0) f]₊ and another row 2[−log(1 − P0) + P0 f]₊.
 
     Examples
     --------

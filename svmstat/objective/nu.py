@@ -5,10 +5,10 @@
 
 with n₊, n₋ the sums of the weights of the classes and n = n₊ + n₋. The weight of the margin errors of a class is at
 most ν₊n₊ or ν₋n₋ and that of its support vectors at least as much, unless the solution is h = 0 [004: Proposition 1];
-there is a solution if and only if ν₊ and ν₋ do not exceed one [004: Proposition 2]. It is that of the cost C = 1/(ρn)
+there is a solution if and only if ν₊ and ν₋ do not exceed one [004: Proposition 3]. It is that of the cost C = 1/(ρn)
 with class weights γ and 1 − γ [004: Theorem 2].
 
-The ordinary ν-SVM, with bounds w_i/n and Σα = ν, has γ = ½, ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋).
+The ordinary ν-SVM, with bounds w_i/n and Σα = ν, has γ = ½, ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋): its ν is twice that above.
 """
 
 import numbers

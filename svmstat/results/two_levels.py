@@ -90,7 +90,7 @@ class TwoLevels(Solved):
 
     @property
     def threshold(self) -> float:
-        """P0 = L(−1) / (L(−1) + L(+1)): what f > 0 estimates is whether P(event | x) exceeds it."""
+        """P0 = L(−1) / (L(−1) + L(+1)): with a kernel rich enough, f > 0 estimates whether P(event | x) exceeds it."""
         return self._pair("threshold", "class_weight, by which the levels are weighed").loss.threshold
 
     # Costs
@@ -201,7 +201,9 @@ class TwoLevels(Solved):
     # GACV and the path in C
 
     def gacv(self) -> float:
-        """The generalized approximate cross validation, an estimate of `LooResult.mean_loss` without refits [000: 12].
+        """The generalized approximate cross validation, which estimates `LooResult.mean_loss` without refits.
+
+        From [000: section 4].
 
         Returns
         -------

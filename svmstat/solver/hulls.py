@@ -5,9 +5,9 @@ With β = yα / total, h = −Kβ and Σβ = ±1 over a class, optimality is for
     max{h_i: β_i < hi_i} ≤ b_c ≤ min{h_i: β_i > lo_i}
 
 The margins are at f = ±ρ with f = Kβ + b, b = (b₊ + b₋)/2 and ρ = (b₋ − b₊)/2. Divided by ρ all this is the solution
-without sums for the bounds u/ρ and margins one [004: Theorem 2], which is how it is reported and on whose scale it is
-certified: a violation of b₊ or b₋ counts as a share of ρ. A class without a free row has an interval of multipliers,
-whose midpoint is taken, or its finite end if all its rows are at their bounds.
+without sums for the bounds u/(ρ total) and margins one [004: Theorem 2], which is how it is reported and on whose scale
+it is certified: a violation of b₊ or b₋ counts as a share of ρ. A class without a free row has an interval of
+multipliers, whose midpoint is taken, or its finite end if all its rows are at their bounds.
 
 f/ρ has no more digits than h has beside ρ: where ρ is so small that the rounding of h exceeds the tolerance, as it is
 for smooth kernels and for classes that all but touch, h is computed in twice the precision (`sharpen`). What then

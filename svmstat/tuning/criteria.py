@@ -92,7 +92,11 @@ def _point(criterion: OfFits, further: Further, machine: Machine, sample: Sample
 
 @dataclass(frozen=True, slots=True)
 class Loo(OfFits):
-    """Each row is predicted by the fit and the Platt map without it [003]; ``measure`` is one of `MEASURES`."""
+    """Each row is predicted by the fit without it, and by the map that the calibration has for it.
+
+    With calibration="insample" that is the Platt map of the fit without the row [003]. ``measure`` is one of
+    `MEASURES`.
+    """
 
     measure: str = "deviance"
 
@@ -179,7 +183,7 @@ class Span(OfFits):
 
 @dataclass(frozen=True, slots=True)
 class GACV(OfFits):
-    """The generalized approximate cross validation of the fit to all rows [000: 12]."""
+    """The generalized approximate cross validation of the fit to all rows [000: section 4]."""
 
     any_levels = False
     any_loss = False

@@ -1,4 +1,4 @@
-"""False alarms and misses of the 2ν-SVM for all pairs (ν₊, ν₋) of a grid and several kernels, by k-fold [004: 3].
+"""False alarms and misses of the 2ν-SVM for all (ν₊, ν₋) of a grid and several kernels, by k-fold [004: section 3].
 
 P_F = P(f > 0 | other) and P_M = P(f ≤ 0 | event) are estimated from the rows of each fold by the fit without it. ν₊ and
 ν₋ are fractions of the rows that are kept, so that every pair in (0, 1]² has a solution in every fold; scaling and

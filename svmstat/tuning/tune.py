@@ -112,12 +112,13 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         one standard error (its own, not that of the difference) of the least. The θ that are found add up to the number
         of terms.
     criterion : {"loo", "kfold", "span", "gacv", "gckl"}, minimax() or neyman_pearson(a)
-        Leave-one-out, each row being predicted by the fit and the Platt map without it [003]; stratified k-fold;
+        Leave-one-out, each row being predicted by the fit without it and by the map of what the others were held out
+        with, or of ``calibration``: with "insample" by that of the fit without it [003]; stratified k-fold;
         leave-one-out as the span of the support vectors tells it from the fit to all rows, without refits [Vapnik &
         Chapelle 2000], for where these take too long: see `svmstat.diagnostics.span`; the generalized approximate cross
-        validation of the fit to all rows, for the hinge loss [000: 12], which where α is not unique depends on which of
-        the solutions was found, see `SVMResults.gacv`; or GCKL, which that estimates, in a simulation
-        where the true probabilities are known. `minimax` and `neyman_pearson` choose (ν₊, ν₋) and the kernel by false
+        validation of the fit to all rows, for the hinge loss [000: section 4], which where α is not unique depends on
+        which of the solutions was found, see `SVMResults.gacv`; or GCKL, which that estimates, in a simulation where
+        the true probabilities are known. `minimax` and `neyman_pearson` choose (ν₊, ν₋) and the kernel by false
         alarms P_F and misses P_M in stratified k-fold [004].
     search : {"grid", "coordinate", "coordinate_2d", "balanced", "bias"}
         All combinations of the values. The others are for minimax and Neyman–Pearson: coordinate descent in
@@ -130,7 +131,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         What "loo", "kfold" and "span" make as small as possible: the deviance −2 Σ w log p of the left-out rows, with
         "loo" the CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its
         class weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with
-        "loo" and the hinge loss the V₀ of [000: 11]. The last is for two levels only; so are "gacv" and "gckl".
+        "loo" and the hinge loss the V₀ of [000: section 4]. The last is for two levels only; so are "gacv" and "gckl".
         Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
     folds : int, splitter, column name or array_like of shape (n,)
         The folds of "kfold", minimax and Neyman–Pearson: their number, ≥ 2; a splitter of scikit-learn that holds out

@@ -41,7 +41,7 @@ def given_gram(data, kernel, **options):
 
 
 def by_svc(fit, K):
-    """GACV [000: 12] row by row, from SVC's α, f and the class weights."""
+    """GACV [000: section 4] row by row, from SVC's α, f and the class weights."""
     y, w, L = fit.frame.y, fit.frame.weights, fit.class_weight or dict.fromkeys(fit.classes, 1.0)
     used, other = w > 0, next(level for level in fit.classes if level != fit.event)
     svc = SVC(C=fit.C, kernel="precomputed", tol=1e-10, max_iter=10**7)

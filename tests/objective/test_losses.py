@@ -100,7 +100,7 @@ def test_the_other_class_as_the_event(a, b, f, name):
     fp=st.floats(0.01, 100), fn=st.floats(0.01, 100), sample=st.floats(0.01, 0.99), target=st.floats(0.01, 0.99)
 )  # fmt: skip
 def test_class_weights_of_the_bayes_rule(fp, fn, sample, target):
-    """In proportion to [000: 18], with mean one; the threshold is what its [000: 17] says."""
+    """In proportion to [000: 18], with mean one; the threshold is what [000: 19] says."""
     event, other = bayes_weights(fp, fn, sample, target)
     assert event + other == pytest.approx(2.0, rel=TOL_ROUNDING)
     ratio = fn * (1 - sample) * target / (fp * sample * (1 - target))

@@ -1,9 +1,14 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from levels import sample
 
 from svmstat import compare, svm
 from svmstat.report.model import _logistic, beside_logistic, effects
+from svmstat.reporting.rendering.values import show
 
 LEVELS = {
     "texts in another order": [["a", "b"], ["b", "a"]],
@@ -26,6 +31,28 @@ def test_the_logistic_model_is_the_same_whatever_the_levels_are_called(ways):
         scores.append(compare(fit, logistic=_logistic(fit)).table["score"])
     for each in scores[1:]:
         np.testing.assert_allclose(each, scores[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("formula", ["y ~ x + site", "y ~ x + site + x:site"])
+def test_the_logistic_model_is_that_of_statsmodels(formula, K):
+    fitted = svm(formula, sample(K, 180, seed=4, apart=0.4))
+    X = np.column_stack([np.ones(180), fitted.frame.X])
+    independent = [0]
+    for column in range(1, X.shape[1]):
+        if np.linalg.matrix_rank(X[:, [*independent, column]]) > len(independent):
+            independent.append(column)
+    model = sm.MNLogit(fitted.frame.codes, X[:, independent]).fit(disp=False)
+    expected = compare(fitted, logistic=model)["logistic"]
+    assert show(expected.score) in "".join(beside_logistic(fitted, None, False))
+
+
+@pytest.mark.parametrize("levels", [[0, 1], [False, True], ["0", "1"], [1, 2], ["no", "yes"]], ids=str)
+def test_the_logistic_model_of_the_lower_level(levels):
+    data = sample(2, 40, seed=3)
+    data["y"] = np.array(levels)[pd.factorize(data["y"], sort=True)[0]]
+    shown = ["".join(beside_logistic(svm("y ~ x + z", data, event=event), None, False)) for event in levels]
+    rows = [re.search(r">logistic</th><td[^>]*>([\d.]+)<", each) for each in shown]
+    assert all(rows) and rows[0][1] == rows[1][1]
 
 
 def test_columns_that_are_as_many_as_rows_are_no_logistic_model():

@@ -9,10 +9,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from levels import sample
 
-from svmstat import compare, datasets, svm
+from svmstat import datasets, svm
 from svmstat.errors import ArgumentError
 from svmstat.report import influence as influence_module
 from svmstat.report import report
@@ -21,14 +20,6 @@ from svmstat.reporting.rendering.values import show
 
 B = 29
 LIVER = datasets.load("liver").iloc[::3]
-
-
-@pytest.fixture
-def few_envelopes(monkeypatch):
-    """Envelopes of a few replicates, for pages of which something else is looked at."""
-    monkeypatch.setattr("svmstat.report.LEAST", 9)
-    monkeypatch.setattr("svmstat.diagnostics.influence.LEAST", 9)
-    monkeypatch.setattr("svmstat.resampling.influences._LEAST_SECOND", 5)
 
 
 SECTIONS = [
@@ -263,6 +254,7 @@ def test_costs_and_priors_in_the_call_that_is_printed(options, shown):
     assert (again.costs, again.priors) == (fit.costs, fit.priors)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_costs_and_priors_on_the_page():
     data = datasets.load("liver").query("disease in ('PNC', 'AVH')")
     fit = svm("disease ~ ast + alt", data, costs={"fn": 3}, priors={"PNC": 0.25, "AVH": 0.75})
@@ -278,6 +270,7 @@ def test_the_same_seed_gives_the_same_page_but_for_the_date(fit, page):
     assert undated[0] == undated[1]
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_a_seed_is_drawn_and_can_be_used_again(fit):
     first = report(fit, B=9)
     seed = int(re.search(r"Seed (\d+)", text(first)).group(1))
@@ -285,6 +278,7 @@ def test_a_seed_is_drawn_and_can_be_used_again(fit):
     assert figures[0] == figures[1]
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_a_generator_is_named(fit):
     assert "a generator that was given (PCG64)" in text(report(fit, B=9, rng=np.random.default_rng(1)))
 
@@ -315,6 +309,7 @@ def test_names_are_escaped():
     assert "<b>lon" not in page and "<i>" not in page
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_failed_replicates_are_told(fit, monkeypatch):
     result = fit.gof(B=B, rng=1)
     result.replicates[:4] = np.nan
@@ -322,6 +317,7 @@ def test_failed_replicates_are_told(fit, monkeypatch):
     assert f"4 of {B} replicates failed and do not count." in text(report(fit, B=B, rng=1))
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_no_replicate_and_no_prediction(fit, monkeypatch):
     result = fit.gof(B=9, rng=1)
     result.replicates[:] = np.nan
@@ -350,6 +346,7 @@ def test_weights_and_missing_values():
     assert "weights=…" in text(page)
 
 
+@pytest.mark.usefixtures("few_envelopes")
 @pytest.mark.filterwarnings("ignore::svmstat.errors.DesignWarning")
 def test_where_there_is_no_logistic_model_it_says_why():
     data = datasets.load("mackerel").iloc[::4]
@@ -374,38 +371,12 @@ def test_a_gram_matrix_has_no_terms_and_effects():
     assert read(page).headings == [title for title in SECTIONS if title not in ("Terms", "Effects")]
 
 
-@pytest.mark.usefixtures("few_envelopes")
-@pytest.mark.parametrize("formula", ["y ~ x + site", "y ~ x + site + x:site"])
-def test_the_logistic_model_is_that_of_statsmodels(formula, K):
-    data = sample(K, 180, seed=4, apart=0.4)
-    page = text(report(svm(formula, data), B=9, rng=1))
-    fitted = svm(formula, data)
-    X = np.column_stack([np.ones(180), fitted.frame.X])
-    independent = [0]
-    for column in range(1, X.shape[1]):
-        if np.linalg.matrix_rank(X[:, [*independent, column]]) > len(independent):
-            independent.append(column)
-    model = sm.MNLogit(fitted.frame.codes, X[:, independent]).fit(disp=False)
-    expected = compare(fitted, logistic=model)["logistic"]
-    assert show(expected.score) in page
-
-
 def test_an_additive_fit_shows_its_functions():
     fit = svm("egg_count > 0 ~ s(lon, lat) + s(temp_20m)", datasets.load("mackerel").iloc[::4], C=1.0)
     page = report(fit, B=9, rng=1)
     headings = read(page).headings
     assert headings[headings.index("Functions of the terms") + 1] == "Terms"
     assert "s(temp_20m)" in image(page, "The functions of the terms")
-
-
-@pytest.mark.usefixtures("few_envelopes")
-@pytest.mark.parametrize("levels", [[0, 1], [False, True], ["0", "1"], [1, 2], ["no", "yes"]], ids=str)
-def test_the_logistic_model_of_the_lower_level(levels):
-    data = sample(2, 40, seed=3)
-    data["y"] = np.array(levels)[pd.factorize(data["y"], sort=True)[0]]
-    pages = [text(report(svm("y ~ x + z", data, event=event), B=19, method="parametric", rng=1)) for event in levels]
-    rows = [re.search(r"logistic +([\d.]+)", page) for page in pages]
-    assert all(rows) and rows[0][1] == rows[1][1]
 
 
 def test_the_level_of_the_report_is_that_of_its_envelopes(fit):
