@@ -49,15 +49,13 @@ print(scores.head(8).to_string(index=False))
 
 # %% [markdown]
 # ## The fit
+#
+# The paper's CV score is 477.04, at parameters that the text at hand has lost. It is by the Platt map of each smaller
+# fit's own decision values, as is the last line here.
 
 # %%
 print(fit.summary())
-# %% [markdown]
-# The paper has 477.04, at parameters that the text at hand has lost. Its score is by the Platt map of each smaller fit's
-# own decision values, by which this fit has
-
-# %%
-print(f"{fit.update(calibration='insample').loo().score:.2f}")
+print(f"CV score by the maps of the smaller fits: {fit.update(calibration='insample').loo().score:.2f}")
 
 # %% [markdown]
 # ## Beside other models
