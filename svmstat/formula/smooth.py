@@ -157,10 +157,7 @@ def read_smooth(source: Source) -> Smoothing | None:
             allowed = f"{', '.join(_OPTIONS[:-1])} and {_OPTIONS[-1]} are{nearest(str(option.arg), _OPTIONS)}"
             raise source.error(f"{kind}() has no argument {option.arg!r}: {allowed}.")
         options[option.arg] = option.value
-    least, example = (1, "s(x) or s(x, z)") if kind == "s" else (2, f"{kind}(x, z)")
-    if len(call.args) < least or any(isinstance(each, ast.Starred) for each in call.args):
-        of = "is a smooth of one column or of several" if kind == "s" else "is a smooth of two columns or more"
-        raise source.error(f"{source.code!r} is not allowed: {kind}() {of}, as {example}.")
+    arguments = _arguments(source, kind, call)
     kernel, gamma = (_constant(source, kind, name, options.get(name)) for name in ("kernel", "gamma"))
     if kernel is not None and kernel not in KERNELS:
         raise source.error(f"kernel={kernel!r} of {kind}() is not allowed: it must be 'rbf' or 'spline'.")
@@ -169,16 +166,13 @@ def read_smooth(source: Source) -> Smoothing | None:
         raise source.error(f"gamma={gamma!r} of {kind}() is not allowed: it must be {rules}.")
     if kernel == "spline" and gamma is not None:
         raise source.error(f"gamma={gamma!r} of {kind}() must be left out with kernel='spline', which has no width.")
-    if kind == "s" and kernel == "spline" and len(call.args) > 1:
+    if kind == "s" and kernel == "spline" and len(arguments) > 1:
         raise source.error(
             f"kernel='spline' of {source.code!r} is not allowed: a spline is a function of one column; te() of the "
             "same columns is a surface made of splines."
         )
     by = options.get("by")
-    return Smoothing(
-        source, kind, tuple(_part(source, each) for each in call.args), None if by is None else _part(source, by),
-        kernel, gamma,
-    )  # fmt: skip
+    return Smoothing(source, kind, arguments, None if by is None else _part(source, by), kernel, gamma)
 
 
 def refuse_product(sources: tuple[Source, ...]) -> None:
@@ -216,6 +210,20 @@ def fit_smooth(smoothing: Smoothing, factors: Mapping[str, Factor], values: Mapp
             f"{values[by.code].data.shape[1]} columns."
         )
     return Smooth(smoothing, tuple(factors[source.code] for source in smoothing.sources))
+
+
+def _arguments(source: Source, kind: str, call: ast.Call) -> tuple[Source, ...]:
+    """What a smooth term is smooth in."""
+    least, example = (1, "s(x) or s(x, z)") if kind == "s" else (2, f"{kind}(x, z)")
+    if len(call.args) < least or any(isinstance(each, ast.Starred) for each in call.args):
+        of = "is a smooth of one column or of several" if kind == "s" else "is a smooth of two columns or more"
+        raise source.error(f"{source.code!r} is not allowed: {kind}() {of}, as {example}.")
+    arguments = tuple(_part(source, each) for each in call.args)
+    codes = [each.code for each in arguments]
+    twice = next((code for k, code in enumerate(codes) if code in codes[:k]), None)
+    if twice is not None:
+        raise source.error(f"{source.code!r} is not allowed: it is a smooth of {twice!r} more than once.")
+    return arguments
 
 
 def _constant(source: Source, kind: str, name: str, node: ast.expr | None) -> str | float | None:

@@ -54,6 +54,8 @@ def test_te_of_splines_is_that_of_patsy(term, data):
     [
         ("y ~ s()", "s() is a smooth of one column or of several"),
         ("y ~ te(x)", "te() is a smooth of two columns or more"),
+        ("y ~ te(x, x)", "'te(x, x)' is not allowed: it is a smooth of 'x' more than once"),
+        ("y ~ z + s(w, z, w, gamma=2)", "'s(w, z, w, gamma=2)' is not allowed: it is a smooth of 'w' more than once"),
         ("y ~ s(g)", "s() of 'g' is not allowed: it is a factor with the levels 'a', 'b', 'c'"),
         ("y ~ te(x, g)", "te() of 'g' is not allowed"),
         ("y ~ s(x, kernel='laplace')", "kernel='laplace' of s() is not allowed: it must be 'rbf' or 'spline'"),
