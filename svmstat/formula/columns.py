@@ -151,6 +151,9 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     """The kind of a series and its values as int64, float64, bool, boolean, text or category."""
     values = _categories_of_arrow(values)
     kind = _kind(values)
+    if kind == MIXED and values.hasnans:  # NaT among numbers, as joins leave it
+        values = _with_nan(values)
+        kind = _kind(values)
     if values.dtype == np.dtype(object) and kind.startswith(_HELD):
         values = values.infer_objects()
         kind = _kind(values)
@@ -164,6 +167,13 @@ def plain(values: pd.Series) -> tuple[str, pd.Series]:
     elif kind == "boolean" and dtype != np.dtype(bool):
         values = values.astype("boolean" if values.hasnans else bool)
     return kind, values
+
+
+def _with_nan(values: pd.Series) -> pd.Series:
+    """Objects (n,) of which all that are missing are NaN."""
+    found = values.to_numpy(object, copy=True)
+    found[values.isna()] = np.nan
+    return pd.Series(found, index=values.index, name=values.name, dtype=object)
 
 
 def _doubles(values: pd.Series) -> np.ndarray:

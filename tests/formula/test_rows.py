@@ -29,6 +29,21 @@ def test_the_fit_is_that_of_the_complete_rows(table):
     np.testing.assert_array_equal(with_holes.X, without.X)
 
 
+@pytest.mark.parametrize(
+    "values", [[1.5, 2.0, 0.5, 3.0], [1, 2, 5, 3], [True, False, False, True], list("abba")], ids=str
+)
+def test_no_time_is_a_missing_number_or_text(values):
+    """NaT in a column of objects, as a join leaves it."""
+    held = pd.DataFrame({"x": pd.Series([*values, pd.NaT], dtype=object), "y": [0, 1, 1, 0, 1]})
+    with pytest.warns(DesignWarning, match=r"1 of 5 rows have missing values, in column 'x' \(1\)"):
+        frame = build_design("y ~ x", held)
+    plain = build_design("y ~ x", pd.DataFrame({"x": values, "y": [0, 1, 1, 0]}))
+    assert frame.design.column_names == plain.design.column_names
+    np.testing.assert_array_equal(frame.X, plain.X)
+    new = pd.DataFrame({"x": pd.Series([pd.NaT, *values[::-1]], dtype=object)})
+    np.testing.assert_array_equal(plain.design.transform(new).X[-1], plain.X[0])
+
+
 def test_missing_text_and_categories(table):
     data = table.assign(
         a=["u", None, "v", "u", "v", "u", "v", "u"],
