@@ -21,8 +21,6 @@ from svmstat.machine import contrasts, fit_machine, pairs_of
 sys.path.extend(map(str, Path(__file__).parents[1::-1]))
 
 os.environ["SVMSTAT_COMPILE_AHEAD"] = "0"  # the workers of the tests have the cores
-# What tests start imports the package that is installed too, and has what is compiled of it: not the sources around it.
-os.environ["PYTHONSAFEPATH"] = "1"
 
 settings.register_profile("svmstat", deadline=None, derandomize=True, max_examples=50, print_blob=True)
 settings.load_profile("svmstat")

@@ -359,7 +359,7 @@ def test_help(capsys, arguments, parts):
 
 
 def run(*arguments, **options):
-    command = [sys.executable, *arguments]
+    command = [sys.executable, "-P", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100, **options)
 
 
@@ -387,7 +387,7 @@ def test_a_reader_that_stops():
     reader, writer = os.pipe()
     os.close(reader)
     result = subprocess.run(
-        [sys.executable, "-m", "svmstat.cli", "datasets"], stdout=writer, stderr=subprocess.PIPE, check=False
+        [sys.executable, "-P", "-m", "svmstat.cli", "datasets"], stdout=writer, stderr=subprocess.PIPE, check=False
     )
     os.close(writer)
     assert (result.returncode, result.stderr) == (1, b"")
@@ -872,7 +872,7 @@ def test_the_error_of_levels_is_that_of_the_type_that_fits(tmp_path, capsys):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 def test_a_full_disk_is_an_error():
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "svmstat.cli", "datasets"]
+        command = [sys.executable, "-P", "-m", "svmstat.cli", "datasets"]
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert found.returncode == 2
     assert found.stderr.decode().strip() == "svmstat: error: the output cannot be written: No space left on device."

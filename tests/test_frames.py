@@ -216,7 +216,7 @@ def test_a_parquet_file_on_the_command_line(data, tmp_path, capsys):
 
 def test_other_libraries_are_imported_when_they_are_met():
     code = "import sys, svmstat.model; assert not {'narwhals', 'polars', 'pyarrow.parquet'} & {*sys.modules}"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -241,7 +241,7 @@ def test_names_at_the_top_of_a_script():
         "data = pd.DataFrame({'x': np.arange(8.0), 'y': [0, 0, 1, 0, 1, 1, 1, 0]})\n"
         "print(svm('y ~ np.log(x + shift)', data).n_rows)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "8\n"
 
 

@@ -117,7 +117,7 @@ def test_everything_public_is_described(name):
 
 @pytest.mark.parametrize("name", ["svm", "datasets.names()", "kernels.RBF", "errors.DataError", "results.SVMResults"])
 def test_a_name_is_there_after_the_import_of_the_package_alone(name):
-    subprocess.run([sys.executable, "-c", f"import svmstat; svmstat.{name}"], check=True)
+    subprocess.run([sys.executable, "-P", "-c", f"import svmstat; svmstat.{name}"], check=True)
 
 
 def test_names_that_the_package_has_and_has_not():

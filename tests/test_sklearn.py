@@ -368,7 +368,7 @@ except ImportError as error:
 
 
 def test_scikit_learn_is_imported_by_who_asks_for_it():
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", WITHOUT], capture_output=True, text=True, check=True)
     assert done.stdout == "svmstat.sklearn needs scikit-learn 1.6 or later: pip install 'svmstat[sklearn]'.\n"
 
 

@@ -229,7 +229,10 @@ def test_two_rows():
 
 
 def test_a_descent_after_a_sweep_from_the_cache():
-    """In a process whose compiled functions all come from the cache, called from compiled ones first."""
+    """In a process whose compiled functions all come from the cache, called from compiled ones first.
+
+    They are those of the package that is installed, not of the sources around the tests.
+    """
     program = """
         import numpy as np
         from svmstat.solver import Sample, sweep_grid
@@ -241,7 +244,7 @@ def test_a_descent_after_a_sweep_from_the_cache():
         grid = sweep_grid(Sample(X @ X.T, y, np.ones(60), y[:0], np.ones(0)), nu, nu)
         print(int(grid.rescued[0]))
     """
-    done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", dedent(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
 
