@@ -6,16 +6,16 @@ With s(x, l) how strange x is for label l, and s_k that of row k for its own lab
 
 and a set of labels at a level has those with p > 1 − level. Where the s_k and s come of one function that treats all
 rows alike, and the rows of a label are exchangeable, p(x, y) is at most 1 − level with no larger probability than that,
-label by label. Here s is by the fit to all rows and s_k by that without row k, which differ by a row: as in the
-jackknife, the statement then holds nearly.
+label by label, over sample and new row together. Here s is by the fit to all rows and s_k by that without row k, which
+differ by a row: as of the jackknife, nothing is guaranteed then without more [Barber, Candès, Ramdas & Tibshirani
+2021], and the statement holds nearly where leaving a row out hardly moves f at others.
 
 Where rows come in groups these are exchangeable, and not rows: all rows of a label in a group count as one together,
 each with its share, and n_l is the number of groups with the label. The statement is then of a row that is drawn at
 random from those of the label in a new group.
 
 References: Vovk, Gammerman & Shafer (2005), Algorithmic learning in a random world, where sets class by class are
-Mondrian; Barber, Candès, Ramdas & Tibshirani (2021), Predictive inference with the jackknife+, for fits without a row;
-Lee, Barber & Willett (2023), Distribution-free inference with hierarchical data, for groups.
+Mondrian; Lee, Barber & Willett (2023), Distribution-free inference with hierarchical data, for groups.
 """
 
 import numpy as np

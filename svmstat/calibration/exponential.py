@@ -1,7 +1,7 @@
 """exp(x) for x ≤ 0 in a form that the compiler turns into vector instructions, which a call of libm is not.
 
-Cody & Waite (1980), Software manual for the elementary functions: x = k log 2 + r with |r| ≤ ½ log 2, and e^r by its
-series; the error is below two units in the last place.
+The reduction x = k log 2 + r with |r| ≤ ½ log 2 is that of Cody & Waite (1980), Software manual for the elementary
+functions; e^r is by its series, and the error below two units in the last place.
 """
 
 import math

@@ -16,10 +16,12 @@ from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
 
 _NOTES = (
-    "Of new rows of each level, exchangeable with those of the fit, about {level} have it in their set: exactly so "
-    "but for the {out} by which the fits without {it} differ from the fit, and up to all where scores tie, as of "
-    "factors. In simulations of 90 % sets (python -m benchmarks validity sets) it is 0.89 to 0.94 of levels of equal "
-    "size, and 0.91 to 0.98 of one of ten to twenty rows, so few having few ranks, or where f hardly varies.",
+    "Of new rows of each level, exchangeable with those of the fit, about {level} have it in their set, in the mean "
+    "over samples and but for the {out} by which the fits without {it} differ from the fit: little where that hardly "
+    "moves f, and elsewhere nothing is guaranteed. After one sample with n rows of the level they are fewer or more by "
+    "some sqrt(q (1 - q) / n), q = {level}, and up to all where scores tie, as of factors. In simulations of 90 % sets "
+    "(python -m benchmarks validity sets) it is 0.89 to 0.94 of levels of equal size, and 0.91 to 0.98 of one of ten "
+    "to twenty rows, so few having few ranks, or where f hardly varies.",
     "That holds of the rows of a level together, not at each x. A set without a label is a row that is stranger than "
     "{level} of the left-out rows of every level; with two or more the fit cannot tell these levels apart at this one.",
     "The coverage of the rows of the fit shows no more than the count: each is ranked among the others of its level. "
@@ -31,8 +33,9 @@ OF_UNEVEN = "sets of 90 % held the level of 0.86 to 0.91 of new rows, and of one
 
 _OF_GROUPS = (
     "Of new groups, exchangeable with those of the fit, a row drawn at random from those of a level in a group has the "
-    "level in its set in about {level} of the groups: exactly so but for the {out} by which the fits without {it} "
-    "differ from the fit [Lee, Barber & Willett 2023]. Of the rows of one group it may be many more or fewer.",
+    "level in its set in about {level} of the groups, in the mean over samples and but for the {out} by which the "
+    "fits without {it} differ from the fit [Lee, Barber & Willett 2023]. Of the rows of one group it may be many more "
+    "or fewer.",
     *_NOTES[1:],
 )
 

@@ -198,9 +198,10 @@ class TermTests(Printed):
             folds = folds_for(self.evidence.weights, units)
             notes.append(f"Nested: {splits} into {folds} folds (Bates, Hastie & Tibshirani 2023), as in compare().")
         notes += [
-            "Statistic, df, p-value: generalised covariance measure (Shah & Peters 2020) of H0, that the response does "
-            "not depend on the term given the other predictors: do held-out residuals of the fit without it go with "
-            "those of its columns, or of x and x squared? " + SIZE,
+            "Statistic, df, p-value: a sum of squares by the generalised covariance measure (Shah & Peters 2020), for "
+            "H0, that the response does not depend on the term given the other predictors: do held-out residuals of "
+            "the fit without it go with those of its columns, or of x and x squared? It is chi-squared for many rows, "
+            "if both regressions are near the conditional means. " + SIZE,
             "It sees no effect that averages out over the other predictors, as one that changes its sign with another, "
             "and hardly one of a term of concurvity near 1: so much of it the others explain. Holm p: adjusted "
             "for the number of tests. Terms chosen by p-values leave a fit whose numbers look too good: "

@@ -75,7 +75,7 @@ class NaturalSpline:
     """ns(x, df=4): natural cubic splines, straight beyond the outer knots, as R has them; or with knots=[…].
 
     The cubic B-splines without the first one, times the orthogonal complement of their second derivatives at the outer
-    knots, by the reflections of a QR factorisation [Hastie 1992: 7.6].
+    knots, by the reflections of a QR factorisation [Hastie 1992].
     """
 
     knots: Floats

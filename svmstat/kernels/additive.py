@@ -1,6 +1,6 @@
 """The kernel of an additive machine: a sum Σ_t θ_t K_t with a centred kernel of size one for each term of a formula.
 
-Smoothing-spline ANOVA [Wahba 1990], for support vector machines with selection of terms [Zhang 2006].
+After smoothing-spline ANOVA [Wahba 1990], for support vector machines with selection of terms [Zhang 2006].
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -41,9 +41,9 @@ def spread(deviations: Floats, weights: Floats, units: Units | None = None) -> f
     """Σ w d² for deviations d (n,) with Σ w d = 0, the square of the standard error of the sum of independent copies.
 
     Of G units of N = Σw rows, which are independent of each other but not within, G/(G − 1) · (N − 1)/N times the sum
-    of the squares of their sums Σ w d: that is the same where each is a row of weight one. Of a mean it is the variance
-    by linearisation, units being drawn with all that belongs to them [Cochran 1977: 9A]. Weights of single rows that
-    are no repeats do not count these: N is G.
+    of the squares of their sums Σ w d: that is the same where each is a row of weight one. Without (N − 1)/N it is of a
+    mean the variance by linearisation, units being drawn with all that belongs to them [Cochran 1977: chapter 9A].
+    Weights of single rows that are no repeats do not count these: N is G.
 
     Examples
     --------

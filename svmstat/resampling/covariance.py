@@ -1,4 +1,8 @@
-"""The generalised covariance measure [Shah & Peters 2020]: do residuals of y and of x given all else go together?"""
+"""Do residuals of y and of x given all else go together? A sum of squares by the generalised covariance measure.
+
+Shah & Peters (2020) take the largest of the single statistics; both need regressions that are near the conditional
+means.
+"""
 
 from dataclasses import dataclass
 
@@ -36,7 +40,8 @@ class Dependence:
 
     Attributes
     ----------
-    statistic : T, asymptotically χ² with ``df`` degrees of freedom if it does not; NaN where it cannot be tested
+    statistic : T, asymptotically χ² with ``df`` degrees of freedom if it does not and the regressions are right; NaN
+        where it cannot be tested
     df : q (L − 1) for L levels
     pvalue : P(χ² ≥ T)
     concurvity : the part of the variance of the columns that the others explain, of rows not seen: where it is near one

@@ -140,8 +140,8 @@ class Explained(Uncertain):
     ) -> Contrasts:
         """By how much predictions change, in the mean over all rows, when one predictor does and all else stays.
 
-        As avg_comparisons() of marginaleffects [Arel-Bundock, Greifer & Heiss 2024] has it: of a number the forward
-        difference from each row's x to x + step, of levels each one minus the first.
+        As avg_comparisons() of marginaleffects for R has it [Arel-Bundock, Greifer & Heiss 2024]: of a number the
+        forward difference from each row's x to x + step, of levels each one minus the first.
 
         Parameters
         ----------

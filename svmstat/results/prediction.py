@@ -161,7 +161,8 @@ class Predicting(TwoLevels):
     def calibration_bounds(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
         """p₀ and p₁ of Venn and Abers: the isotonic probability of the event with the row added as other, and as event.
 
-        One of the two is calibrated; together they bound the calibration of p and are no confidence interval.
+        One of the two is calibrated, nearly so of leave-one-out values; together they bound the calibration of p and
+        are no confidence interval.
 
         Parameters
         ----------

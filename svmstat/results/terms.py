@@ -88,13 +88,14 @@ class Termed(Resampled):
 
         Notes
         -----
-        The test is the generalised covariance measure [Shah & Peters 2020]. With r_k = 1{y_k = level} − π_k for all
-        levels but one, π being held out of the fit without the term, and e_k the residuals of the term's columns by
-        kernel ridge regression on the other columns without row k, kernel and λ being chosen for each of their
-        canonical directions: T = n w̄'Ŝ⁻¹w̄ of w_k = vec(r_k e_k') is χ² with as many degrees of freedom as w has
-        entries, if the response does not depend on the term given the others. A single column counts with its square, a
-        factor with all its indicators but one. Of a term whose data the others read too, such as x:z beside x and z,
-        there is nothing to test.
+        The test is by the generalised covariance measure [Shah & Peters 2020], of which it takes a sum of squares, they
+        the largest. With r_k = 1{y_k = level} − π_k for all levels but one, π being held out of the fit without the
+        term, and e_k the residuals of the term's columns by kernel ridge regression on the other columns without row k,
+        kernel and λ being chosen for each of their canonical directions: T = n w̄'Ŝ⁻¹w̄ of w_k = vec(r_k e_k') is nearly
+        χ² with as many degrees of freedom as w has entries, if the response does not depend on the term given the
+        others, rows are many and both regressions are near the conditional means: without such a condition there is no
+        valid test of this. A single column counts with its square, a factor with all its indicators but one. Of a term
+        whose data the others read too, such as x:z beside x and z, there is nothing to test.
 
         Examples
         --------

@@ -160,8 +160,10 @@ class Uncertain(Resampled):
         Notes
         -----
         For new rows that are exchangeable with those of the fit, the share of the rows of a level whose set holds it is
-        ``level`` or more [Vovk, Gammerman & Shafer 2005], but for the one row by which the fits without a row differ
-        from the fit. It is a share of the rows of a level, not a chance at each x. Scores that tie count as strange as
+        ``level`` or more in the mean over samples [Vovk, Gammerman & Shafer 2005], but for the one row by which the
+        fits without a row differ from the fit, which is little if that hardly moves f [Barber, Candès, Ramdas &
+        Tibshirani 2021]. After one sample with n rows of the level it is less or more by some √(q(1 − q)/n), q being
+        ``level``. It is a share of the rows of a level, not a chance at each x. Scores that tie count as strange as
         the row: where the fit cannot rank rows, its sets hold more labels.
 
         Examples
