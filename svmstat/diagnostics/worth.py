@@ -130,7 +130,7 @@ _ROUND = 9.5
 
 _FEW_GROUPS = 30
 """Of one size, from which on it is not said that standard errors over few groups are biased: no sharp limit."""
-_FEW = " With fewer than {least} groups such standard errors are biased downwards [Cameron & Miller 2015]."
+_FEW = " With fewer than {least} groups such standard errors are too small in the mean [Cameron & Miller 2015]."
 _UNEVEN = " Their sizes differ, and they count as about {alike} of one size [Kish 1965]."
 _ALIKE = (
     "A standard error of 0 says that the rows are alike in this, as where none errs, and not that it is known without "
