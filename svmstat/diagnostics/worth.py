@@ -129,7 +129,7 @@ _ROUND = 9.5
 """From here on such numbers are whole."""
 
 _FEW_GROUPS = 30
-"""Of one size, from which on it is not said that standard errors over few groups are biased: no sharp limit."""
+"""Of one size; of fewer it is said that standard errors over them are too small, which has no sharp limit."""
 _FEW = " With fewer than {least} groups such standard errors are too small in the mean [Cameron & Miller 2015]."
 _UNEVEN = " Their sizes differ, and they count as about {alike} of one size [Kish 1965]."
 _ALIKE = (
