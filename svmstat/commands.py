@@ -23,6 +23,7 @@ from svmstat._tools.checks import ended, nearest, workers
 from svmstat._tools.files import write_whole
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, LongRunWarning, SvmstatError, SvmstatWarning
+from svmstat.formula import two_sides
 from svmstat.formula.columns import TOLD_APART
 from svmstat.loading import load
 from svmstat.model import svm
@@ -220,8 +221,8 @@ def _name(formula: str, kernel: str | None, formulas: Sequence[str], kernels: Se
 
 def _sides(formula: str) -> tuple[str, str]:
     """What stands left and right of the tilde, whatever the blanks."""
-    left, _, right = formula.partition("~")
-    return " ".join(left.split()), " ".join(right.split())
+    left, right = two_sides(formula)
+    return " ".join((left or "").split()), " ".join(right.split())
 
 
 def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), format: str = "text", **options: Any) -> str:

@@ -934,6 +934,8 @@ def test_models_are_told_apart_by_both_sides(tmp_path, capsys):
     assert "a model is given twice" in capsys.readouterr().err
     assert cli.main(["compare", data, "--formula", "y ~ x", "--formula", "z ~ x"]) == 0
     assert "y ~ x" in (text := capsys.readouterr().out) and "z ~ x" in text
+    assert cli.main(["compare", data, "--formula", "I(~(z == 1)) ~ x", "--formula", "I(~(z == 1)) ~ x**2"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:5]] == ["x", "x**2"]
     assert cli.main(["tune", data, "--formula", "y ~ x", "--kernel", "linear", "--kernel", "linear"]) == 2
     assert "a kernel is given twice" in capsys.readouterr().err
 

@@ -13,6 +13,7 @@ from svmstat.formula.columns import Column, check_frame, read_table
 from svmstat.formula.evaluation import check_finite, check_finite_columns, evaluate_new
 from svmstat.formula.factor import Term
 from svmstat.formula.scaling import Scaling
+from svmstat.formula.sides import two_sides
 from svmstat.formula.smooth import Smooth, TermColumns
 from svmstat.formula.values import Value
 
@@ -160,7 +161,7 @@ class Design:
         read = self.read_by([term.name for term in terms])
         scaling = self._scaling.of(of_column)
         return Design(
-            formula=f"{self.formula.partition('~')[0]}~ {' + '.join(term.name for term in terms) or '1'}",
+            formula=f"{two_sides(self.formula)[0]} ~ {' + '.join(term.name for term in terms) or '1'}",
             column_names=tuple(name for name, stay in zip(self.column_names, kept, strict=True) if stay),
             dropped=tuple(name for term in terms for name in term.column_names if name in self.dropped),
             is_indicator=scaling.is_indicator,

@@ -189,10 +189,18 @@ def _inputs(expression: Expression, table: Table) -> Value:
     if expression.probe is None:
         value = _evaluate(expression, table)
     else:
-        value = _evaluate(expression.probe, table)
-        value = value.without(expression.missing_inputs(table))
+        value = _without_transforms(expression.probe, table).without(expression.missing_inputs(table))
     _warn_computed("data", expression, value, table)
     return value
+
+
+def _without_transforms(probe: Expression, table: Table) -> Value:
+    """The value without the transforms; of no columns where it makes no sense, as that of ``bs(x, df=4)[:, 0]``."""
+    try:
+        return _evaluate(probe, table)
+    except SvmstatError:
+        n = len(table)
+        return Value("number", np.zeros((n, 0)), (), np.zeros(n, dtype=bool), np.dtype(float))
 
 
 def _evaluate(expression: Expression, table: Table) -> Value:

@@ -27,7 +27,7 @@ from svmstat.formula.functions import (
     no_function,
     written_into,
 )
-from svmstat.formula.names import Names, read_names, without_calls
+from svmstat.formula.names import Names, given_to, read_names, without_calls
 from svmstat.formula.safety import NAMES, Sealed, check
 from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
@@ -55,6 +55,8 @@ class Expression:
     probe : Expression or None
         The same without its stateful transforms, which tells the rows they can be computed for;
         None if it has none.
+    given : tuple of Expression
+        What the stateful transforms are given, which tells the rows where the probe makes no sense.
     """
 
     source: Source
@@ -62,6 +64,7 @@ class Expression:
     columns: tuple[Hashable, ...]
     own: dict[str, Any]
     probe: "Expression | None"
+    given: "tuple[Expression, ...]"
     _factor: EvalFactor = field(repr=False, compare=False)
     _state: dict[str, Any] = field(repr=False, compare=False)
 
@@ -87,7 +90,7 @@ class Expression:
 
     def memorize(self, table: Table) -> None:
         """Let the stateful transforms learn from these rows."""
-        data = self._namespace(table)
+        data = self._namespace(table, np.float64 if self.runs_over(table) else None)
         with np.errstate(all="ignore"):
             for step in range(len(self._state["pass_bins"])):
                 self._try(self._factor.memorize_chunk, self._state, step, data)
@@ -97,7 +100,11 @@ class Expression:
         """The rows, (n,) bool, for which the stateful transforms have no input."""
         if self.probe is None:
             return np.zeros(len(table), dtype=bool)
-        return np.asarray(table.missing(self._exposed(self.names.exposed)) | self.probe.evaluate(table).missing)
+        missing = table.missing(self._exposed(self.names.exposed))
+        try:
+            return np.asarray(missing | self.probe.evaluate(table).missing)
+        except SvmstatError:  # bs(x, df=4)[:, 0] takes a column of the spline, and x has none
+            return np.asarray(np.logical_or.reduce([missing, *(each.evaluate(table).missing for each in self.given)]))
 
     def evaluate(self, table: Table) -> Value:
         """Evaluate on the rows of a table, following R in what is missing.
@@ -131,13 +138,29 @@ class Expression:
         return value.without(table.missing(self._exposed(lost)))
 
     def _raw(self, table: Table) -> Value:
+        return self._computed(table, np.float64 if self.runs_over(table) else None)
+
+    def _computed(self, table: Table, kind: type | None) -> Value:
         with np.errstate(all="ignore"):
-            raw = self._try(self._factor.eval, self._state, self._namespace(table))
+            raw = self._try(self._factor.eval, self._state, self._namespace(table, kind))
         return interpret(self.code, raw, len(table))
 
-    def _namespace(self, table: Table) -> dict[str, Any]:
-        own = {name: _kept(table.columns[name]) for name in self.columns}
-        plainly = {name: column for name, column in own.items() if isinstance(name, str)}
+    def runs_over(self, table: Table) -> bool:
+        """Whether 64 bits are too few for what is computed of whole numbers: long doubles give something else."""
+        if self.column is not None or all(table.columns[name].dtype != np.dtype("int64") for name in self.columns):
+            return False
+        if self.probe is not None:
+            return any(each.runs_over(table) for each in self.given)
+        found = self._computed(table, None)
+        try:
+            return found.kind in ("number", "boolean") and not found.agrees(self._computed(table, np.longdouble))
+        except SvmstatError:  # only whole numbers are bits and positions
+            return False
+
+    def _namespace(self, table: Table, kind: type | None = None) -> dict[str, Any]:
+        """The columns by their names, of which whole numbers are of this kind."""
+        own = {name: _kept(table.columns[name], kind) for name in self.columns}
+        plainly = {k: column for k, column in own.items() if isinstance(k, str) and k not in self.names.functions}
         return {**plainly, "Q": own.__getitem__} if self.names.quoted else plainly
 
     def _exposed(self, names: tuple[Hashable, ...]) -> list[Hashable]:
@@ -160,11 +183,12 @@ class Expression:
         return _revive, (self.source, self.columns, own, memory)
 
 
-def _kept(column: pd.Series) -> pd.Series:
+def _kept(column: pd.Series, kind: type | None) -> pd.Series:
     """A column that code cannot change: numbers that cannot be written to, a copy of what else there is."""
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "fib"):
         return column.copy()
-    values = column.to_numpy().view()
+    whole = kind is not None and column.dtype.kind == "i"
+    values = column.to_numpy().astype(kind) if whole else column.to_numpy().view()
     values.flags.writeable = False
     return pd.Series(values, index=column.index, copy=False)
 
@@ -217,11 +241,13 @@ def bind(source: Source, columns: Mapping[Hashable, bool], env: Mapping[str, Any
     others: list[Any] = [*names.functions, *(name for name in names.values if name not in columns)]
     for name in others:
         called = name in names.functions
-        if called and name in used:
+        quoted = name in names.quoted
+        if called and name in used and not quoted:
             both = f"{name!r} is a column and a function in {source.code!r}"
             raise source.error(f"{both}: write the column Q({name!r}).")
-        if name in names.quoted or not is_known(name, env, called):
-            if called:
+        no_column = quoted and name not in used
+        if no_column or not is_known(name, env, called):
+            if called and not no_column:
                 raise source.error(no_function(name, env))
             raise source.error(f"The data have no column {name!r}{_hint(source, name, columns)}")
         if name not in PATSY and fits(env, name, called):
@@ -268,10 +294,11 @@ def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: 
     if writes := written_into(source.code, found):
         raise source.error(f"The term {source.code!r} cannot be evaluated: {writes}.")
     stateful = frozenset(name for name in names.functions if is_stateful(found.get(name)))
-    probe = None
+    probe, given = None, tuple[Expression, ...]()
     if stateful:
-        bare = Source(without_calls(source.code, stateful), source.formula, source.start, source.end)
-        probe = _assemble(bare, read_names(bare.code), columns, own)
+        probe = _part(source, without_calls(source.code, stateful), columns, own)
+        inputs = (_part(source, code, columns, own) for code in given_to(source.code, stateful))
+        given = tuple(each for each in inputs if each.columns)
     factor = EvalFactor(source.code)
     factor.code = factor.code.strip()  # patsy puts a blank before a leading sign, here and below
     state: dict[str, Any] = {}
@@ -285,7 +312,14 @@ def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: 
     state["eval_code"] = state["eval_code"].strip()
     if not source.trusted:
         state["eval_env"] = state["eval_env"].with_outer_namespace(Sealed())
-    return Expression(source, names, columns, own, probe, factor, state)
+    return Expression(source, names, columns, own, probe, given, factor, state)
+
+
+def _part(source: Source, code: str, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:
+    """What part of an expression says."""
+    names = read_names(code)
+    used = tuple(name for name in columns if name in names.values)
+    return _assemble(Source(code, source.formula, source.start, source.end), names, used, own)
 
 
 @dataclass(frozen=True, slots=True)

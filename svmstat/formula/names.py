@@ -9,7 +9,13 @@ from typing import Any
 NO_NAME = object()
 # Calls that give an answer for a missing value; below them a missing value is no longer missing.
 ANSWERS_MISSING = frozenset({"isna", "isnull", "notna", "notnull", "isnan", "isfinite", "fillna", "nan_to_num"})
-COMPARES = frozenset({"isin", "between", "eq", "ne", "lt", "le", "gt", "ge"})
+# Calls that make False, or a place in a list, of a missing value, as a comparison does.
+COMPARES = frozenset({
+    "isin", "between", "eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal",
+    "equal", "not_equal", "isclose", "logical_and", "logical_or", "logical_xor", "logical_not", "signbit",
+    "astype", "digitize", "searchsorted", "startswith", "endswith", "contains", "match", "fullmatch", "isalnum",
+    "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle", "isupper",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +183,18 @@ class _Without(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-        bare = isinstance(node.func, ast.Name) and node.func.id in self.functions
-        return arguments[0] if bare and arguments else node
+        given = _given(node)
+        return given[0] if given and _calls(node, self.functions) else node
+
+
+def _calls(node: ast.AST, functions: frozenset[str]) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+
+
+def _given(node: ast.Call) -> list[ast.expr]:
+    """What a transform is given to transform comes first: its arguments, by place or called ``x`` before others."""
+    named = sorted(node.keywords, key=lambda keyword: keyword.arg != "x")
+    return [*node.args, *(keyword.value for keyword in named)]
 
 
 def without_calls(code: str, functions: frozenset[str]) -> str:
@@ -191,3 +206,16 @@ def without_calls(code: str, functions: frozenset[str]) -> str:
     'np.log(x) * z'
     """
     return ast.unparse(_Without(functions).visit(ast.parse(code, mode="eval")))
+
+
+def given_to(code: str, functions: frozenset[str]) -> tuple[str, ...]:
+    """What each call of these functions is given first, without further such calls.
+
+    Examples
+    --------
+    >>> given_to("te(bs(x, df=4), bs(df=4, x=np.log(z)))", frozenset({"te", "bs"}))
+    ('x', 'x', 'np.log(z)')
+    """
+    calls = [node for node in ast.walk(ast.parse(code, mode="eval")) if _calls(node, functions)]
+    first = [_given(node)[0] for node in calls if isinstance(node, ast.Call) and _given(node)]
+    return tuple(without_calls(ast.unparse(each), functions) for each in first)

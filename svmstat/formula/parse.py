@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from patsy import PatsyError
 from patsy.desc import INTERCEPT, EvalFactor, IntermediateExpr, Term
+from patsy.infix_parser import ParseNode
 from patsy.parse_formula import parse_formula
 
 from svmstat._tools.checks import ended
@@ -85,7 +86,7 @@ def parse(formula: str, columns: Sequence[Hashable], others: Iterable[Hashable] 
         tree = parse_formula(text)
         if len(tree.args) != 2:
             raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
-        response = _response(TermReader().eval(tree.args[0]), text)
+        response = _response(TermReader().eval(tree.args[0]), tree.args[0], text)
         used = frozenset(_names(response).values)
         free = [name for name in columns if name not in used]
         right = DotReader(lambda dot: _all_columns(free, dot), used.union(others)).eval(tree.args[1])
@@ -127,7 +128,7 @@ def quoted(name: Hashable) -> str | None:
     return f"Q({name!r})" if known else None
 
 
-def _response(left: IntermediateExpr, text: str) -> Source:
+def _response(left: IntermediateExpr, tree: ParseNode, text: str) -> Source:
     factors = [factor for term in left.terms for factor in term.factors]
     if not factors:
         raise _all_of(text).error("The formula has no response: write 'response ~ predictors'.")
@@ -137,6 +138,12 @@ def _response(left: IntermediateExpr, text: str) -> Source:
         raise whole.error(
             f"The formula has {len(factors)} terms on its left side where one is allowed; "
             f"arithmetic and logic go inside I(...). If they are counts: {COUNTS}."
+        )
+    if tree.type != "PYTHON_EXPR":
+        whole = Source("", text, tree.origin.start, tree.origin.end)
+        raise whole.error(
+            f"The formula cannot be read: {tree.type!r} on its left side would make terms and compute nothing; "
+            "arithmetic and logic go inside I(...)."
         )
     return _source(factors[0], text)
 

@@ -105,7 +105,7 @@ def _row_numbers(name: str, given: object, data: pd.DataFrame, allowed: str) -> 
 
 
 def subset_rows(subset: object, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
-    """The rows that ``subset`` keeps: (n,) bool; a missing value keeps no row, as in R.
+    """The rows that ``subset`` keeps: (n,) bool; a row where something is missing that it reads is none.
 
     Parameters
     ----------
@@ -138,7 +138,10 @@ def subset_rows(subset: object, data: pd.DataFrame, env: Mapping[str, Any]) -> n
 def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.ndarray:
     expression = bind(whole(subset), computable(data), env)
     table = read_table("data", data, dict.fromkeys(expression.columns))
-    expression.memorize(table)
+    known = np.flatnonzero(~expression.missing_inputs(table))
+    if not len(known):
+        return np.zeros(len(data), dtype=bool)
+    expression.memorize(table.take(known))
     value = expression.evaluate(table)
     if value.kind != "boolean" and not value.missing.all():
         what = "numbers" if value.kind == "number" else value.kind

@@ -19,7 +19,7 @@ def right_side(formula: str) -> str:
     >>> right_side("egg_count > 0 ~ lon + lat")
     '~ lon + lat'
     """
-    return _as(formula, f"~ {_sides(formula)[1]}")
+    return _as(formula, f"~ {two_sides(formula)[1]}")
 
 
 def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tuple[str, str]:
@@ -48,7 +48,7 @@ def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tup
     >>> with_response("y ~ .", "egg", ["x", "z"])
     ('y ~ .', 'y')
     """
-    left, right = _sides(formula)
+    left, right = two_sides(formula)
     if left is None:
         while name in columns:
             name += "_"
@@ -64,7 +64,19 @@ def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tup
     return formula, given
 
 
-def _sides(formula: str) -> tuple[str | None, str]:
+def two_sides(formula: str) -> tuple[str | None, str]:
+    """What stands left (None if nothing does) and right of the tilde.
+
+    Raises
+    ------
+    ArgumentTypeError, FormulaError
+        If it is no text or cannot be read.
+
+    Examples
+    --------
+    >>> two_sides("I(~event) ~ lon + lat")
+    ('I(~event)', 'lon + lat')
+    """
     if not isinstance(formula, str):
         raise ArgumentTypeError(f"formula={formula!r} is not allowed: it must be text such as 'x1 + x2'.")
     text = one_line(formula)

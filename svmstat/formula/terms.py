@@ -57,8 +57,8 @@ class TermReader(Evaluator):
                 count = left + right + left * right
             case ":", [left, right]:
                 count = left * right
-            case "**", [left] if node.args[1].token.extra.isdecimal():
-                count = sum(comb(left, k) for k in range(1, min(left, int(node.args[1].token.extra)) + 1))
+            case "**", [left] if power := _power(node):
+                count = sum(comb(left, k) for k in range(1, min(left, power) + 1))
             case _:
                 return
         if count > MOST_TERMS:
@@ -68,19 +68,25 @@ class TermReader(Evaluator):
 class DotReader(TermReader):
     """In which a lone ``.`` stands for some terms, made from its node, and what is taken away must be there.
 
-    ``Q("x")`` and ``Q('x')`` are ``x`` there; names that are ``elsewhere``, in the response, need not be.
+    ``Q("x")`` and ``Q('x')`` are ``x`` there, written as what came first; names that are ``elsewhere``, in the
+    response, need not be there.
     """
 
     def __init__(self, dot: Callable[[ParseNode], list[Term]], elsewhere: Collection[Hashable] = ()) -> None:
         super().__init__()
         self._elsewhere = elsewhere
+        first: dict[tuple[bool, Hashable], str] = {}
+
+        def spelled(term: Term) -> Term:
+            factors = ((first.setdefault(_column_or_code(each.code), each.code), each) for each in term.factors)
+            return Term([EvalFactor(code, each.origin) for code, each in factors])
 
         def python_expression(_: TermReader, node: ParseNode) -> IntermediateExpr:
             code = node.token.extra
             if instead := _instead_of(code):
                 raise PatsyError(instead, node)
             terms = dot(node) if code == "." else [Term([EvalFactor(code, node.origin)])]
-            return IntermediateExpr(False, None, False, terms)
+            return IntermediateExpr(False, None, False, list(map(spelled, terms)))
 
         self.add_op("PYTHON_EXPR", 0, python_expression)
 
@@ -135,6 +141,13 @@ def _parts(node: ParseNode) -> list[ParseNode]:
     if node.type == "**":
         return list(node.args[:1])
     return [part for _, part in _operands(node)] if _is_sum(node) else list(node.args)
+
+
+def _power(node: ParseNode) -> int:
+    """To what a sum is raised; 0 if that is no whole number, which patsy refuses."""
+    token = node.args[1].token
+    text = "" if token is None else token.extra or ""
+    return int(text) if text.isdecimal() else 0
 
 
 def _is_sum(node: ParseNode) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from svmstat._tools.checks import at_least, entries, one_of, refuse
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
-from svmstat.formula import Response
+from svmstat.formula import Response, two_sides
 from svmstat.objective import losses
 from svmstat.objective.units import Units
 from svmstat.reporting.plots import criteria_plot
@@ -328,7 +328,7 @@ def _table(
 
 def _named(name: str, value: object) -> str:
     """What a line of a figure is called."""
-    return str(value).partition("~")[2].strip() if name == "formula" else f"{name} = {brief(value)}"
+    return two_sides(str(value))[1] if name == "formula" else f"{name} = {brief(value)}"
 
 
 def _varies(table: pd.DataFrame, name: str) -> bool:

@@ -103,11 +103,25 @@ def test_levels(code, kind, levels, table):
         ("np.where(hole > 2, 1, 0)", True),
         ("hole.fillna(0) > 2", False),
         ("C(hole)", True),
+        ("I(np.greater(hole, 2) * 1)", True),
+        ("np.signbit(hole) * 1", True),
+        ("np.digitize(hole, [2, 5])", True),
+        ("np.searchsorted([2, 5], hole)", True),
+        ("hole.astype(bool) * 1", True),
+        ("hole.fillna(0).astype(int)", False),
+        ("hole.isna().astype(int)", False),
+        ("np.fmax(hole, 0)", False),
     ],
 )
 def test_missing_follows_r(code, missing, table):
     expected = table.hole.isna() if missing else np.zeros(8, dtype=bool)
     assert list(evaluated(code, table).missing) == list(expected)
+
+
+@pytest.mark.parametrize("code", ["text.str.startswith('u') * 1", "np.where(text.str.contains('u'), 1, 0)"])
+def test_missing_text_is_missing_in_what_asks_for_its_parts(code, table):
+    text = table.assign(text=table.a.where(table.a != "w", None))
+    assert list(evaluated(code, text).missing) == list(table.a == "w")
 
 
 def test_columns_stand_before_callers_names(table):
@@ -176,6 +190,52 @@ def test_pickle_names_what_it_cannot_keep(table):
     found = expression("f(x)", table, {"f": lambda x: x})
     with pytest.raises(pickle.PicklingError, match=r"'f\(x\)' uses 'f'"):
         pickle.dumps(found)
+
+
+@pytest.mark.parametrize("code", ["np.log(Q('log'))", "log(Q('log'))", "log(Q('log')) + log(x**2 + 1) - log(1 + x**2)"])
+def test_a_column_called_as_a_function_that_it_is_given_to(code, table):
+    found = evaluated(code, table.assign(log=table.z))
+    np.testing.assert_allclose(found.data[:, 0], np.log(table.z))
+
+
+@pytest.mark.parametrize(
+    ("code", "of_doubles"),
+    [
+        ("I(many**3)", lambda many: many**3),
+        ("many * many * many", lambda many: many**3),
+        ("np.log(many**3)", lambda many: 3 * np.log(many)),
+        ("center(many**3)", lambda many: many**3 - (many**3).mean()),
+        ("np.where(many**3 > 1e20, 1, 0)", lambda many: many > 1e20 ** (1 / 3)),
+        ("np.power(z, 40)", lambda many: np.array([2, 3, 5, 7, 11, 13, 17, 19.0]) ** 40),
+    ],
+)
+def test_whole_numbers_do_not_run_over(code, of_doubles, table):
+    many = table.assign(many=np.arange(1, 9) * 1_000_000)
+    np.testing.assert_allclose(evaluated(code, many).data[:, 0], of_doubles(many.many.to_numpy(float)))
+
+
+@pytest.mark.parametrize("code", ["many & 1", "many * 2654435761 % 2**32", "np.arange(9.0)[many % 9]", "many // 7 % 3"])
+def test_what_is_for_whole_numbers_is_of_whole_numbers(code, table):
+    many = np.arange(1, 9) * 12_345_677
+    np.testing.assert_array_equal(evaluated(code, table.assign(many=many), {"np": np}).data[:, 0], eval(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "columns"),
+    [
+        ("np.asarray(bs(root, df=4))[:, 0]", [0]),
+        ("bs(df=4, x=root).iloc[:, 0]", [0]),
+        ("bs(root, df=4) @ np.eye(4)", [0, 1, 2, 3]),
+        ("poly(root, 2)[:, 1]", None),
+    ],
+)
+def test_columns_of_a_spline_miss_what_the_spline_misses(code, columns, table):
+    """x has no spline of its own with columns, and its root is missing where it is negative."""
+    code, whole = (each.replace("root", "np.sqrt(x)") for each in (code, "bs(root, df=4)"))
+    found, spline = evaluated(code, table), evaluated(whole, table)
+    np.testing.assert_array_equal(found.missing, table.x < 0)
+    if columns:
+        np.testing.assert_array_equal(found.data, spline.data[:, columns])
 
 
 def test_transforms_do_not_learn_twice(table):

@@ -88,6 +88,12 @@ def test_places():
         ("1 ~ a", "no response", 0),
         ("y ~ a ~ b", "~ can only be used once", 0),
         ("y + b ~ a", "2 terms on its left side", 0),
+        ("y - b ~ a", "'-' on its left side would make terms and compute nothing; arithmetic and logic go inside I", 0),
+        ("y*y ~ a", "'*' on its left side", 0),
+        ("y**2 ~ a", "'**' on its left side", 0),
+        ("y - 1 ~ a", "'-' on its left side", 0),
+        ("y ~ a**-1", "'**' requires a positive integer", 7),
+        ("y ~ (a + b)**(1 + 1)", "'**' requires a positive integer", 13),
     ],
 )
 def test_errors_mark_the_place(formula, message, marked):
@@ -97,6 +103,21 @@ def test_errors_mark_the_place(formula, message, marked):
     assert message in text
     assert shown == f"    {formula}"
     assert marks.index("^") - 4 == marked
+
+
+@pytest.mark.parametrize(
+    ("right", "text"),
+    [
+        (". - y + Q('mean depth'):a", 'a + b + Q("mean depth") + Q("mean depth"):a'),
+        ("a + Q('a')", "a + Q('a')"),
+        ("Q('a') + a:b", "Q('a') + a:b"),
+    ],
+)
+def test_a_column_is_one_however_it_is_quoted(right, text):
+    found, plain = parse(f"y ~ {right}", [*COLUMNS[:3], "mean depth"]), [part.split(":") for part in text.split(" + ")]
+    first = {"a": "Q('a')"} if right.startswith("Q('a')") else {"Q('a')": "a"}
+    expected = list(dict.fromkeys(tuple(first.get(code, code) for code in term) for term in plain))
+    assert [tuple(factor.code for factor in term) for term in found.terms] == expected
 
 
 @pytest.mark.parametrize("formula", [None, 3, ["y ~ a"], b"y ~ a"])

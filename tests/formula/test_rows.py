@@ -138,6 +138,14 @@ def test_subset_as_series(table):
     assert frame.index.tolist() == ["r3", "r5", "r6", "r7"]
 
 
+@pytest.mark.parametrize("subset", ["center(hole) > 0", "~(center(hole) > 0)", "abs(standardize(hole)) < 1"])
+def test_a_subset_learns_from_the_rows_that_have_values(subset, table):
+    found = build_design("y ~ x", table, subset=subset).index
+    assert found.equals(build_design("y ~ x", table.dropna(), subset=subset).index)
+    with pytest.raises(DataError, match="keeps none of the 8 rows"):
+        build_design("y ~ x", table.assign(hole=np.nan), subset=subset)
+
+
 def test_learning_is_within_the_subset(table):
     inside = build_design("y ~ a + standardize(x)", table, subset="a != 'w'")
     alone = build_design("y ~ a + standardize(x)", table[table.a != "w"])
