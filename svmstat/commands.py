@@ -394,10 +394,10 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     found = pd.read_parquet(path)
     if any(name is not None for name in found.index.names):
         found = found.reset_index()
-    whole = [name for name in found.columns if _holds_large(found[name])]
-    if not whole:
-        return found
-    return found.assign(**pd.read_parquet(path, columns=whole, dtype_backend="numpy_nullable")[whole])
+    large = [name for name in found.columns if _is_whole(found[name], large=True)]
+    if large:
+        found = found.assign(**pd.read_parquet(path, columns=large, dtype_backend="numpy_nullable")[large])
+    return _as_whole(found)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -441,8 +441,8 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             found = _fields(path, dict.fromkeys(text, str))
-            whole = {name: "Int64" for name in found.columns if _holds_large(found[name])}
-            return found.assign(**_fields(path, whole)[list(whole)]) if whole else found
+            large = {name: "Int64" for name in found.columns if _is_whole(found[name], large=True)}
+            return _as_whole(found.assign(**_fields(path, large)[list(large)]) if large else found)
         except pd.errors.ParserWarning as error:
             raise SvmstatError(
                 f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "
@@ -456,13 +456,19 @@ def _fields(path: Path, types: Mapping[Any, Any]) -> pd.DataFrame:
     return pd.read_csv(path, sep=sep, index_col=False, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
 
 
-def _holds_large(values: pd.Series) -> bool:
-    """Whether whole numbers were read as doubles, for a missing one, that do not tell them apart."""
+def _as_whole(data: pd.DataFrame) -> pd.DataFrame:
+    """Whole numbers that were read as doubles, for a missing one, as what they are."""
+    return data.astype({name: "Int64" for name in data.columns if _is_whole(data[name])})
+
+
+def _is_whole(values: pd.Series, large: bool = False) -> bool:
+    """Whether whole numbers were read as doubles, for a missing one; ``large``, which doubles do not tell apart."""
     if values.dtype != np.dtype(float) or not values.hasnans:
         return False
     numbers = values.dropna().to_numpy()
     size = np.abs(numbers)
-    return bool(size.max(initial=0.0) >= TOLD_APART and (size < 2.0**63).all() and (numbers == np.round(numbers)).all())
+    least = TOLD_APART if large else 0.0
+    return bool(size.max(initial=-1.0) >= least and (size < 2.0**63).all() and (numbers == np.round(numbers)).all())
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {

@@ -950,6 +950,20 @@ def test_parquet_has_the_columns_that_were_an_index(calls, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_whole_numbers_beside_a_missing_one_are_called_as_they_stand_there(tmp_path, capsys, suffix):
+    rows = {"y": [0, 1, None, 1, 0] * 6, "site": [10115, 20095, 20095, None, 10115] * 6, "x": np.arange(30.0)}
+    data = pd.DataFrame(rows).astype({"y": "Int64", "site": "Int64"})
+    path = tmp_path / f"d.{suffix}"
+    data.to_csv(path, index=False) if suffix == "csv" else data.to_parquet(path)
+    model = str(tmp_path / "m.svmstat")
+    assert cli.main(["fit", "y ~ site + x", str(path), "--kernel", "linear", "--save", model]) == 0
+    assert "event: 1 (" in capsys.readouterr().out
+    assert cli.main(["predict", model, str(path), "--output", str(tmp_path / "p.csv")]) == 0
+    found = pd.read_csv(tmp_path / "p.csv", dtype=str)
+    assert found["y"].dropna().isin(["0", "1"]).all() and found[".class"].dropna().isin(["0", "1"]).all()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_large_whole_numbers_beside_missing_ones_stay_so(calls, tmp_path, suffix):
     ids = pd.array([2**60 + k for k in range(len(DATA))], dtype="Int64")
     ids[0] = pd.NA

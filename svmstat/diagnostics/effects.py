@@ -1,6 +1,6 @@
 """Effects of predictors on the predictions of a fit, on the axes of the data."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import refuse
+from svmstat._tools.texts import written
 from svmstat.diagnostics.band import NO_BAND, Band
 from svmstat.diagnostics.contrasts import Contrasts
 from svmstat.diagnostics.effect_plans import near
@@ -240,11 +241,11 @@ class Effect(Printed):
         q = len(self.outcome.keys)
         at = frame[axes].iloc[::q].iloc[shown]
         if q == 1:
-            yield _table(at, frame[named].iloc[shown], f"{self.what}{some}")
+            yield _table(at, self.variables, frame[named].iloc[shown], f"{self.what}{some}")
             return
         by_level = frame["estimate"].to_numpy().reshape(-1, q)[shown]
         columns = list(map(str, self.outcome.keys))
-        yield _table(at, pd.DataFrame(by_level, columns=columns), f"{self.what}, estimates{some}")
+        yield _table(at, self.variables, pd.DataFrame(by_level, columns=columns), f"{self.what}, estimates{some}")
 
     def _notes(self) -> tuple[str, ...]:
         kind = f"{self.kind}, pair" if len(self.variables) == 2 else self.kind
@@ -378,9 +379,10 @@ def _where(variable: Variable) -> str:
     return " to ".join(briefs([float(variable.values.min()), float(variable.values.max())]))
 
 
-def _table(at: pd.DataFrame, values: pd.DataFrame, title: str) -> Table:
-    """Rows of numbers, each at the values of one column or more."""
-    texts = {name: briefs(at[name].tolist()) for name in at}
+def _table(at: pd.DataFrame, variables: Sequence[Variable], values: pd.DataFrame, title: str) -> Table:
+    """Rows of numbers, each at the values of one variable or more."""
+    ways = (briefs if variable.levels is None else written for variable in variables)
+    texts = {name: way(at[name].tolist()) for name, way in zip(at, ways, strict=True)}
     index = tuple(", ".join(f"{name} = {each[k]}" for name, each in texts.items()) for k in range(len(at)))
     cells = tuple(tuple(map(or_none, row)) for row in values.to_numpy(float))
     return Table(tuple(values.columns), index, cells, ("share",) * values.shape[1], title)

@@ -16,7 +16,7 @@ from svmstat.formula.columns import Column, check_frame, computable, read_table,
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
 from svmstat.formula.expression import Expression, bind
-from svmstat.formula.factor import Factor, Term, learn_factor
+from svmstat.formula.factor import Factor, Term, learn_factor, warn_alike
 from svmstat.formula.grouping import WEIGHT_TYPES, Grouping, check_labels, group_labels, grouping_of, mean_one
 from svmstat.formula.parse import Parsed, parse
 from svmstat.formula.response import (
@@ -281,6 +281,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
     for each in (left, *right.values()):
         warn_whole_column(each, complete.values[each.code], table)
+    for expression, levels in ((left, response.levels), *((each.expression, each.levels) for each in factors.values())):
+        warn_alike(expression, levels)
     _tell_identifiers(factors.values(), int(np.count_nonzero(counted)))
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
     _refuse_width(parsed, terms)

@@ -1,11 +1,12 @@
 """Factors and terms as they were fitted: which columns they give, and their names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat.errors import DataError
+from svmstat._tools.warn import warn
+from svmstat.errors import DataError, DesignWarning
 from svmstat.formula.columns import new_levels
 from svmstat.formula.expression import Expression
 from svmstat.formula.values import Level, Value
@@ -144,6 +145,27 @@ def learn_factor(expression: Expression, value: Value, counted: np.ndarray) -> F
         what = f"data {expression.label}, in rows of weight zero,"
         raise new_levels(what, [value.levels[code] for code in unseen], present)
     return Factor(expression, present, len(present))
+
+
+def warn_alike(expression: Expression, levels: Sequence[Level]) -> None:
+    """Tell of levels that look the same in any printout, since they differ by blanks alone, or that are blank.
+
+    Warns
+    -----
+    DesignWarning
+    """
+    seen: dict[str, list[str]] = {}
+    for level in levels:
+        if isinstance(level, str):
+            seen.setdefault(" ".join(level.split()), []).append(level)
+    blank, alike = seen.get("", []), next((each for each in seen.values() if len(each) > 1), [])
+    if alike:
+        named = " and ".join(map(repr, alike[:2]))
+        advice = "printouts show them alike, and .str.strip() of the column makes them one."
+        warn(f"data {expression.label} has levels that differ by blanks alone, {named}: {advice}", DesignWarning)
+    elif blank:
+        told = f"data {expression.label} has a level that is blank, {blank[0]!r}"
+        warn(f"{told}: if it stands for a missing value, make it None.", DesignWarning)
 
 
 def positions(value: Value, levels: tuple[Level, ...]) -> np.ndarray:

@@ -21,6 +21,9 @@ from svmstat.results.bootstrap import Bootstrap
 _DEPENDENT = 1e-9
 """A column of which no larger part is left beside those before it adds nothing to a linear model."""
 
+_CLOSE = 1e-13
+"""Where the deviance changes by no larger part, the coefficients are at the maximum of the likelihood."""
+
 _OF_GLM = "statsmodels.genmod.generalized_linear_model", "statsmodels.genmod.families"
 
 _LEVEL = 0.95
@@ -35,11 +38,11 @@ def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iter
             for kind in trouble:
                 warnings.simplefilter("error", kind)
             logistic = _logistic(fit)
+        found = compare(fit, folds=fit.usual_folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
     except (np.linalg.LinAlgError, ValueError, *trouble) as error:
         why = str(error).partition(". ")[0].rstrip(".") or type(error).__name__
         yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
         return
-    found = compare(fit, folds=fit.usual_folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
     yield paragraph(
         "Does the machine predict better than a logistic regression that is linear in the same columns? Both are "
         "judged by rows that they have not seen."
@@ -101,7 +104,9 @@ def _logistic(fit: SVMResults) -> Any:
     if fit.shape.two:
         y = frame.codes == frame.response.event_code if numbers is None else numbers[frame.codes]
         linear, families = map(importlib.import_module, _OF_GLM)
-        return linear.GLM(y.astype(float), X, family=families.Binomial(), freq_weights=w).fit()
+        model = linear.GLM(y.astype(float), X, family=families.Binomial(), freq_weights=w)
+        with np.errstate(over="ignore"):  # 1 / (1 + exp(-x)) is zero where exp(-x) is infinite
+            return model.fit(atol=0.0, rtol=_CLOSE)
     if (w != 1.0).any():
         raise ValueError("a multinomial regression of statsmodels has no weights")
     discrete = importlib.import_module("statsmodels.discrete.discrete_model")

@@ -176,7 +176,10 @@ def _named(name: str, values: Any) -> pd.DataFrame:
     if isinstance(values, pd.Series):
         return values.to_frame(name)
     each = [key if isinstance(key, tuple) else (key,) for key in values.columns]
-    return pd.DataFrame(values.set_axis([f"{name}_{'_'.join(map(str, key))}" for key in each], axis=1))
+    called = ["_".join(map(str, key)) for key in each]
+    if len(set(called)) < len(called):  # a_b and c beside a and b_c
+        called = ["_".join(map(repr, key)) for key in each]
+    return pd.DataFrame(values.set_axis([f"{name}_{text}" for text in called], axis=1))
 
 
 def _numbers(evidence: Evidence, known: bool) -> Iterator[tuple[str, float]]:

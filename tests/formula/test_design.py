@@ -1,5 +1,6 @@
 """The design matrix: coding, names, scaling, what is dropped."""
 
+import re
 import warnings
 
 import numpy as np
@@ -394,6 +395,21 @@ def test_levels_of_a_categorical_with_another_that_no_row_has():
     assert fit.classes == ("hi", "mid", "lo")
     names = svm('y ~ C(a, levels=["hi", "mid", "lo"])', data).frame.design.column_names
     assert [name.rpartition("[")[2] for name in names] == ["hi]", "mid]", "lo]"]
+
+
+@pytest.mark.parametrize("formula", ["y ~ g", "g ~ y"])
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [
+        (["yes", "yes ", "no"], "has levels that differ by blanks alone, 'yes' and 'yes ': printouts show them alike"),
+        (["a b", "a  b", "a"], "'a  b' and 'a b'"),
+        ([" ", "b", "c"], "has a level that is blank, ' ': if it stands for a missing value, make it None"),
+    ],
+)
+def test_levels_that_look_the_same_or_like_nothing_are_told(formula, levels, words):
+    data = pd.DataFrame({"g": levels * 4, "y": [0, 1] * 6})
+    with pytest.warns(DesignWarning, match=re.escape(words)):
+        build_design(formula, data)
 
 
 def test_what_a_term_takes_of_other_rows_is_looked_for_in_its_own_columns(monkeypatch):

@@ -55,6 +55,17 @@ def test_the_logistic_model_of_the_lower_level(levels):
     assert all(rows) and rows[0][1] == rows[1][1]
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("far", [999999.0, 1e20])
+def test_one_cell_that_is_far_from_the_others_is_no_reason_for_no_report(seed, far):
+    data = sample(2, 120, seed=seed)
+    data.loc[3, "z"] = far
+    said = "".join(beside_logistic(svm("y ~ x + z + site", data), None, False))
+    assert "There is no logistic model of these columns" in said or ">logistic</th>" in said
+    if far < 1e7:
+        assert ">logistic</th>" in said
+
+
 def test_columns_that_are_as_many_as_rows_are_no_logistic_model():
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(30, 40))).add_prefix("x").assign(y=[0, 1] * 15)

@@ -347,6 +347,19 @@ def test_every_effect_is_drawn_and_printed(fit, asked, B):
     assert ("no confidence interval" in " ".join(str(compared).split())) == (B > 0)
 
 
+def test_levels_that_are_numbers_are_written_out():
+    rng = np.random.default_rng(0)
+    codes, parts = np.array([10115, 20095, 50667])[np.arange(60) % 3], np.array([250.135, 401.923])[np.arange(60) % 2]
+    data = pd.DataFrame({"post": codes, "part": parts, "x": rng.normal(size=60), "z": rng.normal(size=60)})
+    data["y"] = data["x"] + rng.normal(size=60) > 0
+    fit = svm("y ~ C(post) + C(part) + x + z", data)
+    for name, shown in (("post", ["post = 10115", "post = 50667"]), ("part", ["part = 250.135", "part = 401.923"])):
+        assert all(each in str(fit.effects(name)) for each in shown)
+    title = fit.plot_surface(x="x", y="z", at={"post": 20095}).get_title("left")
+    assert "post = 20095" in title and ("part = 250.135" in title or "part = 401.923" in title)
+    plt.close("all")
+
+
 def test_a_column_with_a_name_of_the_table():
     data = sample(3, 40).rename(columns={"x": "level", "z": "estimate"})
     fit = svm("y ~ level + estimate", data)

@@ -122,6 +122,14 @@ def test_augment_new_rows(fit, K):
     assert columns(fit.augment(new.drop(columns="y")), ".resid") == []
 
 
+def test_pairs_whose_names_would_be_the_same_are_quoted():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=48), "y": ["a", "a_b", "b_c", "c"] * 12})
+    found = svm("y ~ x", data).augment()
+    assert found.columns.is_unique
+    assert {".decision_'a'_'b_c'", ".decision_'a_b'_'c'", ".fitted_a_b"} <= set(found)
+
+
 @pytest.mark.parametrize("K", [2], ids=["two"])
 def test_columns_that_are_there_already(fit, data):
     again = fit.augment(data)

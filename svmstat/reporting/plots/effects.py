@@ -21,6 +21,7 @@ from svmstat.reporting.plots.style import (
     class_look,
     columns_of,
     drawing,
+    fitted,
     in_lines,
     label_of,
     legend_below,
@@ -46,6 +47,9 @@ _LETTER = 0.085
 
 _UPRIGHT, _SHORTEST = 6.0, 12
 """Letters of a turned name for each inch of the axes, and how many it may have in any case."""
+
+_HEIGHT = 0.13
+"""Inches between two such names."""
 
 _MOST_TICKS = 12
 _BLEND = ["#a4452c", "#e8b9a0", "#f7f7f4", "#a9c4de", "#1f5a91"]
@@ -79,7 +83,7 @@ def lines_plot(
         _rug(ax, rug)
         if np.nanmin(y) < 0.0 < np.nanmax(y):
             ax.axhline(0.0, color=GREY, linewidth=0.8)
-        for k, name in enumerate(_called(labels.names)):
+        for k, name in enumerate(in_legend(labels.names)):
             colour, line = _of(k, len(labels.names))
             if band is not None:
                 ax.fill_between(x, band[0][:, k], band[1][:, k], color=colour, alpha=0.2, linewidth=0)
@@ -218,7 +222,7 @@ def comparisons_plot(
     inches = max(0.3, 0.17 * lines, 0.16 * q) * len(names)
     with drawing(ax, (6.0, 1.5 + inches + 0.2 * (q > 1)), 0.9 * inches) as ax:
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        for k, name in enumerate(_called(outcomes)):
+        for k, name in enumerate(in_legend(outcomes)):
             colour, _ = _of(k, q)
             place = at + _beside(k, q)
             if band is not None:
@@ -235,7 +239,7 @@ def comparisons_plot(
         ax.set_ylim(len(names) - 0.5, -0.5)
         widen(ax, "x")
         ax.set_xlabel(what)
-        ax.set_title(title, fontsize=SMALL)
+        ax.set_title(fitted(ax, title, [line for name in called for line in name.split("\n")]), fontsize=SMALL)
         if q > 1:
             legend_below(ax)
     return ax
@@ -275,10 +279,10 @@ def _each(
     with panels(ax, q) as (figure, axes):
         for k, panel in enumerate(axes):
             draw(panel, k)
-            panel.set_title(in_lines(labels.names[k]), fontsize=SMALL)
+            panel.set_title(in_lines(in_legend(labels.names)[k]), fontsize=SMALL)
         if legend:  # it would stand between the panels and the label of all
             for panel in axes:
-                panel.set_xlabel(labels.x if panel.get_subplotspec().is_last_row() else "")
+                panel.set_xlabel(fitted(panel, label_of(labels.x)) if panel.get_subplotspec().is_last_row() else "")
             _shared_legend(figure, axes[0])
         _frame(figure, replace(labels, x="") if legend else labels)
     return axes
@@ -287,7 +291,7 @@ def _each(
 def _frame(figure: Any, labels: Labels) -> None:
     """Labels and the title of all panels."""
     size = pyplot().rcParams["axes.labelsize"]
-    figure.supxlabel(labels.x, fontsize=size, color=INK)
+    figure.supxlabel(across(figure, labels.x), fontsize=size, color=INK)
     figure.supylabel(along_figure(figure, labels.y), fontsize=size, color=INK)
     if labels.title:
         figure.suptitle(across(figure, labels.title), fontsize=SMALL, color=INK, x=0.02, ha="left")
@@ -302,10 +306,10 @@ def _label(ax: Axes, labels: Labels, panel: bool) -> None:
     if panel:
         ax.set_title(in_lines(labels.x), fontsize=SMALL)
         return
-    ax.set_xlabel(labels.x)
+    ax.set_xlabel(fitted(ax, labels.x))
     ax.set_ylabel(along_axis(labels.y))
     if labels.title:
-        ax.set_title(labels.title, fontsize=SMALL)
+        ax.set_title(across(ax.figure, labels.title), fontsize=SMALL)
     if len(labels.names) > 1 and ax.get_legend_handles_labels()[1]:
         legend_below(ax)
 
@@ -315,8 +319,14 @@ def _of(k: int, q: int) -> tuple[str, str]:
     return (ACCENT, "-") if q == 1 else (class_look(k).colour, class_look(k).line)
 
 
-def _called(names: Sequence[str]) -> list[str]:
-    """The names in a legend, cut if they are long, or told apart where that makes some the same."""
+def in_legend(names: Sequence[str]) -> list[str]:
+    """The names in a legend, cut if they are long, or told apart where that makes some the same.
+
+    Of long ``P(y = level)`` the levels are enough, beside the axis that says what they are.
+    """
+    levels = [str(name).partition(" = ")[2].removesuffix(")") for name in names]
+    if len(names) > 1 and all(levels) and any(label_of(name) != name for name in names):
+        return told_apart(levels)
     short = [label_of(name) for name in names]
     return short if len(set(short)) == len(set(names)) else told_apart(names)
 
@@ -328,7 +338,7 @@ def _beside(k: int, q: int) -> float:
 
 def _dots(ax: Axes, levels: Names, y: Floats, band: Band | None, names: Sequence[str]) -> None:
     q, at = len(names), np.arange(len(levels), dtype=float)
-    for k, name in enumerate(_called(names)):
+    for k, name in enumerate(in_legend(names)):
         colour, _ = _of(k, q)
         place = at + _beside(k, q)
         if band is not None:
@@ -346,6 +356,8 @@ def level_ticks(ax: Axes, levels: Names) -> None:
     turned = sum(map(len, names)) > _LONG_TICKS or _LETTER * (1 + max(map(len, names))) > apart
     names = told_apart(names, max(_SHORTEST, int(_UPRIGHT * inches)) if turned else _LONG_TICKS)
     step = -(-len(names) // (2 * _MOST_TICKS if turned else _MOST_TICKS))
+    if turned:
+        step = max(step, int(np.ceil(_HEIGHT / apart)))
     ax.set_xticks(np.arange(0, len(names), step), names[::step], rotation=90 if turned else 0)
 
 

@@ -123,7 +123,7 @@ def residuals_page(
         for panel in axes:
             panel.set_ylim(-ends, ends)
         size = pyplot().rcParams["axes.labelsize"]
-        low = len(names) > 1 and axes[-1].get_subplotspec().is_first_row()  # one row of panels above a legend
+        low = axes[-1].get_subplotspec().is_first_row()  # one row of panels
         between = "\n" if low else " "
         figure.supylabel(f"observed −{between}predicted", fontsize=size, color=INK, multialignment="center")
         lost = f"; {counted(without, 'row')} without a prediction" if without else ""

@@ -8,18 +8,22 @@ LEAST = 1.0
 """Inches that a panel is high, at the least."""
 
 _TRIES = 8
-_COLLAPSED, _MISSING = "layout not applied", "Glyph .* missing from"
-"""What matplotlib says where labels and legends leave nothing for the panels; and of letters that become boxes."""
+LACKING = "Glyph .* missing from"
+"""What matplotlib says of letters that become boxes."""
+
+_COLLAPSED = "layout not applied"
+"""What it says where labels and legends leave nothing for the panels."""
 
 
 def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | None = None) -> None:
     """Draw a figure, and make it higher until all its panels, squares apart, are at least so many inches high.
 
-    What that gave it too much is taken back.
+    What that gave it too much is taken back. Of letters that become boxes matplotlib tells where it is drawn again.
     """
-    draw = draw or figure.draw_without_rendering
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", _MISSING, UserWarning)
+        if draw is None:
+            warnings.filterwarnings("ignore", LACKING, UserWarning)
+        draw = draw or figure.draw_without_rendering
         for tried in range(_TRIES):
             lacking = _drawn(figure, draw, least)
             if lacking <= 0.0 and (tried == 0 or lacking > -least):

@@ -3,14 +3,17 @@
 import importlib
 import io
 import math
+import re
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from svmstat.errors import ArgumentError, ArgumentTypeError
-from svmstat.reporting.plots.room import LEAST, give_room
+from svmstat._tools.warn import warn
+from svmstat.errors import ArgumentError, ArgumentTypeError, DesignWarning
+from svmstat.reporting.plots.room import LACKING, LEAST, give_room
 
 Axes = Any
 """A `matplotlib.axes.Axes`; its class is not there before the first figure."""
@@ -442,7 +445,7 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) 
 def sized_svg(draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, tuple[float, float]]:
     """The same, and its width and height in inches."""
     figures, file = importlib.import_module("matplotlib.figure"), io.StringIO()
-    with _styled():
+    with _styled(), _told_of_boxes():
         figure = figures.Figure(figsize=size, layout="constrained")
         draw(figure.add_subplot())
 
@@ -454,6 +457,24 @@ def sized_svg(draw: Callable[[Axes], object], size: tuple[float, float]) -> tupl
         give_room(figure, draw=save)
     width, height = figure.get_size_inches()
     return file.getvalue(), (float(width), float(height))
+
+
+@contextmanager
+def _told_of_boxes() -> Iterator[None]:
+    """Say that letters are boxes in a figure which nobody draws again, in the place of matplotlib."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", LACKING, UserWarning)
+        yield
+    lacking = [each for each in caught if re.match(LACKING, str(each.message))]
+    for each in caught:
+        if each not in lacking:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if lacking:
+        warn(
+            "letters of names are boxes in the figures, since the font has none for them: "
+            "matplotlib.rcParams['font.family'] takes the name of one that has.",
+            DesignWarning,
+        )
 
 
 def widen(ax: Axes, axis: str = "y") -> None:

@@ -7,23 +7,25 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api import types
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.near import TOO_FAR
-from svmstat._tools.texts import probability_of
+from svmstat._tools.texts import probability_of, written
 from svmstat.formula import ModelFrame
-from svmstat.reporting.plots.effects import level_ticks
+from svmstat.reporting.plots.effects import in_legend, level_ticks
 from svmstat.reporting.plots.plane import Plane, planes
 from svmstat.reporting.plots.style import (
     GREY,
     INK,
     SMALL,
     Axes,
+    along_axis,
+    along_figure,
     checked_axes,
     class_look,
     columns_of,
     drawing,
+    fitted,
     in_lines,
     label_of,
     legend_below,
@@ -221,13 +223,14 @@ def _figure(
             shape = draw(panel, k)
             _frame(panel, plane)
             panel.set(xlabel="", ylabel="")
-            panel.set_title(in_lines(names[k] if names else plane.level), fontsize=SMALL, parse_math=False)
+            name = in_legend(names)[k] if names else plane.level
+            panel.set_title(in_lines(name), fontsize=SMALL, parse_math=False)
         _bar(figure, shape, list(axes), bar)
         size = pyplot().rcParams["axes.labelsize"]
         for panel in axes:
             if panel.get_subplotspec().is_last_row():
-                panel.set_xlabel(str(found[0].x.name), parse_math=False)
-        figure.supylabel(str(found[0].y.name), fontsize=size, color=INK)
+                panel.set_xlabel(fitted(panel, label_of(found[0].x.name)), parse_math=False)
+        figure.supylabel(along_figure(figure, str(found[0].y.name)), fontsize=size, color=INK)
         if title:
             figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
         handles, labels = axes[0].get_legend_handles_labels()
@@ -247,8 +250,8 @@ def _bar(figure: Any, shape: Any, axes: Any, label: str) -> None:
 
 
 def _frame(ax: Axes, plane: Plane) -> None:
-    ax.set_xlabel(str(plane.x.name), parse_math=False)
-    ax.set_ylabel(str(plane.y.name), parse_math=False)
+    ax.set_xlabel(fitted(ax, str(plane.x.name)), parse_math=False)
+    ax.set_ylabel(along_axis(str(plane.y.name)), parse_math=False)
     for variable, limits, steps in ((plane.x, ax.set_xlim, plane.xs), (plane.y, ax.set_ylim, plane.ys)):
         margin = 0.5 if variable.levels is not None else 0.03 * (steps[-1] - steps[0])
         limits(steps[0] - margin, steps[-1] + margin)
@@ -359,7 +362,7 @@ def _scatter(ax: Axes, plane: Plane, which: Any, is_support: bool, colour: str, 
 
 def _where(held: Mapping[Hashable, Any]) -> str:
     """The values that are held, the first of many; they stay in one line with their names."""
-    every = [f"{name} = {value:.4g}" if types.is_number(value) else f"{name} = {value}" for name, value in held.items()]
+    every = [f"{label_of(name)} = {written([value])[0]}" for name, value in held.items()]
     shown = [each.replace(" ", _BLANK) for each in every]
     if len(shown) > _MOST_HELD:
         shown[_MOST_HELD - 1 :] = [f"and {len(shown) - _MOST_HELD + 1} more"]

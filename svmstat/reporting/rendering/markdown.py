@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from svmstat.reporting.rendering.panels import flush_left, flush_right, width
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 
 _INDENT = "&emsp;"  # before a label that belongs to the one above it
@@ -75,14 +76,14 @@ def _table(table: Table) -> str:
 
 def _grid(heads: list[str], kinds: str, rows: list[list[str]]) -> str:
     """A table: its heads, l or r for each column, and its rows; the columns stand below each other as they are."""
-    widths = [max(3, *map(len, column)) for column in zip(heads, *rows, strict=True)]
-    rules = ["-" * (width - 1) + ("-" if kind == "l" else ":") for width, kind in zip(widths, kinds, strict=True)]
+    widths = [max(3, *map(width, column)) for column in zip(heads, *rows, strict=True)]
+    rules = ["-" * (wide - 1) + ("-" if kind == "l" else ":") for wide, kind in zip(widths, kinds, strict=True)]
     return "\n".join(_line(cells, widths, kinds) for cells in (heads, rules, *rows))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], kinds: str) -> str:
     set_wide = (
-        cell.ljust(width) if kind == "l" else cell.rjust(width)
-        for cell, width, kind in zip(cells, widths, kinds, strict=True)
+        flush_left(cell, wide) if kind == "l" else flush_right(cell, wide)
+        for cell, wide, kind in zip(cells, widths, kinds, strict=True)
     )
     return f"| {' | '.join(set_wide)} |"

@@ -8,7 +8,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 from svmstat import svm
-from svmstat.reporting.plots.effects import comparisons_plot, level_ticks
+from svmstat.reporting.plots.effects import comparisons_plot, in_legend, level_ticks
+from svmstat.reporting.plots.style import label_of
 
 
 @pytest.mark.parametrize(("width", "turned"), [(6.4, False), (2.4, True)])
@@ -22,6 +23,38 @@ def test_names_of_levels_do_not_run_into_each_other(width, turned):
     boxes = [label.get_window_extent() for label in labels]
     assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
     plt.close(fig)
+
+
+def test_of_many_turned_names_in_a_narrow_panel_some_are_shown():
+    fig, ax = plt.subplots(figsize=(2.4, 3.0))
+    ax.set_xlim(-0.5, 29.5)
+    level_ticks(ax, [f"habitat of type {k}" for k in range(30)])
+    fig.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert len(boxes) > 3 and all(one.x1 <= other.x0 + 1.0 for one, other in pairwise(boxes))
+    plt.close(fig)
+
+
+def test_long_names_of_probabilities_are_called_by_their_levels():
+    levels = ["alpine meadow, mown", "alpine meadow, grazed", "dune"]
+    assert in_legend([f"P(Q('Vegetation class observed') = {level})" for level in levels]) == levels
+    assert in_legend(["P(y = a)", "P(y = b)"]) == ["P(y = a)", "P(y = b)"]
+    assert in_legend([f"P({'y' * 40} = a)"]) == [label_of(f"P({'y' * 40} = a)")]
+
+
+def test_long_names_of_predictors_stay_within_the_figure():
+    long = "mean annual temperature at two metres above the ground in degrees Celsius, corrected for the height"
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({long: rng.normal(size=60), "z" * 40: rng.normal(size=60), "site": list("abc") * 20})
+    data["y"] = data[long] + rng.normal(size=60) > 0
+    fit = svm(f"y ~ Q({long!r}) + {'z' * 40} + site", data)
+    for ax in (fit.effects(long).plot(), fit.comparisons(long).plot(), fit.plot_surface(), fit.plot_surface(on="prob")):
+        ax.figure.canvas.draw()
+        inside = ax.figure.bbox.padded(1.0)
+        for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label):
+            box = text.get_window_extent()
+            assert not text.get_text() or (inside.x0 <= box.x0 and box.x1 <= inside.x1), text
+        plt.close(ax.figure)
 
 
 LONG = [

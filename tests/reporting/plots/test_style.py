@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from svmstat import svm
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, DesignWarning
 from svmstat.reporting import plots
 from svmstat.reporting.plots.effects import Labels, comparisons_plot, grouped_plot, lines_plot, page_plot
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
@@ -62,6 +62,12 @@ def test_svg_leaves_no_figure_and_is_the_same_each_time(name):
     assert first == second
     assert first.rstrip().endswith("</svg>")
     assert plt.get_fignums() == []
+
+
+def test_letters_that_are_boxes_on_a_page_are_told_once_and_without_matplotlib():
+    with pytest.warns(DesignWarning, match="letters of names are boxes in the figures") as told:
+        plots.svg(lambda ax: ax.set_title("水深"), (3.0, 2.0))
+    assert len(told) == 1
 
 
 def test_the_style_of_the_user_is_untouched():

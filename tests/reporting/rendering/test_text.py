@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svmstat.reporting.rendering.panels import wrap
+from svmstat.reporting.rendering.panels import width, wrap
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.rendering.text import WIDTH, render
 
@@ -81,6 +81,20 @@ blocks = st.builds(Block, names, entries, entries, entries)
 @example("T", [Table(("",), ("",), ((None,),), ("estimate",))], [])
 def test_no_line_is_wider_than_the_page(title, parts, notes):
     assert max(map(len, render(title, parts, notes, notes).splitlines())) <= WIDTH
+
+
+@given(names, st.lists(tables() | blocks, max_size=3), st.lists(names, max_size=2))
+@example("T", [Table(("水深" * 5, "b"), ("温度摄氏度" * 9, "ｘ"), ((0.1, 0.2),) * 2, ("estimate",) * 2)], ["水" * 99])
+def test_nor_in_columns_of_a_terminal(title, parts, notes):
+    assert max(map(width, render(title, parts, notes, notes).splitlines())) <= WIDTH
+
+
+def test_wide_letters_and_accents_leave_numbers_below_each_other():
+    index = ("depth", "水深", "cafe\N{COMBINING ACUTE ACCENT}", "温度 (°C)")
+    rows = lines(Table(("estimate",), index, ((1.5,), (2.5,), (3.5,), (4.5,)), ("estimate",)))[3:-1]
+    assert [width(row) for row in rows] == [width(rows[0])] * 4 and rows[2].startswith(
+        "caf\N{LATIN SMALL LETTER E WITH ACUTE} "
+    )
 
 
 def test_a_formula_without_blanks_is_broken_after_an_operator():
