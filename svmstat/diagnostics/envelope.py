@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from svmstat._tools.checks import between, one_of
 from svmstat.objective.replicated import failures, upper_point
+from svmstat.resampling.replicates import least_replicates
 
 SHORT = {"delta": "delta_deviance", "influence": "rms_change"}
 """Names of measures that figures take too."""
@@ -75,6 +77,13 @@ class Envelope:
             f"of these largest values is above that in {R} refits of refits, here up to {most:.2f} times, a ratio that "
             "is rough. "
         )
+
+    def lacks(self, level: float) -> str:
+        """Why there is no envelope of a level, in words; nothing if there is one."""
+        if np.isfinite([self.critical_value(str(name), level) for name in self.maxima]).all():
+            return ""
+        needed, good = least_replicates(level, sides=1), self.B - self.n_failed
+        return f"it takes {needed} replicates that do not fail, and there {'is' if good == 1 else 'are'} {good}"
 
     def critical_value(self, what: str, level: float = 0.95) -> float:
         """What no row exceeds in a share ``level`` of samples from the probabilities of the fit.

@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Floats
 from svmstat.objective.replicated import above, failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
-from svmstat.reporting.rendering.values import percent
+from svmstat.reporting.rendering.values import or_none, percent
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
 
@@ -115,7 +115,10 @@ class GofResult(Printed):
 
     @property
     def pvalue(self) -> float:
-        """(1 + #{T* ≥ T}) / (1 + B), of the deviance (1 + #{D* ≥ D}) / (1 + B), over those that did not fail."""
+        """(1 + #{T* ≥ T}) / (1 + B), of the deviance (1 + #{D* ≥ D}) / (1 + B), over those that did not fail.
+
+        NaN if all did.
+        """
         return pvalue(self.replicates, self.statistic)
 
     @property
@@ -176,7 +179,7 @@ class GofResult(Printed):
             left=(
                 Entry(of, self.statistic),
                 self._point(self.critical_value),
-                Entry("p-value", self.pvalue, "share"),
+                Entry("p-value", or_none(self.pvalue), "share"),
                 Entry(
                     "Reject the fit" if self.by_residuals else "Above that point",
                     self.reject if self.is_decided else "undecided",
@@ -200,7 +203,7 @@ class GofResult(Printed):
                 Entry("Deviance", self.deviance),
                 self._point(quantile(self.deviance_replicates, self.level)),
             ),
-            right=(Entry("p-value", pvalue(self.deviance_replicates, self.deviance), "share"),),
+            right=(Entry("p-value", or_none(pvalue(self.deviance_replicates, self.deviance)), "share"),),
         )
         notes = (
             f"{_H0[min(self.n_levels, 3)]}. {self.verdict}",

@@ -59,6 +59,10 @@ _OTHERS = (
     "It is more than own misfit here: a large one may be what the others gain, by the map of their decision values "
     "too; own and others tell which, and the rms change how far f moves at them."
 )
+_LESS = (
+    "It is less than own misfit here: the others lose without these rows, by the map of their decision values too; "
+    "the rms change tells how far f moves at them."
+)
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."
 _TOP = 10
@@ -206,6 +210,10 @@ class InfluenceResult(Printed):
     def has_envelope(self) -> bool:
         """Whether an envelope has been computed."""
         return self._kept.value is not None
+
+    def envelope_lacks(self, level: float = 0.95) -> str:
+        """Why there is no envelope of this level, though one was asked for; nothing if there is one."""
+        return self._known.lacks(level)
 
     @property
     def _known(self) -> Envelope:
@@ -364,7 +372,9 @@ class InfluenceResult(Printed):
             return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE), lost)
         title = "Influence of single rows"
         if self.has_envelope:
+            lacking = self._known.lacks(level)
             note = NOTE.format(level=percent(level), raised=self._known.how_raised)
+            note = f"There is no envelope of {percent(level)}: {lacking}." if lacking else note
             return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note), lost)
         last = f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME
         return Summary(title, (block, largest), (*self.notes, last), lost)
@@ -372,7 +382,9 @@ class InfluenceResult(Printed):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the measures say, and what they do not."""
-        made_of = _OTHERS if self._like_own() < _LIKE_OWN else _OWN.format(but=self._but)
+        gains = (self.measures.others[self._largest] > 0.0).any()
+        of_others = _OTHERS if gains else _LESS
+        made_of = of_others if self._like_own() < _LIKE_OWN else _OWN.format(but=self._but)
         return (*(note.format(made_of=made_of) for note in _NOTES), *self._elsewhere, *self._of_weights)
 
     @property
@@ -439,7 +451,9 @@ class InfluenceResult(Printed):
         for name in MEASURES:
             values, place = getattr(self.measures, name), self._most(name)
             largest = (None, "-") if place is None else (float(values[place]), labels[place])
-            rows.append((*largest, self._known.critical_value(name, level), int(beyond[name].sum())))
+            critical = self._known.critical_value(name, level)
+            found = (critical, int(beyond[name].sum())) if np.isfinite(critical) else (None, None)
+            rows.append((*largest, *found))
         failed = f", {self._known.n_failed} failed" if self._known.n_failed else ""
         return Table(
             headers=("largest", "in row", f"{percent(level)} envelope", "rows above"),

@@ -270,7 +270,7 @@ def on_one_row(held_out: Evidence) -> str | None:
     losses, total = (of_rows, weights) if units is None else (units.sums(of_rows), units.sums(weights))
     if len(losses) < _FEW_LOSSES or not np.isfinite(losses).all() or losses.max() <= _MOST_OF_ONE * losses.sum():
         return None
-    if losses.max() < _LARGE_LOSS * total[np.argmax(losses)]:
+    if losses.max() < _LARGE_LOSS * total[np.argmax(losses)] or np.sort(losses)[-2] > _MOST_OF_ONE * losses.sum():
         return None
     grouped = are_groups(units)
     one = "one group" if grouped else f"one row, {held_out.index[used][int(np.argmax(of_rows))]},"

@@ -35,14 +35,16 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
     by_chance = influence.has_envelope
     if by_chance:
         above = influence.beyond(level).any(axis=1).to_numpy()
-        yield paragraph(f"{_lying(above, influence)} above an envelope of {percent(level)}.")
+        lacking = influence.envelope_lacks(level)
+        none = f", since there is none: {lacking}" if lacking else ""
+        yield paragraph(f"{_lying(above, influence)} above an envelope of {percent(level)}{none}.")
         yield influence.summary(level).as_html()
         yield figure(
             lambda ax: influence.plot(level=level, ax=ax),
             WIDE,
             "Outlyingness against influence",
-            "How badly each row is predicted without it, against what it does to the fit; labelled by the index of the "
-            "data beyond an envelope.",
+            "How badly each row is predicted without it, against what it does to the fit"
+            + ("." if lacking else "; labelled by the index of the data beyond an envelope."),
         )
     else:
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy() & (influence.loo.weights > 0)

@@ -24,6 +24,8 @@ _DEPENDENT = 1e-9
 _CLOSE = 1e-13
 """Where the deviance changes by no larger part, the coefficients are at the maximum of the likelihood."""
 
+_NOT_FOUND = "statsmodels finds no maximum of its likelihood, which has none where classes are separated"
+
 _OF_GLM = "statsmodels.genmod.generalized_linear_model", "statsmodels.genmod.families"
 
 _LEVEL = 0.95
@@ -40,7 +42,7 @@ def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iter
             logistic = _logistic(fit)
         found = compare(fit, folds=fit.usual_folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
     except (np.linalg.LinAlgError, ValueError, *trouble) as error:
-        why = str(error).partition(". ")[0].rstrip(".") or type(error).__name__
+        why = _NOT_FOUND if isinstance(error, RuntimeWarning) else str(error).partition(". ")[0].rstrip(".")
         yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
         return
     yield paragraph(
@@ -110,7 +112,9 @@ def _logistic(fit: SVMResults) -> Any:
     if (w != 1.0).any():
         raise ValueError("a multinomial regression of statsmodels has no weights")
     discrete = importlib.import_module("statsmodels.discrete.discrete_model")
-    return discrete.MNLogit(frame.codes if numbers is None else numbers[frame.codes], X).fit(disp=False)
+    multinomial = discrete.MNLogit(frame.codes if numbers is None else numbers[frame.codes], X)
+    with np.errstate(over="ignore", invalid="ignore"):  # where it gets lost, compare() finds the maximum by itself
+        return multinomial.fit(disp=False)
 
 
 def _as_numbers(levels: Sequence[Any]) -> NDArray[np.intp] | None:

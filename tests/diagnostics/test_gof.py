@@ -215,6 +215,16 @@ def test_the_fit_is_rejected_where_the_pvalue_is_no_more_than_one_minus_the_leve
     assert found.critical_value == 95.0
 
 
+def test_without_a_replicate_there_is_no_pvalue():
+    nothing = np.full(9, np.nan)
+    found = GofResult(
+        statistic=1.0, replicates=nothing, deviance=1.0, deviance_replicates=nothing, method="residual", level=0.95
+    )
+    assert np.isnan(found.pvalue) and not found.is_decided
+    text = " ".join(str(found).split())
+    assert text.count("p-value: -") == 2 and "No replicate could be fitted" in text
+
+
 def test_noise_that_is_the_same_as_printed_is_not_told():
     gof = svm("y ~ .", irises()).gof(B=40, rng=5)
     assert gof.slope < 0.0 and "more noise than the fit" in " ".join(str(gof).split())

@@ -111,6 +111,26 @@ def test_a_level_is_that_of_all_that_is_said_of_an_envelope(plain, level):
     plt.close(ax.figure)
 
 
+@pytest.mark.parametrize("good", [0, 1, 13])
+def test_where_replicates_fail_there_is_no_envelope_and_no_row_above_one(plain, good):
+    found = with_maxima(measured(plain), [10.0] * 5)
+    failed = np.full((99, 5), np.nan)
+    failed[:good] = 1.0
+    found.keep_envelope(Largest(failed, failed[:49]))
+    text = " ".join(str(found).split())
+    assert "nan" not in text and "inf " not in text
+    are = "is 1" if good == 1 else f"are {good}"
+    assert f"There is no envelope of 95 %: it takes 19 replicates that do not fail, and there {are}." in text
+    assert [cells[2:] for cells in found.summary().parts[2].cells] == [(None, None)] * 5
+
+
+def test_deletion_deviances_of_which_the_others_lose_are_said_to_be_less(plain):
+    found = measured(plain, own=np.linspace(1.0, 2.0, 30), others=-np.linspace(0.1, 1.9, 30))
+    text = " ".join(str(found).split())
+    assert "It is less than own misfit here: the others lose without these rows" in text
+    assert "more than own misfit" not in text
+
+
 def test_where_there_are_lines_only_rows_beyond_them_are_labelled(plain):
     ax = with_maxima(measured(plain), [10.0] * 5).plot()
     assert {text.get_text() for text in ax.texts} == {"95 % envelope"}

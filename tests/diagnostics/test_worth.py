@@ -240,6 +240,14 @@ def test_a_fourth_of_the_score_is_much_for_one_row(loo, share, told):
         assert found.startswith(f"one row, 17, has 20 of {losses.sum():.4g}")
 
 
+def test_of_two_rows_with_as_much_none_has_it_alone(loo):
+    losses = np.full(60, 0.05)
+    losses[[17, 20]] = 8.7
+    assert on_one_row(replace(loo, log_likelihoods=-losses / 2.0)) is None
+    losses[20] = 0.05
+    assert on_one_row(replace(loo, log_likelihoods=-losses / 2.0)).startswith("one row, 17,")
+
+
 def test_of_several_fits_one_that_is_corrected_is_enough_to_say_how():
     assert chosen_notes([None, None]) == ()
     assert "by how much is not known here" in chosen_notes([None, np.nan])[0]

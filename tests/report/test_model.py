@@ -66,6 +66,15 @@ def test_one_cell_that_is_far_from_the_others_is_no_reason_for_no_report(seed, f
         assert ">logistic</th>" in said
 
 
+def test_a_multinomial_model_in_which_newton_gets_lost_is_found_all_the_same():
+    """Statsmodels has NaN there, and says that it has converged."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.standard_cauchy(size=(120, 2)), columns=["x", "z"])
+    data["y"] = rng.integers(0, 6, 120).astype(str)
+    fit = svm("y ~ x + z", data)
+    assert ">logistic</th>" in "".join(beside_logistic(fit, None, False))
+
+
 def test_columns_that_are_as_many_as_rows_are_no_logistic_model():
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(30, 40))).add_prefix("x").assign(y=[0, 1] * 15)
