@@ -95,11 +95,11 @@ def check(fit, newdata):
     f = fit.decision_function(newdata.iloc[fit.frame.rows])
     tolerance = 1e-9 * max(1.0, f.abs().max()) + rounding(fit)
     np.testing.assert_allclose(f, fit.decision_values, rtol=0, atol=tolerance)
-    text = str(fit.summary())
+    summary = fit.summary()
+    text = str(summary)
     assert "nan" not in text.lower()
     assert max(map(len, text.splitlines())) <= 78
-    assert fit._repr_html_()
-    assert fit.summary().as_latex()
+    assert summary.as_html() and summary.as_latex()
 
 
 @pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")

@@ -332,6 +332,7 @@ def test_no_replicate_and_no_prediction(fit, monkeypatch):
     assert "No replicate could be fitted" in shown and "Statistics T of" not in page
 
 
+@pytest.mark.usefixtures("few_envelopes")
 def test_no_influential_row_and_too_many(fit, monkeypatch):
     assert f"0 rows of {fit.n_rows} lie above" in text(report(fit, B=9, rng=1, level=1 - 1e-9))
     monkeypatch.setattr(influence_module, "MOST_ROWS", 5)

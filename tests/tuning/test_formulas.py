@@ -35,8 +35,15 @@ def test_each_point_is_that_of_its_formula_alone(data, options):
             np.testing.assert_allclose(own["score"], alone["score"], rtol=TOL)
 
 
-@pytest.mark.parametrize("formulas", [FORMULAS, ["y ~ s(x)", "y ~ s(z) + s(x)"]], ids=["joint", "additive"])
-@pytest.mark.parametrize("options", [{}, {"weights": "w"}, {"groups": "block"}], ids=str)
+ADDITIVE = ["y ~ s(x)", "y ~ s(z) + s(x)"]
+OF_ROWS = [{}, {"weights": "w"}, {"groups": "block"}]
+
+
+@pytest.mark.parametrize(
+    ("K", "formulas", "options"),
+    [(6, FORMULAS, {}), *((K, each, of) for K in (2, 3) for each in (FORMULAS, ADDITIVE) for of in OF_ROWS)],
+    ids=str,
+)
 def test_maps_by_folds_are_those_of_the_formula_alone(data, formulas, options):
     """Folds are dealt along the columns, of which those of the other formulas are none of a formula's own."""
     data = data.assign(block=np.arange(len(data)) // 3)
