@@ -119,7 +119,12 @@ class GofResult(Printed):
 
         NaN if all did.
         """
-        return pvalue(self.replicates, self.statistic)
+        return pvalue(self.replicates, self.statistic) if self._n_good else math.nan
+
+    @property
+    def _of_drawn_deviances(self) -> float | None:
+        """The p-value of the deviance, of the replicates that T has too."""
+        return pvalue(self.deviance_replicates, self.deviance) if self._n_good else None
 
     @property
     def reject(self) -> bool:
@@ -203,7 +208,7 @@ class GofResult(Printed):
                 Entry("Deviance", self.deviance),
                 self._point(quantile(self.deviance_replicates, self.level)),
             ),
-            right=(Entry("p-value", or_none(pvalue(self.deviance_replicates, self.deviance)), "share"),),
+            right=(Entry("p-value", self._of_drawn_deviances, "share"),),
         )
         notes = (
             f"{_H0[min(self.n_levels, 3)]}. {self.verdict}",

@@ -1,5 +1,6 @@
 """Is there any association between response and predictors: the CV score against those of permuted responses."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from svmstat._tools.texts import counted
 from svmstat.objective.replicated import failures, pvalue
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
+from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.resampling.replicates import least_replicates
 
@@ -104,8 +106,8 @@ class PermutationResult(Printed):
 
     @property
     def pvalue(self) -> float:
-        """(1 + #{score* ≤ score}) / (1 + B) over those that did not fail."""
-        return pvalue(self.replicates, self.statistic, small=True)
+        """(1 + #{score* ≤ score}) / (1 + B) over those that did not fail; NaN if all did."""
+        return pvalue(self.replicates, self.statistic, small=True) if self.n_failed < self.B else math.nan
 
     def plot(self, ax: Any = None) -> Any:
         """Histogram of the scores of permuted responses, with that of the fit. Returns the Axes."""
@@ -120,9 +122,9 @@ class PermutationResult(Printed):
         block = Block(
             left=(
                 Entry("CV score", self.statistic),
-                Entry("  least of permutations", float(good.min()) if len(good) else float("nan")),
+                Entry("  least of permutations", float(good.min()) if len(good) else None),
                 Entry("  of class frequencies", self.null_score),
-                Entry("p-value", self.pvalue, "share"),
+                Entry("p-value", or_none(self.pvalue), "share"),
             ),
             right=(
                 Entry("Permutations", self.B, "count"),

@@ -57,7 +57,7 @@ def above(values: Floats | float, critical: float) -> NDArray[np.bool_]:
 
 
 def pvalue(replicates: Floats, statistic: float, *, small: bool = False) -> float:
-    """(1 + #{T* ≥ T}) / (1 + B) over those that did not fail, NaN if all did; with ``small`` of T* ≤ T.
+    """(1 + #{T* ≥ T}) / (1 + B) over those that did not fail; with ``small`` of T* ≤ T.
 
     Examples
     --------
@@ -67,7 +67,5 @@ def pvalue(replicates: Floats, statistic: float, *, small: bool = False) -> floa
     1.0
     """
     good = replicates[~np.isnan(replicates)]
-    if not len(good):
-        return float("nan")
     less = above(good, statistic) if small else above(-good, -statistic)
     return float((1 + np.count_nonzero(~less)) / (1 + len(good)))

@@ -33,8 +33,8 @@ def goodness(gof: GofResult) -> Iterator[str]:
     failed = f" {gof.n_failed} of {gof.B} replicates failed and do not count." if gof.n_failed else ""
     yield paragraph(gof.verdict + failed)
     yield gof.summary().as_html()
-    counted = gof.B - gof.n_failed
-    if not counted:
+    good = gof.B - gof.n_failed
+    if not good:
         return
     what = "Statistics T" if gof.by_residuals else "Deviances"
     drawn = gof.drawn if gof.method == "pairs" else _METHODS[gof.method]
@@ -42,7 +42,7 @@ def goodness(gof: GofResult) -> Iterator[str]:
         lambda ax: gof.plot(ax=ax),
         WIDE,
         "Histogram of the replicates of the statistic, with that of the fit",
-        f"{what} of {counted} replicates ({drawn}).",
+        f"{what} of {good} replicates ({drawn}).",
     )
 
 

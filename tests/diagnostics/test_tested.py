@@ -354,6 +354,12 @@ def of_permutations(replicates, **given):
     return PermutationResult(statistic=10.0, replicates=np.array(replicates), null_score=25.0, **given)
 
 
+def test_without_a_permutation_that_could_be_fitted_there_is_no_pvalue():
+    found = of_permutations([np.nan] * 9)
+    assert np.isnan(found.pvalue) and found.n_failed == 9
+    assert "nan" not in str(found) and "p-value: -" in " ".join(str(found).split())
+
+
 def test_scores_of_a_permutation_test_are_told_apart():
     found = of_permutations([12.5, 31.0, np.nan, 9.0])
     text = printed(found)
