@@ -4,7 +4,8 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.panels import HEADER, WIDTH, panels, width, wrap
+from svmstat.reporting.rendering.parts import Block, Column, Entry, Part, Table
 
 _LONG = 35  # a table with more rows may break across pages
 
@@ -94,12 +95,23 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    """Columns that do not fit beside each other follow below, as in the text."""
+    stub, below = panels(table)
+    broken = max(map(width, table.index), default=0) > stub
+    labels = rf"p{{{stub / WIDTH:.2f}\linewidth}}" if broken else "l"
+    for position, panel in enumerate(below):
+        yield from [r"\par\smallskip"] if position else []
+        yield from _panel(table, panel.columns, labels)
+
+
+def _panel(table: Table, columns: Sequence[Column], labels: str) -> Iterator[str]:
     head = ""
     body = [_label(label) for label in table.index]
-    alignment = "l"
-    for column in table.columns():
-        head += f" & {escape(column.header)}"
-        alignment += "r" if column.flush_right else "l"
+    alignment = labels
+    for column in columns:
+        side = "r" if column.flush_right else "l"
+        head += f" & {_header(column.header, side)}"
+        alignment += side
         for i, (text, lack, numeric) in enumerate(zip(column.texts, column.lacks, column.numeric, strict=True)):
             phantom = rf"\phantom{{{lack}}}" if lack else ""
             body[i] += f" & {_number(text) if numeric else escape(text)}{phantom}"
@@ -109,3 +121,10 @@ def _table(table: Table) -> Iterator[str]:
     for i, row in enumerate(body):
         yield (r"\midrule " if i in table.ruled else "") + rf"{row} \\"
     yield rf"\bottomrule \end{{{environment}}}"
+
+
+def _header(text: str, side: str) -> str:
+    """The head of a column, in the lines that it has in the text."""
+    lines = list(map(escape, wrap(text, HEADER)))
+    broken = r"\\".join(lines)
+    return rf"\shortstack[{side}]{{{broken}}}" if len(lines) > 1 else escape(text)

@@ -14,8 +14,10 @@ AFTER_OPERATOR = re.compile(r"(?<=[+*:~])")
 GAP = " " * 3
 """Before a column."""
 
+HEADER = 16
+"""A longer column header is broken into lines."""
+
 _NARROW = 7  # the least width of a column
-_HEADER = 16  # a longer column header is broken into lines
 _STUB = 24  # row labels may always be this long
 
 
@@ -109,7 +111,7 @@ def panels(table: Table) -> tuple[int, Iterator[Panel]]:
 
 def _lines(column: Column) -> list[str]:
     cells = [text + " " * len(lack) for text, lack in zip(column.texts, column.lacks, strict=True)]
-    lines = [*wrap(column.header, _HEADER), *cells]
+    lines = [*wrap(column.header, HEADER), *cells]
     wide, set_flush = max(_NARROW, *map(width, lines)), flush_right if column.flush_right else flush_left
     return [set_flush(line, wide) for line in lines]
 

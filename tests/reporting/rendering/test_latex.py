@@ -64,6 +64,15 @@ def test_tables():
     ]
 
 
+def test_what_is_wider_than_a_page_is_broken_as_in_the_text():
+    names = [f"boreal forest, felled in {1990 + k}" for k in range(8)]
+    table = Table(tuple(names), ("a row with a very long name " * 4, "b"), ((0.25,) * 8,) * 2, ("share",) * 8)
+    text = render("T", [table], [], [])
+    assert text.count(r"\begin{tabular}{@{}p{0.31\linewidth}") == text.count(r"\end{tabular}") > 1
+    assert text.count(r"\shortstack[r]{boreal forest,\\felled in ") == 8
+    assert len(re.findall(r"^b (?:& \$0\.2500\$ )+", text, re.MULTILINE)) == text.count(r"\toprule")
+
+
 @pytest.mark.parametrize(("rows", "environment"), [(35, "tabular"), (36, "longtable")])
 def test_a_long_table_breaks_across_pages(rows, environment):
     table = Table(("x",), tuple(f"r{i}" for i in range(rows)), tuple((i,) for i in range(rows)), ("count",))
