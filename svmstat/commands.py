@@ -21,6 +21,7 @@ import pandas as pd
 from svmstat import datasets
 from svmstat._tools.checks import ended, nearest, workers
 from svmstat._tools.files import write_whole
+from svmstat._tools.texts import counted
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, LongRunWarning, SvmstatError, SvmstatWarning
 from svmstat.formula import two_sides
@@ -29,6 +30,7 @@ from svmstat.loading import load
 from svmstat.model import svm
 from svmstat.options import (
     BALANCED,
+    CRITERIA,
     NAMED_NUMBERS,
     compare_arguments,
     fit_arguments,
@@ -38,6 +40,7 @@ from svmstat.options import (
 )
 from svmstat.report import report
 from svmstat.reporting.summary import Summary
+from svmstat.results import SVMResults
 from svmstat.tuning import tune
 
 _ALL_CORES = {"n_jobs": -1}
@@ -186,8 +189,8 @@ def _compare(
     data: str, formulas: Sequence[str], kernels: Sequence[str] = (), format: str = "text", **options: Any
 ) -> str:
     """Fit a support vector machine for each formula, and each kernel, and compare what they say of rows that they have
-    not seen: the scores, their differences from the first with standard errors, errors and calibration. All have the
-    same rows, and the other options of "svmstat fit".
+    not seen: the scores, their differences from the first with standard errors, errors and calibration. All must have
+    the same rows, and have the other options of "svmstat fit"; --subset "x3 == x3" takes the rows that have an x3.
 
     Some examples:
       svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --formula "egg_count > 0 ~ lon + lat + b_depth"
@@ -205,9 +208,23 @@ def _compare(
         for formula, kernel in each
     ]
     names = tuple(_name(*one, formulas, kernels) for one in each)
+    _check_same_rows(fits, names)
     with _warnings_on_stderr():
         found = replace(compare(*fits, **settings), names=names)
         return _shown(found.summary(), format)
+
+
+def _check_same_rows(fits: Sequence[SVMResults], names: Sequence[str]) -> None:
+    """Refuse models of which some have rows that others have not, by the names that the table would have."""
+    first = fits[0].frame
+    for fit, name in zip(fits, names, strict=True):
+        lost = np.setxor1d(first.rows, fit.frame.rows)
+        if len(lost):
+            raise SvmstatError(
+                f"{names[0]!r} and {name!r} have other rows, {counted(len(lost), 'row')} of the data in one of them "
+                "only, since columns are missing there: fit all models to the rows that are complete in all, as "
+                '--subset "x3 == x3" takes those with a value of the column x3.'
+            )
 
 
 def _name(formula: str, kernel: str | None, formulas: Sequence[str], kernels: Sequence[str]) -> str:
@@ -237,6 +254,10 @@ def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), forma
     """
     if len(set(kernels)) < len(kernels):
         raise SvmstatError("a kernel is given twice.")
+    criterion = options.get("criterion")
+    if isinstance(criterion, str) and criterion not in CRITERIA:
+        allowed = ", ".join((*CRITERIA, "minimax", "neyman-pearson=LEVEL"))
+        raise SvmstatError(f"criterion={criterion!r} is not allowed: --criterion is one of {allowed}.")
     if kernels:
         options["kernel"] = kernels[0] if len(kernels) == 1 else list(kernels)
     options = _ALL_CORES | options

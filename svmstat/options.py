@@ -17,6 +17,9 @@ NAMED_NUMBERS = {
 }
 """Arguments of a fit that are mappings, and the options that give them entry by entry."""
 
+CRITERIA = "loo", "kfold", "span", "gacv"
+"""Criteria of a search that have no more than a name."""
+
 BALANCED = "balanced"
 """Class weights that are no mapping."""
 
@@ -145,7 +148,7 @@ def _summary(parser: argparse.ArgumentParser) -> Callable[..., Any]:
 
 
 def _work(add: Callable[..., Any], seeded: str) -> None:
-    add("--seed", type=int, dest="rng", metavar="INTEGER", help=seeded)
+    add("--seed", type=_seed, dest="rng", metavar="INTEGER", help=seeded)
     add("--jobs", type=int, dest="n_jobs", metavar="INTEGER", help="parallel jobs (default: one on each core)")
     add("--progress", action="store_true", help="show progress bars on stderr")
 
@@ -185,6 +188,13 @@ def _each(read: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     return several
 
 
+def _seed(text: str) -> int:
+    """An integer, of which a negative one is refused by the name of the option."""
+    if (found := int(text)) < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be an integer >= 0")
+    return found
+
+
 def _folds(text: str) -> int | str:
     """Their number, or the column that has their labels."""
     try:
@@ -203,7 +213,7 @@ def _number_or_word(text: str) -> float | str:
 def _criterion(text: str) -> Any:
     """The name of a criterion, or the criterion of both error rates that it means."""
     name, _, level = text.partition("=")
-    if name == "minimax" and not level:
+    if text == "minimax":
         return minimax()
     if name != "neyman-pearson":
         return text

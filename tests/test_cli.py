@@ -316,6 +316,7 @@ def test_list_of_data_sets(capsys):
         (["tune", "liver", "--formula", "y ~ x", "--C", "1,a"], "argument --C: '1,a' are no numbers with commas"),
         (["tune", "liver", "--formula", "y ~ x", "--degree", "2.5"], "argument --degree: '2.5' are no integers with"),
         (["tune", "liver", "--formula", "y ~ x", "--criterion", "neyman-pearson"], "as neyman-pearson=0.1 has"),
+        (["tune", "liver", "--formula", "y ~ x", "--seed", "-1"], "--seed: '-1' is not allowed: it must be an integer"),
         (["tune", "liver", "--formula", "y ~ x", "--criterion", "neyman-pearson=2"], "a=2.0 is not allowed"),
         (["report", "y ~ x", "liver"], "the following arguments are required: --out"),
         (["report", "y ~ x", "liver", "--out", "a", "--out", "b"], "argument --out: it is given twice: 'a' and 'b'"),
@@ -947,6 +948,22 @@ def test_parquet_has_the_columns_that_were_an_index(calls, tmp_path):
     DATA.iloc[::2].to_parquet(tmp_path / "e.parquet")
     assert cli.main(["fit", "y ~ x", str(tmp_path / "e.parquet")]) == 0
     assert list(calls[1].data.columns) == list(DATA.columns)
+
+
+def test_models_of_other_rows_are_named_as_they_were_given(tmp_path, capsys):
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["x", "z"])
+    data.assign(y=[0, 1] * 20, z=data["z"].where(data.index > 2)).to_csv(tmp_path / "d.csv", index=False)
+    given = ["compare", str(tmp_path / "d.csv"), "--formula", "y ~ x", "--formula", "y ~ x + z"]
+    assert cli.main(given) == 2
+    assert "'x' and 'x + z' have other rows, 3 rows of the data in one of them only" in capsys.readouterr().err
+    assert cli.main([*given, "--subset", "z == z"]) == 0
+
+
+@pytest.mark.parametrize("criterion", ["gckl", "minimax()", "minimax=", "foo"])
+def test_a_criterion_is_refused_in_the_words_of_the_command(criterion, capsys):
+    assert cli.main(["tune", "liver", "--formula", "disease ~ ast", "--criterion", criterion]) == 2
+    told = f"criterion={criterion!r} is not allowed: --criterion is one of loo, kfold, span, gacv, minimax, neyman-"
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -115,8 +115,9 @@ def compare(
     nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
     check_rng("rng", rng)
     if nested and folds is not None and not is_number(folds):
+        shown = repr(folds) if isinstance(folds, str) else type(folds).__name__
         raise ArgumentError(
-            f"folds={type(folds).__name__} and nested=True are not allowed together: the standard errors of nested "
+            f"folds={shown} and nested=True are not allowed together: the standard errors of nested "
             "splits are of random folds, and not of blocks of rows. Give a number of folds, or leave one of the two."
         )
     models = _named((first, *others), named)
