@@ -189,10 +189,10 @@ def _each(read: Callable[[str], Any]) -> Callable[[str], list[Any]]:
 
 
 def _seed(text: str) -> int:
-    """An integer, of which a negative one is refused by the name of the option."""
-    if (found := int(text)) < 0:
+    """A whole number; another is refused here, where the option has its name."""
+    if not text.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be an integer >= 0")
-    return found
+    return int(text)
 
 
 def _folds(text: str) -> int | str:

@@ -317,6 +317,7 @@ def test_list_of_data_sets(capsys):
         (["tune", "liver", "--formula", "y ~ x", "--degree", "2.5"], "argument --degree: '2.5' are no integers with"),
         (["tune", "liver", "--formula", "y ~ x", "--criterion", "neyman-pearson"], "as neyman-pearson=0.1 has"),
         (["tune", "liver", "--formula", "y ~ x", "--seed", "-1"], "--seed: '-1' is not allowed: it must be an integer"),
+        (["tune", "liver", "--formula", "y ~ x", "--seed", "x"], "--seed: 'x' is not allowed: it must be an integer"),
         (["tune", "liver", "--formula", "y ~ x", "--criterion", "neyman-pearson=2"], "a=2.0 is not allowed"),
         (["report", "y ~ x", "liver"], "the following arguments are required: --out"),
         (["report", "y ~ x", "liver", "--out", "a", "--out", "b"], "argument --out: it is given twice: 'a' and 'b'"),

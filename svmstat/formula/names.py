@@ -192,7 +192,7 @@ def _calls(node: ast.AST, functions: frozenset[str]) -> bool:
 
 
 def _given(node: ast.Call) -> list[ast.expr]:
-    """What a transform is given to transform comes first: its arguments, by place or called ``x`` before others."""
+    """The arguments of a call, before them what a transform transforms: the first by place, or that called ``x``."""
     named = sorted(node.keywords, key=lambda keyword: keyword.arg != "x")
     return [*node.args, *(keyword.value for keyword in named)]
 
