@@ -372,9 +372,9 @@ class InfluenceResult(Printed):
             return Summary("Influence of whole groups", (block, largest), (*self.notes, GROUP_NOTE), lost)
         title = "Influence of single rows"
         if self.has_envelope:
-            lacking = self._known.lacks(level)
             note = NOTE.format(level=percent(level), raised=self._known.how_raised)
-            note = f"There is no envelope of {percent(level)}: {lacking}." if lacking else note
+            if lacking := self.envelope_lacks(level):
+                note = f"There is no envelope of {percent(level)}: {lacking}."
             return Summary(title, (block, largest, self._beside_envelope(level)), (*self.notes, note), lost)
         last = f"{_NONE}{self.no_copies}" if self.no_copies else _TO_COME
         return Summary(title, (block, largest), (*self.notes, last), lost)

@@ -277,9 +277,9 @@ def _each(
                 legend_below(ax)
         return ax
     with panels(ax, q) as (figure, axes):
-        for k, panel in enumerate(axes):
+        for k, (panel, name) in enumerate(zip(axes, in_legend(labels.names), strict=True)):
             draw(panel, k)
-            panel.set_title(in_lines(in_legend(labels.names)[k]), fontsize=SMALL)
+            panel.set_title(in_lines(name), fontsize=SMALL)
         if legend:  # it would stand between the panels and the label of all
             for panel in axes:
                 panel.set_xlabel(fitted(panel, label_of(labels.x)) if panel.get_subplotspec().is_last_row() else "")

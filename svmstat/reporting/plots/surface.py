@@ -218,13 +218,13 @@ def _figure(
             _bar(ax.figure, shape, ax, bar)
             legend_below(ax, f"{fit.response_name}:")
         return ax
+    called = in_legend(names)
     with panels(ax, len(found)) as (figure, axes):
         for k, (panel, plane) in enumerate(zip(axes, found, strict=True)):
             shape = draw(panel, k)
             _frame(panel, plane)
             panel.set(xlabel="", ylabel="")
-            name = in_legend(names)[k] if names else plane.level
-            panel.set_title(in_lines(name), fontsize=SMALL, parse_math=False)
+            panel.set_title(in_lines(called[k] if names else plane.level), fontsize=SMALL, parse_math=False)
         _bar(figure, shape, list(axes), bar)
         size = pyplot().rcParams["axes.labelsize"]
         for panel in axes:
