@@ -18,7 +18,7 @@ from svmstat.diagnostics.effect_plans import near
 from svmstat.diagnostics.outcome import Outcome
 from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
-from svmstat.reporting.plots.style import MOST_PANELS
+from svmstat.reporting.plots.style import MOST_PANELS, told_apart
 from svmstat.reporting.rendering.lines import cut, line, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import briefs, or_none
@@ -317,7 +317,8 @@ class Effects(Printed):
                 "kind", "ice", "'ale' or 'pdp' for a page: effects(kind='ice')[name].plot() shows the curves of one"
             )
         look = figures.Labels("", first.what if one else f"effect on {first.outcome.name}", first.outcome.names, title)
-        draw = [partial(each.draw, heading=each.name if one else f"{each.name}: {_called(each)}") for each in shown]
+        headings = told_apart([each.name if one else f"{each.name}: {_called(each)}" for each in shown])
+        draw = [partial(each.draw, heading=name) for each, name in zip(shown, headings, strict=True)]
         return figures.page_plot(draw, kinds, look, ax=ax)
 
     @property

@@ -19,6 +19,7 @@ from svmstat.objective import measures
 from svmstat.objective.bounds import check_range
 from svmstat.objective.decision import check_costs
 from svmstat.reporting.plots import probability_plot
+from svmstat.resampling.accumulated import quantiles
 from svmstat.results.cost_path import PathResult, check_costs_along, follow_costs
 from svmstat.results.rules import BiasTuned, error_rates
 from svmstat.results.solution import Solved
@@ -307,13 +308,16 @@ class TwoLevels(Solved):
         Axes
         """
         loss = self._pair("plot_probability", "loo().plot_calibration()").loss
-        f = self.machine.decision_values[:, 0]
-        reach = 1.25 * max(loss.margin_event, loss.margin_other, float(np.quantile(np.abs(f), 0.98)))
+        used = self.frame.weights > 0
+        f, y = self.machine.decision_values[used, 0], self.frame.y[used]
+        most = float(quantiles(np.abs(f), self.frame.weights[used], np.array([0.98]))[0])
+        reach = 1.25 * max(loss.margin_event, loss.margin_other, most)
         grid = np.linspace(-reach, reach, 801)
         name = "Venn-Abers" if self.maps.kind == VENN_ABERS else "Platt"
         maps = {name: self.maps.alone.probability(grid)}
         maps |= {kind: pointwise(grid, loss, kind) for kind in POINTWISE}
         shown = np.abs(f) <= reach
+        beyond = int(np.count_nonzero(~shown))
         return probability_plot(
-            grid, *probability_interval(grid, loss), maps, f[shown], self.frame.y[shown] > 0, self.threshold, ax=ax
+            grid, *probability_interval(grid, loss), maps, f[shown], y[shown] > 0, self.threshold, beyond=beyond, ax=ax
         )

@@ -10,7 +10,19 @@ from numpy.typing import ArrayLike
 
 from svmstat._tools.texts import counted
 from svmstat.calibration import ConsistencyBand, Corp
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, PALE, SMALL, Axes, drawing, in_lines, panels, pyplot
+from svmstat.reporting.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    PALE,
+    SMALL,
+    Axes,
+    drawing,
+    in_lines,
+    panels,
+    pyplot,
+    told_apart,
+)
 from svmstat.reporting.rendering.values import percent
 
 _LEVEL = 0.95
@@ -194,7 +206,7 @@ def class_calibration_plot(
     shown = [_binned(p[known, k], e[known, k], w[known], bins, a[known, k]) for k in range(len(levels))]
     window = _window(shown, p[known & (w > 0)])
     with panels(ax, len(levels)) as (figure, axes):
-        for k, (panel, level) in enumerate(zip(axes, levels, strict=True)):
+        for k, (panel, level) in enumerate(zip(axes, told_apart(levels), strict=True)):
             _square(panel, 3, window)
             _bins(panel, shown[k], p[known, k], w[known], window)
             panel.set_title(in_lines(level), fontsize=_OF_PANELS, color=INK)
@@ -286,7 +298,7 @@ def class_reliability_plot(
     """
     window = _of_curves(curves, bands)
     with panels(ax, len(curves)) as (figure, axes):
-        for panel, curve, band, name in zip(axes, curves, bands, levels, strict=True):
+        for panel, curve, band, name in zip(axes, curves, bands, told_apart(levels), strict=True):
             _square(panel, 3, window)
             _curve(panel, curve, band, window)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"

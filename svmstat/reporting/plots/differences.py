@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, Axes, drawing, fitted, label_of
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, Axes, drawing, fitted, told_apart
 
 _EACH, _MARGIN = 0.42, 1.3
 """Inches of a new figure for each model, and around them."""
@@ -52,7 +52,7 @@ def differences_plot(
         if nested is not None:
             _dots(ax, y + offset, *nested, ACCENT, "s")
             title += "; squares: nested"
-        labels = [label_of(name) for name in names]
+        labels = told_apart(names)
         ax.set_yticks(y, labels)
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.set_xlabel(fitted(ax, xlabel or f"score minus that of {labels[0]}: smaller is better", labels))

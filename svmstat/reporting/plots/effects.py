@@ -19,12 +19,14 @@ from svmstat.reporting.plots.style import (
     along_axis,
     along_figure,
     class_look,
-    columns_of,
     drawing,
     fitted,
+    in_legend,
     in_lines,
     label_of,
     legend_below,
+    legend_of_classes,
+    legend_of_panels,
     panels,
     pyplot,
     told_apart,
@@ -52,6 +54,7 @@ _HEIGHT = 0.13
 """Inches between two such names."""
 
 _MOST_TICKS = 12
+_SIZE = (6.0, 3.8)
 _BLEND = ["#a4452c", "#e8b9a0", "#f7f7f4", "#a9c4de", "#1f5a91"]
 
 
@@ -79,7 +82,7 @@ def lines_plot(
     ('x', 3)
     >>> plt.close(ax.figure)
     """
-    with drawing(ax) as ax:
+    with drawing(ax, with_room_below(_SIZE, labels.names)) as ax:
         _rug(ax, rug)
         if np.nanmin(y) < 0.0 < np.nanmax(y):
             ax.axhline(0.0, color=GREY, linewidth=0.8)
@@ -260,7 +263,7 @@ def page_plot(
                 widen(panel)
         _frame(figure, labels)
         if len(labels.names) > 1:
-            _shared_legend(figure, axes[0])
+            legend_of_classes(figure, in_legend(labels.names))
     return axes
 
 
@@ -283,7 +286,7 @@ def _each(
         if legend:  # it would stand between the panels and the label of all
             for panel in axes:
                 panel.set_xlabel(fitted(panel, label_of(labels.x)) if panel.get_subplotspec().is_last_row() else "")
-            _shared_legend(figure, axes[0])
+            legend_of_panels(figure, axes)
         _frame(figure, replace(labels, x="") if legend else labels)
     return axes
 
@@ -295,11 +298,6 @@ def _frame(figure: Any, labels: Labels) -> None:
     figure.supylabel(along_figure(figure, labels.y), fontsize=size, color=INK)
     if labels.title:
         figure.suptitle(across(figure, labels.title), fontsize=SMALL, color=INK, x=0.02, ha="left")
-
-
-def _shared_legend(figure: Any, panel: Axes) -> None:
-    handles, names = panel.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower left", ncols=columns_of(figure, names, 3))
 
 
 def _label(ax: Axes, labels: Labels, panel: bool) -> None:
@@ -317,18 +315,6 @@ def _label(ax: Axes, labels: Labels, panel: bool) -> None:
 def _of(k: int, q: int) -> tuple[str, str]:
     """The colour and line of one of q."""
     return (ACCENT, "-") if q == 1 else (class_look(k).colour, class_look(k).line)
-
-
-def in_legend(names: Sequence[str]) -> list[str]:
-    """The names in a legend, cut if they are long, or told apart where that makes some the same.
-
-    Of long ``P(y = level)`` the levels are enough, beside the axis that says what they are.
-    """
-    levels = [str(name).partition(" = ")[2].removesuffix(")") for name in names]
-    if len(names) > 1 and all(levels) and any(label_of(name) != name for name in names):
-        return told_apart(levels)
-    short = [label_of(name) for name in names]
-    return short if len(set(short)) == len(set(names)) else told_apart(names)
 
 
 def _beside(k: int, q: int) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat._tools.texts import counted
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, PALE, SMALL, Axes, drawing
 
 _BAND = "loss-implied interval\n(no confidence interval)"
@@ -19,6 +20,7 @@ def probability_plot(
     event: ArrayLike,
     threshold: float,
     *,
+    beyond: int = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Maps from decision values to probabilities over the loss-implied interval, between the lower and the upper one.
@@ -38,6 +40,8 @@ def probability_plot(
     event : array_like (n,) of bool
     threshold : float
         P0, which is marked with f = 0.
+    beyond : int
+        How many rows are further out than the grid.
     ax : Axes, optional
         Drawn into; by default a new figure.
 
@@ -55,6 +59,8 @@ def probability_plot(
         ax.plot(values[is_event], np.full(is_event.sum(), 1.04), "|", color=INK, markersize=5, alpha=0.4)
         ax.plot(values[~is_event], np.full((~is_event).sum(), -0.04), "|", color=INK, markersize=5, alpha=0.4)
         ax.set(xlim=(x[0], x[-1]), ylim=(-0.08, 1.08), xlabel="decision value f", ylabel="P(event)")
-        ax.set_title(f"lines at f = 0 and P0 = {threshold:.3g}; ticks: events above, others below", fontsize=SMALL)
+        lost = f";\n{counted(beyond, 'row')} further out" if beyond else ""
+        title = f"lines at f = 0 and P0 = {threshold:.3g}; ticks: events above, others below{lost}"
+        ax.set_title(title, fontsize=SMALL)
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax

@@ -18,10 +18,11 @@ from svmstat.reporting.plots.style import (
     Axes,
     across,
     class_look,
-    columns_of,
     drawing,
+    in_legend,
     in_lines,
-    label_of,
+    legend_of_classes,
+    legend_of_panels,
     panels,
     pyplot,
     told_apart,
@@ -35,6 +36,8 @@ TITLE = "lines: ± 2 standard errors if the probabilities were right and rows in
 _MOST_BINS, _ROWS_A_BIN = 20, 15
 _SHORT = 12
 """Letters of the name of a level beside the shares of its pairs."""
+_NARROW = 9
+"""Letters of the names of pairs, and of their number, beside which there is no room for a long line."""
 _MOST_PAIRS = 15
 """Pairs whose shares can be told apart in a panel, those of six levels."""
 _FEW, _SMALLER = 9, 7.2
@@ -87,7 +90,7 @@ def residuals_plot(
     q = len(found)
     with drawing(ax) as ax:
         ax.axhline(0.0, color=GREY, linewidth=0.8)
-        for k, (each, name) in enumerate(zip(found, names, strict=True)):
+        for k, (each, name) in enumerate(zip(found, in_legend(names), strict=True)):
             colour = ACCENT if q == 1 else class_look(k).colour
             x = each.x if levels is None or q == 1 else each.x + 0.5 * (k / (q - 1) - 0.5)
             beyond = np.abs(each.mean) > WITHIN * each.se
@@ -96,7 +99,7 @@ def residuals_plot(
             marker = "o" if q == 1 else class_look(k).marker
             for which, fill in ((~beyond, "white"), (beyond, colour)):
                 ax.plot(x[which], each.mean[which], marker, color=colour, markersize=4, markerfacecolor=fill)
-            ax.plot([], [], marker, color=colour, markersize=4, label=label_of(name))
+            ax.plot([], [], marker, color=colour, markersize=4, label=name)
         if levels is not None:
             level_ticks(ax, levels)
             ax.set_xlim(-0.5, len(levels) - 0.5)
@@ -118,7 +121,9 @@ def residuals_page(
         for each, panel in zip(draw, axes, strict=True):
             each(panel)
             panel.set(ylabel="", title="")
-            panel.set_xlabel(in_lines(panel.get_xlabel()), fontsize=SMALL if len(draw) <= _FEW else _SMALLER)
+        size = SMALL if len(draw) <= _FEW else _SMALLER
+        for panel, name in zip(axes, told_apart([each.get_xlabel() for each in axes]), strict=True):
+            panel.set_xlabel(in_lines(name), fontsize=size)
         ends = max(abs(end) for panel in axes for end in panel.get_ylim())
         for panel in axes:
             panel.set_ylim(-ends, ends)
@@ -132,17 +137,16 @@ def residuals_page(
         title = f"means of held-out residuals{lost}{some};\n{TITLE}"
         figure.suptitle(across(figure, title), fontsize=SMALL, color=INK, x=0.02, ha="left")
         if len(names) > 1:
-            handles, labels = axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 3))
+            legend_of_panels(figure, axes)
     return axes
 
 
 def curves_of_reliability(curves: Sequence[Corp], names: Sequence[str], ax: Axes) -> None:
     """The isotonic recalibration of the probabilities of every class in one square."""
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (5, 3)), zorder=1)
-    for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
+    for k, (curve, name) in enumerate(zip(curves, in_legend(names), strict=True)):
         look = class_look(k)
-        ax.plot(curve.predicted, curve.recalibrated, look.line, color=look.colour, label=label_of(name))
+        ax.plot(curve.predicted, curve.recalibrated, look.line, color=look.colour, label=name)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     ax.set_xlabel("predicted (held out)")
     ax.set_ylabel("recalibrated (isotonic)")
@@ -169,15 +173,17 @@ def values_plot(
             shares[p, k] = counts / weights[own].sum() if own.any() else counts
     highest = max(float(each.max()) for each in shares.values())
     two = len(pairs) == 1
-    colours = {k: class_look(k).colour for pair in pairs for k in pair}
+    colours = {k: class_look(k).colour for k in sorted({k for pair in pairs for k in pair})}
     if two:
         colours = dict(zip(pairs[0], (ACCENT, INK), strict=True))
+    lines = {k: class_look(k).line if len(set(colours.values())) < len(colours) else "-" for k in colours}
     for (p, k), each in shares.items():
         base = float(len(shown) - 1 - shown.index(p))
-        for look in ({"fill": True, "alpha": 0.3, "linewidth": 0}, {"linewidth": 1.0}):
+        for look in ({"fill": True, "alpha": 0.3, "linewidth": 0}, {"linewidth": 1.0, "linestyle": lines[k]}):
             ax.stairs(base + 0.9 * each / highest, bins, baseline=base, color=colours[k], **look)
+    legend = told_apart(levels)
     for k, colour in colours.items():
-        ax.plot([], [], color=colour, linewidth=4, alpha=0.6, label=label_of(levels[k]))
+        ax.plot([], [], color=colour, linewidth=4, alpha=0.6, label=legend[k])
     for at, style in ((0.0, "-"), (-1.0, ":"), (1.0, ":")):
         ax.axvline(at, color=GREY, linewidth=0.9, linestyle=style, zorder=1)
     ax.set_ylim(0.0, len(shown) * (1.3 if two else 1.0))
@@ -186,7 +192,8 @@ def values_plot(
     ax.set_yticks([] if two else np.arange(len(shown)) + 0.4, [] if two else names, fontsize=SMALL - 1.5)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("f (held out)")
-    between = "\n" if max(map(len, names)) > _SHORT else " "  # they leave the panel less room
+    taken = max(map(len, names)) + len(str(len(pairs)))
+    between = "\n" if taken > _NARROW else " "  # they leave the panel less room
     which = (
         ""
         if len(shown) == len(pairs)
@@ -227,8 +234,7 @@ def overview_plot(draw: Sequence[Callable[[Axes], Any]], title: str, classes: bo
         axes[2].locator_params(axis="x", nbins=5)  # small numbers are long
         figure.suptitle(across(figure, title), fontsize=SMALL, color=INK, x=0.02, ha="left")
         if classes:
-            handles, labels = axes[3].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 6))
+            legend_of_classes(figure, axes[3].get_legend_handles_labels()[1], most=6)
         else:
             axes[3].legend(loc="upper left", handlelength=1.0)
     return axes

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, SMALL, Axes, class_look, drawing, label_of, legend_below
+from svmstat.reporting.plots.style import ACCENT, SMALL, Axes, class_look, drawing, in_legend, label_of, legend_below
 from svmstat.reporting.rendering.values import percent
 
 
@@ -39,14 +39,14 @@ def stability_plot(
     """
     p, low, high = (np.asarray(each, float) for each in (prob, lower, upper))
     with drawing(ax) as ax:
-        for k, name in enumerate(names):
+        for k, name in enumerate(in_legend(names)):
             shown = np.flatnonzero(~np.isnan(p[:, k]))
             order = shown[np.argsort(p[shown, k], kind="stable")]
             look, rank = class_look(k), np.arange(1, len(order) + 1)
             colour = ACCENT if len(names) == 1 else look.colour
             ax.fill_between(rank, low[order, k], high[order, k], color=colour, alpha=0.2, linewidth=0)
             line = "-" if len(names) == 1 else look.line
-            ax.plot(rank, p[order, k], line, color=colour, label=label_of(name))
+            ax.plot(rank, p[order, k], line, color=colour, label=name)
         ax.set_ylim(-0.02, 1.02)
         ax.set_xlabel(
             "rows in the order of the probability" if len(names) == 1 else "rows, for each level in its order"

@@ -113,7 +113,7 @@ class Look:
 
 
 def class_look(k: int) -> Look:
-    """The look of class k = 0, 1, …: colours repeat after 12 classes, and then markers and lines differ."""
+    """The look of class k = 0, 1, …: colours repeat after 12 classes, and then lines differ, after 48 markers alone."""
     return Look(_COLOURS[k % 12], _MARKERS[(k + k // 12) % 8], LINES[(k + k // 12) % 4])
 
 
@@ -153,6 +153,18 @@ def told_apart(levels: Sequence[object], longest: int = _LONGEST) -> list[str]:
         kept = [f"{'… ' * bool(first)}{' '.join(each[first : len(each) - last])}{' …' * bool(last)}" for each in words]
         names = [f"{start * (len(start) + max(map(len, kept)) <= longest)}{name}" for name in kept]
     return _unlike(list(map(str, levels)), [label_of(name, longest) for name in names], longest)
+
+
+def in_legend(names: Sequence[str]) -> list[str]:
+    """The names in a legend, cut if they are long, or told apart where that makes some the same.
+
+    Of long ``P(y = level)`` the levels are enough, beside the axis that says what they are.
+    """
+    levels = [str(name).partition(" = ")[2].removesuffix(")") for name in names]
+    if len(names) > 1 and all(levels) and any(label_of(name) != name for name in names):
+        return told_apart(levels)
+    short = [label_of(name) for name in names]
+    return short if len(set(short)) == len(set(names)) else told_apart(names)
 
 
 def _unlike(names: Sequence[str], short: list[str], longest: int) -> list[str]:
@@ -236,6 +248,32 @@ def with_room_below(size: tuple[float, float], labels: Sequence[str]) -> tuple[f
     """
     lines = math.ceil(len(labels) / _columns(size[0], labels, 3))
     return size[0], round(size[1] + _INCHES * max(0, lines - _FEW), 1)
+
+
+def legend_of_panels(figure: Any, axes: Sequence[Axes], most: int = 3, **options: Any) -> None:
+    """One legend below panels, of all that has a label in one of them."""
+    found: dict[str, Any] = {}
+    for panel in axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        legend_of_figure(figure, list(found.values()), list(found), most, **options)
+
+
+def legend_of_classes(figure: Any, names: Sequence[str], most: int = 3, **options: Any) -> None:
+    """One legend below panels in which classes are lines or markers, in looks of their own."""
+    looks = [class_look(k) for k in range(len(names))]
+    line = pyplot().matplotlib.lines.Line2D
+    handles = [line([], [], color=each.colour, linestyle=each.line, marker=each.marker, markersize=4) for each in looks]
+    legend_of_figure(figure, handles, names, most, **options)
+
+
+def legend_of_figure(figure: Any, handles: Sequence[Any], names: Sequence[str], most: int = 3, **options: Any) -> None:
+    """A legend below all panels, in as many columns as fit, at most so many."""
+    columns = columns_of(figure, names, most)
+    figure.legend(
+        handles, names, loc="outside lower left", ncols=columns, title_fontsize=SMALL, alignment="left", **options
+    )
 
 
 def legend_below(ax: Axes, title: str = "", columns: int | None = None) -> None:

@@ -12,7 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.near import TOO_FAR
 from svmstat._tools.texts import probability_of, written
 from svmstat.formula import ModelFrame
-from svmstat.reporting.plots.effects import in_legend, level_ticks
+from svmstat.reporting.plots.effects import level_ticks
 from svmstat.reporting.plots.plane import Plane, planes
 from svmstat.reporting.plots.style import (
     GREY,
@@ -23,14 +23,16 @@ from svmstat.reporting.plots.style import (
     along_figure,
     checked_axes,
     class_look,
-    columns_of,
     drawing,
     fitted,
+    in_legend,
     in_lines,
     label_of,
     legend_below,
+    legend_of_panels,
     panels,
     pyplot,
+    told_apart,
 )
 
 _BANDS = ["#faf0da", "#6496c5"]  # from f < 0 to f > 0, light to dark also in grey; matplotlib 3.8 needs a list
@@ -218,13 +220,13 @@ def _figure(
             _bar(ax.figure, shape, ax, bar)
             legend_below(ax, f"{fit.response_name}:")
         return ax
-    called = in_legend(names)
+    called = in_legend(names) if names else told_apart([each.level for each in found])
     with panels(ax, len(found)) as (figure, axes):
         for k, (panel, plane) in enumerate(zip(axes, found, strict=True)):
             shape = draw(panel, k)
             _frame(panel, plane)
             panel.set(xlabel="", ylabel="")
-            panel.set_title(in_lines(called[k] if names else plane.level), fontsize=SMALL, parse_math=False)
+            panel.set_title(in_lines(called[k]), fontsize=SMALL, parse_math=False)
         _bar(figure, shape, list(axes), bar)
         size = pyplot().rcParams["axes.labelsize"]
         for panel in axes:
@@ -233,12 +235,8 @@ def _figure(
         figure.supylabel(along_figure(figure, str(found[0].y.name)), fontsize=size, color=INK)
         if title:
             figure.suptitle(title, fontsize=SMALL, color=INK, x=0.02, ha="left")
-        handles, labels = axes[0].get_legend_handles_labels()
-        if handles and not names:
-            figure.legend(
-                handles, labels, loc="outside lower left", ncols=columns_of(figure, labels, 2),
-                title=f"{fit.response_name}:", title_fontsize=SMALL, alignment="left",
-            )  # fmt: skip
+        if not names:
+            legend_of_panels(figure, axes, most=2, title=f"{fit.response_name}:")
     return axes
 
 
@@ -258,7 +256,7 @@ def _frame(ax: Axes, plane: Plane) -> None:
     if plane.x.levels is not None:
         level_ticks(ax, plane.x.levels)
     if plane.y.levels is not None:
-        ax.set_yticks(plane.ys, [label_of(plane.y.called(k)) for k in plane.ys])
+        ax.set_yticks(plane.ys, told_apart([plane.y.called(k) for k in plane.ys]))
 
 
 def _shaded(ax: Axes, plane: Plane, values: Any, levels: Floats) -> Any:
@@ -311,11 +309,12 @@ def _points(ax: Axes, fit: _Fit, plane: Plane) -> None:
     event = _counted(fit, fit.frame.y)[plane.which] > 0
     support = _counted(fit, fit.alpha)[plane.which] > 0
     other_level = next(level for level in fit.classes if level != fit.event)
+    others, events = told_apart([other_level, fit.event])
     for part, some in enumerate(_parts(len(event))):
-        for is_event, level, colour in ((False, other_level, "white"), (True, fit.event, INK)):
+        for is_event, level, colour in ((False, others, "white"), (True, events, INK)):
             for is_support in (False, True):
                 which = some & (event == is_event) & (support == is_support)
-                label = None if part else f"{label_of(level)}{', support vector' if is_support else ''}"
+                label = None if part else f"{level}{', support vector' if is_support else ''}"
                 _scatter(ax, plane, which, is_support, colour, linewidths=0.6, label=label)
 
 
@@ -345,11 +344,11 @@ def _class_points(ax: Axes, fit: _Fit, plane: Plane) -> None:
     support = (_counted(fit, fit.alpha)[plane.which] > 0).any(axis=1)
     codes = _counted(fit, fit.frame.codes)[plane.which]
     for part, some in enumerate(_parts(len(codes))):
-        for k, level in enumerate(fit.classes):
+        for k, level in enumerate(told_apart(fit.classes)):
             look = class_look(k)
             for is_support in (False, True):
                 which = some & (codes == k) & (support == is_support)
-                label, rim = (None if part else label_of(level), 0.6) if is_support else (None, 0.0)
+                label, rim = (None if part else level, 0.6) if is_support else (None, 0.0)
                 _scatter(ax, plane, which, is_support, look.colour, marker=look.marker, linewidths=rim, label=label)
     ax.plot([], [], "o", color=INK, markersize=3, label="small, no rim: no support vector")
 
@@ -362,7 +361,8 @@ def _scatter(ax: Axes, plane: Plane, which: Any, is_support: bool, colour: str, 
 
 def _where(held: Mapping[Hashable, Any]) -> str:
     """The values that are held, the first of many; they stay in one line with their names."""
-    every = [f"{label_of(name)} = {written([value])[0]}" for name, value in held.items()]
+    names = told_apart(list(held))
+    every = [f"{name} = {written([value])[0]}" for name, value in zip(names, held.values(), strict=True)]
     shown = [each.replace(" ", _BLANK) for each in every]
     if len(shown) > _MOST_HELD:
         shown[_MOST_HELD - 1 :] = [f"and {len(shown) - _MOST_HELD + 1} more"]

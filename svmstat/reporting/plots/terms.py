@@ -1,7 +1,7 @@
 """The functions of an additive fit: curves with bands and rug, maps, levels of factors as points with intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -18,11 +18,10 @@ from svmstat.reporting.plots.style import (
     Axes,
     across,
     class_look,
-    columns_of,
     drawing_panels,
     fitted,
-    label_of,
     legend_below,
+    legend_of_classes,
     pyplot,
     told_apart,
 )
@@ -88,7 +87,8 @@ def terms_plot(
     below = _LINE * max((len(each.lines) for each in effects if _is_crowded(each)), default=0)
     size = (_WIDE * side, _TALL * rows + 0.6 + below)
     lines = [each for each in effects if each.kind != "map"]
-    own, called = ax is None, told_apart(pairs)
+    own, called, titles = ax is None, told_apart(pairs), _short(each.name for each in effects)
+    axis = _short(label for each in effects for label in each.labels)
     with drawing_panels(len(panels), rows, side, size, ax) as (figure, axes):
         for ax, (each, pair) in zip(axes, panels, strict=True):
             if pair is None:
@@ -96,14 +96,26 @@ def terms_plot(
                 if each.kind == "curve" and len(each.lines) > 1:
                     _name_lines(ax, each, room_below=own and _is_crowded(each))
                 ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
+                ax.set_title(titles[each.name])
             else:
-                _map(ax, each, pair, f", {called[pair]}" if len(pairs) > 1 else "")
+                _map(ax, each, pair)
+                ax.set_ylabel(axis[each.labels[1]])
+                of_pair = f", {called[pair]}" if len(pairs) > 1 else ""
+                ax.set_title(fitted(ax, f"{titles[each.name]}{of_pair}"))
+            if each.kind != "points":
+                ax.set_xlabel(axis[each.labels[0]])
         _one_scale([ax for ax, (each, _) in zip(axes, panels, strict=True) if each.kind != "map"], lines)
         words = across(figure, _words(level, banded, bool(lines)))
         figure.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
         if len(pairs) > 1 and lines:
-            _legend(figure, called)
+            legend_of_classes(figure, called, title="f > 0 stands for the first of")
         return np.array(axes)
+
+
+def _short(names: Iterable[str]) -> dict[str, str]:
+    """What they are called in a figure."""
+    each = list(dict.fromkeys(names))
+    return dict(zip(each, told_apart(each), strict=True))
 
 
 def _words(level: float, banded: bool, lines: bool) -> str:
@@ -129,11 +141,12 @@ def _series(effect: _Effect) -> list[tuple[int, int, int, bool]]:
 
 
 def _curve(ax: Axes, effect: _Effect) -> None:
+    lines = told_apart(effect.lines)
     for p, j, look, several in _series(effect):
         colour, line, marker = _look(look, several)
         line = _line_of(j) if _needs_lines(effect) else line
         x, h, ends = effect.x[j], effect.estimate[p, j], (effect.lower[p, j], effect.upper[p, j])
-        label = label_of(effect.lines[j]) if p == 0 and len(effect.lines) > 1 else None
+        label = lines[j] if p == 0 and len(effect.lines) > 1 else None
         if np.ptp(x) > 0.0:
             ax.fill_between(x, *ends, color=colour, alpha=0.18, linewidth=0)
             ax.plot(x, h, line, color=colour, label=label)
@@ -141,9 +154,7 @@ def _curve(ax: Axes, effect: _Effect) -> None:
             _intervals(ax, x[:1], h[:1], [end[:1] for end in ends], colour, marker, label)
     ax.plot(effect.rug, np.zeros(len(effect.rug)), "|", color=INK, alpha=0.35, markersize=5,
             markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
-    ax.set_xlabel(label_of(effect.labels[0]))
     ax.locator_params(axis="x", nbins=5)
-    ax.set_title(label_of(effect.name))
 
 
 def _intervals(
@@ -167,7 +178,7 @@ def _name_lines(ax: Axes, effect: _Effect, room_below: bool) -> None:
     """A legend below the panel where a figure of its own has room for it, else among the lines."""
     if _needs_lines(effect):
         line = partial(pyplot().matplotlib.lines.Line2D, [], [], color=INK)
-        named = [line(linestyle=_line_of(j), label=label_of(name)) for j, name in enumerate(effect.lines)]
+        named = [line(linestyle=_line_of(j), label=name) for j, name in enumerate(told_apart(effect.lines))]
         ax.legend(handles=named, fontsize=SMALL - 1.0)
     elif room_below:
         legend_below(ax, columns=1)
@@ -189,7 +200,6 @@ def _levels(ax: Axes, effect: _Effect) -> None:
         _intervals(ax, x, effect.estimate[p, :, 0], ends, colour, marker)
     level_ticks(ax, effect.lines)
     ax.set_xlim(-0.6, len(places) - 0.4)
-    ax.set_title(label_of(effect.name))
 
 
 def _rows(ax: Axes, effect: _Effect) -> None:
@@ -197,14 +207,12 @@ def _rows(ax: Axes, effect: _Effect) -> None:
         colour, line, _ = _look(p, len(effect.estimate) > 1)
         ax.fill_between(effect.x[0], effect.lower[p, 0], effect.upper[p, 0], color=colour, alpha=0.18, linewidth=0)
         ax.plot(effect.x[0], effect.estimate[p, 0], line, color=colour)
-    ax.set_xlabel(effect.labels[0])
-    ax.set_title(label_of(effect.name))
 
 
 _DRAWN = {"curve": _curve, "points": _levels, "rows": _rows}
 
 
-def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
+def _map(ax: Axes, effect: _Effect, pair: int) -> None:
     side = math.isqrt(effect.x.shape[1])
     x, y, h = (each.reshape(side, side) for each in (*effect.x, effect.estimate[pair, 0]))
     most = float(np.nanmax(np.abs(h))) or 1.0
@@ -217,10 +225,7 @@ def _map(ax: Axes, effect: _Effect, pair: int, of_pair: str) -> None:
     bar.ax.tick_params(labelsize=SMALL - 1.0)
     bar.locator = pyplot().matplotlib.ticker.MaxNLocator(5)
     bar.update_ticks()
-    ax.set_xlabel(label_of(effect.labels[0]))
-    ax.set_ylabel(label_of(effect.labels[1]))
     ax.locator_params(axis="x", nbins=5)
-    ax.set_title(fitted(ax, f"{label_of(effect.name)}{of_pair}"))
 
 
 def _one_scale(axes: Sequence[Axes], effects: Sequence[_Effect]) -> None:
@@ -233,14 +238,3 @@ def _one_scale(axes: Sequence[Axes], effects: Sequence[_Effect]) -> None:
         for ax in axes:
             ax.set_ylim(low - margin, high + margin)
             ax.set_ylabel("h")
-
-
-def _legend(figure: Any, names: Sequence[str]) -> None:
-    lines = pyplot().matplotlib.lines
-    handles = [
-        lines.Line2D([], [], color=class_look(p).colour, linestyle=class_look(p).line, marker=class_look(p).marker,
-                     markersize=4, label=name)
-        for p, name in enumerate(names)
-    ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower left", ncols=columns_of(figure, names, 3), alignment="left",
-                  title="f > 0 stands for the first of", title_fontsize=SMALL)  # fmt: skip

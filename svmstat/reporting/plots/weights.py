@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, class_look, drawing, label_of, legend_below
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, class_look, drawing, legend_below, told_apart
 
 
 def selection_plot(
@@ -36,14 +36,14 @@ def selection_plot(
     with drawing(ax, (6.0, 4.2)) as ax:
         ax.axvline(M[chosen], color=GREY, linewidth=0.8, linestyle=":")
         k = 0
-        for name, values in theta.items():
+        for name, values in zip(told_apart(list(theta)), theta.values(), strict=True):
             y = np.asarray(values, float)
             if not y[chosen] > 0.0:
                 ax.plot(M, y, color=GREY, linewidth=0.8, zorder=1)
                 continue
             look = class_look(k)
             k += 1
-            ax.plot(M, y, look.line, color=look.colour, marker=look.marker, markersize=4, label=label_of(name))
+            ax.plot(M, y, look.line, color=look.colour, marker=look.marker, markersize=4, label=name)
         ax.set_xlabel("M, the bound on the sum of theta")
         ax.set_ylabel("theta")
         left_out = "; thin grey: terms left out there" if k < len(theta) else ""
@@ -70,11 +70,11 @@ def profiles_plot(lines: Mapping[str, tuple[ArrayLike, ArrayLike]], *, what: str
     """
     with drawing(ax, (6.0, 4.2)) as ax:
         ax.axvline(0.0, color=GREY, linewidth=0.8, linestyle=":")
-        for k, (name, (values, scores)) in enumerate(lines.items()):
+        for k, (name, (values, scores)) in enumerate(zip(told_apart(list(lines)), lines.values(), strict=True)):
             x, y = np.asarray(values, float), np.asarray(scores, float)
             order, look = np.argsort(x), class_look(k)
             ax.plot(x[order], y[order], look.line, color=look.colour, marker=look.marker, markersize=4,
-                    label=label_of(name))  # fmt: skip
+                    label=name)  # fmt: skip
         ax.plot(0.0, min(float(np.nanmin(y)) for _, y in lines.values()), "o", color=ACCENT, markersize=7,
                 markeredgecolor="white", zorder=5)  # fmt: skip
         ax.set_xlabel("log2 of the number over its best value")

@@ -96,6 +96,28 @@ def test_many_long_names_leave_room_for_the_panels_and_are_all_different(germs, 
     plt.close(figure)
 
 
+def test_the_legend_of_a_page_has_the_markers_of_dots_and_the_lines_of_curves():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"x": rng.normal(size=280), "g": rng.choice(list("uv"), size=280), "y": np.arange(280) % 14})
+    axes = svm("y ~ x + g", data).effects().plot()
+    (shown,) = axes[0].figure.legends
+    looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in shown.legend_handles}
+    assert len(looks) == 14
+    dots = {(line.get_color(), line.get_marker()) for line in axes[1].lines if line.get_label().startswith("P(")}
+    assert dots == {look[:2] for look in looks}
+
+
+def test_a_long_legend_leaves_the_label_of_an_effect_its_room():
+    rng = np.random.default_rng(2)
+    names = np.array([f"species no. {letter} of the genus" for letter in "abcdefghijkl"])
+    data = pd.DataFrame({"x": rng.normal(size=240), "y": names[np.arange(240) % 12]})
+    ax = svm("y ~ x", data).effects("x").plot()
+    figure = ax.figure
+    figure.draw_without_rendering()
+    label = ax.yaxis.label.get_window_extent()
+    assert figure.bbox.y0 <= label.y0 and label.y1 <= figure.bbox.y1
+
+
 def test_rounding_is_no_effect():
     ax = comparisons_plot(["x: +1"], np.array([[5.5e-17]]), None, ["P(y = 1)"], what="change", title="")
     low, high = ax.get_xlim()

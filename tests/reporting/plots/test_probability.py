@@ -100,6 +100,22 @@ def test_the_rows_of_a_fit():
     assert fit.plot_probability(ax) is ax
 
 
+def test_rows_of_weight_zero_are_not_there_and_those_further_out_are_counted():
+    data = sample()
+    data["y"] = np.where(data["x"] + data["z"] > 0.0, "sick", "well")
+    data["w"] = np.where(np.arange(60) % 7, 1.0, 0.0)
+    data.loc[data.index % 7 == 0, "x"] *= 50.0
+    data.loc[1, "x"] *= 50.0  # of weight one, and far out
+    options = {"event": "sick", "kernel": "linear", "scale": False}
+    weighted = svm("y ~ x + z", data, weights="w", **options).plot_probability()
+    plain = svm("y ~ x + z", data[data["w"] > 0], **options).plot_probability()
+    assert weighted.get_xlim() == pytest.approx(plain.get_xlim(), rel=1e-6)
+    for side, f in ticks(plain).items():
+        np.testing.assert_allclose(ticks(weighted)[side], f, rtol=1e-6)
+    assert sum(map(len, ticks(plain).values())) == 50
+    assert plain.get_title("left").endswith("below;\n1 row further out")
+
+
 def test_a_constant_function():
     data = pd.DataFrame({"y": [0, 1, 0, 1, 0, 1, 0, 1], "x": np.repeat(range(4), 2)})
     svm("y ~ x", data).plot_probability().figure.canvas.draw()

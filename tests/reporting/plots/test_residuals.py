@@ -5,8 +5,10 @@ from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
+from svmstat import svm
 from svmstat.objective.residuals import Binned
 from svmstat.reporting.plots.residuals import overview_plot, residuals_page, residuals_plot, values_plot
 
@@ -42,6 +44,21 @@ def test_of_many_pairs_those_with_most_errors_are_drawn():
     assert min(wrong[pair] for pair in shown) >= max(errs for pair, errs in wrong.items() if pair not in shown)
     assert ax.get_title() == "shares of each class;\nof 45 pairs the 15 with the largest shares of errors"
     assert ax.get_legend_handles_labels()[1] == list("abcdefghij")
+
+
+def test_more_levels_than_colours_are_told_by_lines_and_markers():
+    rng = np.random.default_rng(1)
+    at = 2.0 * np.pi * (np.arange(420) % 14) / 12.0  # level 12 lies on level 0
+    data = pd.DataFrame({"x": np.cos(at), "z": np.sin(at)}) + 0.2 * rng.normal(size=(420, 2))
+    data["y"] = [f"L{k:02d}" for k in np.arange(420) % 14]
+    axes = svm("y ~ x + z", data, C=1, gamma=0.5).plot(rng=1)
+    (legend,) = axes[0].figure.legends
+    assert len({(each.get_color(), each.get_linestyle(), each.get_marker()) for each in legend.legend_handles}) == 14
+    at = [text.get_text() for text in axes[3].get_yticklabels()].index("L00 : L12")
+    edges = [each for each in axes[3].patches if not each.get_fill() and abs(each.get_data().baseline - at) < 0.01]
+    assert len(edges) == 2 and edges[0].get_linestyle() != edges[1].get_linestyle()
+    axes[0].figure.draw_without_rendering()
+    assert axes[3].title.get_window_extent().x1 <= axes[0].figure.bbox.x1
 
 
 def drawn_into(found, names, xlabel, ax):

@@ -235,6 +235,19 @@ def test_only_lines_that_are_drawn_are_in_the_legend():
     assert "f = 0" not in legend(surface_plot(sure)) and "f = 0" in legend(surface_plot(FIT, grid=20))
 
 
+def test_lines_that_are_drawn_in_one_panel_are_in_the_legend_of_all():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=90), "z": rng.normal(size=90), "g": np.repeat(list("abc"), 30)})
+    sure = data["g"] == "a"
+    fit = svm("y ~ x + z + g", data.assign(y=sure | (data["x"] > 0)), C=10)
+    axes = fit.plot_surface(x="x", y="z", by="g")
+    panels = [ax.get_legend_handles_labels()[1] for ax in axes]
+    assert "f = 0" not in panels[0] and "f = 0" in panels[1]
+    (shown,) = axes[0].figure.legends
+    names = [text.get_text() for text in shown.get_texts()]
+    assert sorted(names) == sorted(set().union(*panels))
+
+
 @pytest.mark.parametrize("value", [None, np.nan, pd.NaT])
 def test_what_is_held_has_a_value(value):
     with pytest.raises(ArgumentError, match="'z' must be held at a value"):
