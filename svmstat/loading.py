@@ -1,6 +1,7 @@
 """``load()``: the fit that a file holds, without solving anything and without running what the file says."""
 
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,22 @@ def _machine(reading: Reading, posing: Posing, kernel: Kernel, solutions: list[A
     for pair, solution in zip(posed.pairs, solutions, strict=True):
         if (wrong := misfit(pair.problem, solution)) is not None:
             levels = (frame.response.levels[code] for code in (pair.first, pair.second))
-            reading.refuse(f"the solution for {' and '.join(map(repr, levels))} is none of the stored data: {wrong}")
+            reading.refuse(
+                f"the solution for {' and '.join(map(repr, levels))} is none of the stored data: {wrong}"
+                f"{_of_another_version(reading)}"
+            )
     return machine_with(posed, solutions)
+
+
+def _of_another_version(reading: Reading) -> str:
+    """What a refusal says of a file that another svmstat has written."""
+    theirs, ours = str(reading.model.get("svmstat"))[:40], import_module("importlib.metadata").version("svmstat")
+    if theirs == ours:
+        return ""
+    return (
+        f"; svmstat {theirs} wrote it, and this is {ours}, which may read columns out of a formula in another way: fit "
+        "again with the data"
+    )
 
 
 def _maps(reading: Reading, fit: SVMResults, held_out: Any) -> Fitted:

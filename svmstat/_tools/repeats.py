@@ -1,6 +1,7 @@
 """Rows that are copies of each other, told apart and ordered by their values alone."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,17 @@ from numpy.typing import NDArray
 
 _HALF = np.uint64(32)
 
+_FINE = 2.0**30
+"""Parts of the largest value of a column, in which values that are equal but for rounding are one as a rule."""
+
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
     """The distinct rows among n, in the order of their values, whatever the order in which they were given.
+
+    What differs by rounding, as that of one processor does from that of another, does not decide this order where there
+    is anything else: values are compared in parts of the largest of their column, and only if these are equal in all
+    columns by all of their digits.
 
     Attributes
     ----------
@@ -25,8 +33,12 @@ class Distinct:
     weights: NDArray[np.float64]
 
 
-def distinct_rows(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> Distinct:
+def distinct_rows(
+    columns: NDArray[np.float64], weights: NDArray[np.float64], labels: NDArray[Any] | None = None
+) -> Distinct:
     """Find the distinct rows of ``columns`` (n, q) and add up the ``weights`` (n,) of their copies.
+
+    With ``labels`` (n,), numbers, copies have the same one; rows that differ in it alone follow each other.
 
     Examples
     --------
@@ -34,7 +46,7 @@ def distinct_rows(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     >>> found.first, found.of_row, found.weights
     (array([1, 0]), array([1, 0, 1]), array([1. , 1.5]))
     """
-    order, new = _in_order(columns)
+    order, new = _in_order(columns, np.zeros(len(columns)) if labels is None else labels)
     if len(order) == 0:
         return Distinct(order, order, weights)
     of_row = np.empty(len(order), np.intp)
@@ -43,14 +55,15 @@ def distinct_rows(columns: NDArray[np.float64], weights: NDArray[np.float64]) ->
     return Distinct(order[starts], of_row, np.add.reduceat(weights[order], starts))
 
 
-def _in_order(columns: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _in_order(columns: NDArray[np.float64], labels: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """The order of the rows (n, q) by their values, copies as they were given, and whether each differs from the last.
 
     Most rows differ in the first column already: the others are looked at where it is tied. −0 equals 0.
     """
     n, q = columns.shape
-    order = np.argsort(columns[:, 0], kind="stable") if q > 0 else np.arange(n)
-    first = columns[order, 0] if q > 0 else np.zeros(n)
+    first = _coarse(columns[:, :1])[:, 0] if q > 0 else np.zeros(n)
+    order = np.argsort(first, kind="stable")
+    first = first[order]
     new = np.ones(n, bool)
     new[1:] = first[1:] > first[:-1]
     tied = ~new
@@ -58,11 +71,18 @@ def _in_order(columns: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[n
     places = np.flatnonzero(tied)
     if len(places) > 0:
         some = order[places]
-        some = some[np.lexsort((*columns[some, 1:].T[::-1], first[places]))]
+        values = columns[some]
+        some = some[np.lexsort((labels[some], *values.T[::-1], *_coarse(values[:, 1:]).T[::-1], first[places]))]
         order[places] = some
-        ordered = columns[some]
-        new[places[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        ordered, label = columns[some], labels[some]
+        new[places[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1) | (label[1:] != label[:-1])
     return order, new
+
+
+def _coarse(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns (n, q) in whole parts of the largest value of each."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    return np.rint(columns / np.where(largest > 0.0, largest, 1.0) * _FINE)
 
 
 def first_copies(rows: NDArray[np.float64], known: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -73,7 +73,7 @@ def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     (array([1, 0]), array([1. , 1.5]), array([0, 1]))
     """
     used = np.flatnonzero(weights > 0)
-    found = distinct_rows(np.column_stack([X[used], labels[used]]), weights[used])
+    found = distinct_rows(X[used], weights[used], labels[used])
     of_row = np.full(len(labels), -1)
     of_row[used] = found.of_row
     first = used[found.first]

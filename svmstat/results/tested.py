@@ -392,7 +392,8 @@ class Tested(Resampled):
         if retune and self.retuned is None:
             raise UnavailableError(
                 "retune=True repeats the search that found C and the kernel: this fit is not the best of a tune() over "
-                "costs with all rows, one formula and folds that are drawn. Use tune(...).best of such a search, or "
+                "costs with all rows, one formula and folds that are drawn, or comes from a file, which does not hold "
+                "the search. Use tune(...).best of such a search, or "
                 "retune=False."
             )
         return self.retuned if retune else None

@@ -329,6 +329,14 @@ def test_a_forged_solution(name, change, path, refuse):
     refuse(match="is none of the stored data")
 
 
+def test_a_solution_of_another_version_is_refused_as_that(path, refuse):
+    opened = Opened(path)
+    opened.put("0.1.0", "svmstat").write(refuse.path)
+    load(refuse.path)
+    opened.put_numbers(opened.numbers(*SOLUTION, "alpha") * 1e9, *SOLUTION, "alpha").write(refuse.path)
+    refuse(match=r"is none of the stored data: .*; svmstat 0\.1\.0 wrote it, .*: fit again with the data")
+
+
 def test_forged_data(path, refuse):
     opened, keys = Opened(path), ("data", "blocks", 0, "values")
     values = opened.numbers(*keys)
