@@ -71,12 +71,18 @@ def _in_order(columns: NDArray[np.float64], labels: NDArray[Any]) -> tuple[NDArr
     places = np.flatnonzero(tied)
     if len(places) > 0:
         some = order[places]
-        values = columns[some]
-        some = some[np.lexsort((labels[some], *values.T[::-1], *_coarse(values[:, 1:]).T[::-1], first[places]))]
-        order[places] = some
-        ordered, label = columns[some], labels[some]
-        new[places[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1) | (label[1:] != label[:-1])
+        coarse = np.column_stack([first[places], _coarse(columns[some, 1:])])
+        turned = np.lexsort((labels[some], *coarse.T[::-1]))
+        if (_changes(columns[some[turned]]) & ~_changes(coarse[turned])).any():
+            turned = np.lexsort((labels[some], *columns[some].T[::-1], *coarse.T[::-1]))
+        some = order[places] = some[turned]
+        new[places[1:]] = _changes(columns[some]) | _changes(labels[some, None])
     return order, new
+
+
+def _changes(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each of the rows (n, q) but the first differs from the one before."""
+    return np.asarray((rows[1:] != rows[:-1]).any(axis=1))
 
 
 def _coarse(columns: NDArray[np.float64]) -> NDArray[np.float64]:
