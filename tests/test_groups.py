@@ -306,6 +306,21 @@ def test_folds_that_see_only_the_past():
     assert found.best_row["score"] == pytest.approx(evidence.error_rate)
 
 
+def test_replicates_of_weighted_rows_in_groups_do_not_hang_on_the_order_of_rows():
+    """Equal rows of one group whose weights differ each draw a label."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.integers(0, 5, 80), "g": rng.integers(0, 30, 80), "w": rng.uniform(0.5, 3.0, 80)})
+    data["y"] = rng.random(80) < 0.3 + 0.08 * data["x"]
+    one, other = (
+        svm("y ~ x", data.iloc[order], weights="w", weight_type="probability", groups="g", calibration="insample")
+        for order in (np.arange(80), rng.permutation(80))
+    )
+    assert data.duplicated(["x", "g", "y"]).any()
+    np.testing.assert_allclose(one.gof(B=9, rng=1).replicates, other.gof(B=9, rng=1).replicates, rtol=1e-6)
+    permuted = (fit.permutation_test(B=9, rng=1).replicates for fit in (one, other))
+    np.testing.assert_allclose(*permuted, rtol=1e-6)
+
+
 def test_permutations_of_groups_and_within_them():
     within = fitted().permutation_test(B=9, rng=1)
     assert within.permuted == "within groups"

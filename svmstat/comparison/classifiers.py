@@ -23,6 +23,12 @@ from svmstat.resampling.said import Said, joined, keeps_all, nothing
 Told = tuple[type[Warning], str]
 """The kind of a warning, and what it says."""
 
+_OFF = 1e-4
+"""How far probabilities may be off one in their sum, or below zero: some are in single precision."""
+
+_SHOWN = 5
+"""Probabilities that a message shows."""
+
 _METHODS = ("fit", "predict", "predict_proba", "get_params")
 
 
@@ -92,7 +98,30 @@ def _tell(name: str, heard: Sequence[Told], refits: int) -> None:
 
 def is_classifier(object_: object) -> bool:
     """Whether it can be fitted and asked for probabilities."""
-    return not isinstance(object_, type) and all(hasattr(object_, method) for method in _METHODS)
+    return not isinstance(object_, type) and not lacking(object_)
+
+
+def lacking(object_: object) -> list[str]:
+    """The methods that it has not; a stack without a model on top takes one, which has them, as it is fitted."""
+    stack = getattr(object_, "final_estimator", "no stack") is None
+    return [each for each in _METHODS if not hasattr(type(object_) if stack else object_, each)]
+
+
+def refuse_frozen(name: str, classifier: Any) -> None:
+    """Refuse a classifier that is not fitted anew, or has a part that is not: it has seen what is left out.
+
+    Raises
+    ------
+    DataError
+    """
+    for each in (classifier, *classifier.get_params().values()):
+        if isinstance(each, type) or not hasattr(each, "__sklearn_clone__"):
+            continue
+        if each.__sklearn_clone__() is each:
+            raise DataError(
+                f"{name}: a {type(each).__name__} stays as it was fitted, and has seen the rows that are left out: "
+                "give the classifier itself, which is fitted anew without them."
+            )
 
 
 def default_name(classifier: object) -> str:
@@ -142,13 +171,62 @@ def _without(classifier: Any, X: Floats, observed: Observed, lot: Codes, copies:
     if not keeps_all(codes, observed.weights, kept):
         return nothing(len(lot), len(observed.levels))
     rows = np.repeat(np.arange(len(kept)), kept.astype(int))
-    fitted = _fresh(classifier).fit(X[rows], codes[rows])
-    probability = np.zeros((len(lot), len(observed.levels)))
-    probability[:, np.asarray(fitted.classes_, int)] = fitted.predict_proba(X[lot])
-    return Said(probability, np.asarray(fitted.predict(X[lot]), np.intp), np.zeros(len(lot), bool))
+    labels = _labels(observed.levels)
+    try:
+        fitted = _fresh(classifier)
+        fitted.fit(X[rows], labels[codes[rows]])
+        found, winner = np.asarray(fitted.predict_proba(X[lot]), float), fitted.predict(X[lot])
+        classes, winner = _codes_of(fitted.classes_, labels), _codes_of(winner, labels)
+    except Exception as error:  # the classifier is the user's: it may raise anything
+        raise DataError(f"{_refit(observed, lot)} failed: {type(error).__name__}: {error}") from error
+    _check_probabilities(found, len(classes), observed, lot)
+    probability = np.zeros((len(lot), len(labels)))
+    probability[:, classes] = np.clip(found, 0.0, 1.0)
+    return Said(probability, winner, np.zeros(len(lot), bool))
+
+
+def _refit(observed: Observed, lot: Codes) -> str:
+    """Which refit an error is of."""
+    others = f" and {len(lot) - 1} others" if len(lot) > 1 else ""
+    return f"{observed.name}: the refit without row {observed.label(int(lot[0]))!r}{others}"
+
+
+def _labels(levels: tuple[Any, ...]) -> Any:
+    """The levels (K,) as the classifier is told them, whose parameters may name them: texts, or whole numbers.
+
+    Of levels that are no classes for scikit-learn, such as dates, their codes.
+    """
+    found = np.array(levels) if len({type(each) for each in levels}) == 1 else np.array(levels, dtype=object)
+    whole = found.dtype.kind == "f" and bool((found == np.rint(found)).all())
+    return found if found.ndim == 1 and (found.dtype.kind in "biuU" or whole) else np.arange(len(levels))
+
+
+def _codes_of(classes: Any, labels: Any) -> Codes:
+    """Which of the labels (K,) each of the classes (m,) is."""
+    place = {label: code for code, label in enumerate(labels.tolist())}
+    said = np.asarray(classes).tolist()
+    strange = [each for each in said if each not in place]
+    if strange:
+        raise ValueError(f"{strange[0]!r} is none of the levels that it was given")
+    return np.array([place[each] for each in said], np.intp)
+
+
+def _check_probabilities(found: Floats, K: int, observed: Observed, lot: Codes) -> None:
+    allowed = "predict_proba must give a probability for each of its classes_, from 0 to 1 and with the sum 1"
+    if found.shape != (len(lot), K):
+        raise DataError(
+            f"{_refit(observed, lot)} gives an array of shape {found.shape} for {len(lot)} rows: {allowed}."
+        )
+    wrong = ~(np.isfinite(found).all(axis=1) & (found > -_OFF).all(axis=1) & (np.abs(found.sum(axis=1) - 1.0) < _OFF))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        values = ", ".join(f"{each:.6g}" for each in found[row, :_SHOWN])
+        raise DataError(f"{_refit(observed, lot[[row]])} gives {values} for it: {allowed}.")
 
 
 def _fresh(classifier: Any) -> Any:
     """An unfitted copy with the same parameters."""
     clone = getattr(classifier, "__sklearn_clone__", None)
-    return copy.deepcopy(classifier) if clone is None else clone()
+    if clone is not None:
+        return clone()
+    return type(classifier)(**copy.deepcopy(classifier.get_params(deep=False)))

@@ -57,19 +57,20 @@ def compare(
         A fit by `svm`; results of statsmodels: Logit, MNLogit, GLM or GLMGam with the family Binomial; or a classifier
         as those of scikit-learn with formula and data, ``(classifier, "y ~ x1 + x2", data)``. Its formula is read as
         that of `svm`, but the columns are not scaled, for which there are pipelines; it counts rows as often as the
-        weights of the other models say.
+        weights of the other models say, and its labels are the levels of the response, which its parameters may name.
     folds : int, splitter, column name or array_like, optional
         Leave out each of so many stratified folds instead of each row or group; or those of a splitter of scikit-learn
-        that holds out no row twice, or of fold labels of the rows of the data. Of a number of folds, and for
-        ``nested``, a row of weight w is in one fold with all its weight; rows that are copies of each other may be in
-        several, as may all that share a few discrete values, and are predicted by fits that have seen their like.
+        that holds out no row twice, or of fold labels of the rows of the data of a fit by `svm`. Of a number of folds,
+        and for ``nested``, a row of weight w is in one fold with all its weight; rows that are copies of each other may
+        be in several, as may all that share a few discrete values, and are predicted by fits that have seen their like.
     nested : bool
         Whether to compute the difference of scores by nested cross-validation too [Bates, Hastie & Tibshirani 2023],
         for which every model is fitted 55 times for each of the ``repeats``.
     repeats : int
         The number of splits into ten folds for ``nested``; of fewer than 20 rows into folds of two or three.
     rng : int or Generator, optional
-        On which alone the folds depend.
+        On which alone the folds depend. Classifiers draw by a ``random_state`` of their own: with None their numbers
+        are others in each call.
     n_jobs : int, optional
         Number of workers, as in `joblib.Parallel`.
     progress : bool
@@ -187,7 +188,8 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     labels, fits = None, [member.fit for member in members if isinstance(member, Machines)]
     if not is_splitter(folds):
         if not fits:
-            raise ArgumentTypeError(f"folds={type(folds).__name__} is not allowed: labels need a fit by svm().")
+            shown = repr(folds) if isinstance(folds, str) else type(folds).__name__
+            raise ArgumentTypeError(f"folds={shown} is not allowed: labels need a fit by svm().")
         known = [(data_since(fit, folds), fit.frame.rows) for fit in fits]
         has = (each for each in known if isinstance(folds, str | int) and folds in each[0].columns)
         labels = fold_labels(folds, *next(has, known[0]), used)
@@ -234,7 +236,7 @@ def _default_name(model: Any) -> str:
     if isinstance(model, tuple):
         raise ArgumentTypeError(
             f"a tuple of {len(model)} is no model that can be compared: it must be a classifier of scikit-learn with "
-            "predict_proba, a formula and data, as (RandomForestClassifier(), 'y ~ x1 + x2', data)."
+            f"predict_proba, a formula and data, as (RandomForestClassifier(), 'y ~ x1 + x2', data).{_why(model)}"
         )
     if isinstance(getattr(model, "best", None), SVMResults):
         raise ArgumentTypeError(f"a {type(model).__name__} is no model that can be compared: give its .best.")
@@ -242,6 +244,13 @@ def _default_name(model: Any) -> str:
         f"an object of type {type(model).__name__} is no model that can be compared: give a fit by svm(), results of "
         f"statsmodels ({regressions.KINDS}), or a classifier with predict_proba, formula and data."
     )
+
+
+def _why(given: tuple[Any, ...]) -> str:
+    """What the first of a tuple lacks to be a classifier."""
+    if len(given) != 3 or isinstance(given[0], str | type):
+        return ""
+    return f" {type(given[0]).__name__} has no {' and no '.join(classifiers.lacking(given[0]))}."
 
 
 def _members(models: Mapping[str, Any], env: Mapping[str, Any]) -> tuple[list[Member], Shape]:
@@ -257,8 +266,9 @@ def _members(models: Mapping[str, Any], env: Mapping[str, Any]) -> tuple[list[Me
     known = [found[name].observed for name in models if name in found]
     for name, model in models.items():
         if isinstance(model, tuple):
+            classifiers.refuse_frozen(name, model[0])
             frame = classifiers.design_of(model[1], model[2], env)
-            observed = classifiers.observed_of(name, frame, known[0].weights if known else None)
+            observed = classifiers.observed_of(name, frame, known[0].copies if known else None)
             found[name] = classifiers.Classifiers(observed, model[0], frame.X)
             responses.append(frame.response)
     if not responses:

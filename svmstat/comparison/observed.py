@@ -39,6 +39,15 @@ class Observed:
     units: Units | None = None
     points: Codes | None = None
 
+    @property
+    def copies(self) -> Floats:
+        """How often each row is there for a model that knows of nothing but repeats; of no repeats any multiple."""
+        if self.units is None or self.units.grouped:
+            return self.weights
+        least = self.weights / self.weights[self.weights > 0].min()
+        whole = np.rint(least)
+        return whole if np.allclose(least, whole, rtol=1e-9, atol=0.0) else self.weights
+
     def label(self, row: int) -> object:
         """The label of a row by its position."""
         return row if self.index is None else label_at(self.index, row)
@@ -127,7 +136,8 @@ def _same_rows(first: Observed, other: Observed) -> None:
                 raise _refused(
                     f"their rows differ: row {one.label(int(alone[0]))!r} is the first of {len(alone)} that "
                     f"{one.name!r} has and {another.name!r} has not. Every formula drops the rows in which one of its "
-                    "own columns is missing: fit all models to the rows that are complete in all"
+                    "own columns is missing, subset= takes some, and rows are known by their labels: fit all models to "
+                    "the rows that are complete in all"
                 )
         apart = 0 if n != m else int(np.flatnonzero(first.index != other.index)[0])
         raise _refused(

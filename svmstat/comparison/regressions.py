@@ -98,6 +98,8 @@ def read_results(name: str, results: Any) -> Regressions:
             f"{name}: results of {kind}{family} are not allowed. Of statsmodels these can be compared: results "
             f"of {KINDS}."
         )
+    if model.endog is None or model.exog is None:
+        raise DataError(f"{name}: its data have been removed (remove_data), and it is refitted to them: fit it again.")
     levels, codes = _outcome(name, model, kind)
     n = len(codes)
     weights, link = np.ones(n), _link(model, kind)

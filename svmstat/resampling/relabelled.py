@@ -117,7 +117,8 @@ def _redrawn_in_units(
 ) -> tuple[Machine, Codes] | None:
     """A refit of rows that belong to units, to which their copies with other labels still belong."""
     rows = np.flatnonzero(units.of_row >= 0)
-    rows = rows[np.lexsort((units.of_row[rows], machine.groups.of_row[rows]))]  # whatever their order is
+    keys = machine.weights[rows], units.of_row[rows], machine.groups.of_row[rows]
+    rows = rows[np.lexsort(keys)]  # whatever their order is
     if chances is None:
         copies = permuted_in_units(machine, units, rows, rng)
     else:
