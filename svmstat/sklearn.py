@@ -346,7 +346,8 @@ def _is_given(name: str, value: object) -> bool:
 
 def _of_pandas(X: Any) -> Any:
     """A data frame of another library as pandas has it; all else as it is."""
-    is_frame = any(hasattr(X, name) for name in ("__dataframe__", "__arrow_c_stream__"))
+    has_columns = len(getattr(X, "shape", ())) != 1  # a series is refused by scikit-learn, as an array of one dimension
+    is_frame = has_columns and any(hasattr(X, name) for name in ("__dataframe__", "__arrow_c_stream__"))
     return as_pandas("X", X) if is_frame and not isinstance(X, pd.DataFrame) else X
 
 

@@ -416,3 +416,13 @@ def test_levels_of_several_types_are_no_labels_of_scikit_learn():
     data["k"] = pd.Categorical.from_codes(np.resize([0, 1, 1, 0, 1], 20), pd.Index([1, "b"], dtype=object))
     with pytest.raises(UnavailableError, match=r"needs levels of one type, which can be sorted: they are \(1, 'b'\)"):
         svm("k ~ x", data).as_estimator()
+
+
+@pytest.mark.parametrize("make", [pd.Series, pl.Series, np.array], ids=["pandas", "polars", "array"])
+def test_one_column_alone_has_to_be_a_table(make):
+    X = make(np.arange(10.0))
+    with pytest.raises(ValueError, match="Expected (2D array|a 2-dimensional container)"):
+        SVMClassifier().fit(X, np.arange(10) % 2)
+    fitted = SVMClassifier().fit(np.arange(10.0)[:, None], np.arange(10) % 2)
+    with pytest.raises(ValueError, match="Expected (2D array|a 2-dimensional container)"):
+        fitted.predict(X)

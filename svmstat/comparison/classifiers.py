@@ -29,6 +29,9 @@ _OFF = 1e-4
 _SHOWN = 5
 """Probabilities that a message shows."""
 
+_THRESHOLDS = ("FixedThresholdClassifier", "TunedThresholdClassifierCV")
+"""Those of scikit-learn whose threshold is another than 1/2."""
+
 _METHODS = ("fit", "predict", "predict_proba", "get_params")
 
 
@@ -122,6 +125,13 @@ def refuse_frozen(name: str, classifier: Any) -> None:
                 f"{name}: a {type(each).__name__} stays as it was fitted, and has seen the rows that are left out: "
                 "give the classifier itself, which is fitted anew without them."
             )
+
+
+def weighs_levels(classifier: Any) -> bool:
+    """Whether its rule is not to keep the number of errors small: one level weighs more, or the threshold is moved."""
+    given = classifier.get_params()
+    weighted = any(name.rpartition("__")[2] == "class_weight" and value is not None for name, value in given.items())
+    return weighted or any(type(each).__name__ in _THRESHOLDS for each in (classifier, *given.values()))
 
 
 def default_name(classifier: object) -> str:

@@ -1,5 +1,6 @@
 """``compare()``: models of the same rows by what they say of rows that they have not seen."""
 
+import math
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -163,7 +164,12 @@ def _refuse_tables(members: Sequence[Member], folds: Any, nested: bool) -> None:
 
 
 def _thresholds(member: Member, order: Codes) -> tuple[float, ...]:
-    """Those of the pairs of a machine, i before j in the ``order`` of the reference; empty where all are 1/2."""
+    """Those of the pairs of a machine, i before j in the ``order`` of the reference; empty where all are 1/2.
+
+    Of a classifier whose rule weighs the levels they are not known.
+    """
+    if isinstance(member, classifiers.Classifiers) and classifiers.weighs_levels(member.classifier):
+        return (math.nan,)
     if not isinstance(member, Machines):
         return ()
     place, fit = np.argsort(order), member.fit

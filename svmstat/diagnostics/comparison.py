@@ -71,7 +71,8 @@ class Comparison(Printed):
         The number of its splits.
     thresholds : tuple of tuple of float, length M
         The probabilities above which the rule of a model calls for a level, where costs, priors, class weights or ν
-        make them others than 1/2; empty where they do not.
+        make them others than 1/2; empty where they do not; NaN where they are not known, as of a classifier of
+        scikit-learn with class weights.
     impossible : tuple of int, length M
         How many predictions of nested refits gave next to no probability to what was observed; empty without.
     """
@@ -114,8 +115,8 @@ class Comparison(Printed):
         ``delta_nested`` and ``nested_se`` if they were asked for; ``rsquared``, ``error_rate`` and ``brier`` as an
         `Evidence` has them, R² corrected where `tune` has chosen, of two levels ``auc`` and ``calibration_slope``;
         ``mcnemar``, the exact p-value of the errors against those of the first model, NaN where weights are no whole
-        numbers, rows not independent, a row has no prediction, the rule of a machine weighs the levels, or rows were
-        left out one by one and one of the models tells next to nothing.
+        numbers, rows not independent, a row has no prediction, a rule weighs the levels, or rows were left out one by
+        one and one of the models tells next to nothing.
         """
         differences = self._differences()
         columns: dict[str, Any] = {

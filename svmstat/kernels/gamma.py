@@ -17,6 +17,9 @@ ALLOWED = "'scale', 'median' or a finite number > 0"
 DIGITS = 1 << 16  # the 64 bits of a distance are read in four digits of 16 bits
 STRIP = 256  # rows per task
 
+_ROUNDING = 2.0**-48
+"""Of the largest value of a column: values that are as near are equal but for rounding."""
+
 
 def check_gamma(name: str, gamma: object) -> float | str:
     """One of the rules, or a finite number above zero."""
@@ -127,8 +130,8 @@ def typical_distance(X: FloatArray, w: FloatArray) -> float:
 def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
     """The two middle values (2,) of Σ_k |x_ik − x_jk|^power over the pairs of rows, equal when one is in the middle.
 
-    X (n, p) finite, w (n,) positive. Doubles that are not negative are ordered like their bits, so the digits
-    of the middle ones are found from the highest to the lowest.
+    X (n, p) finite, w (n,) positive; a distance of no more than rounding is 0. Doubles that are not negative are
+    ordered like their bits, so the digits of the middle ones are found from the highest to the lowest.
     """
     X, w = np.array(X, order="C"), np.array(w)  # copies: numba compiles anew for read-only arrays
     columns = np.ascontiguousarray(X.T)
@@ -157,7 +160,9 @@ def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
         digit = np.minimum([lower, upper], last)  # rounding can push a fractional total past the last one
         below = reached[[0, 1], digit] - counts[[0, 1], digit]
         prefix = prefix * DIGITS + digit
-    return prefix.view(np.float64)
+    middle = prefix.view(np.float64)
+    rounding = ((_ROUNDING * np.abs(X).max(axis=0)) ** power).sum()
+    return np.where(middle > rounding, middle, 0.0)
 
 
 @compiled()

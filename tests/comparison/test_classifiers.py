@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -220,6 +221,22 @@ def test_whole_probability_weights_are_so_many_rows_in_any_order_of_models(data)
     given = {"m": (LOGISTIC, "y ~ x + z", data)}
     one, other = compare(fit, glm, **given), compare(glm, fit, **given)
     np.testing.assert_allclose(one.table["score"].sort_index(), other.table["score"].sort_index(), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "weighs",
+    [
+        LogisticRegression(class_weight={0: 1.0, 1: 4.0}),
+        make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced")),
+        FixedThresholdClassifier(LogisticRegression(), threshold=0.2),
+    ],
+    ids=["weights", "in a pipeline", "threshold"],
+)
+def test_errors_of_a_rule_that_weighs_the_levels_are_not_tested(data, weighs):
+    fit = svm("y ~ x + z", data)
+    found = compare(fit, plain=(LOGISTIC, "y ~ x + z", data), m=(weighs, "y ~ x + z", data))
+    assert np.isnan(found.table["mcnemar"]["m"]) and np.isfinite(found.table["mcnemar"]["plain"])
+    assert "No McNemar p of m: its rule weighs the levels" in " ".join(str(found.summary()).split())
 
 
 class Slow(LogisticRegression):

@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from svmstat.errors import ArgumentError, DataError
 from svmstat.kernels import resolve_gamma
+from svmstat.kernels.gamma import typical_distance
 
 TOL = 1e-12  # sums in another order
 
@@ -92,6 +93,17 @@ def sample_of_distances(power):
     """All |x_ik − x_jk|^power, summed, of the pairs."""
     i, j = np.tril_indices(len(X), -1)
     return (np.abs(X[i] - X[j]) ** power).sum(axis=1)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_rounding_is_no_distance(power):
+    """sin(pi k) is 1e-16 and not 0: most rows are at one point."""
+    quarter = np.array([1.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 8.0, 3.0])
+    wave = np.sin(2.0 * np.pi * quarter / 4.0)[:, None]
+    with pytest.raises(ArgumentError, match="the median distance between two rows is 0"):
+        resolve_gamma("median", wave, power=power)
+    w = np.ones(9)
+    assert typical_distance(wave, w) == pytest.approx(typical_distance(np.round(wave, 9), w), rel=1e-9)
 
 
 def test_the_rules_for_absolute_distances():
