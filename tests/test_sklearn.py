@@ -421,8 +421,8 @@ def test_levels_of_several_types_are_no_labels_of_scikit_learn():
 @pytest.mark.parametrize("make", [pd.Series, pl.Series, np.array], ids=["pandas", "polars", "array"])
 def test_one_column_alone_has_to_be_a_table(make):
     X = make(np.arange(10.0))
-    with pytest.raises(ValueError, match="Expected (2D array|a 2-dimensional container)"):
+    with pytest.raises(ValueError, match=r"Expected (2D array|a 2-dimensional container)"):
         SVMClassifier().fit(X, np.arange(10) % 2)
     fitted = SVMClassifier().fit(np.arange(10.0)[:, None], np.arange(10) % 2)
-    with pytest.raises(ValueError, match="Expected (2D array|a 2-dimensional container)"):
+    with pytest.raises(ValueError, match=r"Expected (2D array|a 2-dimensional container)"):
         fitted.predict(X)
