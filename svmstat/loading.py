@@ -1,7 +1,6 @@
 """``load()``: the fit that a file holds, without solving anything and without running what the file says."""
 
 import warnings
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from svmstat.resampling.unseen import Fitted
 from svmstat.results import SVMResults
 from svmstat.results.calibrated import kind_of
 from svmstat.solver import Solution, Status, misfit
-from svmstat.storage import Reading, decoded, read_archive, refused
+from svmstat.storage import Reading, decoded, own_version, read_archive, refused
 from svmstat.storage.tables import decode_frame
 
 
@@ -151,7 +150,7 @@ def _machine(reading: Reading, posing: Posing, kernel: Kernel, solutions: list[A
 
 def _of_another_version(reading: Reading) -> str:
     """What a refusal says of a file that another svmstat has written."""
-    theirs, ours = str(reading.model.get("svmstat"))[:40], import_module("importlib.metadata").version("svmstat")
+    theirs, ours = str(reading.model.get("svmstat"))[:40], own_version()
     if theirs == ours:
         return ""
     return (

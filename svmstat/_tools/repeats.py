@@ -73,14 +73,14 @@ def _in_order(columns: NDArray[np.float64], labels: NDArray[Any]) -> tuple[NDArr
         some = order[places]
         coarse = np.column_stack([first[places], _coarse(columns[some, 1:])])
         turned = np.lexsort((labels[some], *coarse.T[::-1]))
-        if (_changes(columns[some[turned]]) & ~_changes(coarse[turned])).any():
+        if (changes(columns[some[turned]]) & ~changes(coarse[turned])).any():
             turned = np.lexsort((labels[some], *columns[some].T[::-1], *coarse.T[::-1]))
         some = order[places] = some[turned]
-        new[places[1:]] = _changes(columns[some]) | _changes(labels[some, None])
+        new[places[1:]] = changes(columns[some]) | changes(labels[some, None])
     return order, new
 
 
-def _changes(rows: NDArray[Any]) -> NDArray[np.bool_]:
+def changes(rows: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether each of the rows (n, q) but the first differs from the one before."""
     return np.asarray((rows[1:] != rows[:-1]).any(axis=1))
 

@@ -117,9 +117,8 @@ def compare(
     nested, progress, n_jobs = flag("nested", nested), flag("progress", progress), workers("n_jobs", n_jobs)
     check_rng("rng", rng)
     if nested and folds is not None and not is_number(folds):
-        shown = repr(folds) if isinstance(folds, str) else type(folds).__name__
         raise ArgumentError(
-            f"folds={shown} and nested=True are not allowed together: the standard errors of nested "
+            f"folds={_called(folds)} and nested=True are not allowed together: the standard errors of nested "
             "splits are of random folds, and not of blocks of rows. Give a number of folds, or leave one of the two."
         )
     models = _named((first, *others), named)
@@ -194,13 +193,17 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     labels, fits = None, [member.fit for member in members if isinstance(member, Machines)]
     if not is_splitter(folds):
         if not fits:
-            shown = repr(folds) if isinstance(folds, str) else type(folds).__name__
-            raise ArgumentTypeError(f"folds={shown} is not allowed: labels need a fit by svm().")
+            raise ArgumentTypeError(f"folds={_called(folds)} is not allowed: labels need a fit by svm().")
         known = [(data_since(fit, folds), fit.frame.rows) for fit in fits]
         has = (each for each in known if isinstance(folds, str | int) and folds in each[0].columns)
         labels = fold_labels(folds, *next(has, known[0]), used)
     groups = next((fit.frame.grouping.ordered for fit in fits if fit.frame.grouping is not None), None)
     return given_splits(folds, labels, np.zeros((n, 1)), reference.codes, used, units, groups)
+
+
+def _called(folds: Any) -> str:
+    """What a message calls folds that are no number: a column by its name, all else by its kind."""
+    return repr(folds) if isinstance(folds, str) else type(folds).__name__
 
 
 def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

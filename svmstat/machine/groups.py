@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.repeats import distinct_rows, first_copies
+from svmstat._tools.repeats import changes, distinct_rows, first_copies
 from svmstat.kernels import Kernel, Precomputed, Rows
 from svmstat.solver import Gram, LowRank
 
@@ -78,8 +78,7 @@ def group_rows(X: Floats, labels: Floats | Indices, weights: Floats) -> Groups:
     of_row[used] = found.of_row
     first = used[found.first]
     new = np.ones(len(first), bool)
-    ordered = X[first]
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)  # the groups are in the order of their predictors
+    new[1:] = changes(X[first])  # the groups are in the order of their predictors
     point = np.maximum.accumulate(np.where(new, np.arange(len(first)), 0))
     return Groups(first, of_row, found.weights, _shares(of_row, weights, found.weights), point)
 

@@ -4,7 +4,6 @@ import inspect
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from svmstat.errors import ArgumentTypeError, DesignWarning, ModelFileError, Svm
 from svmstat.formula import ModelFrame, Untrusted, build_design, is_shared, read_by_condition
 from svmstat.results.resampled import Resampled
 from svmstat.solver import misfit
-from svmstat.storage import FORMAT, Writing, encoded, write_archive
+from svmstat.storage import FORMAT, Writing, encoded, own_version, write_archive
 from svmstat.storage.tables import encode_frame
 
 _NAMES_OF_COLUMNS = ("weights", "groups")
@@ -86,7 +85,7 @@ class Saved(Resampled):
         fitted, writing = self.fitted_maps(), Writing()
         model = {
             "format": FORMAT,
-            "svmstat": import_module("importlib.metadata").version("svmstat"),
+            "svmstat": own_version(),
             "formula": str(self.formula),
             "call": {name: encoded(writing, value, f"{name}=") for name, value in settings.items()},
             "data": encode_frame(writing, data),

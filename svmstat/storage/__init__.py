@@ -5,7 +5,17 @@
 """
 
 from svmstat.storage.archive import read_archive, refused, write_archive
-from svmstat.storage.arrays import FORMAT, Reading, Writing
+from svmstat.storage.arrays import FORMAT, Reading, Writing, own_version
 from svmstat.storage.values import decoded, encoded
 
-__all__ = ["FORMAT", "Reading", "Writing", "decoded", "encoded", "read_archive", "refused", "write_archive"]
+__all__ = [
+    "FORMAT",
+    "Reading",
+    "Writing",
+    "decoded",
+    "encoded",
+    "own_version",
+    "read_archive",
+    "refused",
+    "write_archive",
+]

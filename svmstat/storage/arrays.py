@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,6 +45,11 @@ class Writing:
         """The members of the file, ``model`` being what the JSON says."""
         text = json.dumps(model, allow_nan=False, separators=(",", ":")).encode()
         return {MODEL: text, **self._members}
+
+
+def own_version() -> str:
+    """The version of svmstat that writes and reads here."""
+    return str(import_module("importlib.metadata").version("svmstat"))
 
 
 class Reading:

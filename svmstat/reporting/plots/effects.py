@@ -13,6 +13,7 @@ from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
     INK,
+    SIZE,
     SMALL,
     Axes,
     across,
@@ -54,7 +55,6 @@ _HEIGHT = 0.13
 """Inches between two such names."""
 
 _MOST_TICKS = 12
-_SIZE = (6.0, 3.8)
 _BLEND = ["#a4452c", "#e8b9a0", "#f7f7f4", "#a9c4de", "#1f5a91"]
 
 
@@ -82,7 +82,7 @@ def lines_plot(
     ('x', 3)
     >>> plt.close(ax.figure)
     """
-    with drawing(ax, with_room_below(_SIZE, labels.names)) as ax:
+    with drawing(ax, with_room_below(SIZE, labels.names)) as ax:
         _rug(ax, rug)
         if np.nanmin(y) < 0.0 < np.nanmax(y):
             ax.axhline(0.0, color=GREY, linewidth=0.8)
@@ -200,7 +200,7 @@ def grouped_plot(
             colour, line = _of(g, len(labels.names))
             ax.plot(x, y[:, g, k], line, color=colour, label=name)
 
-    size = with_room_below((6.0, 3.8), called)
+    size = with_room_below(SIZE, called)
     titled = Labels(labels.x, labels.y, tuple(outcomes), labels.title)
     return _each(draw, y.shape[-1], titled, ax, size, legend=True)
 
@@ -269,7 +269,7 @@ def page_plot(
 
 def _each(
     draw: Callable[[Axes, int], None], q: int, labels: Labels, ax: Axes | None,
-    size: tuple[float, float] = (6.0, 3.8), legend: bool = False,
+    size: tuple[float, float] = SIZE, legend: bool = False,
 ) -> Any:  # fmt: skip
     """One figure, or a panel for each of several q."""
     if q == 1:

@@ -176,7 +176,8 @@ def values_plot(
     colours = {k: class_look(k).colour for k in sorted({k for pair in pairs for k in pair})}
     if two:
         colours = dict(zip(pairs[0], (ACCENT, INK), strict=True))
-    lines = {k: class_look(k).line if len(set(colours.values())) < len(colours) else "-" for k in colours}
+    alike = len(set(colours.values())) < len(colours)
+    lines = {k: class_look(k).line if alike else "-" for k in colours}
     for (p, k), each in shares.items():
         base = float(len(shown) - 1 - shown.index(p))
         for look in ({"fill": True, "alpha": 0.3, "linewidth": 0}, {"linewidth": 1.0, "linestyle": lines[k]}):

@@ -25,6 +25,9 @@ ACCENT = "#1f5a91"  # as dark in grey as it is in colour
 SMALL = 8.5
 """The size in points of labels inside a figure."""
 
+SIZE = (6.0, 3.8)
+"""Width and height in inches of a figure."""
+
 STYLE: dict[str, Any] = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
@@ -323,7 +326,7 @@ def _styled() -> Iterator[None]:
 
 
 @contextmanager
-def drawing(ax: Axes | None, size: tuple[float, float] = (6.0, 3.8), least: float = LEAST) -> Iterator[Axes]:
+def drawing(ax: Axes | None, size: tuple[float, float] = SIZE, least: float = LEAST) -> Iterator[Axes]:
     """The axes to draw into, in the common style: those that are given, else those of a new figure.
 
     Parameters
@@ -461,7 +464,7 @@ def grid_of_panels(n: int) -> tuple[int, int]:
     return math.ceil(n / columns), columns
 
 
-def svg(draw: Callable[[Axes], object], size: tuple[float, float] = (6.0, 3.8)) -> str:
+def svg(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> str:
     """What a function draws into axes, as the text of an SVG file.
 
     pyplot does not know of the figure: no window opens, and nothing has to be closed.
