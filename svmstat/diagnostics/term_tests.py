@@ -294,8 +294,11 @@ class TermTests(Printed):
             return []
         each = ", ".join(f"{test.name} ({test.fewest:.2g})" for test in rare)
         name, rows = self.evidence.shape.response.name, self.evidence.rows_of_levels
+        kind = "groups" if are_groups(self.evidence.units) else "rows"
+        joined = any(test.with_it or ":" in test.name for test in rare)
+        rarest = "combination of levels of each with its interactions" if joined else "level of each"
         return [
-            f"{each}: so many rows of the rarest level of each would have {name} = {rows.idxmin()} by chance, fewer "
+            f"{each}: so many {kind} of the rarest {rarest} would have {name} = {rows.idxmin()} by chance, fewer "
             f"than {_FEWEST}. There the test rejected a true H0 at 0.05 in 0.30 to 0.32 of samples where one row "
             "would, in 0.10 to 0.16 where about two, in 0.05 to 0.12 where about three (python -m benchmarks validity "
             "rare-levels)."

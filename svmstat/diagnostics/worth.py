@@ -102,15 +102,18 @@ _BALANCED = " fit.kfold({folds}) keeps the levels in balance."
 _CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
 _NEAR_BY = 0.25
 """How far from 1 a slope is still near it."""
-_NEAR = "where the map was fitted to held-out values they are near that by construction, and .reliability() tells more."
+_NEAR = (
+    "where the map was fitted to held-out values they are near that by construction, and loo().reliability() tells "
+    "more."
+)
 _FAR = (
     "maps of held-out values bring them near that where there is much to be seen, and not with few events, a weak "
-    "signal, or folds or groups whose fits differ. .reliability() tells more."
+    "signal, or folds or groups whose fits differ. loo().reliability() tells more."
 )
 NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
 _OF_LEVELS = (
-    "the maps are of pairs of levels, and those of a level against the rest may be far from it: .reliability() tells "
-    "more."
+    "the maps are of pairs of levels, and those of a level against the rest may be far from it: loo().reliability() "
+    "tells more."
 )
 _NO_LINE_OF_SOME = (
     " There are none for a level whose probabilities are all the same or class frequencies, or separate it from the "

@@ -228,8 +228,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     -----
     DesignWarning
         If a column is constant, and dropped; a term is not a number where its columns are present; a column stands
-        on both sides; most rows have a level of their own, as of text that reads as numbers or names rows; or more
-        than a tenth of the weight is dropped for missing values.
+        on both sides; more than every second row has a level of its own, of text that reads as numbers, or of 100
+        levels or more, as names of rows have; or more than a tenth of the weight is dropped for missing values.
 
     Examples
     --------

@@ -4,7 +4,7 @@ import importlib
 import pickle
 import re
 import unicodedata
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ from svmstat._tools.checks import nearest
 from svmstat.errors import SvmstatError
 from svmstat.formula.columns import Table
 from svmstat.formula.functions import (
+    ADVICE,
     FALLBACK,
     INSIDE,
     PATSY,
@@ -35,7 +36,6 @@ from svmstat.formula.values import Value, interpret
 _MEMORY = re.compile(r"\w+\.memorize_chunk\(\)")
 """How Python calls a transform that learns from the data, where its arguments are wrong."""
 _OF_R = {"TRUE": "True", "FALSE": "False"}
-_BITS = ". Comparisons that & and | join stand in brackets, as in I((x > 0) & (z > 0))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +173,8 @@ class Expression:
             cause = error.__cause__ if isinstance(error, PatsyError) and error.__cause__ else error
             if isinstance(cause, SvmstatError):
                 raise cause from None
-            reason = f"{explain(cause)}{_BITS if _joins_unbracketed(self.code, cause) else ''}"
-            raise self.source.error(f"The term {self.code!r} cannot be evaluated: {reason}") from cause
+            why = explain(cause, self.names.functions)
+            raise self.source.error(f"The term {self.code!r} cannot be evaluated: {why}") from cause
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the code, the caller's names it uses and what its transforms remember."""
@@ -193,11 +193,14 @@ def _kept(column: pd.Series, kind: type | None) -> pd.Series:
     return pd.Series(values, index=column.index, copy=False)
 
 
-def explain(error: BaseException) -> str:
-    """What went wrong in the user's code, with advice where the cause is a common one."""
+def explain(error: BaseException, functions: Iterable[str] = ()) -> str:
+    """What went wrong in the user's code, which calls these functions, with advice where the cause is a common one."""
     if "read-only" in str(error):
         return "it writes into a column, and the data are not to be changed: x = x.copy() at its beginning"
     if "truth value" in str(error) and "ambiguous" in str(error):
+        whole = [ADVICE[name] for name in functions if name in ("max", "min")]
+        if whole:
+            return f"Python compares columns as a whole there; {whole[0]}"
         return "join conditions by & and |, negate by ~, each in its own parentheses; np.isin(x, [...]) asks row by row"
     if "outside the outermost knots" in str(error):
         return "outside the knots; lower_bound= and upper_bound= set how far the spline reaches"
@@ -272,12 +275,6 @@ def _hint(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
     if written:
         return f", but one whose letters Python reads as these: write Q({written[0]!r})."
     return nearest(name, map(str, columns))
-
-
-def _joins_unbracketed(code: str, cause: BaseException) -> bool:
-    """Whether & or | has taken numbers beside it, before they were compared."""
-    numbers = isinstance(cause, TypeError) and "float" in str(cause)
-    return numbers and ("&" in code or "|" in code) and any(each in code for each in "<>=")
 
 
 def _dotted(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:

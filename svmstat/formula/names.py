@@ -14,8 +14,10 @@ COMPARES = frozenset({
     "isin", "between", "eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal",
     "equal", "not_equal", "isclose", "logical_and", "logical_or", "logical_xor", "logical_not", "signbit",
     "astype", "digitize", "searchsorted", "startswith", "endswith", "contains", "match", "fullmatch", "isalnum",
-    "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle", "isupper",
+    "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle", "isupper", "factorize", "unique",
 })  # fmt: skip
+# What makes -1 of a missing level, without a call.
+PLACES = frozenset({"codes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,11 @@ class _Reader(ast.NodeVisitor):
         self._comparing += 1
         self.generic_visit(node)
         self._comparing -= 1
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._comparing += node.attr in PLACES
+        self.generic_visit(node)
+        self._comparing -= node.attr in PLACES
 
     def visit_Call(self, node: ast.Call) -> None:
         called = called_name(node)
@@ -175,6 +182,26 @@ def has_power_of_r(code: str) -> bool:
         and node.right.value not in (0, 1)
         for node in ast.walk(ast.parse(code, mode="eval"))
     )
+
+
+def bits_compared(code: str) -> str | None:
+    """What ``&`` or ``|`` joins in one line before it is compared, where no brackets say that this is meant.
+
+    Examples
+    --------
+    >>> bits_compared("age > 20 & smoke"), bits_compared("(age > 20) & smoke == 1")
+    ('20 & smoke', '(age > 20) & smoke')
+    >>> bits_compared("(age > 20) & (smoke == 1)") is None, bits_compared("(flags & 4) > 0") is None
+    (True, True)
+    """
+    text = code.encode()
+    for node in ast.walk(ast.parse(code, mode="eval")):
+        for side in (node.left, *node.comparators) if isinstance(node, ast.Compare) else ():
+            if isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr):
+                before, after = text[: side.col_offset], text[side.end_col_offset :]
+                if not (before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")):
+                    return text[side.col_offset : side.end_col_offset].decode()
+    return None
 
 
 class _Without(ast.NodeTransformer):

@@ -19,13 +19,13 @@ from patsy.parse_formula import parse_formula
 from svmstat._tools.checks import ended
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.functions import COUNTS
-from svmstat.formula.names import NO_NAME, column_named, has_power_of_r, read_names
+from svmstat.formula.names import NO_NAME, bits_compared, column_named, has_power_of_r, read_names
 from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 
 _NUMBERS = {"inf", "infinity", "nan"}  # names that patsy reads as numbers
 
-_IN = re.compile(r"%\s*in\s*%")
+_IN, _DOT_POWER = re.compile(r"%\s*in\s*%"), re.compile(r"\.\s*\^")
 _R_NAMES = "the names that R puts between backticks are written Q('...') here"
 
 _UNREAD = "something in it is no expression of Python, or its brackets are nested too deeply"
@@ -135,8 +135,9 @@ def _response(left: IntermediateExpr, tree: ParseNode, text: str) -> Source:
     if len(factors) > 1:
         sources = [_source(factor, text) for factor in factors]
         whole = Source("", text, min(s.start for s in sources), max(s.end for s in sources))
+        has = f"{len(factors)} terms" if len(left.terms) > 1 else "a product of columns"
         raise whole.error(
-            f"The formula has {len(factors)} terms on its left side where one is allowed; "
+            f"The formula has {has} on its left side where one is allowed; "
             f"arithmetic and logic go inside I(...). If they are counts: {COUNTS}."
         )
     if tree.type != "PYTHON_EXPR":
@@ -159,6 +160,11 @@ def _names(source: Source, what: str = "formula") -> Any:
     try:
         if what == "formula" and has_power_of_r(source.code):
             raise source.error(f"The {what} cannot be used: {NO_POWER}.")
+        if joined := bits_compared(source.code):
+            raise source.error(
+                f"The {what} cannot be used: {joined!r} is what Python computes first, and then compares. Comparisons "
+                "that & and | join stand in brackets, as in I((x > 0) & (z > 0)), and so do bits that are compared."
+            )
         return read_names(source.code)
     except SyntaxError as error:
         unread = f"The {what} cannot be read: {source.code!r} is not an expression{_instead_of(source.code)}."
@@ -171,6 +177,8 @@ def _instead_of(code: str) -> str:
     """What to write for code that Python cannot read."""
     if code.startswith("`"):
         return f": {_R_NAMES}"
+    if _DOT_POWER.match(code):
+        return f": {NO_POWER}; .**2 is of all columns, and in it '.' must stand by itself"
     if _IN.search(code):
         return ": a %in% b of R is a:b here, and np.isin(x, [...]) asks row by row"
     if code.startswith("as.factor("):

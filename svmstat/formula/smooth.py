@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmstat._tools.checks import is_real, nearest
+from svmstat._tools.checks import ended, is_real, nearest
 from svmstat.formula.factor import Factor
 from svmstat.formula.functions import calls_smooth
 from svmstat.formula.names import called_name
@@ -155,7 +155,7 @@ def read_smooth(source: Source) -> Smoothing | None:
     for option in call.keywords:
         if option.arg not in _OPTIONS:
             allowed = f"{', '.join(_OPTIONS[:-1])} and {_OPTIONS[-1]} are{nearest(str(option.arg), _OPTIONS)}"
-            raise source.error(f"{kind}() has no argument {option.arg!r}: {allowed}.")
+            raise source.error(ended(f"{kind}() has no argument {option.arg!r}: {allowed}"))
         options[option.arg] = option.value
     arguments = _arguments(source, kind, call)
     kernel, gamma = (_constant(source, kind, name, options.get(name)) for name in ("kernel", "gamma"))

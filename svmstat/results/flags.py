@@ -31,6 +31,9 @@ _LONG, _SHORT = 100, 40
 _SAMPLE = 200
 """Rows from which that is estimated."""
 
+_ROUNDING = 1e-9
+"""The share of a score by which two of them may differ without a word."""
+
 
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
@@ -156,7 +159,7 @@ def _knows_groups(by_group: Evidence, by_row: Evidence) -> Iterator[str]:
         return
     gain = (by_row.gains - by_group.gains)[used]
     found = predictive.score(gain, by_group.weights[used], by_group.units.among(used))
-    if -found.value > 2.0 * found.se and by_row.score < by_group.score:
+    if -found.value > max(2.0 * found.se, _ROUNDING * by_group.score) and by_row.score < by_group.score:
         yield (
             f"Held out by row the score, less that of the class frequencies, is {-found.value:.4g} better than by "
             f"group (standard error {found.se:.2g}): "

@@ -246,6 +246,32 @@ def test_how_comparisons_are_joined_is_told(text):
         build_design(text, data)
 
 
+@pytest.mark.parametrize(
+    ("condition", "first"),
+    [
+        ("age > 20 & smoke", "20 & smoke"),
+        ("age > 20 & (smoke == 1)", "20 & (smoke == 1)"),
+        ("(age > 20) & smoke != 1", "(age > 20) & smoke"),
+        ("g == 'a' | age > 20", "'a' | age"),
+        ("np.isin(smoke == age & 1, [True])", "age & 1"),
+    ],
+)
+def test_what_python_joins_before_it_compares_is_refused(condition, first):
+    """R compares first; 'age > 20 & smoke' would be age > 0 or age > 1, of all rows."""
+    data = pd.DataFrame({"age": range(10, 30), "smoke": [0, 1] * 10, "g": ["a", "b"] * 10, "y": [0, 0, 1, 1] * 5})
+    predictor, response = f"y ~ age + I({condition})", f"I({condition}) ~ age"
+    for formula, subset in (("y ~ age", condition), (predictor, None), (response, None)):
+        with pytest.raises(FormulaError, match=rf"{re.escape(repr(first))} is what Python computes first.*in brackets"):
+            build_design(formula, data, subset=subset)
+
+
+@pytest.mark.parametrize("condition", ["(smoke & 1) > 0", "age == ( smoke | 16 )", "(age > 20) & (smoke == 1)"])
+def test_bits_in_brackets_may_be_compared(condition):
+    data = pd.DataFrame({"age": range(10, 30), "smoke": [0, 1] * 10, "y": [0, 1, 1, 0] * 5})
+    kept = build_design("y ~ age", data, subset=condition, scale=False).X.ravel()
+    np.testing.assert_array_equal(kept, data.loc[eval(condition, dict(data.items())), "age"])
+
+
 def test_backticks_of_r_are_told():
     data = pd.DataFrame({"body mass": [1.0, 2.0, 3.0], "y": [0, 1, 0]})
     with pytest.raises(FormulaError, match=r"the names that R puts between backticks are written Q\('\.\.\.'\) here"):

@@ -111,6 +111,10 @@ def test_levels(code, kind, levels, table):
         ("hole.fillna(0).astype(int)", False),
         ("hole.isna().astype(int)", False),
         ("np.fmax(hole, 0)", False),
+        ("pd.factorize(hole)[0]", True),
+        ("np.unique(hole, return_inverse=True)[1]", True),
+        ("hole.astype('category').cat.codes", True),
+        ("hole.fillna(0).astype('category').cat.codes", False),
     ],
 )
 def test_missing_follows_r(code, missing, table):
@@ -118,7 +122,9 @@ def test_missing_follows_r(code, missing, table):
     assert list(evaluated(code, table).missing) == list(expected)
 
 
-@pytest.mark.parametrize("code", ["text.str.startswith('u') * 1", "np.where(text.str.contains('u'), 1, 0)"])
+@pytest.mark.parametrize(
+    "code", ["text.str.startswith('u') * 1", "np.where(text.str.contains('u'), 1, 0)", "pd.Categorical(text).codes"]
+)
 def test_missing_text_is_missing_in_what_asks_for_its_parts(code, table):
     text = table.assign(text=table.a.where(table.a != "w", None))
     assert list(evaluated(code, text).missing) == list(table.a == "w")
@@ -146,6 +152,7 @@ def test_patsys_names_stand_before_callers(table):
         ("bs(x, df=1)", "df=1 is too small"),
         ("x + a", "cannot be evaluated"),
         ("(x > 0) and b", "join conditions by &"),
+        ("max(x, 0)", "Python compares columns as a whole there; maximum(a, b) is the larger of two, row by row"),
     ],
 )
 def test_errors_mark_the_expression(code, message, table):

@@ -88,6 +88,8 @@ def test_places():
         ("1 ~ a", "no response", 0),
         ("y ~ a ~ b", "~ can only be used once", 0),
         ("y + b ~ a", "2 terms on its left side", 0),
+        ("y:b ~ a", "a product of columns on its left side", 0),
+        ("y ~ .^2", "'^' is no power here: write (a + b)**2", 4),
         ("y - b ~ a", "'-' on its left side would make terms and compute nothing; arithmetic and logic go inside I", 0),
         ("y*y ~ a", "'*' on its left side", 0),
         ("y**2 ~ a", "'**' on its left side", 0),

@@ -66,6 +66,7 @@ def test_te_of_splines_is_that_of_patsy(term, data):
         ("y ~ s(x, kernel='spline', gamma=1)", "gamma=1.0 of s() must be left out with kernel='spline'"),
         ("y ~ s(x, z, kernel='spline')", "a spline is a function of one column; te() of the same columns"),
         ("y ~ s(x, k=10)", "s() has no argument 'k': by, kernel and gamma are"),
+        ("y ~ s(x, bs='cr')", "s() has no argument 'bs': by, kernel and gamma are; did you mean 'by'?\n"),
         ("y ~ s(x, by=cr(z, df=4))", "it must be one column of numbers or a factor, and has 4 columns"),
         ("y ~ s(x):g", "'s(x)' cannot be multiplied by 'g': s(x, by=g)"),
         ("y ~ s(x):s(z)", "te(x, z) and ti(x, z) are smooths of two columns"),

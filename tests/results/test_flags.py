@@ -452,6 +452,14 @@ def test_by_row_better_than_by_group_is_told_beyond_two_standard_errors_over_gro
         assert not list(_knows_groups(by_group, by_row))
 
 
+def test_rounding_is_no_knowledge_of_groups():
+    """Of a fit whose f is constant both ways say the class frequencies, but for the last digits."""
+    by_group, by_row, _ = by_row_and_group(8.0)
+    by_row.gains = by_row.gains * 1e-13
+    by_row.score = by_group.score * (1.0 - 1e-15)
+    assert not list(_knows_groups(by_group, by_row))
+
+
 def test_rows_that_are_not_held_out_either_way_tell_nothing_of_groups():
     by_group, by_row, _ = by_row_and_group(2.5)
     expected = list(_knows_groups(by_group, by_row))

@@ -523,6 +523,18 @@ def test_how_many_rows_of_both_rarest_levels_are_few(dropped, fewest, told):
     assert (f"x ({fewest:.2g}), site ({fewest:.2g}): so many rows of the rarest level" in text) == told
 
 
+def test_what_is_counted_where_levels_are_rare_is_named():
+    """Of a term with its interactions the rarest combination; of groups how many of them have it."""
+    data = sample(2, 120, seed=4, apart=3.0).assign(unit=np.arange(120) // 3)
+    data["u"] = np.where(np.arange(120) % 60 < 4, "rare", "often")
+    alone, joined = (str(svm(f"y ~ {right}", data).drop1()) for right in ("x + u", "site * u"))
+    grouped = str(svm("y ~ x + u", data, groups="unit").drop1())
+    of = "so many {} of the rarest {} would have y"
+    assert of.format("rows", "level of each") in " ".join(alone.split())
+    assert of.format("rows", "combination of levels of each with its interactions") in " ".join(joined.split())
+    assert of.format("groups", "level of each") in " ".join(grouped.split())
+
+
 @pytest.mark.parametrize(
     ("rare", "others", "told"), [(99, 700, True), (100, 700, False), (60, 400, True), (75, 400, False)]
 )
