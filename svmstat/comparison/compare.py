@@ -70,8 +70,8 @@ def compare(
     repeats : int
         The number of splits into ten folds for ``nested``; of fewer than 20 rows into folds of two or three.
     rng : int or Generator, optional
-        On which alone the folds depend. Classifiers draw by a ``random_state`` of their own: with None their numbers
-        are others in each call.
+        On which, and on the order of the rows, the folds depend. Classifiers draw by a ``random_state`` of their own:
+        with None their numbers are others in each call.
     n_jobs : int, optional
         Number of workers, as in `joblib.Parallel`.
     progress : bool

@@ -177,7 +177,9 @@ class Evidence:
         """
         one_of("kind", kind, KINDS)
         generator = np.random.default_rng(seed_sequence("rng", rng))
-        found = of_levels(kind, self.codes, self.probability, generator)
+        order = np.argsort(self.weights <= 0, kind="stable")  # the others draw as if rows of weight zero were absent
+        found = np.empty_like(self.probability)
+        found[order] = of_levels(kind, self.codes[order], self.probability[order], generator)
         return self.shape.of_classes(found, self.index, f"{kind}_residual")
 
     @property

@@ -71,7 +71,7 @@ class Termed(Resampled):
         repeats : int
             The number of splits into ten folds for ``nested``.
         rng : int or Generator, optional
-            On which alone the folds of ``nested`` depend.
+            On which, and on the order of the rows, the folds of ``nested`` depend.
         n_jobs, progress
             As in `loo`.
 

@@ -114,6 +114,14 @@ def test_residuals_are_of_the_held_out_probabilities(K):
         fit.residuals("working")
 
 
+def test_quantile_residuals_are_those_without_rows_of_weight_zero():
+    data = sample(2, 60, seed=12).assign(w=1.0)
+    more = pd.concat([data.iloc[:1].assign(w=0.0), data], ignore_index=True)
+    alone, beside = (svm("y ~ x + z", each, weights="w").residuals("quantile", rng=1) for each in (data, more))
+    np.testing.assert_allclose(beside[1:], alone, rtol=0, atol=1e-9)
+    assert np.isfinite(beside[0])
+
+
 def test_a_standard_error_of_zero_is_explained():
     apart = pd.DataFrame({"x": np.r_[np.arange(20.0), np.arange(30.0, 50.0)], "y": np.repeat([0, 1], 20)})
     mixed = apart.assign(y=np.arange(40) // 10 % 2)
