@@ -65,7 +65,7 @@ def report(
     Examples
     --------
     >>> from svmstat import datasets, svm
-    >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel"))
+    >>> fit = svm("egg_count > 0 ~ lon + lat", datasets.load("mackerel").iloc[::4])
     >>> page = report(fit, B=19, rng=1)
     >>> page.count("<img"), "http" in page
     (7, False)

@@ -101,7 +101,7 @@ def test_replicates_are_never_lowered(K):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_replicates_depend_on_the_seed_alone(method, K):
-    fit = svm("y ~ x + z", sample(K, 90, seed=8))
+    fit = svm("y ~ x + z", sample(K, 60, seed=8))
     all_of_them = fit.gof(B=40, method=method, rng=5)
     first = all_of_them.replicates
     np.testing.assert_array_equal(fit.gof(B=40, method=method, rng=5, n_jobs=2).replicates, first)

@@ -485,15 +485,17 @@ def svg(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> str
 
 def sized_svg(draw: Callable[[Axes], object], size: tuple[float, float]) -> tuple[str, tuple[float, float]]:
     """The same, and its width and height in inches."""
-    figures, file = importlib.import_module("matplotlib.figure"), io.StringIO()
+    figures, backend = map(importlib.import_module, ("matplotlib.figure", "matplotlib.backends.backend_svg"))
+    file = io.StringIO()
     with _styled(), _told_of_boxes():
         figure = figures.Figure(figsize=size, layout="constrained")
+        canvas = backend.FigureCanvasSVG(figure)
         draw(figure.add_subplot())
 
         def save() -> None:
             file.seek(0)
             file.truncate()
-            figure.savefig(file, format="svg", metadata={"Date": None})
+            canvas.print_svg(file, metadata={"Date": None})  # savefig() would draw it twice
 
         give_room(figure, draw=save)
     width, height = figure.get_size_inches()
