@@ -3,6 +3,7 @@
 Of more levels a column for each pair, or level, makes a DataFrame. Nothing else in the package knows of this.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +84,7 @@ class Shape:
 
     def calibration(self, maps: Calibration) -> Platt | VennAbers | Calibration:
         """The map of the one pair, or the maps of all."""
-        return maps.alone if self.two else maps
+        return deepcopy(maps.alone if self.two else maps)  # what is written into its arrays is not of the fit
 
     def require_many(self, name: str, instead: str) -> None:
         """Refuse what is defined for more than two levels only.

@@ -1,6 +1,7 @@
 """What a fit is worth on rows that it has not seen: leave-one-out and folds."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Self
@@ -101,8 +102,8 @@ class Resampled(Predicting, Updated):
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
-            **self._evidence(self._how_one_by_one, found), maps=self.maps, optimism=self.optimism, arrays=arrays,
-            full_winner=self._winner, deviance=self.deviance, losses=losses, groups=self.groups,
+            **self._evidence(self._how_one_by_one, found), maps=deepcopy(self.maps), optimism=self.optimism, arrays=arrays,
+            full_winner=self._winner.copy(), deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
 
     def one_by_one(self, by: str | None) -> Self:
@@ -169,7 +170,7 @@ class Resampled(Predicting, Updated):
         frame = self.frame
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
         held_out = HeldOut(
-            **self._evidence(splits.told(frame.weights), found), maps=maps, optimism=self.optimism, seen=seen
+            **self._evidence(splits.told(frame.weights), found), maps=deepcopy(maps), optimism=self.optimism, seen=seen
         )  # fmt: skip
         return held_out.without(splits.never(frame.weights))
 
@@ -281,7 +282,7 @@ class Resampled(Predicting, Updated):
         }  # fmt: skip
         own = {name: values.copy() for name, values in arrays.items()}  # what is written into them is not of the fit
         return own | {
-            "how": how, "index": frame.index, "shape": self.shape, "units": self.machine.units,
+            "how": how, "index": frame.index, "shape": self.shape, "units": deepcopy(self.machine.units),
             "points": points_of_few(self.machine.groups, self.machine.group_codes),
             "level_weights": None if self.class_weight is None else self.decision.factors(self.classes),
             "support": self.support_share,

@@ -188,7 +188,7 @@ class Uncertain(Resampled):
             found = pvalues(strangeness(f, maps.probabilities(f), pairs), left_out, frame.codes, weights)
         how = self._how_one_by_one if held.folds is None else held.folds
         return LabelSets(
-            index, self.shape, float(level), found, own, frame.codes, weights, how, self.grouped,
+            index, self.shape, float(level), found, own, frame.codes.copy(), weights.copy(), how, self.grouped,
             copies_note(frame.weights, units) + uneven_note(frame.weights, units, OF_UNEVEN),
         )  # fmt: skip
 

@@ -92,6 +92,28 @@ def test_nothing_of_a_fit_is_changed_by_what_is_written_into_its_results(K):
     assert str(fit.summary()) == str(svm("y ~ x + z", data).summary())
 
 
+@pytest.mark.parametrize("calibration", ["auto", "venn-abers"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_maps_units_and_winners_of_results_are_theirs(K, calibration):
+    data = sample(60).assign(y=lambda d: pd.cut(d["x"] + d["z"] ** 2, [-9.0, 0.5, 1.5, 99.0], labels=list("uvw")))
+    data = data.assign(y=data["y"].astype(str) if K == 3 else data["y"].astype(str) == "u", g=np.arange(60) // 2)
+    fit, fresh = (svm("y ~ x + z", data, groups="g", calibration=calibration) for _ in range(2))
+    maps = fit.loo().maps, fit.kfold(5).maps, fit.calibration, fit.insample
+    for each in [*maps, *getattr(fit.calibration, "each", ()), *getattr(fit.loo().maps, "each", ())]:
+        for name in {"slope", "intercept", "values", "event", "other", "totals"} & set(dir(each)):
+            if isinstance(getattr(each, name), np.ndarray):
+                getattr(each, name)[:] = -9
+    for found in (fit.loo(), fit.kfold(5), fit.apparent):
+        found.units.of_row[:] = 0
+    fit.loo().full_winner[:] = 0
+    sets = fit.label_sets()
+    sets.codes[:], sets.weights[:] = 0, 2
+    assert str(fit.summary(loo=True)) == str(fresh.summary(loo=True))
+    assert str(fit.kfold(5)) == str(fresh.kfold(5)) and str(fit.label_sets()) == str(fresh.label_sets())
+    assert fit.predict().equals(fresh.predict()) and fit.predict_proba().equals(fresh.predict_proba())
+    assert fit.deviance == fresh.deviance
+
+
 def test_leave_one_out_is_no_matter_of_a_second_where_every_deletion_is_solved_anew():
     fit = svm("y ~ x + z", sample(300))
     pairs = tuple(replace(p, solution=replace(p.solution, status=Status.IMPRECISE)) for p in fit.machine.pairs)
