@@ -102,8 +102,8 @@ class Resampled(Predicting, Updated):
         found = self._loo.get(lambda: self._unseen(arrays, n_jobs, progress))
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
-            **self._evidence(self._how_one_by_one, found), maps=deepcopy(self.maps), optimism=self.optimism, arrays=arrays,
-            full_winner=self._winner.copy(), deviance=self.deviance, losses=losses, groups=self.groups,
+            **self._evidence(self._how_one_by_one, found), maps=deepcopy(self.maps), optimism=self.optimism,
+            arrays=arrays, full_winner=self._winner.copy(), deviance=self.deviance, losses=losses, groups=self.groups,
         )  # fmt: skip
 
     def one_by_one(self, by: str | None) -> Self:
