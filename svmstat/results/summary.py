@@ -282,7 +282,8 @@ def _probabilities(fit: Resampled, two: bool) -> Block | None:
         ends = fit.calibration.bounds(fit.machine.decision_values[w > 0, 0])
         left = [Entry("p1 - p0, mean width", float(np.average(ends.p1 - ends.p0, weights=w[w > 0])), "share")]
     elif two:
-        left = [Entry("Platt A, slope", fit.calibration.slope), Entry("Platt B, intercept", fit.calibration.intercept)]
+        B = _without_noise([fit.calibration.intercept], least=1.0)[0]
+        left = [Entry("Platt A, slope", fit.calibration.slope), Entry("Platt B, intercept", B)]
     else:
         left = [Entry("Coupling", fit.coupling)]
     return Block(title=title, left=tuple(left), right=(*converged, _disagreement(fit, two)))

@@ -289,6 +289,15 @@ def test_rounding_errors_are_zero(form, x):
 
 
 @in_each_form
+def test_the_intercept_of_a_map_of_two_symmetric_levels_is_zero(form):
+    x = np.arange(1.0, 21.0)
+    event = np.where(x % 5 == 0, 0, 1)
+    model = svm("y ~ x", pd.DataFrame({"x": np.r_[x, -x], "y": np.r_[event, 1 - event]}), kernel="linear")
+    assert abs(model.loo().maps.alone.intercept) < 1e-12
+    assert re.search(r"Platt B, intercept\W+0\b(?!\.)", plain(model, form))
+
+
+@in_each_form
 @pytest.mark.parametrize("K", [2, 4], ids=["two", "four"])
 def test_rows_that_were_not_used(form, K):
     levels = sorted(LIVER["disease"].unique())[:K]
