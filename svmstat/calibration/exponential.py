@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 from svmstat._tools.compiled import compiled
@@ -33,7 +33,7 @@ def _power_of_two(typingctx, k):
     return types.float64(types.float64), codegen
 
 
-power_of_two: Any = intrinsic(_power_of_two)
+power_of_two: Any = np.exp2 if config.DISABLE_JIT else intrinsic(_power_of_two)
 
 
 @compiled(inline="always")

@@ -6,6 +6,7 @@ that looks for an extreme value scalar: a third of the speed.
 
 from typing import Any
 
+from numba import config
 from numba.extending import intrinsic
 
 _NO_NAN = ("nnan", "nsz")
@@ -30,5 +31,5 @@ def _smaller(typingctx, first, second):
     return _choice(first, "<")
 
 
-larger: Any = intrinsic(_larger)
-smaller: Any = intrinsic(_smaller)
+larger: Any = max if config.DISABLE_JIT else intrinsic(_larger)
+smaller: Any = min if config.DISABLE_JIT else intrinsic(_smaller)

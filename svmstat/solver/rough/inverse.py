@@ -7,7 +7,7 @@ x is nearly those of 1/x: to 6 %. A step of Newton's, r (2 − x r), squares tha
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 _BITS: dict[Any, tuple[Any, Any, int]] = {
@@ -29,4 +29,4 @@ def _rough_inverse(typingctx, number):
     return number(number), codegen
 
 
-rough_inverse: Any = intrinsic(_rough_inverse)
+rough_inverse: Any = (lambda x: 1.0 / x) if config.DISABLE_JIT else intrinsic(_rough_inverse)
