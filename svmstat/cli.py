@@ -67,7 +67,8 @@ class _Parser(argparse.ArgumentParser):
         self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
+        if sys.stderr is not None:
+            self.print_usage(sys.stderr)
         self.exit(2, f"svmstat: error: {message}\n")
 
 
@@ -113,7 +114,8 @@ def command() -> int:
         try:
             status = main()
         except KeyboardInterrupt:
-            print("svmstat: interrupted", file=sys.stderr)
+            if sys.stderr is not None:
+                print("svmstat: interrupted", file=sys.stderr)
             status = _INTERRUPTED
         gc.freeze()
     return status

@@ -73,11 +73,11 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
         return 1
     except SvmstatError as error:
-        print(f"svmstat: error: {error}", file=sys.stderr)
+        _say(f"error: {error}")
         return 2
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"svmstat: error: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        _say(f"error: the output cannot be written: {error.strerror}.")
         return 2
     return 0
 
@@ -335,7 +335,13 @@ def _warnings_on_stderr() -> Iterator[None]:
 
 
 def _warn(text: str) -> None:
-    print(f"svmstat: warning: {text}", file=sys.stderr, flush=True)
+    _say(f"warning: {text}")
+
+
+def _say(text: str) -> None:
+    """A line on stderr, where there is one: print() would write it into the output."""
+    if sys.stderr is not None:
+        print(f"svmstat: {text}", file=sys.stderr, flush=True)
 
 
 def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -997,3 +997,25 @@ def test_files_of_other_kinds_are_refused(tmp_path, capsys):
     assert (
         "files of text with commas or, .tsv, with tabs are, compressed or not, and .parquet." in capsys.readouterr().err
     )
+
+
+# Without stderr, as in a process that has no terminal
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "begins"),
+    [
+        (["fit", "disease ~ ast + I(0 * alt)", "liver", "--format", "html"], 0, "<!DOCTYPE html>"),
+        (["fit", "disease ~ nosuch", "liver"], 2, ""),
+        (["fit", "disease ~ ast", "liver", "--nosuch", "1"], 2, ""),
+        (["tune", "liver", "--formula", "disease ~ ast", "--C", "1,2", "--progress"], 0, "Grid search"),
+    ],
+)
+def test_nothing_for_stderr_is_in_the_output(monkeypatch, capsys, command, status, begins):
+    monkeypatch.setattr(sys, "stderr", None)
+    try:
+        found = cli.main(command)
+    except SystemExit as ended:
+        found = ended.code
+    out = capsys.readouterr().out
+    assert found == status and out.lstrip().startswith(begins) and bool(out) == bool(begins)

@@ -8,12 +8,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 from numba.core import event
 from numba.core.caching import FunctionCache
 
 from svmstat._tools.linked import LinkedOnly
 from svmstat._tools.second import start_once, together
+
+OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # it makes its names when it is imported
+"""Whether numba is switched off: then everything is plain Python, for who looks for a mistake."""
 
 _FIRST = {"distances", "smo"}
 """Functions that a fit begins with: one of them is compiled where nothing has been."""

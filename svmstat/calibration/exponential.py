@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.extending import intrinsic
 
-from svmstat._tools.compiled import compiled
+from svmstat._tools.compiled import OFF, compiled
 
 _LOG2_HIGH, _LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LEAST = -700.0
@@ -33,7 +33,7 @@ def _power_of_two(typingctx, k):
     return types.float64(types.float64), codegen
 
 
-power_of_two: Any = np.exp2 if config.DISABLE_JIT else intrinsic(_power_of_two)
+power_of_two: Any = np.exp2 if OFF else intrinsic(_power_of_two)
 
 
 @compiled(inline="always")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import joblib
 import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
@@ -17,7 +16,7 @@ from svmstat._tools.warn import warn
 from svmstat.comparison.observed import Observed, points_at
 from svmstat.errors import DataError, LongRunWarning, RefitWarning
 from svmstat.formula import ModelFrame, build_design
-from svmstat.resampling.loops import Outlook, announcement, run_pieces
+from svmstat.resampling.loops import Outlook, announcement, effective, run_pieces
 from svmstat.resampling.said import Said, joined, keeps_all, nothing
 
 Told = tuple[type[Warning], str]
@@ -84,7 +83,7 @@ class Classifiers:
 
 def _announce(name: str, seconds: float, refits: int, n_jobs: int | None) -> None:
     """Say that the refits will take long, if the first did; the loop itself cannot: its warnings are caught."""
-    workers = max(1, min(joblib.effective_n_jobs(n_jobs), refits))
+    workers = max(1, min(effective(n_jobs), refits))
     outlook = Outlook(reason=f"{refits} refits take some {seconds:.2g} seconds each")
     note = announcement(name, seconds * refits / workers, outlook, workers)
     if note:

@@ -159,7 +159,7 @@ class AlteredRows:
     def changed(self, rows: Codes, changes: Changes, read: Iterable[Hashable] | None = None) -> pd.DataFrame:
         """The rows (m,) with columns changed, as new data; all predictors, or those that are ``read``."""
         data = self.data if read is None else self.data[list(read)]
-        altered = data.iloc[rows].copy()
+        altered = data.set_flags(allows_duplicate_labels=True).iloc[rows].copy()  # rows are repeated here
         for name, (variable, values) in changes.items():
             if variable.levels is not None:
                 _, first = np.unique(variable.values, return_index=True)

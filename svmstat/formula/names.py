@@ -185,22 +185,44 @@ def has_power_of_r(code: str) -> bool:
 
 
 def bits_compared(code: str) -> str | None:
-    """What ``&`` or ``|`` joins in one line before it is compared, where no brackets say that this is meant.
+    """What ``&``, ``|`` or ``~`` makes in one line before it is compared, where no brackets say that this is meant.
 
     Examples
     --------
     >>> bits_compared("age > 20 & smoke"), bits_compared("(age > 20) & smoke == 1")
     ('20 & smoke', '(age > 20) & smoke')
+    >>> bits_compared("~age < 30")
+    '~age'
     >>> bits_compared("(age > 20) & (smoke == 1)") is None, bits_compared("(flags & 4) > 0") is None
     (True, True)
     """
     text = code.encode()
     for node in ast.walk(ast.parse(code, mode="eval")):
         for side in (node.left, *node.comparators) if isinstance(node, ast.Compare) else ():
-            if isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr):
+            if isinstance(side, ast.BinOp | ast.UnaryOp) and isinstance(side.op, ast.BitAnd | ast.BitOr | ast.Invert):
                 before, after = text[: side.col_offset], text[side.end_col_offset :]
                 if not (before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")):
                     return text[side.col_offset : side.end_col_offset].decode()
+    return None
+
+
+def choice_of_constants(code: str) -> str | None:
+    """What something is compared with that is meant as one of several values, and is a single one to Python.
+
+    Examples
+    --------
+    >>> choice_of_constants("k == (1 or 2)"), choice_of_constants("k == ('a' | 'b')")
+    ('1 or 2', "'a' | 'b'")
+    >>> choice_of_constants("(k == 1) | (k == 2)") is None
+    True
+    """
+    for node in ast.walk(ast.parse(code, mode="eval")):
+        for side in node.comparators if isinstance(node, ast.Compare) else ():
+            joined = isinstance(side, ast.BoolOp) or (
+                isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr)
+            )
+            if joined and not any(isinstance(each, ast.Name) for each in ast.walk(side)):
+                return ast.unparse(side)
     return None
 
 

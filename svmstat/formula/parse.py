@@ -19,7 +19,7 @@ from patsy.parse_formula import parse_formula
 from svmstat._tools.checks import ended
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.functions import COUNTS
-from svmstat.formula.names import NO_NAME, bits_compared, column_named, has_power_of_r, read_names
+from svmstat.formula.names import NO_NAME, bits_compared, choice_of_constants, column_named, has_power_of_r, read_names
 from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 
@@ -163,7 +163,12 @@ def _names(source: Source, what: str = "formula") -> Any:
         if joined := bits_compared(source.code):
             raise source.error(
                 f"The {what} cannot be used: {joined!r} is what Python computes first, and then compares. Comparisons "
-                "that & and | join stand in brackets, as in I((x > 0) & (z > 0)), and so do bits that are compared."
+                "that & and | join stand in brackets, as in I((x > 0) & (z > 0)), so does one after ~, and so do bits "
+                "that are compared."
+            )
+        if several := choice_of_constants(source.code):
+            raise source.error(
+                f"The {what} cannot be used: {several!r} is one value to Python; np.isin(x, [1, 2]) asks row by row."
             )
         return read_names(source.code)
     except SyntaxError as error:

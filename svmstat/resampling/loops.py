@@ -1,6 +1,7 @@
 """Loops over independent pieces of work, by joblib; those that will be long say so before they start."""
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
+from joblib.parallel import get_active_backend
 from threadpoolctl import OpenBLASController, ThreadpoolController
 from tqdm import tqdm
 
@@ -118,6 +120,17 @@ class _Counted(joblib.Parallel):
         self.bar.update(self.before + self.n_completed_tasks - self.bar.n)
 
 
+def effective(n_jobs: int | None) -> int:
+    """How many workers `run_pieces` will have: of threads, unless ``joblib.parallel_config`` chooses others."""
+    backend, of_context = get_active_backend(prefer="threads")
+    return int(backend.effective_n_jobs(of_context if n_jobs is None else n_jobs))
+
+
+def is_shown(progress: bool) -> bool:
+    """Whether a bar is shown: where nothing is written to stderr, as of a process without a terminal, there is none."""
+    return progress and sys.stderr is not None
+
+
 def run_pieces(
     function: Callable[..., Result],
     pieces: Sequence[tuple[Any, ...]],
@@ -146,7 +159,7 @@ def run_pieces(
         Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may; where trials would
         cost too much beside it, when every worker has done a piece or two.
     """
-    workers = max(1, min(joblib.effective_n_jobs(n_jobs), len(pieces)))
+    workers = max(1, min(effective(n_jobs), len(pieces)))
     known, watched, this = _inside.value, False, _Loop(workers, trial=_inside.trial)
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
@@ -164,7 +177,7 @@ def run_pieces(
         )
 
     found: list[Result] = []
-    with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not progress) as loop.bar:
+    with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not is_shown(progress)) as loop.bar:
         try:
             while watched and len(found) + workers < len(pieces):
                 again = len(found) > 0  # at first workers of other processes may have waited for the compiler
@@ -194,7 +207,7 @@ def watched_steps(what: str, steps: Sequence[Step], progress: bool = False) -> I
         Once, when the steps that are done take more than their share of `LONG` seconds.
     """
     start, compiled, told = perf_counter(), compiling.seconds, _inside.value
-    with tqdm(total=len(steps), desc=what, disable=not progress) as bar:
+    with tqdm(total=len(steps), desc=what, disable=not is_shown(progress)) as bar:
         for done, step in enumerate(steps, start=1):
             yield step
             bar.update()

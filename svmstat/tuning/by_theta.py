@@ -24,7 +24,7 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.loops import Outlook, run_pieces
+from svmstat.resampling.loops import Outlook, is_shown, run_pieces
 from svmstat.tuning.by_cost import CostPlan, of_nested, of_nesting, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
@@ -202,7 +202,7 @@ class CoordinatePlan(ThetaPlan):
             bar.update(len(points))
             return [point.score for point in points]
 
-        with tqdm(desc="tune, theta", unit=" points", disable=not effort.progress) as bar:
+        with tqdm(desc="tune, theta", unit=" points", disable=not is_shown(effort.progress)) as bar:
             end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
         values = np.array([_of_one_size(each) for each, _ in tried])
         chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))

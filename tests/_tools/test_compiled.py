@@ -1,7 +1,10 @@
 import ast
+import os
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from textwrap import dedent
 from types import SimpleNamespace
 
 import numpy as np
@@ -143,3 +146,22 @@ def test_help_is_had_once_and_where_nothing_has_been_compiled(monkeypatch, empty
     monkeypatch.setattr(second.together, "claims", others)
     have_helped()
     assert len(started) == expected
+
+
+def test_everything_is_plain_python_where_numba_is_switched_off():
+    program = """
+        import numpy as np, pandas as pd
+        from svmstat import svm
+        from svmstat._tools.compiled import OFF
+        x = np.sin(np.arange(24.0) ** 2)
+        fit = svm("y ~ x", pd.DataFrame({"x": x, "y": np.arange(24) % 3 > 0}))
+        print(OFF, fit.converged, round(fit.loo().score, 6))
+    """
+    said = [
+        subprocess.run(
+            [sys.executable, "-P", "-c", dedent(program)], capture_output=True, text=True, check=True,
+            env={**os.environ, "NUMBA_DISABLE_JIT": off},
+        ).stdout.split()
+        for off in ("1", "0")
+    ]  # fmt: skip
+    assert said[0][0] == "True" and said[1][0] == "False" and said[0][1:] == said[1][1:]

@@ -254,6 +254,8 @@ def test_how_comparisons_are_joined_is_told(text):
         ("(age > 20) & smoke != 1", "(age > 20) & smoke"),
         ("g == 'a' | age > 20", "'a' | age"),
         ("np.isin(smoke == age & 1, [True])", "age & 1"),
+        ("~age < 30", "~age"),
+        ("(age > 20) | (~smoke == 1)", "~smoke"),
     ],
 )
 def test_what_python_joins_before_it_compares_is_refused(condition, first):
@@ -262,6 +264,15 @@ def test_what_python_joins_before_it_compares_is_refused(condition, first):
     predictor, response = f"y ~ age + I({condition})", f"I({condition}) ~ age"
     for formula, subset in (("y ~ age", condition), (predictor, None), (response, None)):
         with pytest.raises(FormulaError, match=rf"{re.escape(repr(first))} is what Python computes first.*in brackets"):
+            build_design(formula, data, subset=subset)
+
+
+@pytest.mark.parametrize("choice", ["1 or 2", "1 | 2"])
+def test_one_of_several_constants_is_told(choice):
+    """'k == (1 or 2)' is k == 1 to Python, and 'k == (1 | 2)' k == 3."""
+    data = pd.DataFrame({"k": [0, 1, 2, 3] * 5, "x": np.arange(20.0), "y": [0, 1, 1, 0] * 5})
+    for formula, subset in (("y ~ x", f"k == ({choice})"), (f"y ~ x + I(k == ({choice}))", None)):
+        with pytest.raises(FormulaError, match=r"is one value to Python; np\.isin\(x, \[1, 2\]\) asks row by row"):
             build_design(formula, data, subset=subset)
 
 

@@ -1,6 +1,7 @@
 """Loops that say beforehand what they will cost, and that end when they are told to."""
 
 import _thread
+import multiprocessing
 import os
 import signal
 import threading
@@ -452,3 +453,21 @@ def test_threads_with_loops_leave_linear_algebra_as_it_was():
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda C: svm("y ~ x + z", data, C=C).loo().score, [0.1, 1.0, 10.0, 100.0]))
         assert [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"] == before
+
+
+def workers_in_a_process(queue):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        queue.put((loops.effective(2), loops.effective(None), loops.effective(1)))
+
+
+def test_threads_are_counted_as_threads_in_a_worker_of_multiprocessing_too():
+    """joblib's own count is of its default, processes, which such a worker cannot have."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    worker = context.Process(target=workers_in_a_process, args=(queue,), daemon=True)
+    worker.start()
+    assert queue.get(timeout=300) == (2, 1, 1)
+    worker.join()
+    with joblib.parallel_config("threading", n_jobs=3):
+        assert loops.effective(None) == 3

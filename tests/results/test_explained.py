@@ -660,3 +660,11 @@ def test_lines_by_level_end_where_rows_do_in_either_order():
     assert len({len(each) for each in drawn[0]}) > 1
     for one, other in zip(*drawn, strict=True):
         np.testing.assert_allclose(one, other)
+
+
+def test_a_frame_that_allows_no_label_twice_has_effects_too():
+    """Rows are repeated in effects, which is no matter of the labels of the data."""
+    data = sample(2, 40)
+    fits = [svm("y ~ x + site", each) for each in (data, data.set_flags(allows_duplicate_labels=False))]
+    assert len({str(fit.effects("x")) for fit in fits}) == 1
+    assert len({str(fit.comparisons("site")) for fit in fits}) == 1

@@ -28,6 +28,9 @@ SMALL = 8.5
 SIZE = (6.0, 3.8)
 """Width and height in inches of a figure."""
 
+_DARK = 0.5
+"""A brightness below which ink cannot be read."""
+
 STYLE: dict[str, Any] = {
     "figure.facecolor": "white",
     "axes.facecolor": "white",
@@ -344,12 +347,20 @@ def drawing(ax: Axes | None, size: tuple[float, float] = SIZE, least: float = LE
     plt, ax = pyplot(), checked_axes(ax)
     with _styled():
         if ax is not None:
+            _lighten(ax)
             yield ax
             return
         ax = plt.figure(figsize=size, layout="constrained").add_subplot()
         yield ax
         if ax.get_legend() is not None:
             give_room(ax.figure, least)
+
+
+def _lighten(ax: Axes) -> None:
+    """Make a dark ground white, as of ``plt.style.use("dark_background")``: ink and greys are for one that is light."""
+    red, green, blue, opacity = pyplot().matplotlib.colors.to_rgba(ax.get_facecolor())
+    if opacity > 0 and 0.3 * red + 0.6 * green + 0.1 * blue < _DARK:
+        ax.set_facecolor("white")
 
 
 def checked_axes(ax: Any) -> Any:

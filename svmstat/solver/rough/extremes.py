@@ -6,8 +6,9 @@ that looks for an extreme value scalar: a third of the speed.
 
 from typing import Any
 
-from numba import config
 from numba.extending import intrinsic
+
+from svmstat._tools.compiled import OFF
 
 _NO_NAN = ("nnan", "nsz")
 
@@ -31,5 +32,5 @@ def _smaller(typingctx, first, second):
     return _choice(first, "<")
 
 
-larger: Any = max if config.DISABLE_JIT else intrinsic(_larger)
-smaller: Any = min if config.DISABLE_JIT else intrinsic(_smaller)
+larger: Any = max if OFF else intrinsic(_larger)
+smaller: Any = min if OFF else intrinsic(_smaller)

@@ -7,8 +7,10 @@ x is nearly those of 1/x: to 6 %. A step of Newton's, r (2 − x r), squares tha
 from typing import Any
 
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.extending import intrinsic
+
+from svmstat._tools.compiled import OFF
 
 _BITS: dict[Any, tuple[Any, Any, int]] = {
     types.float32: (ir.FloatType(), ir.IntType(32), 0x7EF311C7),
@@ -29,4 +31,4 @@ def _rough_inverse(typingctx, number):
     return number(number), codegen
 
 
-rough_inverse: Any = (lambda x: 1.0 / x) if config.DISABLE_JIT else intrinsic(_rough_inverse)
+rough_inverse: Any = (lambda x: 1.0 / x) if OFF else intrinsic(_rough_inverse)

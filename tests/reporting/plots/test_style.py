@@ -219,3 +219,15 @@ def test_numbers_below_panels_side_by_side_are_short():
     plots.svg(draw, (7.0, 5.6))
     ticks = panel[0].get_xticks()
     np.testing.assert_array_equal(ticks, ticks.round())
+
+
+def test_a_dark_ground_that_is_given_is_made_white_and_no_other():
+    with plt.style.context("dark_background"):
+        figure, (dark, untouched) = plt.subplots(1, 2)
+        svm("y > 1 ~ x + z", DATA).plot_probability(ax=dark)
+    figure_of_grey, grey = plt.subplots(subplot_kw={"facecolor": "0.9"})
+    svm("y > 1 ~ x + z", DATA).plot_probability(ax=grey)
+    assert dark.get_facecolor() == (1.0, 1.0, 1.0, 1.0) and untouched.get_facecolor() == (0.0, 0.0, 0.0, 1.0)
+    assert grey.get_facecolor() == (0.9, 0.9, 0.9, 1.0)
+    plt.close(figure)
+    plt.close(figure_of_grey)
