@@ -16,7 +16,7 @@ from svmstat._tools.warn import warn
 from svmstat.comparison.observed import Observed, points_at
 from svmstat.errors import DataError, LongRunWarning, RefitWarning
 from svmstat.formula import ModelFrame, build_design
-from svmstat.resampling.loops import Outlook, announcement, effective, run_pieces
+from svmstat.resampling.loops import Outlook, announcement, run_pieces, workers_for
 from svmstat.resampling.said import Said, joined, keeps_all, nothing
 
 Told = tuple[type[Warning], str]
@@ -83,7 +83,7 @@ class Classifiers:
 
 def _announce(name: str, seconds: float, refits: int, n_jobs: int | None) -> None:
     """Say that the refits will take long, if the first did; the loop itself cannot: its warnings are caught."""
-    workers = max(1, min(effective(n_jobs), refits))
+    workers = workers_for(refits, n_jobs)
     outlook = Outlook(reason=f"{refits} refits take some {seconds:.2g} seconds each")
     note = announcement(name, seconds * refits / workers, outlook, workers)
     if note:

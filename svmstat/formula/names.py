@@ -18,6 +18,7 @@ COMPARES = frozenset({
 })  # fmt: skip
 # What makes -1 of a missing level, without a call.
 PLACES = frozenset({"codes"})
+_JOINS = ast.BitAnd | ast.BitOr
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +198,9 @@ def bits_compared(code: str) -> str | None:
     (True, True)
     """
     text = code.encode()
-    for node in ast.walk(ast.parse(code, mode="eval")):
-        for side in (node.left, *node.comparators) if isinstance(node, ast.Compare) else ():
-            if isinstance(side, ast.BinOp | ast.UnaryOp) and isinstance(side.op, ast.BitAnd | ast.BitOr | ast.Invert):
+    for comparison in _comparisons(code):
+        for side in (comparison.left, *comparison.comparators):
+            if isinstance(side, ast.BinOp | ast.UnaryOp) and isinstance(side.op, _JOINS | ast.Invert):
                 before, after = text[: side.col_offset], text[side.end_col_offset :]
                 if not (before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")):
                     return text[side.col_offset : side.end_col_offset].decode()
@@ -216,14 +217,16 @@ def choice_of_constants(code: str) -> str | None:
     >>> choice_of_constants("(k == 1) | (k == 2)") is None
     True
     """
-    for node in ast.walk(ast.parse(code, mode="eval")):
-        for side in node.comparators if isinstance(node, ast.Compare) else ():
-            joined = isinstance(side, ast.BoolOp) or (
-                isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr)
-            )
+    for comparison in _comparisons(code):
+        for side in comparison.comparators:
+            joined = isinstance(side, ast.BoolOp) or (isinstance(side, ast.BinOp) and isinstance(side.op, _JOINS))
             if joined and not any(isinstance(each, ast.Name) for each in ast.walk(side)):
                 return ast.unparse(side)
     return None
+
+
+def _comparisons(code: str) -> list[ast.Compare]:
+    return [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Compare)]
 
 
 class _Without(ast.NodeTransformer):

@@ -120,15 +120,15 @@ class _Counted(joblib.Parallel):
         self.bar.update(self.before + self.n_completed_tasks - self.bar.n)
 
 
-def effective(n_jobs: int | None) -> int:
-    """How many workers `run_pieces` will have: of threads, unless ``joblib.parallel_config`` chooses others."""
+def workers_for(pieces: int, n_jobs: int | None) -> int:
+    """How many workers `run_pieces` will have: threads, unless ``joblib.parallel_config`` chooses others."""
     backend, of_context = get_active_backend(prefer="threads")
-    return int(backend.effective_n_jobs(of_context if n_jobs is None else n_jobs))
+    return max(1, min(int(backend.effective_n_jobs(of_context if n_jobs is None else n_jobs)), pieces))
 
 
-def is_shown(progress: bool) -> bool:
-    """Whether a bar is shown: where nothing is written to stderr, as of a process without a terminal, there is none."""
-    return progress and sys.stderr is not None
+def progress_bar(progress: bool, **options: Any) -> tqdm:
+    """A bar on stderr; none is shown where there is no stderr, as in a process without a terminal."""
+    return tqdm(disable=not progress or sys.stderr is None, **options)
 
 
 def run_pieces(
@@ -159,7 +159,7 @@ def run_pieces(
         Before a loop that will take more than `LONG` seconds, or more memory than a gram matrix may; where trials would
         cost too much beside it, when every worker has done a piece or two.
     """
-    workers = max(1, min(effective(n_jobs), len(pieces)))
+    workers = workers_for(len(pieces), n_jobs)
     known, watched, this = _inside.value, False, _Loop(workers, trial=_inside.trial)
     if outlook is not None and not known:
         _announce(what, _expected_seconds(outlook, workers), outlook, workers)
@@ -177,7 +177,7 @@ def run_pieces(
         )
 
     found: list[Result] = []
-    with one_blas_thread(), tqdm(total=len(pieces), desc=what, disable=not is_shown(progress)) as loop.bar:
+    with one_blas_thread(), progress_bar(progress, total=len(pieces), desc=what) as loop.bar:
         try:
             while watched and len(found) + workers < len(pieces):
                 again = len(found) > 0  # at first workers of other processes may have waited for the compiler
@@ -207,7 +207,7 @@ def watched_steps(what: str, steps: Sequence[Step], progress: bool = False) -> I
         Once, when the steps that are done take more than their share of `LONG` seconds.
     """
     start, compiled, told = perf_counter(), compiling.seconds, _inside.value
-    with tqdm(total=len(steps), desc=what, disable=not is_shown(progress)) as bar:
+    with progress_bar(progress, total=len(steps), desc=what) as bar:
         for done, step in enumerate(steps, start=1):
             yield step
             bar.update()

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, refuse
@@ -24,7 +23,7 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.parts import Block, Entry, Table
 from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.loops import Outlook, is_shown, run_pieces
+from svmstat.resampling.loops import Outlook, progress_bar, run_pieces
 from svmstat.tuning.by_cost import CostPlan, of_nested, of_nesting, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
@@ -202,7 +201,7 @@ class CoordinatePlan(ThetaPlan):
             bar.update(len(points))
             return [point.score for point in points]
 
-        with tqdm(desc="tune, theta", unit=" points", disable=not is_shown(effort.progress)) as bar:
+        with progress_bar(effort.progress, desc="tune, theta", unit=" points") as bar:
             end = descend(scores, np.concatenate([[equal.C], np.ones(T)]))
         values = np.array([_of_one_size(each) for each, _ in tried])
         chosen = next(k for k, (at, _) in enumerate(tried) if np.array_equal(at, end))

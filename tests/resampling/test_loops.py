@@ -458,7 +458,7 @@ def test_threads_with_loops_leave_linear_algebra_as_it_was():
 def workers_in_a_process(queue):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        queue.put((loops.effective(2), loops.effective(None), loops.effective(1)))
+        queue.put((loops.workers_for(9, 2), loops.workers_for(9, None), loops.workers_for(9, 1)))
 
 
 def test_threads_are_counted_as_threads_in_a_worker_of_multiprocessing_too():
@@ -470,4 +470,4 @@ def test_threads_are_counted_as_threads_in_a_worker_of_multiprocessing_too():
     assert queue.get(timeout=300) == (2, 1, 1)
     worker.join()
     with joblib.parallel_config("threading", n_jobs=3):
-        assert loops.effective(None) == 3
+        assert loops.workers_for(9, None) == 3
