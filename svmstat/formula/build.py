@@ -14,10 +14,17 @@ from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula.columns import Column, check_frame, computable, read_table, reads_as_number
 from svmstat.formula.design import Design, term_columns
-from svmstat.formula.evaluation import check_finite_columns, evaluate_complete, evaluate_new, warn_whole_column
+from svmstat.formula.evaluation import (
+    check_finite_columns,
+    evaluate_complete,
+    evaluate_new,
+    refuse_rows_of_caller,
+    warn_whole_column,
+)
 from svmstat.formula.expression import Expression, bind
 from svmstat.formula.factor import Factor, Term, learn_factor, warn_alike
 from svmstat.formula.grouping import WEIGHT_TYPES, Grouping, check_labels, group_labels, grouping_of, mean_one
+from svmstat.formula.meaning import refuse_misread
 from svmstat.formula.parse import Parsed, parse
 from svmstat.formula.response import (
     Response,
@@ -257,6 +264,10 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     used = dict.fromkeys(name for each in (left, *right.values()) for name in each.columns)
     predictors = tuple(dict.fromkeys(name for each in right.values() for name in each.columns))
     table = read_table("data", data, used)
+    for each in (left, *right.values()):
+        refuse_misread(each, table)
+    for each in right.values():
+        refuse_rows_of_caller(each, table)
 
     inside = subset_rows(subset, data, names)
     chosen = np.flatnonzero(inside)

@@ -20,6 +20,8 @@ ENOUGH_COPIES = 1_000_000
 # Weights are multiples of 1 over this or less, but for this share of rounding; or proportions are near.
 MOST_PARTS = 1000
 ROUNDING = 1e-9
+# Values of the caller's that may stand beside the rows.
+_ROWS = (np.ndarray, pd.Series, pd.Index, pd.api.extensions.ExtensionArray, list, tuple)
 # A larger share of the rows than this is not dropped without a word.
 MOST_LOST = 0.1
 
@@ -98,7 +100,7 @@ def evaluate_complete(expressions: Sequence[Expression], table: Table, weights: 
     values = {code: value.take(rows) if len(rows) < len(table) else value for code, value in first.items()}
     for expression in expressions:
         check_finite(f"data {expression.label}", values[expression.code].data, kept.index)
-    stateful = [expression for expression in expressions if expression.probe is not None]
+    stateful = [expression for expression in expressions if expression.learns]
     if stateful:
         learnt = kept.take(_copies(weights))
         for expression in stateful:
@@ -151,6 +153,43 @@ def warn_whole_column(expression: Expression, value: Value, table: Table) -> Non
         )
 
 
+def refuse_rows_of_caller(expression: Expression, table: Table) -> None:
+    """Refuse values of the caller's that stand beside the rows of the data, since new rows have none.
+
+    Parameters
+    ----------
+    expression : Expression
+        A factor.
+    table : Table
+        All rows of the data.
+
+    Raises
+    ------
+    FormulaError
+        If it takes an array or a Series, of as many values as there are rows, row by row.
+    """
+    own = ((name, value) for name, value in expression.own.items() if isinstance(value, _ROWS))
+    beside = [name for name, value in own if len(value) == len(table) > 1]
+    if beside and not all(_takes_any_rows(each, table) for each in expression.given or (expression,)):
+        raise expression.source.error(
+            f"The term {expression.code!r} takes {beside[0]!r} row by row, which is no column of the data: new rows "
+            f"have no value of it. Make it a column, as data.assign({beside[0]}=...) does."
+        )
+
+
+def _takes_any_rows(expression: Expression, table: Table) -> bool:
+    """Whether some of the rows can be computed as well as all of them, or not even these."""
+    try:
+        value = expression.evaluate(table)
+    except SvmstatError:
+        return True
+    rows = np.arange(1, len(table), 2)
+    try:
+        return value.take(rows).agrees(expression.evaluate(table.take(rows)))
+    except SvmstatError:
+        return False
+
+
 def _parts(value: Value) -> tuple[np.ndarray, ...]:
     """Rows that are looked at without the others."""
     n, codes = len(value.data), value.data.reshape(len(value.data), -1)[:, 0]
@@ -186,27 +225,28 @@ def check_finite_columns(where: str, table: Table, names: Iterable[Hashable]) ->
 
 def _inputs(expression: Expression, table: Table) -> Value:
     """The value of an expression, or what its transforms are given: it tells what is missing."""
-    if expression.probe is None:
-        value = _evaluate(expression, table)
-    else:
-        value = _without_transforms(expression.probe, table).without(expression.missing_inputs(table))
+    value = _of_transforms(expression, table) if expression.learns else _evaluate(expression, table)
     _warn_computed("data", expression, value, table)
     return value
 
 
-def _without_transforms(probe: Expression, table: Table) -> Value:
-    """The value without the transforms; of no columns where it makes no sense, as that of ``bs(x, df=4)[:, 0]``."""
-    try:
-        return _evaluate(probe, table)
-    except SvmstatError:
-        n = len(table)
-        return Value("number", np.zeros((n, 0)), (), np.zeros(n, dtype=bool), np.dtype(float))
+def _of_transforms(expression: Expression, table: Table) -> Value:
+    """What the transforms are given; where code takes their value further, as ``log(center(x) + 5)``, what it gives."""
+    missing = expression.missing_inputs(table)
+    rows = np.flatnonzero(~missing)
+    if expression.learns_only or not len(rows):
+        given = (_evaluate(each, table) for each in expression.given)
+        numbers = [np.zeros((len(table), 0)), *(value.data for value in given if value.kind == "number")]
+        return Value("number", np.hstack(numbers), (), missing, np.dtype(float))
+    trial, known = expression.unlearned(), table.take(rows)
+    trial.memorize(known)
+    return trial.evaluate(known).spread(rows, len(table))
 
 
 def _evaluate(expression: Expression, table: Table) -> Value:
     """The value of an expression; one that fails on missing entries is given the other rows only."""
     try:
-        if expression.probe is None or not expression.missing_inputs(table).all():
+        if not expression.learns or not expression.missing_inputs(table).all():
             return expression.evaluate(table)
     except FormulaError:
         lost = table.missing(name for name in expression.names.exposed if name in table.columns)

@@ -28,7 +28,7 @@ from svmstat.formula.functions import (
     no_function,
     written_into,
 )
-from svmstat.formula.names import Names, given_to, read_names, without_calls
+from svmstat.formula.names import Names, given_to, read_names
 from svmstat.formula.safety import NAMES, Sealed, check
 from svmstat.formula.source import Source
 from svmstat.formula.values import Value, interpret
@@ -52,19 +52,18 @@ class Expression:
         The data columns it reads.
     own : dict
         What it takes from the caller's namespace.
-    probe : Expression or None
-        The same without its stateful transforms, which tells the rows they can be computed for;
-        None if it has none.
     given : tuple of Expression
-        What the stateful transforms are given, which tells the rows where the probe makes no sense.
+        What the stateful transforms are given, which tells the rows they can be computed for.
+    placed : tuple of Expression
+        Levels of which only the codes are taken, which are -1 for none of them.
     """
 
     source: Source
     names: Names
     columns: tuple[Hashable, ...]
     own: dict[str, Any]
-    probe: "Expression | None"
     given: "tuple[Expression, ...]"
+    placed: "tuple[Expression, ...]"
     _factor: EvalFactor = field(repr=False, compare=False)
     _state: dict[str, Any] = field(repr=False, compare=False)
 
@@ -88,6 +87,20 @@ class Expression:
         """The stateful transforms by the names that patsy gives them; their attributes are what they have learnt."""
         return dict(self._state["transforms"])
 
+    @property
+    def learns(self) -> bool:
+        """Whether it has stateful transforms."""
+        return bool(self.transforms)
+
+    @property
+    def learns_only(self) -> bool:
+        """Whether it is a call of a stateful transform and nothing else."""
+        return is_stateful(_meant_by(self.own).get(self.names.call))
+
+    def unlearned(self) -> "Expression":
+        """The same, of which the stateful transforms have learnt nothing."""
+        return _assemble(self.source, self.names, self.columns, self.own)
+
     def memorize(self, table: Table) -> None:
         """Let the stateful transforms learn from these rows."""
         data = self._namespace(table, np.float64 if self.runs_over(table) else None)
@@ -98,13 +111,10 @@ class Expression:
 
     def missing_inputs(self, table: Table) -> np.ndarray:
         """The rows, (n,) bool, for which the stateful transforms have no input."""
-        if self.probe is None:
-            return np.zeros(len(table), dtype=bool)
-        missing = table.missing(self._exposed(self.names.exposed))
-        try:
-            return np.asarray(missing | self.probe.evaluate(table).missing)
-        except SvmstatError:  # bs(x, df=4)[:, 0] takes a column of the spline, and x has none
-            return np.asarray(np.logical_or.reduce([missing, *(each.evaluate(table).missing for each in self.given)]))
+        missing = table.missing(self._exposed(self.names.exposed) if self.learns else ())
+        for each in self.given:
+            missing |= each.evaluate(table).missing
+        return missing
 
     def evaluate(self, table: Table) -> Value:
         """Evaluate on the rows of a table, following R in what is missing.
@@ -130,12 +140,12 @@ class Expression:
             If it gives dates, say, or too few rows.
         """
         rows = np.flatnonzero(~self.missing_inputs(table))
-        if self.probe is None or len(rows) == len(table):
-            value = self._raw(table)
-        else:
-            value = self._raw(table.take(rows)).spread(rows, len(table))
+        value = self._raw(table) if len(rows) == len(table) else self._raw(table.take(rows)).spread(rows, len(table))
         lost = self.names.compared if value.kind == "number" else self.names.exposed
-        return value.without(table.missing(self._exposed(lost)))
+        value = value.without(table.missing(self._exposed(lost)))
+        for levels in self.placed:
+            value = value.without(levels.evaluate(table).missing)
+        return value
 
     def _raw(self, table: Table) -> Value:
         return self._computed(table, np.float64 if self.runs_over(table) else None)
@@ -149,7 +159,7 @@ class Expression:
         """Whether 64 bits are too few for what is computed of whole numbers: long doubles give something else."""
         if self.column is not None or all(table.columns[name].dtype != np.dtype("int64") for name in self.columns):
             return False
-        if self.probe is not None:
+        if self.learns:
             return any(each.runs_over(table) for each in self.given)
         found = self._computed(table, None)
         try:
@@ -287,15 +297,16 @@ def _dotted(source: Source, name: str, columns: Mapping[Hashable, bool]) -> str:
 def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:
     # Own names stand before the fallbacks, patsy's before both: a caller's C is no factor mark.
     env = EvalEnvironment([PATSY, own, FALLBACK] if source.trusted else [NAMES])
-    found = {**FALLBACK, **own, **PATSY}
+    found = _meant_by(own)
     if writes := written_into(source.code, found):
         raise source.error(f"The term {source.code!r} cannot be evaluated: {writes}.")
     stateful = frozenset(name for name in names.functions if is_stateful(found.get(name)))
-    probe, given = None, tuple[Expression, ...]()
+    given = tuple[Expression, ...]()
     if stateful:
-        probe = _part(source, without_calls(source.code, stateful), columns, own)
         inputs = (_part(source, code, columns, own) for code in given_to(source.code, stateful))
         given = tuple(each for each in inputs if each.columns)
+    levels = (_part(source, code, columns, own) for code in (() if stateful else names.placed))
+    placed = tuple(each for each in levels if each.columns)
     factor = EvalFactor(source.code)
     factor.code = factor.code.strip()  # patsy puts a blank before a leading sign, here and below
     state: dict[str, Any] = {}
@@ -309,7 +320,11 @@ def _assemble(source: Source, names: Names, columns: tuple[Hashable, ...], own: 
     state["eval_code"] = state["eval_code"].strip()
     if not source.trusted:
         state["eval_env"] = state["eval_env"].with_outer_namespace(Sealed())
-    return Expression(source, names, columns, own, probe, given, factor, state)
+    return Expression(source, names, columns, own, given, placed, factor, state)
+
+
+def _meant_by(own: Mapping[str, Any]) -> dict[str, Any]:
+    return {**FALLBACK, **own, **PATSY}
 
 
 def _part(source: Source, code: str, columns: tuple[Hashable, ...], own: dict[str, Any]) -> Expression:

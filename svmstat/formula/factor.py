@@ -148,21 +148,21 @@ def learn_factor(expression: Expression, value: Value, counted: np.ndarray) -> F
 
 
 def warn_alike(expression: Expression, levels: Sequence[Level]) -> None:
-    """Tell of levels that look the same in any printout, since they differ by blanks alone, or that are blank.
+    """Tell of levels that look the same in any printout, as 1 and "1" do, or that are blank.
 
     Warns
     -----
     DesignWarning
     """
-    seen: dict[str, list[str]] = {}
+    seen: dict[str, list[Level]] = {}
     for level in levels:
-        if isinstance(level, str):
-            seen.setdefault(" ".join(level.split()), []).append(level)
+        seen.setdefault(" ".join(str(level).split()), []).append(level)
     blank, alike = seen.get("", []), next((each for each in seen.values() if len(each) > 1), [])
     if alike:
-        named = " and ".join(map(repr, alike[:2]))
-        advice = "printouts show them alike, and .str.strip() of the column makes them one."
-        warn(f"data {expression.label} has levels that differ by blanks alone, {named}: {advice}", DesignWarning)
+        named, texts = " and ".join(map(repr, alike[:2])), all(isinstance(level, str) for level in alike)
+        how, remedy = ("blanks", ".str.strip()") if texts else ("type", ".astype(str)")
+        advice = f"printouts show them alike, and {remedy} of the column makes them one."
+        warn(f"data {expression.label} has levels that differ by {how} alone, {named}: {advice}", DesignWarning)
     elif blank:
         told = f"data {expression.label} has a level that is blank, {blank[0]!r}"
         warn(f"{told}: if it stands for a missing value, make it None.", DesignWarning)

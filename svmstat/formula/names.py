@@ -16,9 +16,6 @@ COMPARES = frozenset({
     "astype", "digitize", "searchsorted", "startswith", "endswith", "contains", "match", "fullmatch", "isalnum",
     "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle", "isupper", "factorize", "unique",
 })  # fmt: skip
-# What makes -1 of a missing level, without a call.
-PLACES = frozenset({"codes"})
-_JOINS = ast.BitAnd | ast.BitOr
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +34,10 @@ class Names:
         Values whose missing entries nothing in the code answers for, as ``x.fillna(0)`` would.
     compared : tuple
         Exposed values inside a comparison, where pandas turns a missing entry into False.
+    placed : tuple of str
+        Code of levels whose ``.codes`` are taken, which are −1 for what is none of them.
+    call : str
+        The name of the function of which the code is a call and nothing else, empty if it is none.
     alone : bool
         Whether the code is one name read as a value, or one ``Q("...")``, and nothing else.
     """
@@ -46,6 +47,8 @@ class Names:
     functions: tuple[str, ...]
     exposed: tuple[Hashable, ...]
     compared: tuple[Hashable, ...]
+    placed: tuple[str, ...]
+    call: str
     alone: bool
 
 
@@ -56,6 +59,7 @@ class _Reader(ast.NodeVisitor):
         self.functions: dict[str, None] = {}
         self.exposed: dict[Hashable, None] = {}
         self.compared: dict[Hashable, None] = {}
+        self.placed: dict[str, None] = {}
         self.bound: set[str] = set()
         self._answered = 0
         self._comparing = 0
@@ -86,9 +90,12 @@ class _Reader(ast.NodeVisitor):
         self._comparing -= 1
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        self._comparing += node.attr in PLACES
+        if node.attr == "codes":
+            owner = node.value
+            if isinstance(owner, ast.Attribute) and owner.attr == "cat":
+                owner = owner.value
+            self.placed[ast.unparse(owner)] = None
         self.generic_visit(node)
-        self._comparing -= node.attr in PLACES
 
     def visit_Call(self, node: ast.Call) -> None:
         called = called_name(node)
@@ -163,70 +170,10 @@ def read_names(code: str) -> Names:
         functions=reader.free(reader.functions),
         exposed=reader.free(reader.exposed),
         compared=reader.free(reader.compared),
+        placed=tuple(reader.placed),
+        call=body.func.id if isinstance(body, ast.Call) and isinstance(body.func, ast.Name) else "",
         alone=isinstance(body, ast.Name) or quotes,
     )
-
-
-def has_power_of_r(code: str) -> bool:
-    """Whether something is raised to a number with ``^``, which are exclusive bits in Python: with 1 they may be meant.
-
-    Examples
-    --------
-    >>> has_power_of_r("I(age^2)"), has_power_of_r("age**2"), has_power_of_r("I(flag ^ True)"), has_power_of_r("k ^ 1")
-    (True, False, False, False)
-    """
-    return any(
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.BitXor)
-        and isinstance(node.right, ast.Constant)
-        and isinstance(node.right.value, int | float)
-        and node.right.value not in (0, 1)
-        for node in ast.walk(ast.parse(code, mode="eval"))
-    )
-
-
-def bits_compared(code: str) -> str | None:
-    """What ``&``, ``|`` or ``~`` makes in one line before it is compared, where no brackets say that this is meant.
-
-    Examples
-    --------
-    >>> bits_compared("age > 20 & smoke"), bits_compared("(age > 20) & smoke == 1")
-    ('20 & smoke', '(age > 20) & smoke')
-    >>> bits_compared("~age < 30")
-    '~age'
-    >>> bits_compared("(age > 20) & (smoke == 1)") is None, bits_compared("(flags & 4) > 0") is None
-    (True, True)
-    """
-    text = code.encode()
-    for comparison in _comparisons(code):
-        for side in (comparison.left, *comparison.comparators):
-            if isinstance(side, ast.BinOp | ast.UnaryOp) and isinstance(side.op, _JOINS | ast.Invert):
-                before, after = text[: side.col_offset], text[side.end_col_offset :]
-                if not (before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")):
-                    return text[side.col_offset : side.end_col_offset].decode()
-    return None
-
-
-def choice_of_constants(code: str) -> str | None:
-    """What something is compared with that is meant as one of several values, and is a single one to Python.
-
-    Examples
-    --------
-    >>> choice_of_constants("k == (1 or 2)"), choice_of_constants("k == ('a' | 'b')")
-    ('1 or 2', "'a' | 'b'")
-    >>> choice_of_constants("(k == 1) | (k == 2)") is None
-    True
-    """
-    for comparison in _comparisons(code):
-        for side in comparison.comparators:
-            joined = isinstance(side, ast.BoolOp) or (isinstance(side, ast.BinOp) and isinstance(side.op, _JOINS))
-            if joined and not any(isinstance(each, ast.Name) for each in ast.walk(side)):
-                return ast.unparse(side)
-    return None
-
-
-def _comparisons(code: str) -> list[ast.Compare]:
-    return [node for node in ast.walk(ast.parse(code, mode="eval")) if isinstance(node, ast.Compare)]
 
 
 class _Without(ast.NodeTransformer):

@@ -19,7 +19,8 @@ from patsy.parse_formula import parse_formula
 from svmstat._tools.checks import ended
 from svmstat.errors import ArgumentTypeError, FormulaError
 from svmstat.formula.functions import COUNTS
-from svmstat.formula.names import NO_NAME, bits_compared, choice_of_constants, column_named, has_power_of_r, read_names
+from svmstat.formula.meaning import bits_compared, choice_of_constants, has_power_of_r
+from svmstat.formula.names import NO_NAME, column_named, read_names
 from svmstat.formula.source import Source, marked, one_line
 from svmstat.formula.terms import NO_POWER, DotReader, TermReader, nodes
 

@@ -11,6 +11,7 @@ from svmstat._tools.frames import label_at
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind
+from svmstat.formula.meaning import refuse_misread
 from svmstat.formula.parse import whole
 from svmstat.formula.source import Untrusted
 
@@ -141,12 +142,18 @@ def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.nd
     known = np.flatnonzero(~expression.missing_inputs(table))
     if not len(known):
         return np.zeros(len(data), dtype=bool)
+    refuse_misread(expression, table)
     expression.memorize(table.take(known))
     value = expression.evaluate(table)
+    if value.single:
+        raise _no_condition(subset, "one value for all rows")
     if value.kind != "boolean" and not value.missing.all():
-        what = "numbers" if value.kind == "number" else value.kind
-        raise ArgumentError(f"subset={subset!r} is not allowed: it must be a condition; it gives {what}.")
+        raise _no_condition(subset, "numbers" if value.kind == "number" else value.kind)
     return np.zeros(len(data), dtype=bool) if value.missing.all() else value.data == 1
+
+
+def _no_condition(subset: str, gives: str) -> ArgumentError:
+    return ArgumentError(f"subset={subset!r} is not allowed: it must be a condition; it gives {gives}.")
 
 
 def read_by_condition(subset: str, data: pd.DataFrame) -> tuple[Hashable, ...]:

@@ -28,6 +28,8 @@ class Value:
         (n,) bool.
     dtype : dtype
         The pandas type it came as.
+    single : bool
+        Whether it came as one value for all rows.
     """
 
     kind: str
@@ -35,6 +37,7 @@ class Value:
     levels: tuple[Level, ...]
     missing: np.ndarray
     dtype: Any
+    single: bool = False
 
     def take(self, rows: np.ndarray) -> "Value":
         """The rows at these positions (k,)."""
@@ -95,7 +98,7 @@ def interpret(what: str, raw: object, n: int) -> Value:
     """
     array = raw if isinstance(raw, pd.DataFrame | pd.Series | pd.Index) else _array(what, raw)
     if array.ndim == 0:
-        array = pd.Series([raw] * n)
+        return replace(_vector(what, pd.Series([raw] * n)), single=True)
     if array.ndim > 2 or array.shape[0] != n:
         raise DataError(f"{what} gives an array of shape {array.shape} for {n} rows.")
     if isinstance(array, pd.Series | pd.DataFrame) and not array.index.equals(pd.RangeIndex(n)):
