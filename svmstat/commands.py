@@ -7,13 +7,13 @@ import shlex
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,7 @@ from svmstat.options import (
 from svmstat.report import report
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
+from svmstat.results.updated import speaks_of
 from svmstat.tuning import tune
 
 _ALL_CORES = {"n_jobs": -1}
@@ -182,7 +183,7 @@ def _predict(model: str, data: str) -> str:
         given = _read(data, fit.frame.text_columns)
         table = fit.augment(given)
     table[given.columns] = _as_written(data, given)
-    return str(table.to_csv(index=False)).removesuffix("\n")
+    return str(table.to_csv(index=not isinstance(given.index, pd.RangeIndex))).removesuffix("\n")
 
 
 def _compare(
@@ -202,9 +203,15 @@ def _compare(
         raise SvmstatError("one model is given: compare takes several, by several --formula or several --kernel.")
     if len({(_sides(formula), kernel) for formula, kernel in each}) < len(each):
         raise SvmstatError("a model is given twice: formulas and kernels must be different.")
-    frame = _frame(data, options)
+    folds = settings.get("folds")
+    frame = _frame(data, options, formulas, folds)
+    if folds in frame.columns:
+        settings["folds"] = frame[folds]
     fits = [
-        _with_levels(partial(svm, formula, frame), options | ({} if kernel is None else {"kernel": kernel}))
+        _with_levels(
+            partial(svm, formula, _without_folds(frame, folds, formula)),
+            options | ({} if kernel is None else {"kernel": kernel}),
+        )
         for formula, kernel in each
     ]
     names = tuple(_name(*one, formulas, kernels) for one in each)
@@ -212,6 +219,11 @@ def _compare(
     with _warnings_on_stderr():
         found = replace(compare(*fits, **settings), names=names)
         return _shown(found.summary(), format)
+
+
+def _without_folds(frame: pd.DataFrame, folds: object, formula: str) -> pd.DataFrame:
+    """The data without the column that names the folds, for which a dot does not stand, unless the formula names it."""
+    return frame.drop(columns=[folds] if folds in frame.columns and not speaks_of(folds, formula) else [])
 
 
 def _check_same_rows(fits: Sequence[SVMResults], names: Sequence[str]) -> None:
@@ -263,7 +275,7 @@ def _tune(data: str, formulas: Sequence[str], kernels: Sequence[str] = (), forma
     options = _ALL_CORES | options
     workers("--jobs", options["n_jobs"])
     formula: Any = formulas[0] if len(formulas) == 1 else list(formulas)
-    found = _with_levels(partial(tune, formula, _frame(data, options)), options)
+    found = _with_levels(partial(tune, formula, _frame(data, options, formulas, options.get("folds"))), options)
     return _shown(found.summary(), format)
 
 
@@ -298,18 +310,42 @@ def _settings(options: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _fitted(formula: str, data: str, options: dict[str, Any]) -> Any:
-    return _with_levels(partial(svm, formula, _frame(data, options)), options)
+    return _with_levels(partial(svm, formula, _frame(data, options, [formula])), options)
 
 
-def _frame(data: str, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The data, if the options say nothing twice."""
+def _frame(data: str, options: Mapping[str, Any], formulas: Sequence[str], folds: object = None) -> pd.DataFrame:
+    """The data, if the options say nothing twice; what are labels stays apart where it is not the same text."""
     for name, (option, *_) in NAMED_NUMBERS.items():
         given = options.get(name, [])
         keys = [] if given == BALANCED else [key for key, _ in given]
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
     with _warnings_on_stderr():
-        return _read(data)
+        found = _read(data)
+        if not _is_text(data):
+            return found
+        responses = {_sides(formula)[0] for formula in formulas}
+        if one := _one_number(data, found, responses):
+            name, texts = one
+            raise SvmstatError(
+                f"the levels {' and '.join(map(repr, texts))} of {name!r} in {data!r} are one number: write levels "
+                "that are told apart, such as words."
+            )
+        while one := _one_number(data, found, (options.get("groups"), folds)):
+            found[one[0]] = _written(data).set_axis(found.index)[one[0]].where(found[one[0]].notna())
+        return found
+
+
+def _one_number(data: str, found: pd.DataFrame, names: Iterable[object]) -> tuple[Any, list[str]] | None:
+    """The first of these columns of numbers that has two texts for one number, and these."""
+    for name in names:
+        if name in found.columns and pd.api.types.is_numeric_dtype(found[name].dtype):
+            pairs = pd.DataFrame({"number": found[name].array, "text": _written(data)[name].array}).dropna()
+            pairs = pairs.drop_duplicates().sort_values("number", kind="stable")
+            texts = pairs["text"][pairs["number"].duplicated(keep=False)]
+            if len(texts):
+                return name, texts.tolist()[:2]
+    return None
 
 
 @contextmanager
@@ -438,11 +474,17 @@ def _separator(path: Path) -> str:
 
 def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
     """The fields of a file of text as they stand there, of other data what was ``given``."""
+    return _written(name).set_axis(given.index) if _is_text(name) else given
+
+
+def _is_text(name: str) -> bool:
+    return name not in datasets.names() and not _is_parquet(Path(name))
+
+
+def _written(name: str) -> pd.DataFrame:
+    """The fields of a file of text."""
     path = Path(name)
-    if name in datasets.names() or _is_parquet(path):
-        return given
-    fields = pd.read_csv(path, sep=_separator(path), index_col=False, dtype=str, keep_default_na=False)
-    return fields.set_axis(given.index)
+    return pd.read_csv(path, sep=_separator(path), index_col=_row_names(path), dtype=str, keep_default_na=False)
 
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
@@ -453,13 +495,19 @@ _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"
 
 
 def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
-    """Columns with a name each; neither a field without one nor a name that is there twice is passed over."""
+    """Columns with a name each, but for the first if it has those of the rows; none is passed over, or there twice."""
     sep = _separator(path)
-    header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    header = _header(path)
     other = next((mark for mark in (";", "\t", "|") if mark != sep and mark in header.iloc[0]), None)
     if len(header) == 1 and other is not None:
         raise SvmstatError(
             f"the fields of {str(path)!r} seem to be separated by {other!r}: commas are read, and tabs in .tsv."
+        )
+    blank = np.flatnonzero(header == "")
+    if len(blank) and (blank[-1] > 0 or len(header) == 1):
+        raise SvmstatError(
+            f"column {blank[-1] + 1} of {len(header)} of {str(path)!r} has no name, which only the first may lack, as "
+            "the names of rows do: name every column."
         )
     twice = sorted(set(header[header.duplicated()]))
     if twice:
@@ -479,8 +527,18 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
 
 def _fields(path: Path, types: Mapping[Any, Any]) -> pd.DataFrame:
     """The columns of a file of text, some of these types."""
-    sep = _separator(path)
-    return pd.read_csv(path, sep=sep, index_col=False, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
+    sep, first = _separator(path), _row_names(path)
+    return pd.read_csv(path, sep=sep, index_col=first, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
+
+
+def _header(path: Path) -> pd.Series:
+    """The names of the columns of a file of text, empty where there is none."""
+    return pd.read_csv(path, sep=_separator(path), header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
+
+
+def _row_names(path: Path) -> Literal[False, 0]:
+    """The first column, if it has no name, has those of the rows, as R and pandas write them."""
+    return 0 if _header(path).iloc[0] == "" else False
 
 
 def _as_whole(data: pd.DataFrame) -> pd.DataFrame:

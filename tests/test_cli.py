@@ -1019,3 +1019,69 @@ def test_nothing_for_stderr_is_in_the_output(monkeypatch, capsys, command, statu
         found = ended.code
     out = capsys.readouterr().out
     assert found == status and out.lstrip().startswith(begins) and bool(out) == bool(begins)
+
+
+def rows_with_names(tmp_path):
+    """The same rows without and with a first column of names that has none itself, as R and pandas write them."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"y": np.repeat(["no", "yes"], 20), "x": rng.normal(size=40), "z": rng.normal(size=40)})
+    data.index = [f"station {k}" for k in range(40)]
+    plain, named = tmp_path / "plain.csv", tmp_path / "named.csv"
+    data.to_csv(plain, index=False)
+    data.to_csv(named)
+    return plain, named
+
+
+def test_names_of_rows_are_no_predictor(tmp_path, capsys):
+    plain, named = rows_with_names(tmp_path)
+    printed = []
+    for path in (plain, named):
+        assert cli.main(["fit", "y ~ .", str(path), "--save", str(path) + ".svmstat"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] and "y ~ x + z" in printed[0]
+    for path in (plain, named):
+        assert cli.main(["predict", str(plain) + ".svmstat", str(path)]) == 0
+        printed.append(capsys.readouterr().out.splitlines())
+    assert printed[3][0] == "," + printed[2][0] and printed[3][1] == "station 0," + printed[2][1]
+    assert named.read_text(encoding="utf-8").splitlines()[1] in printed[3][1]
+
+
+def test_no_other_column_is_without_a_name(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    path.write_text("y,,x\na,1,2\nb,2,3\n", encoding="utf-8")
+    assert cli.main(["fit", "y ~ x", str(path)]) == 2
+    assert "column 2 of 3 of" in capsys.readouterr().err
+
+
+def test_the_column_of_the_folds_is_no_predictor_of_a_comparison(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"block": np.arange(60) // 10, "x": rng.normal(size=60), "z": rng.normal(size=60)})
+    data["y"] = np.where(data["x"] + data["block"] + rng.normal(size=60) > 2, "yes", "no")
+    path = tmp_path / "data.csv"
+    data.to_csv(path, index=False)
+    scores = {}
+    for formula in ("y ~ .", "y ~ x + z", "y ~ x + z + block"):
+        assert cli.main(["compare", str(path), "--formula", formula, "--formula", "y ~ x", "--folds", "block"]) == 0
+        printed = capsys.readouterr().out
+        scores[formula] = re.search(r"^(?:\.|x \+ z|x \+ z \+ block) +(\S+)", printed, re.M)[1]
+        assert "6 folds that were given" in printed
+    assert scores["y ~ ."] == scores["y ~ x + z"] != scores["y ~ x + z + block"]
+
+
+@pytest.mark.parametrize("texts", [("1.1", "1.10"), ("5e1", "50"), ("0105", "105")])
+def test_labels_are_what_stands_in_the_file(tmp_path, capsys, texts):
+    rng = np.random.default_rng(2)
+    labels = [*texts, "7", "8", "9"] * 12
+    data = pd.DataFrame({"site": labels, "x": rng.normal(size=60), "y": rng.integers(0, 2, 60)})
+    path = tmp_path / "data.csv"
+    data.to_csv(path, index=False)
+    assert cli.main(["fit", "y ~ x", str(path), "--groups", "site"]) == 0
+    assert "5 groups" in capsys.readouterr().out
+    assert (
+        cli.main(["compare", str(path), "--formula", "y ~ x", "--formula", "y ~ x + I(x**2)", "--folds", "site"]) == 0
+    )
+    assert "5 folds that were given" in capsys.readouterr().out
+    assert cli.main(["fit", "site ~ x", str(path)]) == 2
+    assert f"the levels {texts[0]!r} and {texts[1]!r} of 'site' in" in capsys.readouterr().err
+    data.assign(site=np.tile(np.arange(5), 12)).to_csv(path, index=False)
+    assert cli.main(["fit", "site ~ x", str(path)]) == 0

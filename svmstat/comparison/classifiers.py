@@ -3,7 +3,7 @@
 import copy
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -138,9 +138,12 @@ def default_name(classifier: object) -> str:
     return type(classifier).__name__.lower()
 
 
-def design_of(formula: str, data: Any, env: Mapping[str, Any]) -> ModelFrame:
-    """The rows and the columns, which are not scaled: a pipeline can do that, on the rows that it is fitted to."""
-    return build_design(formula, data, scale=False, drop_constant=False, env=env)
+def design_of(formula: str, data: Any, env: Mapping[str, Any], ignored: Collection[Hashable] = ()) -> ModelFrame:
+    """The rows and the columns, not scaled: a pipeline can do that, on the rows that it is fitted to.
+
+    A dot does not stand for the columns that are ``ignored``.
+    """
+    return build_design(formula, data, scale=False, drop_constant=False, env=env, ignored=ignored)
 
 
 def observed_of(name: str, frame: ModelFrame, weights: Floats | None) -> Observed:

@@ -29,7 +29,7 @@ from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
 from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, refuse_tables
 from svmstat.results import SVMResults
-from svmstat.results.updated import data_since
+from svmstat.results.updated import data_of_folds
 
 
 def compare(
@@ -123,7 +123,7 @@ def compare(
         )
     models = _named((first, *others), named)
     with one_blas_thread():
-        members, shape = _members(models, ChainMap(env.f_locals, env.f_globals))
+        members, shape = _members(models, ChainMap(env.f_locals, env.f_globals), folds)
     reference = _reference(members)
     orders = [agreement(reference, member.observed) for member in members]
     for member in members:
@@ -194,7 +194,7 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     if not is_splitter(folds):
         if not fits:
             raise ArgumentTypeError(f"folds={_called(folds)} is not allowed: labels need a fit by svm().")
-        known = [(data_since(fit, folds), fit.frame.rows) for fit in fits]
+        known = [(data_of_folds(fit, folds), fit.frame.rows) for fit in fits]
         has = (each for each in known if isinstance(folds, str | int) and folds in each[0].columns)
         labels = fold_labels(folds, *next(has, known[0]), used)
     groups = next((fit.frame.grouping.ordered for fit in fits if fit.frame.grouping is not None), None)
@@ -262,8 +262,11 @@ def _why(given: tuple[Any, ...]) -> str:
     return f" {type(given[0]).__name__} has no {' and no '.join(classifiers.lacking(given[0]))}."
 
 
-def _members(models: Mapping[str, Any], env: Mapping[str, Any]) -> tuple[list[Member], Shape]:
-    """The models as members, and the response; a classifier counts rows as often as the first other model does."""
+def _members(models: Mapping[str, Any], env: Mapping[str, Any], folds: Any) -> tuple[list[Member], Shape]:
+    """The models as members, and the response; a classifier counts rows as often as the first other model does.
+
+    A dot does not stand for the column that names the folds.
+    """
     found: dict[str, Member] = {}
     responses: list[Response] = []
     for name, model in models.items():
@@ -276,7 +279,7 @@ def _members(models: Mapping[str, Any], env: Mapping[str, Any]) -> tuple[list[Me
     for name, model in models.items():
         if isinstance(model, tuple):
             classifiers.refuse_frozen(name, model[0])
-            frame = classifiers.design_of(model[1], model[2], env)
+            frame = classifiers.design_of(model[1], model[2], env, (folds,) if isinstance(folds, str) else ())
             observed = classifiers.observed_of(name, frame, known[0].copies if known else None)
             found[name] = classifiers.Classifiers(observed, model[0], frame.X)
             responses.append(frame.response)

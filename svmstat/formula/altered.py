@@ -231,6 +231,8 @@ def check_inside(argument: str, variable: Variable, values: Sequence[float]) -> 
     ArgumentError
         For another one, or none.
     """
+    if any(isinstance(value, str | bytes | bool | np.bool_) for value in values):
+        raise refuse(argument, values, "numbers")
     try:
         numbers = np.asarray(values, float)
     except (ValueError, TypeError):

@@ -279,9 +279,36 @@ def _conform(name: str, column: Hashable, kind: str, values: pd.Series, fitted: 
         odd = (each for each in known if expected != "number" or not (_is_number(each) or reads_as_number(each)))
         holds = f"{name} column {column!r} holds {kind} such as {next(odd, known[0])!r}"
         raise DataError(f"{holds}; at the fit it held {expected}.")
-    if fitted.dtype is None:
-        return kind, values
-    return "category", _coded(name, column, values, fitted.dtype)
+    if fitted.dtype is not None:
+        return "category", _coded(name, column, values, fitted.dtype)
+    if kind != expected and _is_time(kind):
+        return expected, _in_unit_of(name, column, values, expected)
+    return kind, values
+
+
+def _is_time(kind: str) -> bool:
+    return kind.startswith(("datetime64", "timedelta64", "timestamp", "duration"))
+
+
+def _in_unit_of(name: str, column: Hashable, values: pd.Series, fitted: str) -> pd.Series:
+    """Times as they are stored in the unit of the fit, of which terms may compute numbers.
+
+    Raises
+    ------
+    DataError
+        If this unit is too coarse for them, or too fine.
+    """
+    try:
+        stored: pd.Series = values.astype(types.pandas_dtype(fitted))
+        same = bool((stored.astype(values.dtype) == values)[values.notna()].all())
+    except (ValueError, OverflowError):
+        same = False
+    if not same:
+        raise DataError(
+            f"{name} column {column!r} holds {values.dtype}; at the fit it held {fitted}, in which not all of them can "
+            "be stored: round them, as .dt.floor('s') does to seconds."
+        )
+    return stored
 
 
 def _unitless(kind: str) -> str:
@@ -293,6 +320,7 @@ def _unitless(kind: str) -> str:
     ['datetime64[UTC]', 'timedelta64[]', 'interval[right]', 'text']
     """
     kind = re.sub(r"^timestamp\[(\w+)(?:, tz=([^\]]+))?\]\[pyarrow\]$", r"datetime64[\1, \2]", kind)
+    kind = re.sub(r"^duration\[(\w+)\]\[pyarrow\]$", r"timedelta64[\1]", kind)
     return re.sub(r"^(datetime64|timedelta64|interval)\[\w+(?:, )?([^\]]*)\]$", r"\1[\2]", kind)
 
 

@@ -1,7 +1,7 @@
 """What predictors do to predictions: effects and average comparisons, with bands from one set of replicates."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -277,6 +277,8 @@ def _grid(variables: tuple[Variable, ...], kind: str, grid: Any) -> tuple[np.nda
     """The values of the grid, or how many bins or steps it has."""
     if grid is None:
         return _BINS if len(variables) == 1 else _PAIR_BINS if kind == "ale" else _PAIR_STEPS
+    if isinstance(grid, str | Mapping):
+        raise refuse("grid", grid, "an integer, or a list of values")
     if not np.iterable(grid):
         return at_least("grid", grid, 1 if len(variables) == 1 else 2)
     if kind == "ale" or len(variables) == 2 or variables[0].levels is not None:

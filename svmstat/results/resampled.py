@@ -33,7 +33,7 @@ from svmstat.resampling.splits import (
 )
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Part, Unseen, averaged, unseen, unseen_by_folds
 from svmstat.results.prediction import Predicting
-from svmstat.results.updated import Updated, data_since
+from svmstat.results.updated import Updated, data_of_folds
 from svmstat.solver import Status
 
 _CHEAP, _MAPPED = 6e6, 0.15
@@ -191,7 +191,7 @@ class Resampled(Predicting, Updated):
             return stratified(self.machine, check_folds(folds, n_groups, n_rows=cases, of=of))
         labels = None
         if not is_splitter(folds):
-            labels = fold_labels(folds, data_since(self, folds), frame.rows, frame.weights > 0)
+            labels = fold_labels(folds, data_of_folds(self, folds), frame.rows, frame.weights > 0)
         groups = None if frame.grouping is None else frame.grouping.ordered
         return given_splits(folds, labels, frame.X, frame.codes, frame.weights > 0, units, groups)
 

@@ -98,7 +98,7 @@ def data_since(fit: Updated, asked: object) -> pd.DataFrame:
     kept, now = fit.frame.data, getattr(fit.call, "now", None)
     if now is None or not isinstance(asked, str | int):
         return kept
-    added = [column for column in now.columns if column not in kept.columns and _speaks_of(column, str(asked))]
+    added = [column for column in now.columns if column not in kept.columns and speaks_of(column, str(asked))]
     if added and not has_rows_of(now, kept):
         raise DataError(
             f"the column {added[0]!r} has been added to data whose rows are no longer those of the fit in their order: "
@@ -107,6 +107,20 @@ def data_since(fit: Updated, asked: object) -> pd.DataFrame:
     return pd.concat([kept, now[added]], axis=1) if added else kept
 
 
-def _speaks_of(column: object, asked: str) -> bool:
+def data_of_folds(fit: Updated, folds: object) -> pd.DataFrame:
+    """The data of a fit, with the column that names the folds as it has become: it is no part of the fit.
+
+    Raises
+    ------
+    DataError
+        If its rows are no longer those of the fit.
+    """
+    data, now = data_since(fit, folds), getattr(fit.call, "now", None)
+    if now is None or not isinstance(folds, str) or folds not in data.columns or folds not in now.columns:
+        return data
+    return data.assign(**{folds: now[folds]}) if has_rows_of(now, data) else data
+
+
+def speaks_of(column: object, asked: str) -> bool:
     """Whether the name of a column stands in a text, and not in the middle of another name."""
     return re.search(rf"(?<!\w){re.escape(str(column))}(?!\w)", asked) is not None

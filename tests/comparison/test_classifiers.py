@@ -259,3 +259,15 @@ def test_long_runs_are_announced(data, monkeypatch):
 def test_what_is_a_classifier():
     assert is_classifier(LOGISTIC) and is_classifier(make_pipeline(StandardScaler(), LOGISTIC))
     assert not is_classifier(LogisticRegression) and not is_classifier(StandardScaler()) and not is_classifier("tree")
+
+
+def test_a_dot_does_not_stand_for_the_folds():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"block": np.arange(60) // 10, "x": rng.normal(size=60), "z": rng.normal(size=60)})
+    data["y"] = data["x"] + data["block"] + rng.normal(size=60) > 2
+    fit = svm("y ~ x", data)
+    scores = [
+        compare(fit, (LogisticRegression(), f"y ~ {right}", data), folds="block").table["score"].iloc[1]
+        for right in (".", "x + z", "x + z + block")
+    ]
+    assert scores[0] == scores[1] != scores[2]

@@ -290,3 +290,37 @@ def test_what_is_no_number_among_numbers_is_shown():
     frame = build_design("y ~ x", pd.DataFrame({"y": [0, 1, 1, 0], "x": [1.0, 2.0, 3.0, 4.0]}))
     with pytest.raises(DataError, match=r"'x' holds mixed types such as 'n/a'; at the fit it held number"):
         frame.design.transform(pd.DataFrame({"x": pd.Series([1.5, "n/a"], dtype=object)}))
+
+
+@pytest.mark.parametrize(
+    "kind", ["datetime64[ns]", "datetime64[s]", "datetime64[ms]", "timestamp[ns][pyarrow]", "timestamp[us][pyarrow]"]
+)
+@pytest.mark.parametrize("at_fit", ["datetime64[us]", "datetime64[ns]", "timestamp[us][pyarrow]"])
+def test_times_are_read_in_the_unit_of_the_fit(at_fit, kind):
+    """Terms may compute numbers of them, which are a thousand times as large in another."""
+    days = pd.date_range("2024-01-01", periods=40)
+    data = pd.DataFrame({"y": np.arange(40) % 2, "x": np.arange(40.0) ** 2})
+    fit = svm("y ~ x + t.astype('int64')", data.assign(t=days.astype(at_fit)))
+    f = fit.decision_function(data.assign(t=days.astype(kind)))
+    np.testing.assert_allclose(f, fit.decision_values, atol=1e-9)
+
+
+def test_spans_of_time_are_read_in_the_unit_of_the_fit():
+    spans = pd.to_timedelta(np.arange(40), unit="D")
+    data = pd.DataFrame({"y": np.arange(40) % 2, "x": np.arange(40.0) ** 2})
+    fit = svm("y ~ x + t.astype('int64')", data.assign(t=spans.astype("timedelta64[us]")))
+    for kind in ("timedelta64[s]", "timedelta64[ns]", "duration[ns][pyarrow]"):
+        f = fit.decision_function(data.assign(t=spans.astype(kind)))
+        np.testing.assert_allclose(f, fit.decision_values, atol=1e-9)
+
+
+def test_times_that_the_unit_of_the_fit_cannot_hold_are_refused():
+    days = pd.date_range("2024-01-01", periods=40)
+    data = pd.DataFrame({"y": np.arange(40) % 2, "t": days.astype("datetime64[s]")})
+    fit = svm("y ~ t.dt.day_of_year", data)
+    later = pd.DataFrame({"t": days.astype("datetime64[ns]") + pd.Timedelta("1ns")})
+    with pytest.raises(
+        DataError, match=r"holds datetime64\[ns\]; at the fit it held datetime64\[s\], in which not all"
+    ):
+        fit.predict(later)
+    np.testing.assert_array_equal(fit.predict(later.apply(lambda t: t.dt.floor("s"))), fit.predict(data))

@@ -668,3 +668,10 @@ def test_a_frame_that_allows_no_label_twice_has_effects_too():
     fits = [svm("y ~ x + site", each) for each in (data, data.set_flags(allows_duplicate_labels=False))]
     assert len({str(fit.effects("x")) for fit in fits}) == 1
     assert len({str(fit.comparisons("site")) for fit in fits}) == 1
+
+
+@pytest.mark.parametrize("grid", ["12", ["0", "1"], [True, False], {0.0: 1.0}])
+def test_a_grid_is_of_numbers(grid):
+    fit = svm("y ~ x + z", sample(2, 40))
+    with pytest.raises(ArgumentError, match=r"grid=.* is not allowed"):
+        fit.effects("x", kind="pdp", grid=grid)

@@ -243,3 +243,16 @@ def test_what_is_done_to_an_answer_is_not_done_to_the_fit():
         kept = dict(getattr(fit, name))
         getattr(fit, name).clear()
         assert getattr(fit, name) == kept
+
+
+def test_folds_are_those_of_the_column_as_it_has_become(given):
+    """They are no part of a fit: another split of the same rows has another score."""
+    frame, _, fit = given
+    frame["block"] = np.arange(len(frame)) // 10
+    fit = fit.update()
+    smaller = fit.update("~ . - z")
+    first = str(fit.kfold("block"))
+    frame["block"] = np.roll(frame["block"].to_numpy(), 4)
+    labels = frame["block"].to_numpy()
+    assert str(fit.kfold("block")) == str(fit.kfold(labels)) != first
+    assert str(compare(fit, smaller, folds="block")) == str(compare(fit, smaller, folds=labels))
