@@ -150,7 +150,8 @@ def _fit(formula: str, data: str, format: str = "text", save: str | None = None,
     FORMULA and EXPRESSION compute columns from columns and nothing else: they may have columns, numbers, text,
     operators, numpy's functions of single values such as np.log(x), and C with its contrasts, I, Q, bs, cc, cr, ns,
     poly, s, te, ti, center, scale and standardize. Functions of your own, methods and all else that Python can do are
-    for svmstat.svm() in Python; here they are refused before anything is evaluated.
+    for svmstat.svm() in Python; here they are refused before anything is evaluated. A first column without a name, as R
+    and pandas write it, has the names of the rows.
 
     Some examples:
       svmstat fit "egg_count > 0 ~ lon + lat + np.log(b_depth)" mackerel --C 16 --gamma median
