@@ -69,7 +69,7 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
             _keep_input(written, arguments.get("model"), arguments.get("data"))
         _check_promise(arguments.get("page", output), function is _predict)
         _check_different(arguments.get("page", output), arguments.get("save"))
-        _write(function(**arguments) + "\n", output)
+        _write(function(**arguments) + "\n", output, fields=function is _predict)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
         return 1
@@ -123,14 +123,20 @@ def _keep_input(output: str | None, *read: str | None) -> None:
             raise SvmstatError(f"{output!r} cannot be written: it is a file that is read.")
 
 
-def _write(text: str, output: str | None) -> None:
-    """Write to a file or to stdout; there, a letter that its encoding lacks must not lose the result."""
+def _write(text: str, output: str | None, fields: bool = False) -> None:
+    """Write to a file or to stdout; there, a letter that its encoding lacks must not lose the result.
+
+    Of ``fields``, which are read again, it is told.
+    """
     if output is None:
         if sys.stdout is None:
             raise SvmstatError("there is no stdout to write to: --out names a file.")
         encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        written = text.encode(encoding, "backslashreplace").decode(encoding)
+        sys.stdout.write(written)
         sys.stdout.flush()
+        if fields and written != text:
+            _warn(f"letters that {encoding} lacks are written as their codes: --output writes them as they are.")
         return
     try:
         write_whole(output, text)

@@ -183,7 +183,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
             )
         called = y.name if isinstance(y, pd.Series) and isinstance(y.name, str) else "y"
         formula, name = with_response("." if self.formula is None else self.formula, called, data.columns)
-        data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=pd.Index(levels))})
+        data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=_as_index(levels))})
         given = {each: value for each, value in self.get_params(deep=False).items() if _is_given(each, value)}
         call = Call(
             {**given, "formula": formula, "data": data, "weights": weights, "groups": groups, "na_action": "raise"}
@@ -265,7 +265,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _codes(self) -> list[int]:
         """(K,) where the classes stand among the levels of the fit, which may have an order of their own."""
-        return [self.result_.classes.index(each) for each in pd.Index(self.classes_).tolist()]
+        return [self.result_.classes.index(each) for each in _as_index(self.classes_).tolist()]
 
     def _decided(self, X: ArrayLike | pd.DataFrame) -> Floats:
         """(m, P) the decision values of the pairs."""
@@ -335,6 +335,14 @@ def _classes(levels: tuple[Any, ...]) -> Any:
     if found.ndim != 1 or found.tolist() != list(levels):
         raise UnavailableError(f"as_estimator() needs levels of one type, which can be sorted: they are {levels!r}.")
     return np.sort(found)
+
+
+def _as_index(levels: np.ndarray) -> pd.Index:
+    """Levels of any type of numpy, some of which no index of pandas has."""
+    if levels.dtype.kind == "f" and levels.dtype.itemsize not in (4, 8):
+        levels = levels.astype(float)
+    found: pd.Index = pd.Index(levels.astype(levels.dtype.newbyteorder("=")))
+    return found
 
 
 def _is_given(name: str, value: object) -> bool:

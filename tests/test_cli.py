@@ -1085,3 +1085,17 @@ def test_labels_are_what_stands_in_the_file(tmp_path, capsys, texts):
     assert f"the levels {texts[0]!r} and {texts[1]!r} of 'site' in" in capsys.readouterr().err
     data.assign(site=np.tile(np.arange(5), 12)).to_csv(path, index=False)
     assert cli.main(["fit", "site ~ x", str(path)]) == 0
+
+
+def test_fields_that_stdout_cannot_show_are_told(tmp_path, monkeypatch, capsys):
+    data, model, out = tmp_path / "data.csv", tmp_path / "fit", io.TextIOWrapper(io.BytesIO(), "ascii")
+    south = "s\u00fcd"
+    rows = [f"{k % 2},{('nord', south)[k % 3 > 0]},{k}" for k in range(24)]
+    data.write_text("\n".join(["y,g,x", *rows]), encoding="utf-8")
+    assert cli.main(["fit", "y ~ g + x", str(data), "--save", str(model)]) == 0
+    monkeypatch.setattr(sys, "stdout", out)
+    assert cli.main(["predict", str(model), str(data)]) == 0
+    assert "letters that ascii lacks are written as their codes: --output" in capsys.readouterr().err
+    assert b"s\\xfcd" in out.buffer.getvalue()
+    assert cli.main(["predict", str(model), str(data), "--output", str(tmp_path / "out.csv")]) == 0
+    assert capsys.readouterr().err == "" and south in (tmp_path / "out.csv").read_text(encoding="utf-8")

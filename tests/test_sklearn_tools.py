@@ -219,3 +219,12 @@ def test_beside_other_models(data):
     fit = svm("y ~ x + z", data, C=4.0)
     table = compare(fit, machine=(machine, "y ~ x + z", data)).table
     assert table.loc["machine", "error_rate"] == pytest.approx(fit.loo().error_rate, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", [">i8", ">f8", "float16", "longdouble"])
+def test_labels_of_any_type_of_numbers(kind):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int)
+    found = SVMClassifier().fit(X, y.astype(kind))
+    np.testing.assert_array_equal(found.predict(X), SVMClassifier().fit(X, y).predict(X))
+    assert found.predict(X).dtype == found.classes_.dtype == np.dtype(kind)

@@ -90,6 +90,13 @@ def read_frame(name: str, data: Any) -> Given:
     return Given(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False), str(frame.implementation), data)
 
 
+def in_native_order(values: pd.Series) -> pd.Series:
+    """The same numbers, whose bytes are in the order of this machine."""
+    kind = values.dtype
+    swapped = isinstance(kind, np.dtype) and not kind.isnative
+    return values.astype(kind.newbyteorder("=")) if swapped else values  # type: ignore[union-attr]
+
+
 def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame itself, or, where bytes of numbers are in another order than this machine's, one where they are not."""
     swapped = {

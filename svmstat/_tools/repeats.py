@@ -13,6 +13,23 @@ _FINE = 2.0**30
 """Parts of the largest value of a column, in which values that are equal but for rounding are one as a rule."""
 
 
+_DIGITS = 10
+"""Of a sum of squares beside the largest: further ones hang on the order of the sum."""
+
+
+def squares(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(m,) sums of squares of differences (m, p) beside the largest, whatever the order and the signs of the columns.
+
+    Examples
+    --------
+    >>> squares(np.array([[1.0, -1.0], [2.0, 0.0]]))
+    array([0.5, 1. ])
+    """
+    found = (differences**2).sum(axis=1)
+    rounded: NDArray[np.float64] = np.round(found / max(float(found.max()), np.finfo(float).tiny), _DIGITS)
+    return rounded
+
+
 @dataclass(frozen=True, slots=True)
 class Distinct:
     """The distinct rows among n, in the order of their values, whatever the order in which they were given.

@@ -55,6 +55,10 @@ def one_line(text: str) -> str:
     'Untrusted'
     """
     line = " ".join(text.splitlines()).strip()
+    try:
+        line.encode()
+    except UnicodeEncodeError as error:
+        raise FormulaError(f"The formula cannot be read: {line[error.start]!r} is no character in UTF-8.") from error
     return Untrusted(line) if isinstance(text, Untrusted) else line
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from svmstat._tools.checks import at_least
-from svmstat._tools.repeats import distinct_rows
+from svmstat._tools.repeats import distinct_rows, squares
 from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel, Wrapped, check_part
 from svmstat.kernels.pairs import FloatArray, plain, products
@@ -58,7 +58,8 @@ class Nystrom(Wrapped, PointKernel):
     landmarks : int
         m, drawn from the different training rows; all of them if there are no more.
     seed : int
-        On which alone the draw depends.
+        On which alone the draw depends; it is from the rows by their distance from the mean, which is the same whatever
+        the order of terms and the sign of a predictor, and among rows as far by their values.
     at : Landmarks, optional
         The landmarks, which `resolve` finds.
 
@@ -73,7 +74,7 @@ class Nystrom(Wrapped, PointKernel):
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> kernel = Nystrom(RBF(gamma=0.5), landmarks=2).resolve(X)
     >>> kernel(X, X).diagonal().round(4)
-    array([0.373, 1.   , 1.   ])
+    array([1.    , 0.3844, 1.    ])
     """
 
     kernel: Kernel
@@ -117,8 +118,9 @@ class Nystrom(Wrapped, PointKernel):
         X, w = X[w > 0], w[w > 0]
         different = X[distinct_rows(X, w).first]
         if len(different) > self.landmarks:
-            chosen = np.random.default_rng(self.seed).choice(len(different), self.landmarks, replace=False)
-            different = different[np.sort(chosen)]
+            drawn = np.random.default_rng(self.seed).choice(len(different), self.landmarks, replace=False)
+            from_mean = np.argsort(squares(different - different.mean(axis=0)), kind="stable")
+            different = different[np.sort(from_mean[drawn])]
         return replace(self, kernel=kernel, at=landmarks_of(kernel, different))
 
     def prepare(self, X: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, refuse
+from svmstat._tools.repeats import squares
 from svmstat.errors import ArgumentError, DataError
 from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units, are_groups
@@ -27,8 +28,6 @@ _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
 
 LEAST = 2
-
-_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,14 +170,7 @@ def _from_means(X: Floats, codes: Codes, weights: Floats) -> tuple[Floats, Float
     own = np.empty_like(X)
     for k in np.unique(codes):
         own[codes == k] = np.average(X[codes == k], axis=0, weights=weights[codes == k])
-    return _squares(X - np.average(X, axis=0, weights=weights)), _squares(X - own)
-
-
-def _squares(differences: Floats) -> Floats:
-    """(m,) sums of squares of differences (m, p), without the digits that hang on the order of a sum."""
-    squares = (differences**2).sum(axis=1)
-    rounded: Floats = np.round(squares / max(float(squares.max()), np.finfo(float).tiny), _DIGITS)
-    return rounded
+    return squares(X - np.average(X, axis=0, weights=weights)), squares(X - own)
 
 
 def refuse_tables(machine: Machine, given: str) -> None:

@@ -347,3 +347,14 @@ def test_what_the_tokenizer_of_a_newer_python_says_is_put_into_words(monkeypatch
     monkeypatch.setattr(parse_module, "parse_formula", parse_formula)
     with pytest.raises(FormulaError, match=r"The formula cannot be read: something in it is no expression of Python"):
         parse_module.parse("y ~ x + 0x", ["x", "y"])
+
+
+@pytest.mark.parametrize("text", ["Q('x\udcf6')", "s(Q('x\udcf6'))", "x\udcf6"])
+def test_what_is_no_character_is_told(text):
+    """As bytes in another encoding arrive from a command line."""
+    data = pd.DataFrame({"x": np.arange(20.0), "y": [0, 1] * 10})
+    for formula, subset in ((f"y ~ x + {text}", None), (f"{text} ~ x", None), ("y ~ x", f"{text} > 0")):
+        with pytest.raises(FormulaError, match=r"The formula cannot be read: '\\udcf6' is no character in UTF-8"):
+            build_design(formula, data, subset=subset)
+    with pytest.raises(FormulaError, match="is no character in UTF-8"):
+        svm("y ~ x", data).update(f"~ . + {text}")

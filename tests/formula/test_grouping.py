@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from svmstat import svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.build import build_design
 from svmstat.formula.grouping import fold_labels, mean_one
@@ -77,3 +78,13 @@ def test_an_index_of_several_levels_is_no_label():
     with pytest.raises(ArgumentTypeError, match=r"groups is an index of several levels: .*get_level_values"):
         build_design("y ~ x", data, groups=data.index)
     assert len(build_design("y ~ x", data, groups=data.index.get_level_values("site")).grouping.labels) == 3
+
+
+@pytest.mark.parametrize("kind", [">i8", ">f8", ">i4"])
+def test_labels_in_another_order_of_bytes(kind):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=60), "y": rng.integers(0, 2, 60)})
+    labels = np.repeat(np.arange(12), 5)
+    fit = svm("y ~ x", data, groups=labels.astype(kind))
+    assert fit.n_groups == 12
+    assert str(fit.kfold(labels.astype(kind))) == str(svm("y ~ x", data, groups=labels).kfold(labels))

@@ -142,3 +142,11 @@ def test_of_many_rows_nothing_n_by_n_is_computed():
     assert isinstance(fit.machine.gram, LowRank) and fit.machine.gram.factor.shape[1] <= 60
     assert fit.converged and fit.kkt_violation <= 1e-8
     np.testing.assert_allclose(fit.decision_function(data), fit.decision_values, atol=1e-9)
+
+
+def test_landmarks_do_not_depend_on_the_order_of_columns_and_their_signs(clouds):
+    X, _ = clouds(60, 2, 4, seed=5)
+    found = Nystrom(RBF(0.5), landmarks=20).resolve(X)
+    for columns, signs in (([3, 1, 0, 2], [1, 1, 1, 1]), ([0, 1, 2, 3], [-1, 1, -1, 1])):
+        other = Nystrom(RBF(0.5), landmarks=20).resolve(X[:, columns] * signs)
+        np.testing.assert_allclose(other(X[:, columns] * signs, X[:, columns] * signs), found(X, X), atol=1e-10)

@@ -1,5 +1,6 @@
 """Room for the panels of a figure beside their labels and legends."""
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -18,23 +19,27 @@ _COLLAPSED = "layout not applied"
 def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | None = None) -> None:
     """Draw a figure, and make it higher until all its panels, squares apart, are at least so many inches high.
 
-    What that gave it too much is taken back. Of letters that become boxes matplotlib tells where it is drawn again.
+    What that gave it too much is taken back, and all of it where no height is enough, since there is no room to the
+    sides. Of letters that become boxes matplotlib tells where it is drawn again.
     """
     with warnings.catch_warnings():
         if draw is None:
             warnings.filterwarnings("ignore", LACKING, UserWarning)
         draw = draw or figure.draw_without_rendering
+        asked = figure.get_size_inches()
         for tried in range(_TRIES):
             lacking = _drawn(figure, draw, least)
             if lacking <= 0.0 and (tried == 0 or lacking > -least):
                 return
             width, height = figure.get_size_inches()
-            figure.set_size_inches(width, height + lacking)
-        draw()
+            figure.set_size_inches(width, height + (height if lacking == math.inf else lacking))
+        if _drawn(figure, draw, least) == math.inf:
+            figure.set_size_inches(*asked)
+            draw()
 
 
 def _drawn(figure: Any, draw: Callable[[], object], least: float) -> float:
-    """By how many inches a figure turned out to be too low: where it collapsed, by as much as it has."""
+    """By how many inches a figure turned out to be too low, infinite where it collapsed."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", f".*{_COLLAPSED}", UserWarning)
         try:
@@ -42,7 +47,7 @@ def _drawn(figure: Any, draw: Callable[[], object], least: float) -> float:
         except UserWarning as warning:
             if _COLLAPSED not in str(warning):
                 raise
-            return float(figure.get_size_inches()[1])
+            return math.inf
     places = [(ax, ax.get_subplotspec()) for ax in figure.axes if ax.get_aspect() == "auto"]
     panels = [(ax.bbox.height / figure.dpi, place.get_gridspec().nrows) for ax, place in places if place is not None]
     if not panels:

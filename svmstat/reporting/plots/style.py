@@ -52,6 +52,7 @@ STYLE: dict[str, Any] = {
     "legend.fontsize": SMALL,
     "legend.handlelength": 3.0,  # for a dash and a dot to be seen
     "lines.linewidth": 1.2,
+    "axes.formatter.use_mathtext": False,
     "text.parse_math": False,  # names of rows and columns are shown as they are
     "svg.hashsalt": "svmstat",  # the same figure is the same file
 }
@@ -348,6 +349,9 @@ def drawing(ax: Axes | None, size: tuple[float, float] = SIZE, least: float = LE
     with _styled():
         if ax is not None:
             _lighten(ax)
+            for axis in (ax.xaxis, ax.yaxis):
+                if hasattr(numbers := axis.get_major_formatter(), "set_useMathText"):
+                    numbers.set_useMathText(False)  # which no text parses here
             yield ax
             return
         ax = plt.figure(figsize=size, layout="constrained").add_subplot()

@@ -10,6 +10,7 @@ from svmstat.errors import ArgumentError, DesignWarning
 from svmstat.reporting import plots
 from svmstat.reporting.plots.effects import Labels, comparisons_plot, grouped_plot, lines_plot, page_plot
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
+from svmstat.reporting.plots.room import give_room
 from svmstat.reporting.plots.style import (
     along_axis,
     columns_of,
@@ -231,3 +232,29 @@ def test_a_dark_ground_that_is_given_is_made_white_and_no_other():
     assert grey.get_facecolor() == (0.9, 0.9, 0.9, 1.0)
     plt.close(figure)
     plt.close(figure_of_grey)
+
+
+def test_numbers_of_an_axis_are_no_code_of_tex():
+    """A setting of the user's writes them as code, which no text of ours parses; figures grew to hundreds of inches."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "y": rng.integers(0, 2, 40)})
+    fit = svm("y ~ x", data)
+    with plt.rc_context({"axes.formatter.use_mathtext": True}):
+        figures = [np.ravel(fit.plot_residuals())[0].figure, fit.plot_probability().figure]
+        own = plt.figure().add_subplot()
+        fit.plot_probability(ax=own)
+        for figure in (*figures, own.figure):
+            figure.canvas.draw()
+            assert figure.get_size_inches()[1] < 12
+            assert not any("$" in label.get_text() for ax in figure.axes for label in ax.get_yticklabels())
+    plt.close("all")
+
+
+def test_a_figure_without_room_to_the_sides_is_not_made_higher():
+    figure = plt.figure(figsize=(3, 3), layout="constrained")
+    ax = figure.add_subplot()
+    ax.set_yticks([0, 1], ["a very long name indeed " * 4] * 2)
+    with pytest.warns(UserWarning, match="layout not applied"):
+        give_room(figure)
+    assert figure.get_size_inches().tolist() == [3, 3]
+    plt.close(figure)
