@@ -329,30 +329,25 @@ def _frame(data: str, options: Mapping[str, Any], formulas: Sequence[str], folds
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
     with _warnings_on_stderr():
         found = _read(data)
-        if not _is_text(data):
-            return found
-        responses = {_sides(formula)[0] for formula in formulas}
-        if one := _one_number(data, found, responses):
-            name, texts = one
+    for label in (options.get("groups"), folds):
+        if _one_number(data, found, label):
+            found[label] = _written(data, [label]).set_axis(found.index)[label].where(found[label].notna())
+    for response in {_sides(formula)[0] for formula in formulas}:
+        if texts := _one_number(data, found, response):
             raise SvmstatError(
-                f"the levels {' and '.join(map(repr, texts))} of {name!r} in {data!r} are one number: write levels "
+                f"the levels {texts[0]!r} and {texts[1]!r} of {response!r} in {data!r} are one number: write levels "
                 "that are told apart, such as words."
             )
-        while one := _one_number(data, found, (options.get("groups"), folds)):
-            found[one[0]] = _written(data).set_axis(found.index)[one[0]].where(found[one[0]].notna())
-        return found
+    return found
 
 
-def _one_number(data: str, found: pd.DataFrame, names: Iterable[object]) -> tuple[Any, list[str]] | None:
-    """The first of these columns of numbers that has two texts for one number, and these."""
-    for name in names:
-        if name in found.columns and pd.api.types.is_numeric_dtype(found[name].dtype):
-            pairs = pd.DataFrame({"number": found[name].array, "text": _written(data)[name].array}).dropna()
-            pairs = pairs.drop_duplicates().sort_values("number", kind="stable")
-            texts = pairs["text"][pairs["number"].duplicated(keep=False)]
-            if len(texts):
-                return name, texts.tolist()[:2]
-    return None
+def _one_number(data: str, found: pd.DataFrame, name: object) -> list[str]:
+    """Texts in a column of numbers of a file, two at least, that are one number; none where each is another."""
+    if not _is_text(data) or name not in found.columns or not pd.api.types.is_numeric_dtype(found[name].dtype):
+        return []
+    pairs = pd.DataFrame({"number": found[name].array, "text": _written(data, [name])[name].array})
+    pairs = pairs.dropna().drop_duplicates().sort_values("number", kind="stable")
+    return [str(text) for text in pairs["text"][pairs["number"].duplicated(keep=False)]]
 
 
 @contextmanager
@@ -481,17 +476,17 @@ def _separator(path: Path) -> str:
 
 def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
     """The fields of a file of text as they stand there, of other data what was ``given``."""
-    return _written(name).set_axis(given.index) if _is_text(name) else given
+    return _written(name, given.columns).set_axis(given.index) if _is_text(name) else given
 
 
 def _is_text(name: str) -> bool:
     return name not in datasets.names() and not _is_parquet(Path(name))
 
 
-def _written(name: str) -> pd.DataFrame:
-    """The fields of a file of text."""
-    path = Path(name)
-    return pd.read_csv(path, sep=_separator(path), index_col=_row_names(path), dtype=str, keep_default_na=False)
+def _written(name: str, columns: Iterable[Any]) -> pd.DataFrame:
+    """The fields of some columns of a file of text."""
+    path, known = Path(name), list(columns)
+    return pd.read_csv(path, sep=_separator(path), index_col=False, usecols=known, dtype=str, keep_default_na=False)
 
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
@@ -511,9 +506,10 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
             f"the fields of {str(path)!r} seem to be separated by {other!r}: commas are read, and tabs in .tsv."
         )
     blank = np.flatnonzero(header == "")
-    if len(blank) and (blank[-1] > 0 or len(header) == 1):
+    blank = blank[(blank > 0) | (len(header) == 1)]
+    if len(blank):
         raise SvmstatError(
-            f"column {blank[-1] + 1} of {len(header)} of {str(path)!r} has no name, which only the first may lack, as "
+            f"column {blank[0] + 1} of {len(header)} of {str(path)!r} has no name, which only the first may lack, as "
             "the names of rows do: name every column."
         )
     twice = sorted(set(header[header.duplicated()]))

@@ -17,6 +17,9 @@ _ASKS = frozenset({
 })  # fmt: skip
 """Calls that answer by True or False in each row."""
 
+_HOLDS = {"text": "text", "number": "numbers", "boolean": "True and False"}
+"""What a message says that a column of a kind has."""
+
 
 def has_power_of_r(code: str) -> bool:
     """Whether something is raised to a number with ``^``, which are exclusive bits in Python: with 1 they may be meant.
@@ -164,11 +167,8 @@ class _Reader:
                 held = self._table.columns[self._column(column)].dropna().head(1).tolist()
                 such = f" such as {held[0]!r}" if held and kind != "boolean" else ""
                 name, never = ast.unparse(column), repr(constants[0])
-                return f"{name!r} holds {_PLURAL[kind]}{such}, which {never} is no value of"
+                return f"{name!r} holds {_HOLDS[kind]}{such}, which {never} is no value of"
         return ""
-
-
-_PLURAL = {"text": "text", "number": "numbers", "boolean": "True and False"}
 
 
 def _equated(node: ast.AST) -> Iterator[tuple[ast.AST, list[object]]]:
