@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -499,7 +499,7 @@ _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"
 def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
     """Columns with a name each, but for the first if it has those of the rows; none is passed over, or there twice."""
     sep = _separator(path)
-    header = _header(path)
+    header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
     other = next((mark for mark in (";", "\t", "|") if mark != sep and mark in header.iloc[0]), None)
     if len(header) == 1 and other is not None:
         raise SvmstatError(
@@ -518,9 +518,10 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            found = _fields(path, dict.fromkeys(text, str))
+            read = partial(_fields, path, row_names=header.iloc[0] == "")
+            found = read(dict.fromkeys(text, str))
             large = {name: "Int64" for name in found.columns if _is_whole(found[name], large=True)}
-            return _as_whole(found.assign(**_fields(path, large)[list(large)]) if large else found)
+            return _as_whole(found.assign(**read(large)[list(large)]) if large else found)
         except pd.errors.ParserWarning as error:
             raise SvmstatError(
                 f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "
@@ -528,20 +529,10 @@ def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
             ) from error
 
 
-def _fields(path: Path, types: Mapping[Any, Any]) -> pd.DataFrame:
-    """The columns of a file of text, some of these types."""
-    sep, first = _separator(path), _row_names(path)
+def _fields(path: Path, types: Mapping[Any, Any], row_names: bool) -> pd.DataFrame:
+    """The columns of a file of text, some of these types; the first may have the names of the rows."""
+    sep, first = _separator(path), 0 if row_names else False
     return pd.read_csv(path, sep=sep, index_col=first, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
-
-
-def _header(path: Path) -> pd.Series:
-    """The names of the columns of a file of text, empty where there is none."""
-    return pd.read_csv(path, sep=_separator(path), header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
-
-
-def _row_names(path: Path) -> Literal[False, 0]:
-    """The first column, if it has no name, has those of the rows, as R and pandas write them."""
-    return 0 if _header(path).iloc[0] == "" else False
 
 
 def _as_whole(data: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from pandas.api import types
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import is_real
-from svmstat._tools.frames import as_pandas
+from svmstat._tools.frames import as_pandas, native
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import right_side, with_response
 from svmstat.kernels import Kernel, Precomputed
@@ -341,7 +341,7 @@ def _as_index(levels: np.ndarray) -> pd.Index:
     """Levels of any type of numpy, some of which no index of pandas has."""
     if levels.dtype.kind == "f" and levels.dtype.itemsize not in (4, 8):
         levels = levels.astype(float)
-    found: pd.Index = pd.Index(levels.astype(levels.dtype.newbyteorder("=")))
+    found: pd.Index = pd.Index(levels.astype(native(levels.dtype)))
     return found
 
 

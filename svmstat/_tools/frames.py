@@ -90,20 +90,14 @@ def read_frame(name: str, data: Any) -> Given:
     return Given(pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False), str(frame.implementation), data)
 
 
-def in_native_order(values: pd.Series) -> pd.Series:
-    """The same numbers, whose bytes are in the order of this machine."""
-    kind = values.dtype
-    swapped = isinstance(kind, np.dtype) and not kind.isnative
-    return values.astype(kind.newbyteorder("=")) if swapped else values  # type: ignore[union-attr]
+def native(kind: Any) -> Any:
+    """The type of a column, of numpy's with the bytes in the order of this machine."""
+    return kind.newbyteorder("=") if isinstance(kind, np.dtype) else kind
 
 
 def _in_native_order(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame itself, or, where bytes of numbers are in another order than this machine's, one where they are not."""
-    swapped = {
-        name: kind.newbyteorder("=")
-        for name, kind in frame.dtypes.items()
-        if isinstance(kind, np.dtype) and not kind.isnative
-    }
+    swapped = {name: native(kind) for name, kind in frame.dtypes.items() if native(kind) != kind}
     return frame.astype(swapped) if swapped else frame
 
 

@@ -183,11 +183,7 @@ def _takes_any_rows(expression: Expression, table: Table) -> bool:
         value = expression.evaluate(table)
     except SvmstatError:
         return True
-    rows = np.arange(1, len(table), 2)
-    try:
-        return value.take(rows).agrees(expression.evaluate(table.take(rows)))
-    except SvmstatError:
-        return False
+    return _alone_as_among(expression, value, table, np.arange(1, len(table), 2), failing=False)
 
 
 def _parts(value: Value) -> tuple[np.ndarray, ...]:
@@ -197,12 +193,12 @@ def _parts(value: Value) -> tuple[np.ndarray, ...]:
     return np.arange(1, n, 2), np.arange(0, n, 2), order[-1:], order[:1]
 
 
-def _alone_as_among(expression: Expression, value: Value, table: Table, rows: np.ndarray) -> bool:
-    """Whether rows have the same values without the others, or none can be computed."""
+def _alone_as_among(expression: Expression, value: Value, table: Table, rows: np.ndarray, failing: bool = True) -> bool:
+    """Whether rows have the same values without the others; what is said where none can be computed is ``failing``."""
     try:
         return value.take(rows).agrees(expression.evaluate(table.take(rows)))
     except SvmstatError:
-        return True
+        return failing
 
 
 def check_finite(what: str, numbers: np.ndarray, index: pd.Index) -> None:

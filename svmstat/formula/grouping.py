@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svmstat._tools.frames import in_native_order, label_at, nan_is_missing
+from svmstat._tools.frames import label_at, nan_is_missing, native
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.rows import aligned, named_column
@@ -79,7 +79,7 @@ def group_labels(groups: Any, data: pd.DataFrame, name: str = "groups") -> tuple
     values = data[column] if column is not None else aligned(name, groups, data.index)
     if not isinstance(values, pd.Series):
         raise ArgumentError(f"{name}={groups!r} names several columns: it must be one.")
-    values = in_native_order(values)
+    values = values.astype(native(values.dtype))
     try:
         values.head(1000).map(hash)
     except TypeError as error:

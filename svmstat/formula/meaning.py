@@ -7,7 +7,7 @@ import numpy as np
 
 from svmstat.formula.columns import Table
 from svmstat.formula.expression import Expression
-from svmstat.formula.names import NO_NAME, called_name, column_named
+from svmstat.formula.names import NO_NAME, called_name, quoted_by
 
 _JOINS = ast.BitAnd | ast.BitOr
 _ASKS = frozenset({
@@ -111,10 +111,7 @@ class _Reader:
         self._table = table
 
     def _column(self, node: ast.AST) -> Hashable | None:
-        if isinstance(node, ast.Call) and called_name(node) == "Q" and len(node.args) == 1:
-            name = column_named(node.args[0])
-        else:
-            name = node.id if isinstance(node, ast.Name) else NO_NAME
+        name = quoted_by(node) if isinstance(node, ast.Call) else node.id if isinstance(node, ast.Name) else NO_NAME
         return name if name is not NO_NAME and name in self._table.kinds else None
 
     def _kind(self, node: ast.AST) -> str:

@@ -98,8 +98,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = called_name(node)
-        name = column_named(node.args[0]) if called == "Q" and len(node.args) == 1 else NO_NAME
+        called, name = called_name(node), quoted_by(node)
         if name is not NO_NAME:
             self.quoted[name] = None
             self._see(name)
@@ -133,6 +132,11 @@ def column_named(node: ast.expr) -> Any:
     except (ValueError, TypeError):
         return NO_NAME
     return name
+
+
+def quoted_by(node: ast.Call) -> Any:
+    """The column that a call of ``Q`` names; `NO_NAME` for any other call."""
+    return column_named(node.args[0]) if called_name(node) == "Q" and len(node.args) == 1 else NO_NAME
 
 
 def called_name(node: ast.Call) -> str:

@@ -49,6 +49,11 @@ class Source:
 def one_line(text: str) -> str:
     r"""A formula or condition in one line, marked as it was.
 
+    Raises
+    ------
+    FormulaError
+        If something in it is no character.
+
     Examples
     --------
     >>> type(one_line(Untrusted("y ~\n x "))).__name__

@@ -235,7 +235,7 @@ def test_a_dark_ground_that_is_given_is_made_white_and_no_other():
 
 
 def test_numbers_of_an_axis_are_no_code_of_tex():
-    """A setting of the user's writes them as code, which no text of ours parses; figures grew to hundreds of inches."""
+    """A setting of the user's writes them as code, which no text of ours parses; figures grew, for want of width."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=40), "y": rng.integers(0, 2, 40)})
     fit = svm("y ~ x", data)
