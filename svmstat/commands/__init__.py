@@ -6,8 +6,7 @@ import os
 import shlex
 import sys
 import warnings
-import zlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,13 +18,13 @@ import numpy as np
 import pandas as pd
 
 from svmstat import datasets
-from svmstat._tools.checks import ended, nearest, workers
+from svmstat._tools.checks import workers
 from svmstat._tools.files import write_whole
 from svmstat._tools.texts import counted
+from svmstat.commands.files import COMPRESSED, as_written, is_parquet, one_number, read_data, texts_of
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, LongRunWarning, SvmstatError, SvmstatWarning
 from svmstat.formula import two_sides
-from svmstat.formula.columns import TOLD_APART
 from svmstat.loading import load
 from svmstat.model import svm
 from svmstat.options import (
@@ -95,7 +94,7 @@ def _check_folder(output: str | None) -> None:
         return
     if not output.strip():
         raise SvmstatError(f"{output!r} cannot be written: it is no name of a file.")
-    if _is_parquet(Path(output)):
+    if is_parquet(Path(output)):
         raise SvmstatError(f"{output!r} cannot be written: the output is text. pandas makes a parquet file of a .csv.")
     if Path(output).is_dir() or not Path(output).parent.is_dir():
         missing = errno.EISDIR if Path(output).is_dir() else errno.ENOENT
@@ -104,7 +103,7 @@ def _check_folder(output: str | None) -> None:
 
 def _check_promise(output: str | None, fields: bool) -> None:
     """Refuse a name whose suffix promises what the text, or its fields, will not be."""
-    if output and Path(output).suffix.lower() in _COMPRESSED:
+    if output and Path(output).suffix.lower() in COMPRESSED:
         raise SvmstatError(f"{output!r} cannot be written: the output is text that is not compressed.")
     if output and fields and Path(output).suffix.lower() == ".tsv":
         raise SvmstatError(f"{output!r} cannot be written: commas are between the fields, as in a .csv.")
@@ -187,9 +186,9 @@ def _predict(model: str, data: str) -> str:
     """
     with _warnings_on_stderr():
         fit = load(model)
-        given = _read(data, fit.frame.text_columns)
+        given = read_data(data, fit.frame.text_columns)
         table = fit.augment(given)
-    table[given.columns] = _as_written(data, given)
+    table[given.columns] = as_written(data, given)
     return str(table.to_csv(index=not isinstance(given.index, pd.RangeIndex))).removesuffix("\n")
 
 
@@ -328,26 +327,17 @@ def _frame(data: str, options: Mapping[str, Any], formulas: Sequence[str], folds
         if twice := [key for key in keys if keys.count(key) > 1]:
             raise ArgumentError(f"{option} is given twice for {twice[0]!r}.")
     with _warnings_on_stderr():
-        found = _read(data)
+        found = read_data(data)
     for label in (options.get("groups"), folds):
-        if _one_number(data, found, label):
-            found[label] = _written(data, [label]).set_axis(found.index)[label].where(found[label].notna())
+        if one_number(data, found, label):
+            found[label] = texts_of(data, [label]).set_axis(found.index)[label].where(found[label].notna())
     for response in {_sides(formula)[0] for formula in formulas}:
-        if texts := _one_number(data, found, response):
+        if texts := one_number(data, found, response):
             raise SvmstatError(
                 f"the levels {texts[0]!r} and {texts[1]!r} of {response!r} in {data!r} are one number: write levels "
                 "that are told apart, such as words."
             )
     return found
-
-
-def _one_number(data: str, found: pd.DataFrame, name: object) -> list[str]:
-    """Texts in a column of numbers of a file, two at least, that are one number; none where each is another."""
-    if not _is_text(data) or name not in found.columns or not pd.api.types.is_numeric_dtype(found[name].dtype):
-        return []
-    pairs = pd.DataFrame({"number": found[name].array, "text": _written(data, [name])[name].array})
-    pairs = pairs.dropna().drop_duplicates().sort_values("number", kind="stable")
-    return [str(text) for text in pairs["text"][pairs["number"].duplicated(keep=False)]]
 
 
 @contextmanager
@@ -416,138 +406,6 @@ def _convert_levels(options: dict[str, Any], read: Callable[[str], object]) -> d
 
 def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.strip().lower()]
-
-
-def _read(name: str, text: Collection[Hashable] = ()) -> pd.DataFrame:
-    """A file if the name has a directory or a suffix, else a bundled data set or a file.
-
-    The fields of some columns are ``text``, whatever they look like.
-    """
-    if not name.strip():
-        raise SvmstatError(f"DATA={name!r} is not allowed: it must be a file or a bundled data set.")
-    path = Path(name)
-    if name in datasets.names():
-        return datasets.load(name)
-    if path.name == name and not path.suffix and not path.exists():
-        hint = nearest(name, datasets.names())
-        raise SvmstatError(ended(f"there is no file and no bundled data set {name!r}{hint}"))
-    if not path.exists():
-        raise SvmstatError(f"there is no file {name!r}.")
-    if not (path.is_file() or path.is_dir()):
-        raise SvmstatError(f"{name!r} cannot be read: it is no file, such as a pipe, which is read more than once.")
-    if path.suffix.lower() in _OTHERS:
-        raise SvmstatError(
-            f"{name!r} cannot be read: files of text with commas or, .tsv, with tabs are, compressed or not, and "
-            ".parquet."
-        )
-    try:
-        return _read_parquet(path) if _is_parquet(path) else _read_text(path, text)
-    except ImportError as error:
-        raise SvmstatError(f"to read {name!r}, install pyarrow: pip install 'svmstat[parquet]'.") from error
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        hint = "; it must be in UTF-8" if isinstance(error, UnicodeDecodeError) else ""
-        raise SvmstatError(f"{name!r} cannot be read: {reason}{hint}") from error
-
-
-_OTHERS = (".feather", ".arrow", ".ipc", ".json", ".jsonl", ".xls", ".xlsx", ".ods", ".dta", ".sav", ".sas7bdat")
-"""Suffixes of files that are not read."""
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    """All columns of the file, those that were the index of a frame too; whole numbers stay so beside missing ones."""
-    found = pd.read_parquet(path)
-    if any(name is not None for name in found.index.names):
-        found = found.reset_index()
-    large = [name for name in found.columns if _is_whole(found[name], large=True)]
-    if large:
-        found = found.assign(**pd.read_parquet(path, columns=large, dtype_backend="numpy_nullable")[large])
-    return _as_whole(found)
-
-
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
-def _separator(path: Path) -> str:
-    """What is between the fields of a file of text."""
-    return "\t" if ".tsv" in map(str.lower, path.suffixes[-2:]) else ","
-
-
-def _as_written(name: str, given: pd.DataFrame) -> pd.DataFrame:
-    """The fields of a file of text as they stand there, of other data what was ``given``."""
-    return _written(name, given.columns).set_axis(given.index) if _is_text(name) else given
-
-
-def _is_text(name: str) -> bool:
-    return name not in datasets.names() and not _is_parquet(Path(name))
-
-
-def _written(name: str, columns: Iterable[Any]) -> pd.DataFrame:
-    """The fields of some columns of a file of text."""
-    path, known = Path(name), list(columns)
-    return pd.read_csv(path, sep=_separator(path), index_col=False, usecols=known, dtype=str, keep_default_na=False)
-
-
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
-"""Suffixes of what pandas reads by what they say."""
-
-_MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
-"""What stands for a missing value; pandas would also take the text None for one, which may be a level."""
-
-
-def _read_text(path: Path, text: Collection[Hashable] = ()) -> pd.DataFrame:
-    """Columns with a name each, but for the first if it has those of the rows; none is passed over, or there twice."""
-    sep = _separator(path)
-    header = pd.read_csv(path, sep=sep, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0]
-    other = next((mark for mark in (";", "\t", "|") if mark != sep and mark in header.iloc[0]), None)
-    if len(header) == 1 and other is not None:
-        raise SvmstatError(
-            f"the fields of {str(path)!r} seem to be separated by {other!r}: commas are read, and tabs in .tsv."
-        )
-    blank = np.flatnonzero(header == "")
-    blank = blank[(blank > 0) | (len(header) == 1)]
-    if len(blank):
-        raise SvmstatError(
-            f"column {blank[0] + 1} of {len(header)} of {str(path)!r} has no name, which only the first may lack, as "
-            "the names of rows do: name every column."
-        )
-    twice = sorted(set(header[header.duplicated()]))
-    if twice:
-        raise SvmstatError(f"{str(path)!r} has several columns {', '.join(map(repr, twice))}: names must be different.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            read = partial(_fields, path, row_names=header.iloc[0] == "")
-            found = read(dict.fromkeys(text, str))
-            large = {name: "Int64" for name in found.columns if _is_whole(found[name], large=True)}
-            return _as_whole(found.assign(**read(large)[list(large)]) if large else found)
-        except pd.errors.ParserWarning as error:
-            raise SvmstatError(
-                f"{str(path)!r}, whose fields are separated by {sep!r}, has rows with more of them than the header has "
-                "names: name every column."
-            ) from error
-
-
-def _fields(path: Path, types: Mapping[Any, Any], row_names: bool) -> pd.DataFrame:
-    """The columns of a file of text, some of these types; the first may have the names of the rows."""
-    sep, first = _separator(path), 0 if row_names else False
-    return pd.read_csv(path, sep=sep, index_col=first, dtype=dict(types), keep_default_na=False, na_values=_MISSING)
-
-
-def _as_whole(data: pd.DataFrame) -> pd.DataFrame:
-    """Whole numbers that were read as doubles, for a missing one, as what they are."""
-    return data.astype({name: "Int64" for name in data.columns if _is_whole(data[name])})
-
-
-def _is_whole(values: pd.Series, large: bool = False) -> bool:
-    """Whether whole numbers were read as doubles, for a missing one; ``large``, which doubles do not tell apart."""
-    if values.dtype != np.dtype(float) or not values.hasnans:
-        return False
-    numbers = values.dropna().to_numpy()
-    size = np.abs(numbers)
-    least = TOLD_APART if large else 0.0
-    return bool(size.max(initial=-1.0) >= least and (size < 2.0**63).all() and (numbers == np.round(numbers)).all())
 
 
 _FUNCTIONS: dict[str, tuple[Callable[..., str], Callable[[argparse.ArgumentParser], None] | None]] = {
