@@ -14,6 +14,7 @@ from numba.core.caching import FunctionCache
 
 from svmstat._tools.linked import LinkedOnly
 from svmstat._tools.second import start_once, together
+from svmstat._tools.stamps import stamp
 
 OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # it makes its names when it is imported
 """Whether numba is switched off: then everything is plain Python, for who looks for a mistake."""
@@ -29,10 +30,18 @@ _ANEW = (
 
 
 class _Shared(FunctionCache):
-    """Compiled functions on disk. Where two processes compile, one waits for what the other is at."""
+    """Compiled functions on disk, as long as they are what they were then.
+
+    Where two processes compile, one waits for what the other is at.
+    """
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function.py_func)
+        self._function = function
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What has been compiled for a signature; None if it is to be compiled now, in this process."""
+        self._cache_file._source_stamp = stamp(self._function)  # noqa: SLF001  now all that it refers to is there
         found = super().load_overload(sig, target_context)
         if found is None and together.claims is not None and not together.claims.claim(self._claim_on(sig)):
             with compiling.counted():
@@ -66,7 +75,7 @@ def compiled(*, inside: bool = False, **options: Any) -> Any:
         found: Any = njit(**how)(function)
         if hasattr(found, "enable_caching"):  # numba may be switched off
             with contextlib.suppress(RuntimeError):  # no folder can be written: every process compiles for itself
-                found._cache = _Shared(function)  # noqa: SLF001  there is no public way to choose it
+                found._cache = _Shared(found)  # noqa: SLF001  there is no public way to choose it
         return found
 
     return compile_when_called
