@@ -170,26 +170,41 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         ValueError, TypeError
             For parameters and data that cannot be used; nothing has been solved then.
         """
+        before = self.__dict__.copy()
+        try:
+            return self._fit(X, y, sample_weight, groups)
+        except BaseException:  # also an interrupt: what has been fitted goes with the names of its own columns
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(
+        self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> Self:
         data, labels = self._read(X, y)
         check_classification_targets(labels)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         if not isinstance(X, pd.DataFrame) and isinstance(groups, pd.Series):
             groups = groups.to_numpy()  # by position, as sample_weight: these rows have no index
         levels, codes = np.unique(labels, return_inverse=True)
-        if len(levels) > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
+        classes = levels[np.unique(codes if weights is None else codes[weights > 0])]
+        if len(classes) > 2 and not self.__sklearn_tags__().classifier_tags.multi_class:
             raise ArgumentError(
                 f"Only binary classification is supported. With nu or costs the response has two levels; y has "
-                f"{len(levels)}."
+                f"{len(classes)}."
             )
-        called = y.name if isinstance(y, pd.Series) and isinstance(y.name, str) else "y"
+        own = y.name if isinstance(y, pd.Series) else None
+        called = own if isinstance(own, str) and own not in _FORMULA_NAMES else "y"
         formula, name = with_response("." if self.formula is None else self.formula, called, data.columns)
         data = data.assign(**{name: pd.Categorical.from_codes(codes, categories=_as_index(levels))})
         given = {each: value for each, value in self.get_params(deep=False).items() if _is_given(each, value)}
+        if isinstance(self.class_weight, Mapping):
+            given["class_weight"] = _of_classes(self.class_weight, classes.tolist())
         call = Call(
             {**given, "formula": formula, "data": data, "weights": weights, "groups": groups, "na_action": "raise"}
         )
         self.result_ = call(None, None, {}, _FORMULA_NAMES)
-        self.classes_ = levels[np.unique(codes if weights is None else codes[weights > 0])]
+        self.classes_ = classes
         self.columns_ = list(data.columns[: self.n_features_in_])
         return self
 
@@ -204,9 +219,10 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray (m,), or (m, K)
-            Of two classes f, which is positive where ``classes_[1]`` is predicted. Of more a column for each: the
-            number of pairs that vote for it, and a fraction below one half that orders classes of equally many votes by
-            the sum of their decision values. The largest is predicted.
+            Of two classes f, which is positive where ``classes_[1]`` is predicted; where it is 0 the class is predicted
+            that is not the event. Of more a column for each: the number of pairs that vote for it, and a fraction below
+            one half that orders classes of equally many votes by the sum of their decision values. The largest is
+            predicted.
         """
         f = self._decided(X)
         pairs = self.result_.machine.classes
@@ -269,12 +285,14 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
 
     def _decided(self, X: ArrayLike | pd.DataFrame) -> Floats:
         """(m, P) the decision values of the pairs."""
-        check_is_fitted(self)
+        check_is_fitted(self, "result_")
         design = self.result_.frame.design
         plain, X = design.is_plain, _of_pandas(X)
         if isinstance(X, pd.DataFrame) and not (plain and _of_numbers(X)):
             validate_data(self, X, skip_check_array=True, reset=False)
-            return self._decided_of(X)
+            if not len(X):
+                raise DataError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+            return self._decided_of(X if hasattr(self, "feature_names_in_") else X.set_axis(self.columns_, axis=1))
         if not plain:
             values = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
             return self._decided_of(pd.DataFrame(values, columns=self.columns_).infer_objects())
@@ -287,11 +305,12 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
     def _decided_of(self, data: pd.DataFrame) -> Floats:
         """(m, P) the decision values of rows of a data frame, none of which may be missing."""
         _, f = self.result_.decision_at(data)
-        missing = np.flatnonzero(np.isnan(f).any(axis=1))
-        if len(missing):
-            raise DataError(
-                f"X has a missing value in row {data.index[missing[0]]!r}: fill it in, or leave the row out."
-            )
+        unknown = np.flatnonzero(np.isnan(f).any(axis=1))
+        if len(unknown):
+            row, name = data.iloc[unknown[:1]], data.index[unknown[0]]
+            missing = row[list(self.result_.frame.design.predictors)].isna().any(axis=None)
+            what = "X has a missing value" if missing else "a term of the formula is missing, and no column of X,"
+            raise DataError(f"{what} in row {name!r}: fill it in, or leave the row out.")
         return f
 
     def __sklearn_tags__(self) -> Tags:
@@ -345,8 +364,16 @@ def _as_index(levels: np.ndarray) -> pd.Index:
     return found
 
 
+def _of_classes(class_weight: Mapping[Any, float], classes: list[Any]) -> Mapping[Any, float]:
+    """The weights of the classes that there are, if each has one: others are absent, as from a fold."""
+    present = {level: weight for level, weight in class_weight.items() if level in classes}
+    return present if len(present) == len(classes) else class_weight
+
+
 def _is_given(name: str, value: object) -> bool:
-    """Whether a parameter differs from its default."""
+    """Whether a parameter of `svm`, which one of a subclass is not, differs from its default."""
+    if name not in _DEFAULTS:
+        return False
     default = _DEFAULTS[name]
     alike = type(value) is type(default) or (is_real(value) and is_real(default))
     return value is not default and not (alike and value == default)

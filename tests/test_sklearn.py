@@ -14,7 +14,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 from svmstat import svm, tune
-from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, FormulaError, UnavailableError
+from svmstat.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataError,
+    DesignWarning,
+    FormulaError,
+    UnavailableError,
+)
 from svmstat.kernels import RBF, Linear
 from svmstat.sklearn import SVMClassifier
 
@@ -426,3 +433,86 @@ def test_one_column_alone_has_to_be_a_table(make):
     fitted = SVMClassifier().fit(np.arange(10.0)[:, None], np.arange(10) % 2)
     with pytest.raises(ValueError, match=r"Expected (2D array|a 2-dimensional container)"):
         fitted.predict(X)
+
+
+@pytest.mark.parametrize("bad", [{"C": -1.0}, {"formula": "nothing"}])
+def test_a_fit_that_fails_leaves_what_there_was(bad):
+    """Names of columns go with the machine: rows in another order had been predicted by position."""
+    X, y = two_numbers(2)
+    estimator = SVMClassifier().fit(X, y)
+    f = estimator.decision_function(X)
+    with pytest.raises(ValueError, match=r"C=-1.0 is not allowed|have no column 'nothing'"):
+        estimator.set_params(**bad).fit(X[["z", "x"]], y)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        estimator.predict(X[["z", "x"]])
+    np.testing.assert_array_equal(estimator.decision_function(X), f)
+    never = SVMClassifier(**bad)
+    with pytest.raises(ValueError, match=r"C=-1.0 is not allowed|have no column 'nothing'"):
+        never.fit(X, y)
+    with pytest.raises(NotFittedError):
+        never.predict(X)
+
+
+@pytest.mark.parametrize("formula", [None, "x0 + x1", "x0 * x1", "s(x0) + x1"])
+@pytest.mark.filterwarnings("ignore:X has feature names, but SVMClassifier was fitted without")
+def test_columns_are_taken_by_position_where_the_fit_had_no_names(formula):
+    X, y = two_numbers(2)
+    estimator = SVMClassifier(formula=formula).fit(X.to_numpy(), y)
+    f = estimator.decision_function(X.to_numpy())
+    for names in (["x", "z"], ["x1", "x0"], [1, 0]):
+        np.testing.assert_array_equal(estimator.decision_function(X.set_axis(names, axis=1)), f)
+
+
+@pytest.mark.parametrize("options", [{"nu": 0.3}, {"costs": {"fp": 1, "fn": 3}}], ids=str)
+def test_two_classes_are_those_of_positive_weight(options):
+    X, y = two_numbers(3)
+    estimator = SVMClassifier(**options).fit(X, y, sample_weight=(y != "b").astype(float))
+    alone = SVMClassifier(**options).fit(X[y != "b"], y[y != "b"])
+    np.testing.assert_allclose(estimator.decision_function(X), alone.decision_function(X), atol=1e-9)
+
+
+def test_weights_of_classes_that_a_fold_does_not_have():
+    X, y = two_numbers(2)
+    weights = {"b": 1.0, "c": 2.0}
+    some = SVMClassifier(class_weight={**weights, "a": 9.0}).fit(X, y)
+    np.testing.assert_array_equal(
+        some.decision_function(X), SVMClassifier(class_weight=weights).fit(X, y).decision_function(X)
+    )
+    with pytest.raises(ArgumentError, match="a mapping of levels, which are 'b', 'c'"):
+        SVMClassifier(class_weight={"a": 1.0, "c": 2.0}).fit(X, y)
+
+
+def test_the_response_is_none_of_the_columns():
+    X, y = two_numbers(2)
+    with pytest.raises(FormulaError, match="have no column 'y'"):
+        SVMClassifier(formula="x + C(y)").fit(X, y)
+    called = SVMClassifier(formula="x + np.exp(z)").fit(X, pd.Series(y, name="np"))
+    assert called.result_.formula == "y ~ x + np.exp(z)"
+
+
+def test_a_term_that_is_not_a_number_is_told_from_a_missing_value():
+    X, y = two_numbers(2)
+    estimator = SVMClassifier(formula="np.log(x + 9) + z").fit(X, y)
+    with (
+        pytest.warns(DesignWarning, match="is not a number in 1 row"),
+        pytest.raises(DataError, match="a term of the formula is missing, and no column of X, in row 5"),
+    ):
+        estimator.predict(X.assign(x=X["x"].mask(X.index == 5, -20.0)))
+
+
+@pytest.mark.parametrize("formula", [None, "x + s(z)"])
+def test_no_rows(formula):
+    X, y = two_numbers(2)
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        SVMClassifier(formula=formula).fit(X, y).predict(X[:0])
+
+
+def test_a_subclass_may_have_parameters_of_its_own():
+    class Named(SVMClassifier):
+        def __init__(self, *, C=1.0, title="mine"):
+            super().__init__(C=C)
+            self.title = title
+
+    X, y = two_numbers(2)
+    f = Named(C=3.0, title="yours").fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(f, SVMClassifier(C=3.0).fit(X, y).decision_function(X))

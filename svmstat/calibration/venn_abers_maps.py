@@ -117,16 +117,26 @@ def fit_calibration(machine: Machine, f: Floats, coupling: str, kind: str) -> Ca
     return fit_maps_of(machine, f, coupling, kind)
 
 
-def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng") -> HeldOutProbabilities:
+def held_out_venn_abers(
+    rows: Labelled, f: Floats, coupling: str = "wu-lin-weng", by: Floats | None = None
+) -> HeldOutProbabilities:
     """The Venn–Abers probabilities of each row by the other rows; arguments as in `fit_venn_abers_maps`.
 
     A row of weight w loses min(w, 1), that is one copy, or its unit. The pairs that do not hold its class lose nothing.
+    Values ``by`` (n, P) of which the maps are made, if they are not f, are those of the fit for some pairs.
     """
-    odds = fit_venn_abers_maps(rows, f, coupling).odds(f)
+    by = f if by is None else by
+    odds = fit_venn_abers_maps(rows, by, coupling).odds(f)
     units = rows.units
     for p, pair in enumerate(rows.pairs):
         y = pair.signs(rows.codes)
         own = y != 0.0
+        if not np.array_equal(by[:, p], f[:, p], equal_nan=True):
+            for some in np.flatnonzero(own)[:, None] if units is None else units:
+                kept = rows.weights.copy()
+                kept[some] -= kept[some] if units is not None else np.minimum(kept[some], 1.0)
+                odds.other[some, p], odds.event[some, p] = _by_weights(by[:, p], f[some, p], y, kept)
+            continue
         if units is None:
             found = held_out(f[own, p], y[own], rows.weights[own])
         else:
@@ -147,17 +157,22 @@ def held_out_venn_abers(rows: Labelled, f: Floats, coupling: str = "wu-lin-weng"
     return HeldOutProbabilities(coupler.probabilities(logit), coupler.log_likelihoods(logit, rows.codes))
 
 
+def _by_weights(by: Floats, at: Floats, y: Floats, weights: Floats) -> Odds:
+    """What the map of a pair (y not 0) by values (n,) of these weights says at values (m,); NaN if all are zero."""
+    own = y != 0.0
+    if not weights[own].any():
+        return Odds(np.full(len(at), np.nan), np.full(len(at), np.nan))
+    return fit_venn_abers(by[own], y[own], weights[own]).odds(at)
+
+
 def _of_other_classes(f: Floats, y: Floats, weights: Floats, units: Units, other: Floats, event: Floats) -> None:
     """Overwrite what rows of other classes than the pair's (y = 0) have, where their unit holds some of the pair."""
     for rows in units:
         beside, inside = rows[y[rows] == 0.0], rows[y[rows] != 0.0]
         if len(beside) and len(inside):
-            kept = np.where(y != 0.0, weights, 0.0)
+            kept = weights.copy()
             kept[inside] = 0.0
-            of_pair = y != 0.0
-            nothing = Odds(np.full(len(beside), np.nan), np.full(len(beside), np.nan))
-            found = fit_venn_abers(f[of_pair], y[of_pair], kept[of_pair]).odds(f[beside]) if kept.any() else nothing
-            other[beside], event[beside] = found
+            other[beside], event[beside] = _by_weights(f, f[beside], y, kept)
 
 
 def _coupler(pairs: Codes, totals: Floats, coupling: str) -> Maps:

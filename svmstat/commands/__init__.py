@@ -24,7 +24,7 @@ from svmstat._tools.texts import counted
 from svmstat.commands.files import COMPRESSED, as_written, is_parquet, one_number, read_data, texts_of
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, LongRunWarning, SvmstatError, SvmstatWarning
-from svmstat.formula import two_sides
+from svmstat.formula import speaks_of, two_sides
 from svmstat.loading import load
 from svmstat.model import svm
 from svmstat.options import (
@@ -40,7 +40,6 @@ from svmstat.options import (
 from svmstat.report import report
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
-from svmstat.results.updated import speaks_of
 from svmstat.tuning import tune
 
 _ALL_CORES = {"n_jobs": -1}

@@ -398,7 +398,7 @@ class Evidence:
         points = None if self.points is None else self.points[used]
         if self.shape.two:
             return [predictive.auc(self.values[used, 0], codes == self.shape.shown[0], weights, self._units, points)]
-        ranked, tied = self.probability[used], dict.fromkeys(self.shape.shown, points)
+        ranked, tied = self.probability[used].round(_DIGITS), dict.fromkeys(self.shape.shown, points)
         if self.maps is not None:
             shared = self._shared[used]
             if points is None:

@@ -7,7 +7,7 @@ from svmstat.formula.functions import is_shared
 from svmstat.formula.grouping import Grouping, fold_labels
 from svmstat.formula.response import Response
 from svmstat.formula.rows import case_weights, named_column, read_by_condition, true_probabilities
-from svmstat.formula.sides import right_side, two_sides, with_response
+from svmstat.formula.sides import right_side, speaks_of, two_sides, with_response
 from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
 
@@ -30,6 +30,7 @@ __all__ = [
     "named_column",
     "read_by_condition",
     "right_side",
+    "speaks_of",
     "true_probabilities",
     "two_sides",
     "update_formula",

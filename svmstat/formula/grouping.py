@@ -1,11 +1,13 @@
 """Which rows belong together, and what a weight means: ``groups`` and ``weight_type``."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from svmstat._tools.doubles import EPS
 from svmstat._tools.frames import label_at, nan_is_missing, native
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
@@ -18,8 +20,11 @@ LEAST_GROUPS = 3
 
 FOLDS_ALLOWED = "a number of folds, a splitter of scikit-learn, a column of the data or one label for each row"
 
-_DIGITS = 40
-"""Binary digits of a scaled weight: w and 10 w, which differ by rounding, are to be the same."""
+_LARGEST, _SAME = 2**20, 8.0 * EPS
+"""The largest whole number that weights are proportional to, and by which share of itself each may be off."""
+
+_DIGITS = 44
+"""Binary digits of other weights: w and 10 w, which differ by rounding, are to be the same for most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,9 +166,39 @@ def mean_one(weights: np.ndarray) -> np.ndarray:
     array([0.5, 1.5, 0. ])
     """
     used = weights > 0
-    if np.ptp(weights[used]) == 0.0:
-        return used.astype(float)
-    largest = weights.max()
-    scaled = weights / largest
+    each, places = np.unique(weights[used], return_inverse=True)
+    scaled, whole = np.zeros(len(weights)), _whole_numbers(each)
+    if whole is not None:
+        counts = whole[places]
+        scaled[used] = counts * (len(counts) / counts.sum())
+        return scaled
+    scaled[used] = weights[used] / each[-1]
     mantissa, exponent = np.frexp(scaled / scaled[used].mean())
     return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, _DIGITS)), exponent - _DIGITS))
+
+
+def _whole_numbers(weights: np.ndarray) -> np.ndarray | None:
+    """Whole numbers (m,) in the proportions of weights (m,) > 0 that increase; None if they would be large.
+
+    Sums of them are exact: what weighs the same does so but for the last digit of the factor that all have.
+    """
+    largest = float(weights[-1])
+    step = largest
+    for _ in range(_LARGEST.bit_length()):
+        whole = np.round(weights / step)
+        off = np.abs(weights - whole * step) / weights
+        if off.max() <= _SAME:
+            return whole
+        divisor = _common_divisor(step, float(weights[np.argmax(off)]), 0.5 * largest / _LARGEST)
+        times = round(largest / divisor)
+        if times > _LARGEST:
+            return None
+        step = largest / times
+    return None
+
+
+def _common_divisor(a: float, b: float, zero: float) -> float:
+    """Euclid's, of numbers whose remainders are nothing where they are less than ``zero``."""
+    while b > zero:
+        a, b = b, abs(math.remainder(a, b))
+    return a

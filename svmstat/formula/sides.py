@@ -1,5 +1,6 @@
 """The two sides of a formula, of which the left may be left out where the response comes by itself."""
 
+import re
 from collections.abc import Collection, Hashable
 
 from patsy import PatsyError
@@ -30,7 +31,8 @@ def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tup
     formula : str
         The right side, ``"x + z"`` or ``"~ x + z"``; or both, the left being a name.
     name : str
-        What the response is called where the formula does not say it; with an underscore if a column is called so.
+        What the response is called where the formula does not say it; with an underscore if a column is called so, or
+        the formula speaks of something of this name, which the response is not.
     columns : collection
         The columns of the data.
 
@@ -50,7 +52,7 @@ def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tup
     """
     left, right = two_sides(formula)
     if left is None:
-        while name in columns:
+        while name in columns or speaks_of(name, right):
             name += "_"
         return _as(formula, f"{quoted(name)} ~ {right}"), name
     given = _name_of(left)
@@ -62,6 +64,11 @@ def with_response(formula: str, name: str, columns: Collection[Hashable]) -> tup
     if given in columns:
         raise DataError(f"X has the column {given!r}, which the formula has as the response: drop it, y is given.")
     return formula, given
+
+
+def speaks_of(column: object, asked: str) -> bool:
+    """Whether the name of a column stands in a text, and not in the middle of another name."""
+    return re.search(rf"(?<!\w){re.escape(str(column))}(?!\w)", asked) is not None
 
 
 def two_sides(formula: str) -> tuple[str | None, str]:

@@ -144,6 +144,7 @@ class Kernel(ABC):
         >>> (Linear() + 0.5 * RBF(gamma="scale")).resolve(np.array([[1.0], [3.0]]))
         Linear() + 0.5 * RBF(gamma=1.0)
         """
+        X = np.asarray(X, dtype=float)
         rules = {name: each for name, each in declared(self).items() if is_rule(getattr(self, name))}
         learnt = {name: each.learn(getattr(self, name), X, weights) for name, each in rules.items() if each.learn}
         kernel = replace(self, **learnt) if learnt else self
@@ -442,7 +443,9 @@ class On(Wrapped):
         self, X: FloatArray, weights: FloatArray | None = None, columns: Mapping[str, slice] | None = None
     ) -> Kernel:
         """The kernel resolved on its columns of these rows, which are found by their names."""
-        at = self.at if self.at is not None and columns is None else self._positions(columns or {})
+        X, at = np.asarray(X, dtype=float), self.at
+        if at is None or columns is not None:
+            at = self._positions(columns or {})
         if at[-1] >= (p := X.shape[1]):
             raise refuse("columns", at[-1], f"a position from 0 to {p - 1}")
         return On(self.kernel.resolve(X[:, list(at)], weights), self.columns, at)

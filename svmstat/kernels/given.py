@@ -134,6 +134,7 @@ class CustomKernel(Kernel):
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The cross-gram matrix (n, m) that the function returns, checked."""
+        X, Z = (np.asarray(rows, dtype=float) for rows in (X, Z))
         K = np.asarray(self.function(X, Z))
         what = f"kernel={called(self.function)}"
         if K.shape != (len(X), len(Z)) or K.dtype.kind not in "biuf":

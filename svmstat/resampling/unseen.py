@@ -248,11 +248,11 @@ def _by_folds(
 def mapped_by_others(machine: Machine, found: Unseen, maps: Calibration, by: Floats) -> Unseen:
     """The held-out values, mapped to probabilities by what was fitted to those of the other rows, or other units.
 
-    By Venn and Abers they are the very values that are mapped.
+    By Venn and Abers they are the very values that are mapped, but for pairs that have none of a class.
     """
     f, n = found.decision_values, len(machine.codes)
     if not isinstance(maps, Maps):
-        by_others = held_out_venn_abers(machine, f, maps.coupling)
+        by_others = held_out_venn_abers(machine, f, maps.coupling, np.where(_one_sided(machine, f), by, f))
         unknown = np.isnan(by_others.log_likelihood) & (machine.codes >= 0)
         return replace(
             found,

@@ -1,6 +1,5 @@
 """The call of a fit, repeated with changes."""
 
-import re
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ import pandas as pd
 from svmstat._tools.frames import has_rows_of
 from svmstat._tools.keywords import calling_frame
 from svmstat.errors import DataError, UnavailableError
-from svmstat.formula import update_formula
+from svmstat.formula import speaks_of, update_formula
 from svmstat.results.settings import Settings
 
 
@@ -119,8 +118,3 @@ def data_of_folds(fit: Updated, folds: object) -> pd.DataFrame:
     if now is None or not isinstance(folds, str) or folds not in data.columns or folds not in now.columns:
         return data
     return data.assign(**{folds: now[folds]}) if has_rows_of(now, data) else data
-
-
-def speaks_of(column: object, asked: str) -> bool:
-    """Whether the name of a column stands in a text, and not in the middle of another name."""
-    return re.search(rf"(?<!\w){re.escape(str(column))}(?!\w)", asked) is not None

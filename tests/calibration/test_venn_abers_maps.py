@@ -9,6 +9,7 @@ from levels import COUPLINGS
 
 from svmstat.calibration import Maps, couple, fit_venn_abers, fit_venn_abers_maps, held_out_venn_abers
 from svmstat.kernels import RBF
+from svmstat.objective.units import Units
 
 TOL = 1e-12  # the same formula in another order
 
@@ -81,6 +82,29 @@ def test_held_out_probabilities_are_those_of_the_other_rows(given, pairs, K, cou
         np.testing.assert_allclose(found.probability[k], expected, rtol=1e-9, atol=TOL)
         own = np.log(expected[machine.codes[k]]) if machine.codes[k] >= 0 else np.nan
         np.testing.assert_allclose(found.log_likelihood[k], own, rtol=1e-9)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_pairs_whose_maps_are_of_other_values(given, pairs, grouped):
+    """As those that a class has no held-out value for: of these the fit's own make the map."""
+    machine, _, f = given(3)
+    unit = np.where(machine.weights > 0, np.arange(len(f)) // 2, -1)
+    units = Units(unit, len(f) // 2, True) if grouped else None
+    by = f.copy()
+    by[:, 1] = machine.decision_values[:, 1]
+    found = held_out_venn_abers(replace(machine, units=units), f, by=by)
+    for k in range(len(f)):
+        left = machine.weights.copy()
+        lost = np.flatnonzero(unit == unit[k]) if grouped and unit[k] >= 0 else [k]
+        left[lost] -= left[lost] if grouped else np.minimum(left[lost], 1.0)
+        r = np.full((1, 3, 3), 0.5)
+        for p, (i, j) in enumerate(pairs(3)):
+            rows = np.isin(machine.codes, (i, j))
+            y = np.where(machine.codes[rows] == i, 1.0, -1.0)
+            r[:, i, j] = fit_venn_abers(by[rows, p], y, left[rows]).probability(f[[k], p])
+            r[:, j, i] = 1.0 - r[:, i, j]
+        expected = couple(r, "wu-lin-weng", sizes(machine.codes, left, 3))[0]
+        np.testing.assert_allclose(found.probability[k], expected, rtol=1e-9, atol=TOL)
 
 
 @many

@@ -215,3 +215,11 @@ def test_probabilities_are_class_frequencies_only_where_those_of_all_rows_that_c
     moved[np.flatnonzero(loo.weights)[0]] -= 1e-6
     one = replace(flat, log_likelihoods=moved)
     assert not one.is_of_frequencies and one.calibration_slope == loo.calibration_slope
+
+
+def test_probabilities_that_differ_by_rounding_are_tied_in_the_auc_of_each_level():
+    loo = svm("y ~ x + z", sample(3, 60)).loo()
+    P = loo.probability.round(1)
+    off = np.random.default_rng(0).uniform(-1e-14, 1e-14, P.shape)
+    one, other = (replace(loo, probability=each, maps=None, points=None).auc for each in (P, P + off))
+    assert one.tolist() == other.tolist()

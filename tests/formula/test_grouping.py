@@ -40,6 +40,38 @@ def test_weights_have_no_scale(factor):
     assert mean_one(w).mean() == pytest.approx(1.0, rel=1e-11)
 
 
+@pytest.mark.parametrize("unit", [1.0, 0.1, 1.0 / 3.0, 7e-5, 1e250])
+@pytest.mark.parametrize("whole", [[1, 2, 3, 6], [37, 63], [105, 140, 840], [13245, 8712, 999999]], ids=str)
+def test_whole_weights_in_any_unit_keep_their_sums(unit, whole):
+    """With weights that are rounded one by one the rows of two levels that weigh the same do not."""
+    w = np.array([*whole, sum(whole), 0], float)
+    scaled = mean_one(unit * w)
+    np.testing.assert_array_equal(scaled, mean_one(w))
+    assert scaled[:-2].sum() == pytest.approx(scaled[-2], rel=1e-15, abs=0.0)
+    np.testing.assert_allclose(scaled, w / w[:-1].mean(), rtol=1e-15)
+
+
+def test_weights_that_are_no_whole_numbers():
+    w = np.array([1.0, np.sqrt(2.0), np.pi])
+    np.testing.assert_allclose(mean_one(w), w / w.mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("levels", ["whole", "raked"])
+@pytest.mark.parametrize("seed", range(4))
+def test_levels_that_weigh_the_same_have_the_middle_of_an_interval(levels, seed):
+    """All rows are at their bounds; weights that differ in a twelfth digit had put b at one end of it."""
+    rng = np.random.default_rng(seed)
+    w = rng.choice([1.0, 2.0, 3.0, 5.0, 7.0], 60) if levels == "whole" else rng.uniform(0.5, 2.0, 60)
+    y = np.repeat([1, 0], 30)
+    w[-1] += max(w[y == 1].sum() - w[y == 0].sum(), 0.0)
+    w[0] += w[y == 0].sum() - w[y == 1].sum()
+    data = pd.DataFrame({"y": y, "x": rng.normal(size=60) + 0.4 * y})
+    survey = svm("y ~ x", data, C=1e-3, weights=w, weight_type="probability")
+    low, high = survey.intercept_interval
+    assert high - low > 1.0 and survey.intercept == pytest.approx(0.5 * (low + high))
+    assert survey.intercept == pytest.approx(svm("y ~ x", data, C=1e-3, weights=w / w.mean()).intercept, abs=1e-9)
+
+
 def test_equal_weights_are_one():
     np.testing.assert_array_equal(mean_one(np.array([0.1, 0.0, 0.1])), [1.0, 0.0, 1.0])
 

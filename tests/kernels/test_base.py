@@ -6,6 +6,7 @@ And kernels are values: added, scaled and put on columns they are equal where th
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from svmstat.errors import ArgumentError
@@ -15,9 +16,12 @@ from svmstat.kernels import (
     CustomKernel,
     Laplace,
     Linear,
+    Normed,
+    Nystrom,
     On,
     Polynomial,
     Precomputed,
+    Product,
     Scaled,
     Spline,
     Sum,
@@ -87,6 +91,29 @@ def test_any_layout_and_type_of_the_rows(kernel):
     for other in (np.asfortranarray(X), X.astype(int), np.repeat(X, 2, axis=0)[::2], frozen):
         assert (gram(kernel, other) == K).all()
         assert (kernel(other, X) == K).all()
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *KERNELS.values(),
+        RBF("median"),
+        2 * RBF("scale") + Normed(Linear()),
+        Centred(RBF(1.0)),
+        Product((RBF("scale"), Linear()), ((0,), (1, 2))),
+        Nystrom(RBF("scale"), 5),
+        CustomKernel(lambda a, b: (a @ b.T + 1.0) ** 2),
+    ],
+    ids=str,
+)
+def test_any_form_of_the_rows_that_are_learnt_from(kernel):
+    """A function of the user's gets doubles too: in integers of 8 bits 12100 is 68."""
+    X = np.round(points(20) * 4)
+    learnt = kernel.resolve(X)
+    K = learnt(X, X)
+    for other in (X.astype(np.int8), X.tolist(), pd.DataFrame(X), np.ma.masked_array(X), X.astype(object)):
+        again = kernel.resolve(other)
+        assert (again(other, X) == K).all() and (again(X, other) == K).all()
 
 
 def test_bound_rows_do_not_follow_later_changes():
