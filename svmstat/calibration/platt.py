@@ -23,6 +23,9 @@ _SHORTEST = 1e-30
 _SAME = 1e-12
 """Up to so large a standard deviation, as a share of the mean or of 1, values are equal."""
 
+_LEVEL = 1e-9
+"""A standard deviation of the values that moves the log odds by less moves them by rounding."""
+
 _NEAR = 1e-4
 """A step with a smaller decrement, relative to the curvature in B, is near enough to the minimum to be taken whole."""
 
@@ -130,20 +133,27 @@ def fit_falling_map(f, y, weights, slope, intercept):
     A map that turns that round would predict noise.
     """
     a, b, converged = fit_map(f, y, weights, slope, intercept)
-    n_event, n_other = 0.0, 0.0
+    n_event, n_other, moment, squares = 0.0, 0.0, 0.0, 0.0
     for i in range(f.shape[0]):
+        moment += weights[i] * f[i]
         if y[i] > 0.0:
             n_event += weights[i]
         else:
             n_other += weights[i]
-    a, b = _falling(a, b, n_event, n_other)
+    total = n_event + n_other
+    for i in range(f.shape[0]):
+        squares += weights[i] * (f[i] - moment / total) ** 2
+    a, b = _falling(a, b, np.sqrt(squares / total), n_event, n_other)
     return a, b, converged
 
 
 @compiled(inside=True)
-def _falling(a, b, n_event, n_other):
-    """A and B, or those of the frequency of events where A would not be negative and both classes have rows."""
-    if a < 0.0 or not n_event * n_other > 0.0:
+def _falling(a, b, deviation, n_event, n_other):
+    """A and B, or those of the frequency of events where A would not be negative and both classes have rows.
+
+    An A that is 0 in exact arithmetic, as where the values of both classes have one mean, is so by its digits only.
+    """
+    if a * deviation < -_LEVEL or not n_event * n_other > 0.0:
         return a, b
     return 0.0, np.log(n_other / n_event)
 
@@ -197,7 +207,7 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
             maps[0, d], maps[1, d] = a_1 / scale, b_1 - a_1 / scale * center
         if not converged[d]:
             maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
-        maps[0, d], maps[1, d] = _falling(maps[0, d], maps[1, d], own[1, 0], own[0, 0])
+        maps[0, d], maps[1, d] = _falling(maps[0, d], maps[1, d], scale, own[1, 0], own[0, 0])
         for e in range(start[d], start[d + 1]):
             left[which[e]] = weights[which[e]]
 

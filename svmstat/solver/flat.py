@@ -37,7 +37,8 @@ def outweighed(problem: BoxQP, upper: Floats) -> Floats | None:
     for mine, theirs, heavier in ((events, others, event), (others, events, ~event)):
         if (mine >= theirs - slack).all():
             share = np.divide(theirs, mine, out=np.zeros(len(mine)), where=mine > 0.0)
-            return np.where(heavier, upper * np.minimum(share, 1.0)[point], upper)
+            share[theirs >= mine - slack] = 1.0  # equal sums leave no row free
+            return np.where(heavier, upper * share[point], upper)
     return None
 
 

@@ -246,6 +246,23 @@ def test_infinite_decision_values_of_a_flat_map():
     assert platt.probability(np.array([1e300]))[0] == pytest.approx(platt.probability(np.zeros(1))[0], rel=TOL_EXACT)
 
 
+@pytest.mark.parametrize("order", range(6))
+def test_a_slope_that_is_zero_but_for_rounding_is_the_frequency(order):
+    """The values of both classes have one mean: what the sums leave of it hung on the order of the rows."""
+    f = np.array([0.1, 0.2, 0.6, 0.3, 0.3, 0.3, 0.7, -0.1, 0.1, 0.5])
+    y = np.where(np.arange(10) < 3, 1.0, -1.0)
+    turned = np.random.default_rng(order).permutation(10)
+    f, y, weights = f[turned], y[turned], np.ones(10)
+    found = fit_platt(f, y, weights, "loo", near=Platt(-1e-3, 0.8, True, "loo") if order % 2 else None)
+    assert (found.slope, found.intercept) == (0.0, np.log(7.0 / 3.0))
+    more = [np.append(each, value) for each, value in ((f, 5.0), (y, 1.0), (weights, 1.0))]
+    all_of_them = fit_platt(*more, "loo")
+    maps, converged = np.empty((2, 1)), np.empty(1, bool)
+    given = np.array([0, 1]), np.array([10]), np.ones(1), all_of_them.slope, all_of_them.intercept
+    fit_maps_without(*more, *given, maps, converged)
+    assert maps[:, 0].tolist() == [0.0, np.log(7.0 / 3.0)]
+
+
 def test_kind_is_kept():
     f, y, weights = sample(1)
     assert fit_platt(f, y, weights).kind == "insample"

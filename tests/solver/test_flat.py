@@ -87,6 +87,23 @@ def test_a_point_of_one_class_alone():
     assert outweighed(qp, qp.upper * (alone != 0)) is None
 
 
+@pytest.mark.parametrize(
+    "bounds", [([0.1, 0.2], [0.3]), ([1 / 3] * 3, [1.0]), ([0.7] * 3, [0.3] * 7), ([0.1] * 10, [1.0])]
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_sums_that_are_equal_leave_no_row_free(bounds, turned):
+    """In floating-point numbers 0.1 + 0.2 is more than 0.3: b had been at an end of its interval."""
+    events, others = bounds[::-1] if turned else bounds
+    upper = np.array([*events, *others] * 2)
+    y = np.repeat([1.0, -1.0], [len(events), len(others)])
+    point = np.repeat([0, 1], len(y))
+    gram = Gram(RBF(0.3).bind(np.array([[0.0], [1.0]])[point]))
+    solution = solve(BoxQP(gram, np.tile(y, 2), np.ones(len(upper)), upper, point=point))
+    assert solution.flat and solution.status is Status.CERTIFIED
+    assert solution.intercept == 0.0 and solution.intercept_interval == (-1.0, 1.0)
+    assert not solution.free.any()
+
+
 def test_nearly_equal_sums_of_huge_bounds_are_not_equal():
     """A trillionth of a bound of 1e13 is a signal of ten margins."""
     qp = contradictory(np.random.default_rng(4), C=1e13)
