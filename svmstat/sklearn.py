@@ -168,7 +168,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError, TypeError
-            For parameters and data that cannot be used; nothing has been solved then.
+            For parameters and data that cannot be used; nothing has been solved then, and what had been fitted stays.
         """
         before = self.__dict__.copy()
         try:
