@@ -103,8 +103,8 @@ def changes(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _coarse(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns (n, q) in whole parts of the largest value of each."""
-    largest = np.abs(columns).max(axis=0, initial=0.0)
+    """Columns (n, q) in whole parts of the largest finite value of each."""
+    largest = np.abs(columns).max(axis=0, initial=0.0, where=np.isfinite(columns))
     return np.rint(columns / np.where(largest > 0.0, largest, 1.0) * _FINE)
 
 

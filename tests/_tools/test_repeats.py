@@ -77,6 +77,14 @@ def test_values_at_the_ends(column):
     assert len(found.first) == len(set(column))
 
 
+def test_infinite_values_are_values():
+    """As those of rows that cannot be left out: numpy had warned of them."""
+    rows = np.array([[1.0, np.inf, 0.5], [1.0, 0.5, 0.5], [1.0, np.inf, 0.5], [1.0, -np.inf, 3.0], [1.0, np.inf, 0.25]])
+    found = distinct_rows(rows, np.ones(5))
+    assert len(found.first) == 4 and found.of_row[0] == found.of_row[2]
+    np.testing.assert_array_equal(rows[found.first][found.of_row], rows)
+
+
 def test_replicates_of_one_seed_do_not_hang_on_the_last_digit():
     """As of months 2 and 11 in cc(month), which have one value in its first column but for that of the processor."""
     rng = np.random.default_rng(0)
