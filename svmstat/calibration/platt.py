@@ -92,6 +92,13 @@ def fit_map(f, y, weights, slope, intercept):
 
     It sets off from (slope, intercept), the map of a similar sample, or if these are NaN from the class frequencies.
     """
+    a, b, converged, _, _, _ = _fitted(f, y, weights, slope, intercept)
+    return a, b, converged
+
+
+@compiled(inside=True)
+def _fitted(f, y, weights, slope, intercept):
+    """The same, with the standard deviation of f and the sums of weights of events and others."""
     n = f.shape[0]
     n_event, n_other, center = 0.0, 0.0, 0.0
     for i in range(n):
@@ -101,7 +108,7 @@ def fit_map(f, y, weights, slope, intercept):
         else:
             n_other += weights[i]
     if n_event + n_other == 0.0:
-        return 0.0, 0.0, False
+        return 0.0, 0.0, False, 0.0, 0.0, 0.0
     center /= n_event + n_other
     scale = 0.0
     for i in range(n):
@@ -121,8 +128,8 @@ def fit_map(f, y, weights, slope, intercept):
         b = np.log((n_other + 1.0) / (n_event + 1.0))
         a, b, converged = _newton(x, y, doubts, weights, 0.0, b, np.inf)
     if constant:
-        return 0.0, b, converged
-    return a / scale, b - a / scale * center, converged
+        return 0.0, b, converged, scale, n_event, n_other
+    return a / scale, b - a / scale * center, converged, scale, n_event, n_other
 
 
 @compiled()
@@ -132,18 +139,8 @@ def fit_falling_map(f, y, weights, slope, intercept):
     Without signal the held-out value of a row falls with the row's own label, since leaving it out moves b against it.
     A map that turns that round would predict noise.
     """
-    a, b, converged = fit_map(f, y, weights, slope, intercept)
-    n_event, n_other, moment, squares = 0.0, 0.0, 0.0, 0.0
-    for i in range(f.shape[0]):
-        moment += weights[i] * f[i]
-        if y[i] > 0.0:
-            n_event += weights[i]
-        else:
-            n_other += weights[i]
-    total = n_event + n_other
-    for i in range(f.shape[0]):
-        squares += weights[i] * (f[i] - moment / total) ** 2
-    a, b = _falling(a, b, np.sqrt(squares / total), n_event, n_other)
+    a, b, converged, deviation, n_event, n_other = _fitted(f, y, weights, slope, intercept)
+    a, b = _falling(a, b, deviation, n_event, n_other)
     return a, b, converged
 
 

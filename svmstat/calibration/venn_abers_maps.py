@@ -134,7 +134,7 @@ def held_out_venn_abers(
         if not np.array_equal(by[:, p], f[:, p], equal_nan=True):
             for some in np.flatnonzero(own)[:, None] if units is None else units:
                 kept = rows.weights.copy()
-                kept[some] -= kept[some] if units is not None else np.minimum(kept[some], 1.0)
+                kept[some] = np.maximum(kept[some] - 1.0, 0.0) if units is None else 0.0
                 odds.other[some, p], odds.event[some, p] = _by_weights(by[:, p], f[some, p], y, kept)
             continue
         if units is None:

@@ -75,8 +75,7 @@ class Product(Several):
     ) -> Kernel:
         """Each kernel resolved on its columns of these rows."""
         del columns  # they have positions, and no names
-        X = np.asarray(X, dtype=float)
-        if (last := max(chain([-1], *self.columns))) >= (p := X.shape[1]):
+        if (last := max(chain([-1], *self.columns))) >= (p := np.shape(X)[1]):
             raise refuse("columns", last, f"a position from 0 to {p - 1}")
         resolved = (each.resolve(part, weights) for each, part in zip(self.kernels, self._split(X), strict=True))
         return replace(self, kernels=tuple(resolved))
