@@ -251,6 +251,18 @@ def test_frequency_weights_of_grouped_rows_are_repeats():
     np.testing.assert_allclose(*f, atol=1e-6)
 
 
+@responses
+@pytest.mark.parametrize("digits", [0, 9], ids=["few values", "many values"])
+def test_what_is_drawn_does_not_tell_a_row_of_weight_two_from_two_rows(response, digits):
+    data = DATA.round({"x": digits, "z": digits})
+    copied = data.loc[data.index.repeat(data["copies"].astype(int))].reset_index(drop=True)
+    one, other = fitted(response, data, weights="copies"), fitted(response, copied)
+    for call in ("gof", "permutation_test"):
+        drawn = (getattr(fit, call)(B=9, rng=1).replicates for fit in (one, other))
+        np.testing.assert_allclose(*drawn, rtol=1e-6, err_msg=call)
+    assert one.kfold(4).score == pytest.approx(other.kfold(4).score, rel=1e-6)
+
+
 # What is kept together
 
 

@@ -62,21 +62,26 @@ class Units:
         return len(pairs) == self.count
 
     def in_order_of(self, place: Codes, weights: Floats) -> "Units":
-        """The same, numbered in the order of the places (n,) of their rows, and then of the weights (n,) of these.
+        """The same, numbered in the order of the places (n,) of their rows, and of what these weigh there, of (n,).
+
+        A row of weight 2 stands where two rows would; only units that hold the same are told apart by their rows.
 
         Examples
         --------
         >>> Units(np.array([0, 1, 1]), 2, True).in_order_of(np.array([2, 1, 0]), np.ones(3)).of_row
         array([1, 0, 0])
+        >>> Units(np.array([0, 0, 1]), 2, True).in_order_of(np.zeros(3, int), np.array([1.0, 1.0, 1.5])).of_row
+        array([1, 1, 0])
         """
         used = np.flatnonzero(self.of_row >= 0)
         code = self.of_row[used]
         order = np.lexsort((weights[used], place[used], code))
         bounds = np.flatnonzero(np.diff(code[order])) + 1
-        held = [
-            tuple(zip(place[rows].tolist(), weights[rows].tolist(), strict=True))
-            for rows in np.split(used[order], bounds)
-        ]
+        held = []
+        for rows in np.split(used[order], bounds):
+            at, which = np.unique(place[rows], return_inverse=True)
+            totals = np.bincount(which.ravel(), weights[rows])
+            held.append((list(zip(at.tolist(), totals.tolist(), strict=True)), weights[rows].tolist()))
         rank = np.empty(self.count, np.intp)
         rank[sorted(range(self.count), key=held.__getitem__)] = np.arange(self.count)
         of_row = self.of_row.copy()

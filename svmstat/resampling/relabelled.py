@@ -122,7 +122,8 @@ def _redrawn_in_units(
     if chances is None:
         copies = permuted_in_units(machine, units, rows, rng)
     else:
-        w, of_row = machine.weights[rows], machine.groups.of_row[rows]
+        rows, w = _without_repeats(machine, units, rows)
+        of_row = machine.groups.of_row[rows]
         if are_whole(w):
             copies = labels_of(machine, w, chances[of_row], rng)
         else:  # no repeats: a row has one label, with all of its weight
@@ -142,6 +143,19 @@ def _redrawn_in_units(
     place = number[at[part], label]
     again = in_units(again, place, copies[part, label], units.among(rows[part]))
     return again, point[place]
+
+
+def _without_repeats(machine: Machine, units: Units, rows: Codes) -> tuple[Codes, Floats]:
+    """One of the rows (m,) that are equal and in one unit, in their order, and what these weigh together.
+
+    All rows where weights are no repeats.
+    """
+    w = machine.weights[rows]
+    if not are_whole(w):
+        return rows, w
+    kinds = np.column_stack([machine.groups.of_row[rows], units.of_row[rows]])
+    _, first, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+    return rows[first], np.bincount(kind.ravel(), w).astype(float)
 
 
 def permuted_in_units(machine: Machine, units: Units, rows: Codes, rng: np.random.Generator) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 
 LINES = ((-4.0, -2.0, -1.0, 1.0, 2.0, 4.0), (-0.5, 0.5))
-"""Powers of two by which a number is moved: first along a whole line, and at last by a little."""
+"""Powers of two by which a number is moved: along a whole line, and where that leads nowhere by a little."""
 
 REACH = 12.0
 """Powers of two that a number goes from its start: a weight of 2^-12 is none beside others of one."""
@@ -22,8 +22,8 @@ Scores = Callable[[Sequence[Floats]], Sequence[float]]
 def descend(scores: Scores, start: Floats) -> Floats:
     """The point (k,) of numbers > 0 from which no move of one of them leads to a smaller score.
 
-    A number goes to the best place of its line, the next sets off from there, round after round. No point is scored
-    twice.
+    A number goes to the best place of its line, the next sets off from there, round after round; where small moves have
+    led somewhere, large ones are tried from there. No point is scored twice.
 
     Examples
     --------
@@ -43,15 +43,23 @@ def descend(scores: Scores, start: Floats) -> Floats:
 
     point = begin = np.log2(start)
     least = score([point])[0]
-    for line in LINES:
-        moved = True
-        while moved:
-            moved = False
-            for k in range(len(point)):
-                tried = [_moved(point, k, by, begin[k]) for by in line]
-                found = np.where(np.isnan(values := score(tried)), np.inf, values)
-                if found.min() < least - SAME * abs(least):
-                    point, least, moved = tried[int(found.argmin())], found.min(), True
+
+    def moves_along(line: Sequence[float]) -> bool:
+        nonlocal point, least
+        before = point
+        for k in range(len(point)):
+            tried = [_moved(point, k, by, begin[k]) for by in line]
+            found = np.where(np.isnan(values := score(tried)), np.inf, values)
+            if found.min() < least - SAME * abs(least):
+                point, least = tried[int(found.argmin())], found.min()
+        return point is not before
+
+    again = True
+    while again:
+        again = False
+        for line in LINES:
+            while moves_along(line):
+                again = line is LINES[-1]
     return np.exp2(point)
 
 

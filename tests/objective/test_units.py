@@ -32,6 +32,14 @@ def test_order_is_that_of_what_they_hold():
     np.testing.assert_array_equal(found.of_row[order], again.of_row)
 
 
+def test_a_row_of_weight_two_stands_where_two_rows_do():
+    rng = np.random.default_rng(2)
+    labels, place, times = rng.integers(0, 9, 60), rng.integers(0, 6, 60), rng.integers(1, 4, 60)
+    weighted = units_of(labels, times.astype(float), True, place)
+    repeated = units_of(np.repeat(labels, times), np.ones(times.sum()), True, np.repeat(place, times))
+    np.testing.assert_array_equal(np.repeat(weighted.of_row, times), repeated.of_row)
+
+
 def test_copies_need_no_units():
     place = np.arange(4)
     assert units_of(None, np.array([2.0, 1.0, 0.5, 0.0]), True, place) is None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from svmstat.tuning.coordinates import REACH, descend
+from svmstat.tuning.coordinates import LINES, REACH, descend
 
 
 def counted(function):
@@ -43,3 +43,17 @@ def test_the_reach_is_counted_from_the_start():
     scores, asked = counted(lambda at: 1.0 + float(abs(at[0] - 17.0)))
     assert np.log2(descend(scores, np.array([2.0**15])))[0] == pytest.approx(17.0)
     assert min(np.log2(np.array(asked)).ravel()) >= 11.0
+
+
+def test_where_a_little_has_led_somewhere_large_moves_are_tried_again():
+    """Past half a power of the first number the second has a better place, four powers away, and only there."""
+
+    def score(at):
+        far = at[0] >= 0.5 and abs(at[1]) >= 4.0
+        return 10.0 + abs(at[0] - 0.5) - 5.0 * far + (abs(at[1]) > 0.0) * (not far)
+
+    scores, asked = counted(score)
+    end = np.log2(descend(scores, np.ones(2)))
+    assert score(end) == 5.0
+    assert all(score(end + by * np.eye(2)[k]) >= 5.0 for line in LINES for by in line for k in range(2))
+    assert len(asked) == len(set(asked))
