@@ -205,7 +205,7 @@ class Termed(Resampled):
 
     def _splits(self, nested: bool, repeats: int, rng: int | np.random.Generator | None) -> Codes:
         """(R, n) the folds of nested cross-validation, none unless it is asked for."""
-        frame, seed = self.frame, seed_sequence("rng", rng)
+        frame, seed = self.frame, seed_sequence("rng", rng).spawn(2)[1]  # as compare() does
         if nested:
             refuse_tables(self.machine, "nested=True")
         units = self.machine.units

@@ -14,7 +14,7 @@ from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.measures import share
-from svmstat.objective.nu import Nu, largest_single, nu_of_sample
+from svmstat.objective.nu import Nu, nu_of_sample
 from svmstat.objective.predictive import proportion
 from svmstat.prepared import Prepared
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
@@ -28,7 +28,7 @@ from svmstat.tuning.edges import warn_of_edges
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
-from svmstat.tuning.nu_baselines import along_lines
+from svmstat.tuning.nu_baselines import along_lines, most_in_folds
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups
 from svmstat.tuning.sample import Distinct, Effort, Sample
@@ -143,17 +143,17 @@ class NuPlan(Plan):
         if self.kind == "bias":
             both, shifted_for = self._single(rows), self.criterion
             event, other = np.array([nu.event for nu in both]), np.array([nu.other for nu in both])
-        surface = along_lines(rows, grid.kernels, event, other, shifted_for, effort)
+        surface = along_lines(rows, grid.kernels, event, other, shifted_for, effort, single=self.kind == "bias")
         return surface, surface.best(self.criterion, self.smooth)
 
     def _single(self, rows: Distinct) -> list[Nu]:
-        """The values of ν that the ordinary ν-SVM has on these rows."""
-        most = largest_single(rows.weights[rows.y > 0].sum(), rows.weights[rows.y < 0].sum())
+        """The values of ν that the ordinary ν-SVM has on these rows, and without each fold."""
+        most = most_in_folds(rows)
         single = self.nu_event[self.nu_event <= most * (1.0 + 1e-12)].tolist()
         if not single:
             raise DataError(
                 f"every nu is above twice the share of the smaller class, {most:.4g}, where the ordinary nu-SVM has "
-                "no solution."
+                "no solution: of all rows, and of those without each fold."
             )
         return [nu_of_sample(nu, rows.y, rows.weights) for nu in single]
 

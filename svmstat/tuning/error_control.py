@@ -63,7 +63,7 @@ class NeymanPearson:
 
     @property
     def name(self) -> str:
-        """What tables and figures call the score, the number that is made as small as possible."""
+        """What tables and figures call the score, made as small as possible among points with P_F ≤ a, or among all."""
         return f"Neyman-Pearson score at {self.a:g}"
 
     def score(self, p_f: Floats, p_m: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Two simpler ways to control the errors, to compare with [004: 4.3].
 
-"balanced" is the 2ν-SVM with ν₊ = ν₋. "bias" is the ordinary ν-SVM, whose decision function is shifted by what is best
-for its held-out rows. Both have a grid of kernels and of one ν.
+"balanced" is the 2ν-SVM with ν₊ = ν₋. "bias" is the ordinary ν-SVM, also of the rows that a fold leaves, whose decision
+function is shifted by what is best for its held-out rows. Both have a grid of kernels and of one ν.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel, centred_gram
+from svmstat.objective.nu import Nu, largest_single
 from svmstat.resampling.loops import run_pieces, watched_steps
 from svmstat.solver import sweep_line
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
@@ -21,7 +22,7 @@ from svmstat.tuning.surface import ErrorSurface
 
 def along_lines(
     sample: Distinct, kernels: Sequence[Kernel], nu_event: Floats, nu_other: Floats,
-    shifted_for: Minimax | NeymanPearson | None, effort: Effort,
+    shifted_for: Minimax | NeymanPearson | None, effort: Effort, single: bool = False,
 ) -> ErrorSurface:  # fmt: skip
     """Estimate the errors of each kernel for the pairs (nu_event[d], nu_other[d]), which rise together, both (D,).
 
@@ -32,13 +33,14 @@ def along_lines(
     nu_event, nu_other : (D,) ν₊ and ν₋
     shifted_for : the criterion for which f is shifted, None for no shift
     effort : workers and progress
+    single : whether each pair is that of a single ν, which stays where γ ν₊ and ν₋ do not: on the rows without a fold
 
     Returns
     -------
     ErrorSurface
         (S, 1, D); the shifts are zero without bias-shifting.
     """
-    pieces = [(sample, kernel, nu_event, nu_other, shifted_for) for kernel in kernels]
+    pieces = [(sample, kernel, nu_event, nu_other, shifted_for, single) for kernel in kernels]
     outlook = outlook_of_sweeps(len(sample.y))
     parts = run_pieces(
         _of_kernel, pieces, n_jobs=effort.n_jobs, progress=effort.progress, what="nu line", outlook=outlook
@@ -49,16 +51,39 @@ def along_lines(
     return ErrorSurface(nu_event[None], nu_other[None], p_f, p_m, shift, unresolved[:, None], constant[:, None], known)
 
 
+def most_in_folds(sample: Distinct) -> float:
+    """The largest ν for which the ordinary ν-SVM has a solution, for all rows and for those without each fold."""
+    kept = [np.ones(len(sample.y), bool), *(sample.fold != k for k in np.unique(sample.fold))]
+    return min(largest_single(*sums_of_levels(sample, rows)) for rows in kept)
+
+
+def sums_of_levels(sample: Distinct, rows: NDArray[np.bool_]) -> tuple[float, float]:
+    """n₊ and n₋ of some rows (n,)."""
+    event = sample.y > 0
+    return float(sample.weights[rows & event].sum()), float(sample.weights[rows & ~event].sum())
+
+
+def _without(sample: Distinct, out: NDArray[np.bool_], nu_event: Floats, nu_other: Floats) -> tuple[Floats, Floats]:
+    """ν₊ and ν₋ (D,) of single ν for the rows that are not ``out``."""
+    of_all, kept = sums_of_levels(sample, np.ones(len(out), bool)), sums_of_levels(sample, ~out)
+    each = [
+        Nu(*both, *of_all, single=True).of(*kept) for both in zip(nu_event.tolist(), nu_other.tolist(), strict=True)
+    ]
+    return np.minimum([nu.event for nu in each], 1.0), np.minimum([nu.other for nu in each], 1.0)
+
+
 def _of_kernel(
-    sample: Distinct, kernel: Kernel, nu_event: Floats, nu_other: Floats, shifted_for: Minimax | NeymanPearson | None
-) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+    sample: Distinct, kernel: Kernel, nu_event: Floats, nu_other: Floats, shifted_for: Minimax | NeymanPearson | None,
+    single: bool,
+) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
     """P_F, P_M and shift (3, D), and both flags (D,)."""
     K, D = centred_gram(kernel, sample.X), len(nu_event)
     falling = np.argsort(-nu_event, kind="stable")
     f, flags = np.full((D, len(sample.y)), np.nan), np.empty((int(sample.fold.max()) + 1, D), np.int64)
     for k in watched_steps("nu line", range(len(flags))):
         out = sample.fold == k
-        line = sweep_line(sample_without(K, sample.y, sample.weights, out), nu_event[falling], nu_other[falling])
+        event, other = _without(sample, out, nu_event, nu_other) if single else (nu_event, nu_other)
+        line = sweep_line(sample_without(K, sample.y, sample.weights, out), event[falling], other[falling])
         f[np.ix_(falling, out)] = line.f[:, 0, np.count_nonzero(~out) :]
         flags[k, falling] = line.code[:, 0]
     rates = np.array([_rates(row, sample, shifted_for) for row in f]).T

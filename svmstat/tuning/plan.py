@@ -241,7 +241,8 @@ class TuneResult:
         held-out rows, for "gacv" and "gckl" the apparent error), ``n_support`` (sum of the weights of the support
         vectors; for "kfold" the mean over the folds), the ``further`` criteria. With minimax and Neyman–Pearson the
         parameters of the kernel, ``nu_event``, ``nu_other``, the estimates ``p_f`` and ``p_m``, with smoothing
-        ``p_f_smooth`` and ``p_m_smooth``, with search="bias" the ``shift``, and the ``score`` of the (smoothed) rates.
+        ``p_f_smooth`` and ``p_m_smooth``, with search="bias" the ``shift``, and the ``score`` of the (smoothed) rates,
+        which Neyman–Pearson compares among points with P_F ≤ a, if there are any.
         Last ``status`` ("ok" or "failed") and ``reason`` (why there is no score, else empty).
     chosen : int
         Which row of the table is the best point.
@@ -284,7 +285,7 @@ class TuneResult:
 
     @property
     def score_name(self) -> str:
-        """What tables and figures call the score, the number that was made as small as possible."""
+        """What tables and figures call the score, which is least at the chosen point, of those that are allowed."""
         name = self.plan.score_name
         return name.replace("leave-one-out", "leave-one-group-out") if self.best.grouped else name
 

@@ -121,11 +121,13 @@ def test_nested(data, fit, logit):
 def test_nested_folds_of_few_rows_hold_two_at_least(n, folds):
     rng = np.random.default_rng(n)
     few = pd.DataFrame({"x": rng.normal(size=n), "z": rng.normal(size=n), "y": np.arange(n) % 2})
-    larger, smaller = svm("y ~ x + z", few), svm("y ~ x", few)
+    larger, smaller = svm("y ~ x + z", few, gamma=0.5), svm("y ~ x", few, gamma=0.5)
     found, tests = compare(larger, smaller, nested=True, repeats=1, rng=1), larger.drop1(["z"], nested=True, rng=1)
     assert np.isfinite(found.table["nested_se"].iloc[1])
     assert f"Nested: 1 split into {folds} folds" in str(found)
     assert f"splits into {folds} folds" in str(tests)
+    same = larger.drop1(["z"], nested=True, repeats=1, rng=1).table.iloc[0]  # in the same folds
+    np.testing.assert_allclose(same[["delta_nested", "nested_se"]], found.table.iloc[1][same.index[2:4]], rtol=1e-9)
 
 
 def test_other_rows_are_refused(data, fit):

@@ -190,6 +190,36 @@ def test_nu_that_the_nu_svm_does_not_have_are_left_out():
     np.testing.assert_allclose(found.best.decision_values, same.decision_values, atol=TOL_DECISION)
 
 
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_ordinary_machine_is_that_of_the_rows_that_a_fold_leaves(blocks, weighted):
+    """A single ν stays, and not the two that it is of all rows."""
+    data, nu = DATA.assign(w=1.0 + weighted * (np.arange(60) % 4 == 1)), [0.25, 0.4]
+    block = np.repeat(["one", "two", "three"], [10, 18, 32])
+    options = OPTIONS | ({"folds": block} if blocks else {}) | {"gamma": 0.4, "weights": "w", "scale": False}
+    found = tune("y ~ a + b", data, criterion=minimax(), nu=nu, search="bias", **options)
+    y, w, rates = np.where(data["y"] == "yes", 1.0, -1.0), data["w"].to_numpy(), []
+    for each in nu:
+        f = np.empty(60)
+        for k in np.unique(found.fold):
+            out = (found.fold == k).to_numpy()
+            fit = svm("y ~ a + b", data[~out], nu=each, gamma=0.4, weights="w", scale=False)
+            f[out] = fit.decision_function(data[out])
+        p_f, p_m, _ = error_curve(f, y, w)
+        rates.append(np.maximum(p_f, p_m).min())
+    np.testing.assert_allclose(found.table["score"], rates, rtol=TOL_ROUNDING)
+
+
+def test_nu_that_the_rows_without_a_fold_do_not_have_are_left_out():
+    """Without the last block a fifth of the rows are of the smaller class."""
+    block = np.where(np.arange(60) < 45, "most", "last")
+    data = DATA.assign(y=np.where((np.arange(60) % 3 == 0) & (np.arange(60) > 20), "yes", "no"))
+    few = (data["y"][block == "most"] == "yes").mean()
+    options = OPTIONS | {"folds": block, "gamma": 0.4}
+    found = tune("y ~ a + b", data, criterion=minimax(), nu=[few, 2.0 * few, 2.1 * few], search="bias", **options)
+    assert len(found.table) == 2 and (found.table["status"] == "ok").all()
+
+
 def test_no_nu_is_left():
     with pytest.raises(DataError, match=r"every nu is above twice the share of the smaller class, 0\.6667"):
         tune("y ~ a + b", DATA, criterion=minimax(), nu=[0.7, 1.0], search="bias", **OPTIONS)
