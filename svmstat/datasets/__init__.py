@@ -1,14 +1,12 @@
 """The bundled data sets: what they hold and where they come from.
 
-========  =====  =======  ==============================================================
-name       rows  columns  contents
-========  =====  =======  ==============================================================
-mackerel    634       16  stations of the 1992 mackerel egg survey
-liver       218        4  patients with one of four liver diseases, three serum enzymes
-forest     2724       55  forest patches of two cover types, 54 cartographic predictors
-========  =====  =======  ==============================================================
+| name | rows | columns | contents |
+|---|---|---|---|
+| `mackerel` | 634 | 16 | stations of the 1992 mackerel egg survey |
+| `liver` | 218 | 4 | patients with one of four liver diseases, three serum enzymes |
+| `forest` | 2724 | 55 | forest patches of two cover types, 54 cartographic predictors |
 
-Each set is described in full, with its source, in :func:`load`.
+Each set is described in full, with its source, in `load`.
 """
 
 from importlib import resources
@@ -25,7 +23,7 @@ _SETS = {
 
 
 def names() -> tuple[str, ...]:
-    """The names that :func:`load` takes.
+    """The names that `load` takes.
 
     Examples
     --------

@@ -18,7 +18,9 @@ from svmstat.reporting.plots.style import (
     SMALL,
     Axes,
     drawing,
+    fitted,
     in_lines,
+    label_of,
     panels,
     pyplot,
     told_apart,
@@ -30,6 +32,8 @@ _BELOW = 0.14
 """The height of the histogram below the axis, as a share of what the axis shows."""
 
 _OF_PANELS = 7.5
+_OF_AXIS = 80
+"""Letters of a label below the axis."""
 
 _HISTOGRAM = "below: histogram of predictions"
 
@@ -209,7 +213,7 @@ def class_calibration_plot(
         for k, (panel, level) in enumerate(zip(axes, told_apart(levels), strict=True)):
             _square(panel, 3, window)
             _bins(panel, shown[k], p[known, k], w[known], window)
-            panel.set_title(in_lines(level), fontsize=_OF_PANELS, color=INK)
+            panel.set_title(in_lines(level, panel), fontsize=_OF_PANELS, color=INK)
         title = _of_bins(independent)
         _label(figure, xlabel, "observed frequency", f"{title}{_without(missing)}")
     return axes
@@ -254,7 +258,7 @@ def reliability_plot(
         window = _of_curves([curve], [band])
         _square(ax, ticks, window)
         _curve(ax, curve, band, window)
-        ax.set_xlabel(xlabel)
+        ax.set_xlabel(fitted(ax, label_of(xlabel, _OF_AXIS)))
         ax.set_ylabel("recalibrated probability (isotonic)")
         score, mcb, dsc, unc = (f"{each:.3f}" for each in astuple(curve.brier))
         sum_of_parts = f"Brier {score} = MCB {mcb} - DSC {dsc} + UNC {unc}"
@@ -302,7 +306,7 @@ def class_reliability_plot(
             _square(panel, 3, window)
             _curve(panel, curve, band, window)
             parts = f"MCB {curve.brier.miscalibration:.3f}, DSC {curve.brier.discrimination:.3f}"
-            panel.set_title(f"{in_lines(name)}\n{parts}", fontsize=_OF_PANELS, color=INK)
+            panel.set_title(f"{in_lines(name, panel)}\n{parts}", fontsize=_OF_PANELS, color=INK)
         title = f"each class against the rest; {_HISTOGRAM}{_without(missing)}"
         _label(figure, xlabel, "recalibrated probability (isotonic)", f"{_shown(bands[0], level)}{title}")
     return axes

@@ -282,7 +282,7 @@ def _each(
     with panels(ax, q) as (figure, axes):
         for k, (panel, name) in enumerate(zip(axes, in_legend(labels.names), strict=True)):
             draw(panel, k)
-            panel.set_title(in_lines(name), fontsize=SMALL)
+            panel.set_title(in_lines(name, panel), fontsize=SMALL)
         if legend:  # it would stand between the panels and the label of all
             for panel in axes:
                 panel.set_xlabel(fitted(panel, label_of(labels.x)) if panel.get_subplotspec().is_last_row() else "")
@@ -302,7 +302,7 @@ def _frame(figure: Any, labels: Labels) -> None:
 
 def _label(ax: Axes, labels: Labels, panel: bool) -> None:
     if panel:
-        ax.set_title(in_lines(labels.x), fontsize=SMALL)
+        ax.set_title(in_lines(labels.x, ax), fontsize=SMALL)
         return
     ax.set_xlabel(fitted(ax, labels.x))
     ax.set_ylabel(along_axis(labels.y))

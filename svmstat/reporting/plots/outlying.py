@@ -5,13 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.objective.replicated import above
 from svmstat.reporting.plots.index import MOST_LABELS, label_points
 from svmstat.reporting.plots.style import ACCENT, GREY, INK, SMALL, Axes, drawing, settle
 from svmstat.reporting.rendering.values import percent
 
-_ROOM = 1.12
+_ROOM, _EDGE = 1.12, 0.02
+"""Of the largest value, where an axis ends, and how far before 0 it begins: points at 0 are to be seen."""
+
+_LEFT = 0.4
+"""The share of the axis on which a label stands that no line may cross."""
 
 
 def outlying_plot(
@@ -72,25 +77,23 @@ def outlying_plot(
     with drawing(ax) as ax:
         for which, colour, size in ((~beyond, GREY, 7.0), (beyond, ACCENT, 16.0)):
             ax.scatter(x[which], y[which], s=size, color=colour, linewidths=0, zorder=3)
-        for values, end, line, place, turn in (
-            (x, envelopes[0], ax.axvline, (3, 0), 90.0),
-            (y, envelopes[1], ax.axhline, (4, 3), 0.0),
-        ):
-            finite = [value for value in (*values, end) if np.isfinite(value)]
-            (ax.set_xlim if turn else ax.set_ylim)(0.0, _ROOM * max(finite, default=1.0) or 1.0)
-            if not np.isfinite(end):
-                continue
-            line(end, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+        across, up = _largest(x, envelopes[0]), _largest(y, envelopes[1])
+        ax.set_xlim(-_EDGE * across, _ROOM * across)
+        ax.set_ylim(-_EDGE * up, _ROOM * up)
+        aside = {"textcoords": "offset points", "fontsize": SMALL}
+        if np.isfinite(end := envelopes[0]):
+            ax.axvline(end, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
             ax.annotate(
-                f"{percent(level)} envelope",
-                (end, 0.5) if turn else (0.0, end),
-                xycoords=("data", "axes fraction") if turn else ("axes fraction", "data"),
-                xytext=place,
-                textcoords="offset points",
-                rotation=turn,
-                va="center" if turn else "bottom",
-                fontsize=SMALL,
-            )
+                f"{percent(level)} envelope", (end, 0.5), (3, 0), ("data", "axes fraction"), rotation=90.0, va="center",
+                **aside,
+            )  # fmt: skip
+        right = envelopes[0] < _LEFT * across
+        if np.isfinite(end := envelopes[1]):
+            ax.axhline(end, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+            ax.annotate(
+                f"{percent(level)} envelope", (float(right), end), (-4 if right else 4, 3), ("axes fraction", "data"),
+                ha="right" if right else "left", va="bottom", **aside,
+            )  # fmt: skip
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         settle(ax)
@@ -102,3 +105,9 @@ def outlying_plot(
         if notes:
             ax.set_title("; ".join(notes), fontsize=SMALL)
     return ax
+
+
+def _largest(values: Floats, end: float) -> float:
+    """The largest of the values and the envelope that is finite; 1 where it is 0."""
+    finite = [value for value in (*values, end) if np.isfinite(value)]
+    return float(max(finite, default=1.0)) or 1.0

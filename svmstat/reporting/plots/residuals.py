@@ -123,7 +123,7 @@ def residuals_page(
             panel.set(ylabel="", title="")
         size = SMALL if len(draw) <= _FEW else _SMALLER
         for panel, name in zip(axes, told_apart([each.get_xlabel() for each in axes]), strict=True):
-            panel.set_xlabel(in_lines(name), fontsize=size)
+            panel.set_xlabel(in_lines(name, panel), fontsize=size)
         ends = max(abs(end) for panel in axes for end in panel.get_ylim())
         for panel in axes:
             panel.set_ylim(-ends, ends)

@@ -9,6 +9,9 @@ LEAST = 1.0
 """Inches that a panel is high, at the least."""
 
 _TRIES = 8
+_SAME = 1e-3
+"""Of a figure, by which a layout that stays may move."""
+
 LACKING = "Glyph .* missing from"
 """What matplotlib says of letters that become boxes."""
 
@@ -25,6 +28,8 @@ def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | No
     with warnings.catch_warnings():
         if draw is None:
             warnings.filterwarnings("ignore", LACKING, UserWarning)
+        elif any(ax.get_aspect() != "auto" for ax in figure.axes):
+            _settle(figure)
         draw = draw or figure.draw_without_rendering
         asked = figure.get_size_inches()
         for tried in range(_TRIES):
@@ -36,6 +41,16 @@ def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | No
         if _drawn(figure, draw, least) == math.inf:
             figure.set_size_inches(*asked)
             draw()
+
+
+def _settle(figure: Any) -> None:
+    """Draw a figure until its layout stays: that of squares follows from the one before."""
+    places: list[float] = []
+    for _ in range(_TRIES):
+        _drawn(figure, figure.draw_without_rendering, 0.0)
+        before, places = places, [end for ax in figure.axes for end in ax.get_position().bounds]
+        if before and max(abs(one - other) for one, other in zip(before, places, strict=True)) < _SAME:
+            return
 
 
 def _drawn(figure: Any, draw: Callable[[], object], least: float) -> float:

@@ -71,8 +71,8 @@ _LETTERS = 12
 _BESIDE = 6
 """Letters of numbers on the left of axes."""
 
-_OF_PANEL = 18
-"""Letters of a line above a panel."""
+_OF_PANEL, _NARROW = 18, 8
+"""Letters of a line above a panel, and of one above the narrowest."""
 
 _FLAT = 1e-9
 """Beside 1, or values that are larger, a range that is of rounding."""
@@ -203,9 +203,22 @@ def _alike(words: Sequence[Sequence[str]]) -> int:
     return next(different, min(map(len, words)))
 
 
-def in_lines(level: object) -> str:
-    """The name of a level above a panel, in lines that fit."""
-    return textwrap.fill(label_of(level), _OF_PANEL)
+class _Lines(textwrap.TextWrapper):
+    """Lines that end after blanks, colons and the like, and underscores, before a word is broken anywhere else."""
+
+    wordsep_re = re.compile(r"(\s+|(?<=[_:])(?=\w)|(?<=[.-])(?=[^\W\d]))")
+
+
+def in_lines(name: object, panel: Axes | None = None) -> str:
+    r"""The name of a level or a predictor, in lines that fit above or below a panel.
+
+    Examples
+    --------
+    >>> in_lines("predictor_number_10: ALE")
+    'predictor_number_\n10: ALE'
+    """
+    most = _OF_PANEL if panel is None else min(_OF_PANEL, max(_NARROW, _letters(panel) - _BESIDE))
+    return _Lines(most).fill(label_of(name))
 
 
 def along_axis(label: str, up: int = _UP) -> str:
@@ -221,18 +234,25 @@ def along_figure(figure: Any, label: str) -> str:
 
 def fitted(ax: Axes, text: str, names: Sequence[str] = ()) -> str:
     """A text in lines that fit above or below axes which have these names on their left."""
-    place = ax.get_subplotspec()
-    parts = 1 if place is None else place.get_gridspec().ncols
-    return _in_width(text, ax.figure, parts, max(map(len, names), default=_BESIDE))
+    return _in_width(text, _letters(ax) - max(map(len, names), default=_BESIDE))
 
 
 def across(figure: Any, text: str) -> str:
     """A text in lines that fit into a figure."""
-    return _in_width(text, figure, 1, 1)
+    return _in_width(text, _letters_across(figure) - 1)
 
 
-def _in_width(text: str, figure: Any, parts: int, taken: int) -> str:
-    letters = int(_LETTERS * figure.bbox.width / figure.dpi / parts) - taken
+def _letters(ax: Axes) -> int:
+    """How many letters stand in the width of axes with what is on their left."""
+    place = ax.get_subplotspec()
+    return _letters_across(ax.figure, 1 if place is None else place.get_gridspec().ncols)
+
+
+def _letters_across(figure: Any, parts: int = 1) -> int:
+    return int(_LETTERS * figure.bbox.width / figure.dpi / parts)
+
+
+def _in_width(text: str, letters: int) -> str:
     return "\n".join(textwrap.fill(line, max(_OF_PANEL, letters)) for line in text.split("\n"))
 
 

@@ -226,7 +226,7 @@ def _figure(
             shape = draw(panel, k)
             _frame(panel, plane)
             panel.set(xlabel="", ylabel="")
-            panel.set_title(in_lines(called[k]), fontsize=SMALL, parse_math=False)
+            panel.set_title(in_lines(called[k], panel), fontsize=SMALL, parse_math=False)
         _bar(figure, shape, list(axes), bar)
         size = pyplot().rcParams["axes.labelsize"]
         for panel in axes:

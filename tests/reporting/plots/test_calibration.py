@@ -230,3 +230,30 @@ def test_curves_of_classes():
     drawn = svg(lambda ax: class_reliability_plot(curves, bands, "abc", ax=ax), panels_size(3))
     assert drawn == svg(lambda ax: class_reliability_plot(curves, bands, "abc", ax=ax), panels_size(3))
     assert plt.get_fignums() == [panels[0].figure.number]
+
+
+def test_the_layout_of_squares_is_final_where_they_are_drawn_once():
+    """Labels of all panels had stood on those of each."""
+    names = [
+        "Chronic progressive hepatitis with severe portal fibrosis (stage III)",
+        "Acute viral hepatitis, uncomplicated, first presentation",
+        "Cirrhosis of the liver, decompensated, transplant listed",
+    ]
+    kept = []
+
+    def draw(ax):
+        kept.extend(class_reliability_plot([recalibrate(PROB, EVENT, ONES)] * 3, [None] * 3, names, ax=ax))
+
+    svg(draw, (7.0, 3.4))
+    height = kept[0].get_position().height
+    for _ in range(4):
+        kept[0].figure.figure.draw_without_rendering()
+    assert kept[0].get_position().height == pytest.approx(height, abs=0.003)
+
+
+def test_a_long_label_is_in_lines():
+    ax = reliability_plot(recalibrate(PROB, EVENT, ONES), xlabel=f"predicted probability of {'a level ' * 20}")
+    assert 2 <= len(ax.get_xlabel().split("\n")) <= 3
+    box = ax.xaxis.label.get_window_extent()
+    assert box.x0 > 0.0 and box.x1 < ax.figure.bbox.x1
+    plt.close(ax.figure)

@@ -31,3 +31,17 @@ def test_without_an_envelope_nothing_is_beyond(end):
 def test_more_than_can_be_labelled_are_counted():
     ax = outlying_plot(np.ones(60), np.full(60, 7.0), range(60), (0.5, 6.0), level=0.95)
     assert "more beyond a line not labelled" in ax.get_title("left")
+
+
+def test_points_at_zero_are_seen():
+    ax = outlying_plot(np.zeros(5), np.arange(5.0), range(5), (0.0, 9.0), level=0.95)
+    assert ax.get_xlim()[0] < 0.0 and ax.get_ylim()[0] < 0.0
+
+
+@pytest.mark.parametrize("end", [0.05, 0.7])
+def test_no_line_crosses_a_label(end):
+    ax = outlying_plot(X, Y, NAMES, (end, 6.0), level=0.9)
+    ax.figure.draw_without_rendering()
+    across = ax.transData.transform((end, 0.0))[0]
+    box = ax.texts[1].get_window_extent()
+    assert ax.texts[1].get_rotation() == 0.0 and not box.x0 <= across <= box.x1

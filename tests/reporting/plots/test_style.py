@@ -1,5 +1,7 @@
 """Where figures come from: the given axes or new ones."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -101,6 +103,20 @@ def test_long_names_lose_their_middle():
     assert len(label_of(name)) <= 38 and label_of(name).startswith("train (reg") and label_of(name).endswith("class")
     assert len(label_of(name, 12)) <= 14 and label_of("bus", 12) == "bus"
     assert max(map(len, in_lines(name).splitlines())) <= 18
+
+
+def test_names_above_narrow_panels_end_where_a_word_does():
+    """predictor_number_10 had stood as predictor_number_1 above a 0, beside the name of the next panel."""
+    names = [f"predictor_number_{k}" for k in range(17)]
+    with panels(None, len(names), share=False) as (figure, axes):
+        for panel, name in zip(axes, names, strict=True):
+            panel.set_title(in_lines(name, panel), fontsize=8.5)
+    boxes = [panel._left_title.get_window_extent() for panel in axes]
+    assert [panel.get_title("left").replace("\n", "") for panel in axes] == names
+    assert axes[10].get_title("left").split("\n") == ["predictor_", "number_10"]
+    beside = [(one, other) for one, other in pairwise(boxes) if other.x0 > one.x0]
+    assert len(beside) == 13 and all(one.width > 0.0 and one.x1 < other.x0 for one, other in beside)
+    plt.close(figure)
 
 
 def test_rounding_is_no_curve():
