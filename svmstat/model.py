@@ -107,7 +107,7 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         of its support vectors from below. A single number is
         the ordinary ν-SVM, with ν₊ = νn/(2n₊) and ν₋ = νn/(2n₋), neither above 1. The fit is that of the cost
         C = 1/(ρn) with class weights γ and 1 − γ, and f is reported on its scale, with the margins at −1 and 1.
-        Resampling keeps n, ν and γ.
+        Leaving out rows or groups and the bootstrap keep n, ν and γ; folds have the ν of the rows that they leave.
     theta : mapping, optional
         θ ≥ 0 of some terms of an additive formula, ``{"s(lon)": 2}``, the others being 1: K = Σ_t θ_t K_t with the K_t
         centred and of mean diagonal 1. A term with 0 is left out. `tune` chooses them.

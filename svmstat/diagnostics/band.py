@@ -62,6 +62,12 @@ def told_outside(outside: NDArray[np.bool_], level: float, what: str, other_maps
     )
 
 
+def why_lost(by_nu: bool) -> str:
+    """Why a replicate of drawn rows has no predictions; with ν a class may also have fewer rows than it takes."""
+    few = ", or too few of its rows for nu" if by_nu else ""
+    return f"a class was not drawn{few}, or no row of it was left out"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
     """How an estimate varies over replicates.
@@ -76,6 +82,8 @@ class Band:
         The number of replicates, and how many of them have no predictions.
     other_maps : str
         The calibration of the estimate where the replicates have maps of another kind; otherwise empty.
+    by_nu : bool
+        Whether the fit has ν, of which a replicate may have too few rows.
     """
 
     lower: Floats
@@ -84,12 +92,13 @@ class Band:
     B: int
     n_failed: int
     other_maps: str = ""
+    by_nu: bool = False
 
     @classmethod
-    def of(cls, values: Floats, level: float, other_maps: str = "") -> "Band":
+    def of(cls, values: Floats, level: float, other_maps: str = "", by_nu: bool = False) -> "Band":
         """That of values (B, …), NaN in all of a replicate that failed."""
         failed = np.isnan(values).reshape(len(values), -1).any(axis=1)
-        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()), other_maps)
+        return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()), other_maps, by_nu)
 
     def note(self, on: str) -> str:
         """What it is, of effects on "prob" or "decision"."""
@@ -115,8 +124,8 @@ class Band:
         if self.is_known:
             return ()
         return (
-            f"{self.n_failed} of {self.B} replicates have no predictions: a class was not drawn, or no row of it was "
-            "left out; too few are left for an interval.",
+            f"{self.n_failed} of {self.B} replicates have no predictions: {why_lost(self.by_nu)}; too few are left for "
+            "an interval.",
         )
 
     def told_of(self, estimate: Floats) -> tuple[str, ...]:

@@ -103,7 +103,12 @@ class Coefficients(Printed):
             left=(Entry("Interval", f"percentiles, {percent(self.level)}"),),
             right=(Entry("Replicates", self.B, "count"), Entry("  failed", self.n_failed, "count")),
         )
-        return Summary("Coefficients of a linear machine", (block, *self.tables()), NOTES, self.warnings())
+        return Summary(
+            "Coefficients of a linear machine",
+            (block, *self.tables()),
+            coefficient_notes(self.shape.strength),
+            self.warnings(),
+        )
 
     @property
     def _constant(self) -> Codes:
@@ -180,17 +185,22 @@ def _first(names: Sequence[object]) -> str:
     return f"{', '.join(map(str, names[:_NAMED]))}{' and others' * (len(names) > _NAMED)}"
 
 
-NOTES = (
-    "Standard errors and percentiles are of refits to rows, or groups if the fit has them, drawn with replacement, C "
-    "and scaling as they are: where the estimate would lie with other samples of this size. In simulations (python -m"
-    " benchmarks validity coefficients) the 95 % interval covers the mean of the estimate over samples in 0.94 to "
-    "0.99 of samples of 100 to 400 rows, and as often the machine of the whole population with this lambda; with 80 "
-    "columns and more of 120 to 400 rows slopes that tell something in 0.18 to 0.51 (coefficients-many); standard "
-    "errors are too large by up to 0.28, by more than half with eight columns of noise and C = 10. Of predictors of "
-    "few values the intercept, which hangs on the points at a margin, was covered in 0.59 (coefficients-weak). Columns "
-    "with heavy tails have another scale in each sample, but not in the refits: of t with 1.5 degrees of freedom, and "
-    "log-normal ones with sigma = 1.5, slopes were covered in 0.79 to 0.81, standard errors 0.57 to 0.66 of their sd "
-    "(tails).",
+def coefficient_notes(strength: str = "C") -> tuple[str, ...]:
+    """What the standard errors and intervals are, and what they are not; ``strength`` is C or nu."""
+    return tuple(note.format(strength=strength) for note in _NOTES)
+
+
+_NOTES = (
+    "Standard errors and percentiles are of refits to rows, or groups if the fit has them, drawn with replacement, "
+    "{strength} and scaling as they are: where the estimate would lie with other samples of this size. In simulations "
+    "(python -m benchmarks validity coefficients) the 95 % interval covers the mean of the estimate over samples in "
+    "0.94 to 0.99 of samples of 100 to 400 rows, and as often the machine of the whole population with this lambda; "
+    "with 80 columns and more of 120 to 400 rows slopes that tell something in 0.18 to 0.51 (coefficients-many); "
+    "standard errors are too large by up to 0.28, by more than half with eight columns of noise and C = 10. Of "
+    "predictors of few values the intercept, which hangs on the points at a margin, was covered in 0.59 "
+    "(coefficients-weak). Columns with heavy tails have another scale in each sample, but not in the refits: of t "
+    "with 1.5 degrees of freedom, and log-normal ones with sigma = 1.5, slopes were covered in 0.79 to 0.81, standard "
+    "errors 0.57 to 0.66 of their sd (tails).",
     "They are no intervals of a logistic regression: f is on a scale of its own, and shrunk by its penalty. That one "
     "leaves out 0 is no test of the term, which drop1() has.",
 )

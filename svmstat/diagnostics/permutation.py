@@ -15,7 +15,7 @@ from svmstat.resampling.replicates import least_replicates
 
 _NOTES = (
     "H0: the response has nothing to do with the predictors. The p-value counts the permutations of the response with "
-    "a score as low as that of the fit; under H0 it is exact for any kernel and cost, which are {chosen}.",
+    "a score as low as that of the fit; under H0 it is exact for any kernel and {strength}, which are {chosen}.",
     "A small p-value says that there is some association, and nothing about how good the fit is: for that see "
     "R-squared and the errors of held-out rows.",
 )
@@ -83,6 +83,8 @@ class PermutationResult(Printed):
         How many responses that can make, at most.
     of_weights : tuple of str
         As how many rows those with weights count, for the printout; empty where each is one.
+    strength : str
+        What says how much an error costs, "C" or "nu".
     """
 
     statistic: float
@@ -93,6 +95,7 @@ class PermutationResult(Printed):
     arrangements: float = float("inf")
     repeatable: bool = True
     of_weights: tuple[str, ...] = ()
+    strength: str = "C"
 
     @property
     def B(self) -> int:
@@ -143,7 +146,14 @@ class PermutationResult(Printed):
         nowhere = (_NOWHERE.format(ways=ways, noun="way" if ways == 1 else "ways", least=1.0 / ways),) if ways else ()
         worth = _NOTES[1] + ("" if nowhere else _NONE_FOUND)
         moved = _OF_GROUPS.get(self.permuted, () if self.repeatable else (_WITH_WEIGHTS,))
-        notes = (_NOTES[0].format(chosen=chosen), *self.of_weights, *moved, *nowhere, *few, worth)
+        notes = (
+            _NOTES[0].format(chosen=chosen, strength="cost" if self.strength == "C" else self.strength),
+            *self.of_weights,
+            *moved,
+            *nowhere,
+            *few,
+            worth,
+        )
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:

@@ -23,9 +23,17 @@ class Shape:
     Attributes
     ----------
     response : Response
+    by_nu : bool
+        Whether ν takes the place of a cost.
     """
 
     response: Response
+    by_nu: bool = False
+
+    @property
+    def strength(self) -> str:
+        """What says how much an error costs."""
+        return "nu" if self.by_nu else "C"
 
     @property
     def two(self) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Floats
 from svmstat._tools.frames import PANDAS, alike
 from svmstat._tools.texts import counted, probability_of
-from svmstat.diagnostics.band import OTHER_MAPS, WHAT, Band, told_outside
+from svmstat.diagnostics.band import OTHER_MAPS, WHAT, Band, told_outside, why_lost
 from svmstat.diagnostics.outcome import FLAT
 from svmstat.diagnostics.shape import Shape
 from svmstat.reporting.plots import stability_plot
@@ -139,8 +139,8 @@ class PredictionResult(Printed):
     def _warnings(self) -> tuple[str, ...]:
         if not self._band.is_known:
             return (
-                f"{self.n_failed} of {self.B} replicates have no probabilities: a class was not drawn, or no row of it "
-                "was left out; too few are left for an interval.",
+                f"{self.n_failed} of {self.B} replicates have no probabilities: {why_lost(self.shape.by_nu)}; too few "
+                "are left for an interval.",
             )
         told = told_outside(self.outside, self.level, "rows", self.other_maps)
         return tuple(f"{each}; se says how much it varies." for each in told)

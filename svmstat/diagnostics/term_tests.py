@@ -179,8 +179,8 @@ class TermTests(Printed):
         sense = "positive where it helps" if self.kind == "drop1" else "negative where it helps"
         notes = [
             f"Change: of the CV score, -2 log-likelihood of rows by fits without them, with the term "
-            f"{_DONE[self.kind]}, C and kernel as they were: {sense}. Its se takes {what} for independent and makes no "
-            "test: all fits have seen the same rows."
+            f"{_DONE[self.kind]}, {self.evidence.shape.strength} and kernel as they were: {sense}. Its se takes {what} "
+            "for independent and makes no test: all fits have seen the same rows."
         ]
         notes += copies_note(self.evidence.weights, units)
         if self.function:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from svmstat.diagnostics import GofResult, LooResult
 from svmstat.diagnostics.reliability import SAMPLES
 from svmstat.objective.units import are_groups
@@ -48,6 +50,9 @@ def goodness(gof: GofResult) -> Iterator[str]:
 
 def calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
     """Held-out probabilities against what was observed."""
+    if np.isnan(loo.probability).any(axis=1).all():
+        yield paragraph("No row has a held-out probability, and nothing says whether those of the fit are calibrated.")
+        return
     size = _SQUARE if fit.event is not None else panels_size(len(fit.classes))
     reliability = loo.reliability(B=SAMPLES if loo.draws_labels else 0, rng=_SEED)
     yield reliability.summary().as_html()

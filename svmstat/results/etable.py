@@ -12,7 +12,7 @@ from svmstat._tools.keywords import helpful
 from svmstat._tools.randomness import check_draws
 from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
+from svmstat.diagnostics.coefficients import coefficient_notes
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.worth import LABELS, chosen_notes, held_out_remarks, numbers_of, on_one_row
 from svmstat.errors import ArgumentError, ArgumentTypeError
@@ -346,7 +346,7 @@ def _notes(
     if linear:
         yield "Coefficients are of the columns on their own scale; fits of another C or loss have f on another scale."
     if linear and B is not None:
-        yield from (f"Standard errors of coefficients: of {B} replicates.", *COEFFICIENT_NOTES)
+        yield from (f"Standard errors of coefficients: of {B} replicates.", *coefficient_notes())
     if any(fit.has_params and len(fit.pairs) > MOST_COEFFICIENTS for fit in fits):
         yield f"The coefficients of more than {MOST_COEFFICIENTS} pairs are in .params."
 

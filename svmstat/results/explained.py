@@ -350,7 +350,7 @@ def _around_mean(values: Floats, weights: Floats) -> tuple[float, float]:
 
 def _band(values: Floats, level: float, predict: Predictor) -> Band | None:
     """Of values (1 + B, …) that of the replicates, if there are any."""
-    return Band.of(values[1:], level, predict.other_maps) if len(values) > 1 else None
+    return Band.of(values[1:], level, predict.other_maps, predict.by_nu) if len(values) > 1 else None
 
 
 def _contrasts(

@@ -175,6 +175,30 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
     return "" if p.isna().any() else f" (the held-out probabilities span {p.min():.2f} to {p.max():.2f})"
 
 
+def means_meet(fit: Resampled) -> bool:
+    """Whether the means of both levels are one point to the kernel, of every pair without a margin."""
+    lost = [pair for pair in fit.machine.pairs if pair.solution.norm_squared == 0.0]
+    for pair in lost:
+        y, w = pair.problem.signs, fit.machine.groups.weights[pair.rows]
+        of_level = np.where(y > 0, w[y > 0].sum(), w[y < 0].sum())
+        if lost_beside_margins(pair.problem, y * w / of_level) > 0.0:
+            return False
+    return bool(lost)
+
+
+def _cause_by_nu(fit: Resampled) -> str:
+    """Why the hulls of the levels meet."""
+    if means_meet(fit):
+        return (
+            "to this kernel the means of the levels are the same, so that h = 0 whatever nu is; another kernel may "
+            "tell rows apart"
+        )
+    return (
+        "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further, and helps "
+        "where they are only nearer to each other than rounding tells"
+    )
+
+
 def _cause(fit: Resampled, level: object) -> str:
     """What most likely made it predict one level, and the remedy: rows on the wrong side are at their bound."""
     if not fit.converged:
@@ -192,10 +216,7 @@ def _cause(fit: Resampled, level: object) -> str:
     if alike is not None and alike < _UNLIKE:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
-        return (
-            "at this nu the reduced hulls of the levels meet (rho = 0); a larger nu reduces them further, and helps "
-            "where they are only nearer to each other than rounding tells"
-        )
+        return _cause_by_nu(fit)
     own = [fit.classes.index(level) in pair for pair in fit.machine.classes.tolist()]
     if np.all(np.isinf(np.atleast_1d(fit.margin)[own])):
         pairs = [pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds]

@@ -185,7 +185,8 @@ class Pictured(Tested, Explained):
         assert held is not None
         used = (held.weights > 0) & ~np.isnan(held.probability).any(axis=1)
         if not used.any():
-            raise DataError("no row can be held out: a class or the certificate is lost without it.")
+            few = "" if self.nu is None else ", or too few rows are left for nu"
+            raise DataError(f"no row can be held out: a class or the certificate is lost without it{few}.")
         return held, used
 
     def _rows_of(self, held: Evidence, used: NDArray[np.bool_]) -> str:

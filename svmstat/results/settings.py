@@ -44,7 +44,7 @@ class Settings:
     @cached_property
     def shape(self) -> Shape:
         """How what is known of pairs is shown."""
-        return Shape(self.response)
+        return Shape(self.response, self.nu is not None)
 
     @property
     def formula(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
-from svmstat.diagnostics.coefficients import NOTES as COEFFICIENT_NOTES
+from svmstat.diagnostics.coefficients import coefficient_notes
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
 from svmstat.kernels import NOT_CONVEX, Additive
@@ -19,7 +19,7 @@ from svmstat.reporting.rendering.lines import abridged, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
 from svmstat.reporting.rendering.values import or_none, percent, show
 from svmstat.reporting.summary import Summary
-from svmstat.results.flags import caution, trouble
+from svmstat.results.flags import caution, means_meet, trouble
 from svmstat.results.resampled import Resampled
 from svmstat.results.term_table import term_table
 from svmstat.solver import norm_rounding
@@ -84,7 +84,7 @@ def summarize(
         parts += _coefficients(fit, two) if coefficients is None else _spread_of(fit, coefficients)
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
     shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
-    of_spread = ((), ()) if shown is None else (COEFFICIENT_NOTES, shown.warnings())
+    of_spread = ((), ()) if shown is None else (coefficient_notes(fit.shape.strength), shown.warnings())
     own = [*([_LANDMARKS] if fit.is_approximate else []), *_notes(fit, two)]
     of_dropped = ((), ()) if dropped is None else (dropped.notes, dropped.warnings)
     evidence = dict.fromkeys((*of_dropped[0], *_of_evidence(fit, held_out)))  # copies of rows have one note for both
@@ -398,7 +398,9 @@ def _notes(fit: Resampled, two: bool) -> tuple[str, ...]:
         notes.append(f"No margin{of(np.isnan(margin))}: ||h||^2 is negative, as it may be of an indefinite kernel.")
     if np.isinf(margin).any():
         notes.append(f"h = 0{of(np.isinf(margin))}: the decision function is constant.")
-        if fit.nu is not None:
+        if fit.nu is not None and means_meet(fit):
+            notes.append("To this kernel the means of the levels are the same: h = 0 whatever nu is.")
+        elif fit.nu is not None:
             notes.append(
                 "The reduced convex hulls of the classes meet, or are nearer to each other than rounding tells: only a "
                 "larger nu keeps them apart."

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.checks import at_least, between, flag, one_of, refuse, workers
 from svmstat._tools.frames import label_at
@@ -41,6 +42,7 @@ from svmstat.resampling.replicates import check_copies
 from svmstat.resampling.structure import look_at_residuals, noises, residuals, slope_in_noise, statistics
 from svmstat.results.resampled import Resampled
 
+_ROUNDING = 1e-9
 _MOST_PERMUTED = 10**7
 """Copies of rows whose labels are permuted one by one."""
 
@@ -256,7 +258,7 @@ class Tested(Resampled):
             statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune,
             permuted=("groups" if constant else "within groups") if self.grouped else "rows",
             arrangements=arrangements(self.machine), repeatable=self.machine.units is None,
-            of_weights=self._of_weights,
+            of_weights=self._of_weights, strength=self.shape.strength,
         )  # fmt: skip
 
     def get_influence(
@@ -359,11 +361,26 @@ class Tested(Resampled):
         folds = self._how.folds
         found = self.loo(n_jobs, progress) if folds is None else self.kfold(folds, n_jobs, progress)
         if found.n_failed:
+            few = self._nu_is_too_large(found.failed)
+            lost = "too few being left for nu" if few else "a class or the certificate being lost"
+            helps = "A smaller nu leaves enough." if few else self._to_hold_out_all
             raise UnavailableError(
-                f"{found.n_failed} of {np.count_nonzero(self.frame.weights)} rows cannot be held out, a class or the "
-                f"certificate being lost without them, and the statistic is of all rows. {self._to_hold_out_all}"
+                f"{found.n_failed} of {np.count_nonzero(self.frame.weights)} rows cannot be held out, {lost} without "
+                f"them, and the statistic is of all rows. {helps}"
             )
         return found
+
+    def _nu_is_too_large(self, out: NDArray[np.bool_]) -> bool:
+        """Whether without one of some rows (n,) its level has less weight than its ν takes [004: Proposition 3]."""
+        if self.nu is None:
+            return False
+        pair, units = self.machine.pairs[0], self.machine.units
+        for code, nu in zip((pair.first, pair.second), self.nu, strict=True):
+            own = np.where(self.frame.codes == code, self.frame.weights, 0.0)
+            gone = np.minimum(own, 1.0) if units is None else units.sums(own)[units.of_row]
+            if (gone[out] > (1.0 - nu) * own.sum() * (1.0 + _ROUNDING)).any():
+                return True
+        return False
 
     @property
     def _to_hold_out_all(self) -> str:

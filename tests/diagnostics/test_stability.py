@@ -220,3 +220,12 @@ def test_of_as_many_replicates_as_a_level_takes_none_may_fail():
     assert "95 % of 39 replicates" in replace(band, B=41, n_failed=2).title
     assert told_outside(np.arange(100) < 20, 0.9, "rows") == () != told_outside(np.arange(100) < 21, 0.9, "rows")
     assert told_outside(np.arange(10) < 5, 0.75, "rows") == () != told_outside(np.arange(10) < 6, 0.75, "rows")
+
+
+def test_replicates_with_too_few_rows_for_nu_are_said_to_have_them():
+    data = sample(2, 60, seed=4)
+    lost = [svm("y ~ x + z", data, **given).get_prediction(B=39, rng=1) for given in ({"nu": 0.97}, {"C": 1e-6})]
+    assert lost[0].n_failed > 0
+    told = " ".join(str(lost[0]).split())
+    assert "a class was not drawn, or too few of its rows for nu, or no row of it was left out; too few are" in told
+    assert "for nu" not in str(lost[1])

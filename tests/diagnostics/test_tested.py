@@ -425,6 +425,19 @@ def test_where_the_certificate_is_lost_that_is_said_and_not_that_levels_are_smal
             test(B=19)
 
 
+@pytest.mark.parametrize("groups", [None, "g"])
+def test_where_too_few_rows_are_left_for_nu_a_smaller_one_is_advised(groups):
+    """Without one of 20 the others of a level add up to 19/20 of it, or with groups of two to 18/20."""
+    data = pd.DataFrame({"x": np.random.default_rng(0).normal(size=40), "y": np.arange(40) % 4 < 2})
+    data["g"] = np.arange(40) // 2
+    most = 0.95 if groups is None else 0.9
+    fits = [svm("y ~ x", data, nu=(most + by, 0.5), groups=groups) for by in (0.01, -0.01)]
+    for test in (fits[0].gof, fits[0].permutation_test):
+        with pytest.raises(UnavailableError, match=r"20 of 40 rows cannot be held out, too few .* A smaller nu leaves"):
+            test(B=19)
+    assert fits[1].loo().n_failed == 0
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -15,6 +15,7 @@ from svmstat import datasets, svm
 from svmstat.errors import ArgumentError
 from svmstat.report import influence as influence_module
 from svmstat.report import report
+from svmstat.report.evidence import calibration
 from svmstat.report.provenance import call_text
 from svmstat.reporting.rendering.values import show
 
@@ -397,3 +398,11 @@ def test_the_call_of_an_additive_fit_that_is_printed_makes_the_same_fit(given):
     fit = svm("disease ~ s(ast) + s(alt)", data, **given)
     again = eval(call_text(fit), {"svm": svm, "data": data})
     np.testing.assert_array_equal(again.decision_values, fit.decision_values)
+
+
+def test_without_any_held_out_probability_calibration_is_a_sentence():
+    """With nu = 1 no row can be left out; the page had not been written."""
+    data = pd.DataFrame({"x": np.random.default_rng(1).normal(size=30), "y": np.arange(30) % 2})
+    fit = svm("y ~ x", data, nu=(1, 1))
+    assert fit.loo().n_failed == 30
+    assert "No row has a held-out probability" in "".join(calibration(fit, fit.loo()))

@@ -164,6 +164,13 @@ def test_a_nu_at_which_the_hulls_meet_is_the_cause():
     assert f"{ONE_LEVEL}: at this nu the reduced hulls of the levels meet (rho = 0); a larger nu" in said(fit)
 
 
+@pytest.mark.parametrize("nu", [0.2, (1.0, 1.0)])
+def test_where_the_means_of_the_levels_are_one_no_nu_helps(nu):
+    data = pd.DataFrame({"a": np.repeat(np.random.default_rng(0).normal(size=30), 2), "y": np.arange(60) % 2 == 0})
+    told = said(svm("y ~ a", data, nu=nu))
+    assert "the means of the levels are the same, so that h = 0 whatever nu is" in told and "larger nu" not in told
+
+
 def test_errors_beside_those_of_a_constant():
     """Each weighs what the fit was told that it costs: many cheap errors are no fault."""
     data = frame(events=0.15, signal=1.0)
