@@ -371,7 +371,7 @@ class Tested(Resampled):
         return found
 
     def _nu_is_too_large(self, out: NDArray[np.bool_]) -> bool:
-        """Whether without one of some rows (n,) its level has less weight than its ν takes [004: Proposition 3]."""
+        """Whether without one of some rows (n,) its level has less weight than its ν takes."""
         if self.nu is None:
             return False
         pair, units = self.machine.pairs[0], self.machine.units
