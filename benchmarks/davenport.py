@@ -176,7 +176,10 @@ def one_permutation(name, permutation, unbalanced, size):
 
 
 def shifted(sample, y, kernels, nu, criterion, effort, tested):
-    """The test score of the ordinary nu-SVM with a shifted bias, smoothed over nu and sigma."""
+    """The test score of the ordinary nu-SVM with a shifted bias, smoothed over nu and sigma.
+
+    In each fold with the pair of nu that all rows have; the shares of the classes are theirs there but for rounding.
+    """
     event, other = np.sum(y > 0), np.sum(y < 0)
     single = nu[nu <= 2.0 * min(event, other) / len(y)]
     if len(single) == 0:

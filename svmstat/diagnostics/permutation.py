@@ -84,7 +84,7 @@ class PermutationResult(Printed):
     of_weights : tuple of str
         As how many rows those with weights count, for the printout; empty where each is one.
     strength : str
-        What says how much an error costs, "C" or "nu".
+        What the fit is given beside its kernel, "cost" or "nu".
     """
 
     statistic: float
@@ -95,7 +95,7 @@ class PermutationResult(Printed):
     arrangements: float = float("inf")
     repeatable: bool = True
     of_weights: tuple[str, ...] = ()
-    strength: str = "C"
+    strength: str = "cost"
 
     @property
     def B(self) -> int:
@@ -146,14 +146,8 @@ class PermutationResult(Printed):
         nowhere = (_NOWHERE.format(ways=ways, noun="way" if ways == 1 else "ways", least=1.0 / ways),) if ways else ()
         worth = _NOTES[1] + ("" if nowhere else _NONE_FOUND)
         moved = _OF_GROUPS.get(self.permuted, () if self.repeatable else (_WITH_WEIGHTS,))
-        notes = (
-            _NOTES[0].format(chosen=chosen, strength="cost" if self.strength == "C" else self.strength),
-            *self.of_weights,
-            *moved,
-            *nowhere,
-            *few,
-            worth,
-        )
+        null = _NOTES[0].format(chosen=chosen, strength=self.strength)
+        notes = (null, *self.of_weights, *moved, *nowhere, *few, worth)
         return Summary("Permutation test", (block,), notes)
 
     def __repr__(self) -> str:

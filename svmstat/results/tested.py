@@ -258,7 +258,7 @@ class Tested(Resampled):
             statistic=held_out.score, replicates=replicates, null_score=held_out.null_score, retuned=retune,
             permuted=("groups" if constant else "within groups") if self.grouped else "rows",
             arrangements=arrangements(self.machine), repeatable=self.machine.units is None,
-            of_weights=self._of_weights, strength=self.shape.strength,
+            of_weights=self._of_weights, strength="cost" if self.nu is None else "nu",
         )  # fmt: skip
 
     def get_influence(
