@@ -14,6 +14,7 @@ from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import (
     NO_LINE,
+    NO_LINE_WITHOUT,
     balanced_folds,
     few_groups,
     hang_on_the_intercept,
@@ -227,9 +228,16 @@ class Comparison(Printed):
         if not self.evidence[0].shape.two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
         elif table["calibration_slope"].isna().any():
-            without = table.index[table["calibration_slope"].isna()]
-            notes.append(f"No slope of {', '.join(without)}: {NO_LINE}")
+            notes += self._without_slopes()
         return notes
+
+    def _without_slopes(self) -> list[str]:
+        """Why some models have no calibration line."""
+        without = [k for k, each in enumerate(self.evidence) if np.isnan(each.calibration_slope)]
+        lost = [self.names[k] for k in without if self.evidence[k].n_failed]
+        none = [self.names[k] for k in without if not self.evidence[k].n_failed]
+        found = [f"No slope of {', '.join(lost)}: {NO_LINE_WITHOUT}"] if lost else []
+        return found + ([f"No slope of {', '.join(none)}: {NO_LINE}"] if none else [])
 
     @property
     def _tested_by_errors(self) -> bool:

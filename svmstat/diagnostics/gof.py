@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from svmstat._tools.arrays import Floats
+from svmstat.diagnostics.failed import failed_warning
 from svmstat.objective.replicated import above, failures, pvalue, quantile, upper_point
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
@@ -198,10 +199,11 @@ class GofResult(Printed):
             ),
         )
         of_rows = self.of_weights if self.n_groups is None else (self._note_of_groups(),)
+        lost = failed_warning(self.n_failed, self.B)
         if not self.by_residuals:
             undecided = () if self.is_decided else (self.verdict,)
             notes = (*undecided, *of_rows, self._of_deviance, _FLEXIBLE.format(drawn=self.drawn))
-            return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes)
+            return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes, lost)
         beside = Block(
             title="Beside it: the bootstrapped deviance",
             left=(
@@ -217,7 +219,7 @@ class GofResult(Printed):
             RATES,
             self._of_deviance,
         )
-        return Summary("Goodness of fit by held-out residuals", (block, beside), notes)
+        return Summary("Goodness of fit by held-out residuals", (block, beside), notes, lost)
 
     def _point(self, below: float) -> Entry:
         return Entry(f"{percent(self.level)} of replicates below", below if self.is_decided else None)

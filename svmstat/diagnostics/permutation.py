@@ -6,6 +6,7 @@ from typing import Any
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
+from svmstat.diagnostics.failed import failed_warning
 from svmstat.objective.replicated import failures, pvalue
 from svmstat.reporting.plots import replicates_plot
 from svmstat.reporting.rendering.parts import Block, Entry
@@ -148,7 +149,7 @@ class PermutationResult(Printed):
         moved = _OF_GROUPS.get(self.permuted, () if self.repeatable else (_WITH_WEIGHTS,))
         null = _NOTES[0].format(chosen=chosen, strength=self.strength)
         notes = (null, *self.of_weights, *moved, *nowhere, *few, worth)
-        return Summary("Permutation test", (block,), notes)
+        return Summary("Permutation test", (block,), notes, failed_warning(self.n_failed, self.B))
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -1,7 +1,6 @@
 """What a reader of a summary should not overlook, in words."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,9 @@ from svmstat.solver import lost_beside_margins
 
 _ALIKE, _UNLIKE = 0.95, 0.05
 """Mean kernel value of two rows, in units of K(x, x), beyond which a kernel sees all rows alike, or none."""
+
+_NEAR = 0.1
+"""The kernel value of a row and its nearest from which on it does resemble one."""
 
 _OFTEN = 0.05
 """The share of rows in which the rule and the probabilities may call for different levels without a word."""
@@ -81,7 +83,10 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
         yield from _knows_groups(held_out, by_row)
     if held_out is not None and held_out.n_failed and np.isnan(held_out.score):
         rows = "row" if held_out.n_failed == 1 else "rows"
-        yield f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing."
+        yield (
+            f"{held_out.n_failed} {rows} could not be held out, and held-out numbers that need them are missing. "
+            "Sensitivity, specificity and confusion are of the others."
+        )
     if held_out is not None and fit.event is not None:
         yield from _undecided(fit, held_out)
     if few := few_rows(fit.response_name, _rows_of_levels(fit)):
@@ -213,7 +218,7 @@ def _cause(fit: Resampled, level: object) -> str:
     alike = _alikeness(fit)
     if alike is not None and alike > _ALIKE:
         return "to this kernel all rows look alike; a larger gamma, or a larger C, lets f follow the predictors"
-    if alike is not None and alike < _UNLIKE:
+    if alike is not None and alike < _UNLIKE and _nearest(fit) < _NEAR:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
         return _cause_by_nu(fit)
@@ -240,10 +245,20 @@ def _alikeness(fit: Resampled) -> float | None:
     """The mean kernel value of different rows, in units of the mean K(x, x); None where that is not what it is."""
     if "gamma" not in fit.kernel_parameters or fit.kernel_name == "poly":
         return None
-    machine = fit.machine
-    rows = np.linspace(0, len(machine.X) - 1, min(len(machine.X), _SAMPLE)).astype(int)
-    K: Any = fit.kernel(machine.X[rows], machine.X[rows])
-    return _mean_off_diagonal(np.asarray(K))
+    return _mean_off_diagonal(_of_some_rows(fit))
+
+
+def _nearest(fit: Resampled) -> float:
+    """The kernel value of a row and that which is most like it, of half of the rows at most, in the same units."""
+    K = _of_some_rows(fit)
+    unit = K.diagonal().mean()
+    return float(np.median((K - np.diag(np.full(len(K), np.inf))).max(axis=1)) / unit)
+
+
+def _of_some_rows(fit: Resampled) -> Floats:
+    X = fit.machine.X
+    rows = np.linspace(0, len(X) - 1, min(len(X), _SAMPLE)).astype(int)
+    return np.asarray(fit.kernel(X[rows], X[rows]))
 
 
 def _mean_off_diagonal(K: Floats) -> float:

@@ -15,6 +15,7 @@ from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, Permutatio
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import DataError, UnavailableError
+from svmstat.objective.units import fewest_units
 from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.folds import is_table
 from svmstat.resampling.influences import (
@@ -396,11 +397,7 @@ class Tested(Resampled):
     @property
     def _fewest_units(self) -> float:
         """The copies of rows, or what is left out together, of the level that has the fewest."""
-        used, units = self.frame.weights > 0, self.machine.units
-        codes, weights = self.frame.codes[used], self.frame.weights[used]
-        if units is None:
-            return float(np.bincount(codes, weights).min())
-        return min(len(np.unique(units.of_row[used][codes == code])) for code in np.unique(codes))
+        return fewest_units(self.frame.codes, self.frame.weights, self.machine.units)[1]
 
     def _refit(self, retune: bool) -> Refit | None:
         """The search for cost and kernel if it is to be repeated."""

@@ -19,6 +19,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import fit_maps
 from svmstat.errors import DataError
 from svmstat.machine import vote
+from svmstat.objective.units import are_groups, fewest_units
 from svmstat.resampling import leave_one_out
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.tuning.grid import Grid
@@ -52,11 +53,24 @@ def outer_folds(sample: Sample, k: int, inner: int | None, index: pd.Index, rng:
     """
     split = sample.in_folds(k, rng, "nested")
     kept = [split.without(split.folded.of_row == which) for which in range(k)]
-    if inner is not None:
-        for which, each in enumerate(kept):
-            with _told_of(which):
+    for which, each in enumerate(kept):
+        with _told_of(which):
+            if inner is not None:
                 kept[which] = each.in_folds(inner, rng)
+            else:
+                _refuse_lone(each)
     return Outer(split, pd.Series(split.fold_of_rows, index, name="fold"), tuple(kept))
+
+
+def _refuse_lone(sample: Sample) -> None:
+    """Refuse a level of which nothing is left where one is left out."""
+    code, fewest = fewest_units(sample.codes, sample.weights, sample.units)
+    if fewest < 2.0:
+        what = "group" if are_groups(sample.units) else "row"
+        raise DataError(
+            f"the level {sample.levels[code]!r} has {fewest:.6g} {what}{'s' * (fewest != 1.0)}, and nothing where one "
+            "is left out: more folds leave more of them, and each level needs three at least."
+        )
 
 
 @contextmanager

@@ -14,6 +14,9 @@ from svmstat.objective.units import Units
 
 MEASURES = ("deviance", "error", "weighted_error", "loss")
 
+_ROUNDING = 1e-12
+"""Of a score, up to which its standard error is that of sums of equal numbers."""
+
 TIED = 1e-7
 """Scores that differ by less than this share are the same: the digits beyond are those of the solver's tolerance."""
 
@@ -152,7 +155,8 @@ def rate_loss(f: Floats, y: Floats, weights: Floats, loss: Loss, n_support: floa
 
 
 def _point(parts: Parts, error: float, n_support: float) -> Point:
-    return Point(parts.score, float(np.linalg.norm(parts.deviations)), error, n_support, parts=parts)
+    se = float(np.linalg.norm(parts.deviations))
+    return Point(parts.score, 0.0 if se < _ROUNDING * abs(parts.score) else se, error, n_support, parts=parts)
 
 
 def paired_se(point: Point, other: Point) -> float:

@@ -130,6 +130,23 @@ def test_nested_folds_of_few_rows_hold_two_at_least(n, folds):
     np.testing.assert_allclose(same[["delta_nested", "nested_se"]], found.table.iloc[1][same.index[2:4]], rtol=1e-9)
 
 
+def test_two_rows_of_a_level_are_enough_for_two_folds():
+    few = pd.DataFrame({"x": np.random.default_rng(1).normal(size=22), "y": np.arange(22) < 2})
+    fit = svm("y ~ x", few)
+    found = compare(fit, logit=(LogisticRegression(), "y ~ x", few), folds=2, rng=1)
+    assert np.isfinite(found.table["score"]).all()
+    with pytest.raises(DataError, match="every level must have 3, since two folds may be left out together"):
+        compare(fit, fit, nested=True)
+    with pytest.raises(DataError, match=r"has 1 row: for folds every level must have 2\."):
+        compare(*[svm("y ~ x", few[1:])] * 2, folds=2)
+
+
+def test_a_row_that_cannot_be_held_out_is_why_there_is_no_slope():
+    few = pd.DataFrame({"x": np.random.default_rng(1).normal(size=21), "y": np.arange(21) < 1})
+    told = " ".join(str(compare(svm("y ~ x", few), logit=(LogisticRegression(), "y ~ x", few))).split())
+    assert "No slope of svm rbf, logit: there is none without a prediction of every row." in told
+
+
 def test_other_rows_are_refused(data, fit):
     gap = data.assign(z=data["z"].where(data.index != "r5"))
     with pytest.raises(

@@ -360,6 +360,15 @@ def test_without_a_permutation_that_could_be_fitted_there_is_no_pvalue():
     assert "nan" not in str(found) and "p-value: -" in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize(("lost", "told"), [(1, False), (5, True)])
+def test_of_many_replicates_that_failed_it_is_told(lost, told):
+    said = printed(of_permutations(np.r_[np.full(lost, np.nan), np.arange(20.0 - lost)]))
+    assert (f"WARNING: {lost} of 20 replicates failed" in said) == told
+    fit = svm("y ~ x + z", sample(2, 60, seed=4), nu=(0.9, 0.9))
+    found = fit.gof(B=19, rng=1, method="pairs")
+    assert found.n_failed > 1 and f"WARNING: {found.n_failed} of 19 replicates failed" in printed(found)
+
+
 def test_scores_of_a_permutation_test_are_told_apart():
     found = of_permutations([12.5, 31.0, np.nan, 9.0])
     text = printed(found)

@@ -223,3 +223,19 @@ def test_a_column_is_no_function_of_others_that_are_as_many_as_rows(p):
     found = generalised_covariance(np.hstack([y, ~y]) - 0.5, X[:, :1], X[:, 1:], np.ones(60))
     assert found.df == 2 and found.why_not == ""
     assert abs(found.concurvity) < 0.3 and found.pvalue > 1e-4
+
+
+def test_rows_that_count_as_few_have_no_test():
+    """One row with half of all the weight: the variance about a mean that is that row is next to nothing."""
+    rng = np.random.default_rng(0)
+    x, z, y, w = rng.normal(size=60), rng.normal(size=60), rng.integers(0, 2, 60), np.ones(60)
+    w[0] = 60.0
+    residuals = np.eye(2)[y] - 0.5
+    units = Units(np.arange(60), 60, False)
+    lone = generalised_covariance(residuals, x[:, None], z[:, None], w / w.mean(), units)
+    assert np.isnan(lone.pvalue)
+    assert lone.why_not.startswith(
+        "by their weights the rows count as about 3.87 [Kish 1965], fewer than 10 for each of 2"
+    )
+    even = generalised_covariance(residuals, x[:, None], z[:, None], np.where(w > 1.0, 2.0, 1.0), units)
+    assert 0.0 < even.pvalue <= 1.0

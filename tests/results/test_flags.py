@@ -171,6 +171,15 @@ def test_where_the_means_of_the_levels_are_one_no_nu_helps(nu):
     assert "the means of the levels are the same, so that h = 0 whatever nu is" in told and "larger nu" not in told
 
 
+def test_rows_that_resemble_few_others_resemble_some():
+    """The mean kernel value of two rows is 0.04, but a row and its nearest are alike: a smaller gamma does not help."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": np.repeat(30.0 * np.arange(30), 3) + rng.normal(size=90)})
+    data["y"] = np.arange(90) == 45
+    alone = svm("y ~ a", data, gamma=0.1, scale=False)
+    assert "no row resembles another" not in said(alone) and "all rows of a level are at their bound" in said(alone)
+
+
 def test_errors_beside_those_of_a_constant():
     """Each weighs what the fit was told that it costs: many cheap errors are no fault."""
     data = frame(events=0.15, signal=1.0)

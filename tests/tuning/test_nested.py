@@ -127,6 +127,16 @@ def test_rows_that_do_not_suffice(data):
         tune("y ~ x + z", few, nested=4, criterion="kfold", folds=4, **GRID)
 
 
+@pytest.mark.parametrize("groups", [None, "g"])
+def test_a_level_that_is_lost_where_one_row_more_is_left_out_is_refused_before_any_fit(groups, monkeypatch):
+    data = sample(2, 60).assign(y=np.where(np.arange(60) < 3, "b", "a"), g=np.arange(60) // 2)
+    monkeypatch.setattr(nested, "run_pieces", None)
+    what = "group" if groups else "row"
+    told = f"nested: without the rows of fold [01], the level 'b' has 1 {what}, and nothing where one is left out"
+    with pytest.raises(DataError, match=told):
+        tune("y ~ x + z", data, C=[1.0, 2.0], gamma=0.5, nested=2, groups=groups)
+
+
 def test_without_it_there_is_no_estimate():
     found = quiet("y ~ x + z", sample(2, 60), C=1.0, gamma=0.5)
     with pytest.raises(UnavailableError, match=r"nested_score is for tune\(…, nested=True\)"):
