@@ -14,7 +14,6 @@ from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import (
     NO_LINE,
-    NO_LINE_WITHOUT,
     balanced_folds,
     few_groups,
     hang_on_the_intercept,
@@ -236,7 +235,7 @@ class Comparison(Printed):
         without = [k for k, each in enumerate(self.evidence) if np.isnan(each.calibration_slope)]
         lost = [self.names[k] for k in without if self.evidence[k].n_failed]
         none = [self.names[k] for k in without if not self.evidence[k].n_failed]
-        found = [f"No slope of {', '.join(lost)}: {NO_LINE_WITHOUT}"] if lost else []
+        found = [f"No slope of {', '.join(lost)}: there is none without a prediction of every row."] if lost else []
         return found + ([f"No slope of {', '.join(none)}: {NO_LINE}"] if none else [])
 
     @property

@@ -110,7 +110,6 @@ _FAR = (
     "maps of held-out values bring them near that where there is much to be seen, and not with few events, a weak "
     "signal, or folds or groups whose fits differ. loo().reliability() tells more."
 )
-NO_LINE_WITHOUT = "there is none without a prediction of every row."
 NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
 _OF_LEVELS = (
     "the maps are of pairs of levels, and those of a level against the rest may be far from it: loo().reliability() "

@@ -132,15 +132,17 @@ def are_groups(units: Units | None) -> TypeGuard[Units]:
 def fewest_units(codes: Codes, weights: Floats, units: Units | None) -> tuple[int, float]:
     """Which class of rows (n,) has the fewest units, or copies of rows, and how many; classes without a row are none.
 
+    A row is one copy at least.
+
     Examples
     --------
-    >>> fewest_units(np.array([0, 0, 2]), np.array([1.0, 2.0, 2.0]), None)
+    >>> fewest_units(np.array([0, 0, 2, 3, 3, 3]), np.array([1.0, 2.0, 2.0, 0.5, 0.5, 0.5]), None)
     (2, 2.0)
     """
     used = weights > 0
     known = np.unique(codes[used])
     if units is None:
-        counts = np.bincount(codes[used], weights[used])[known]
+        counts = np.maximum(np.bincount(codes[used], weights[used]), np.bincount(codes[used]))[known]
     else:
         counts = np.array([len(np.unique(units.of_row[used & (codes == code)])) for code in known], float)
     return int(known[counts.argmin()]), float(counts.min())

@@ -33,7 +33,7 @@ def along_lines(
     nu_event, nu_other : (D,) ν₊ and ν₋
     shifted_for : the criterion for which f is shifted, None for no shift
     effort : workers and progress
-    single : whether each pair is that of a single ν, which stays where γ ν₊ and ν₋ do not: on the rows without a fold
+    single : whether each pair is that of a single ν, which is another pair for the rows that a fold leaves
 
     Returns
     -------
