@@ -6,7 +6,7 @@ from svmstat.formula.design import Design, NewRows
 from svmstat.formula.functions import is_shared
 from svmstat.formula.grouping import Grouping, fold_labels
 from svmstat.formula.response import Response
-from svmstat.formula.rows import case_weights, named_column, read_by_condition, true_probabilities
+from svmstat.formula.rows import case_weights, counted_rows, named_column, read_by_condition, true_probabilities
 from svmstat.formula.sides import right_side, speaks_of, two_sides, with_response
 from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
@@ -25,6 +25,7 @@ __all__ = [
     "case_weights",
     "check_inside",
     "check_varies",
+    "counted_rows",
     "fold_labels",
     "is_shared",
     "named_column",

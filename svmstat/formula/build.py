@@ -1,7 +1,7 @@
 """From a formula and a data frame to the arrays of a fit."""
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,8 +142,10 @@ class ModelFrame:
             raise DataError("data does not have the rows of the fit: give the DataFrame that the fit was made from.")
         return data.iloc[self.rows]
 
-    def observed(self, newdata: pd.DataFrame) -> np.ndarray:
+    def observed(self, newdata: pd.DataFrame, counts: Callable[[Any], Any] | None = None) -> np.ndarray:
         """The position (m,) of the level of new rows, −1 where the response is missing.
+
+        Of rows that do not count a new level is none: ``counts`` tells which do (m,) of those with a response (m,).
 
         Raises
         ------
@@ -155,7 +157,8 @@ class ModelFrame:
         if value.missing.all():
             return np.full(len(table), -1)
         codes = response_codes(self.response, value)
-        unknown = np.flatnonzero((codes < 0) & ~value.missing)
+        new = (codes < 0) & ~value.missing
+        unknown = np.flatnonzero(new if counts is None or not new.any() else new & counts(~value.missing))
         if len(unknown):
             known = ", ".join(map(repr, self.response.levels))
             new = value.levels[value.data[unknown[0]]] if value.levels else value.data[unknown[0], 0].item()

@@ -66,6 +66,12 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     return result
 
 
+def counted_rows(weights: object, data: pd.DataFrame, inside: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Which rows (n,) are ``inside`` and ``observed``, both (n,), and have a positive weight; see `case_weights`."""
+    rows = inside & observed
+    return np.asarray(rows & (case_weights(weights, data, rows) > 0) if rows.any() else rows)
+
+
 def true_probabilities(truth: object, data: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
     """P(event | x) of the chosen rows, where it is known: (m,) float.
 

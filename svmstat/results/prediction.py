@@ -1,6 +1,7 @@
 """What a fit says of rows: decision values, levels, probabilities."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from svmstat._tools.checks import flag, fraction, one_of, refuse
 from svmstat._tools.frames import in_kind, of_any_kind
 from svmstat.calibration import COUPLINGS, POINTWISE, VennAbersMaps, pointwise, probability_interval
 from svmstat.errors import ArgumentError, DataError, UnavailableError
-from svmstat.formula import case_weights
+from svmstat.formula import case_weights, counted_rows
 from svmstat.machine import vote
 from svmstat.objective import measures
 from svmstat.results.two_levels import WEIGHTS_OF_NEWDATA, TwoLevels
@@ -220,7 +221,8 @@ class Predicting(TwoLevels):
             if weights is not None:
                 raise ArgumentError(WEIGHTS_OF_NEWDATA)
             return self.apparent_error
-        winner, codes = self.predicted_codes(newdata), self.frame.observed(newdata)
+        winner = self.predicted_codes(newdata)
+        codes = self.frame.observed(newdata, partial(counted_rows, weights, newdata, winner >= 0))
         known = (winner >= 0) & (codes >= 0)
         if not known.any():
             raise DataError("newdata has no row with the response and all predictors.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from svmstat._tools.frames import as_pandas, of_any_kind
 from svmstat.calibration import POINTWISE, VENN_ABERS, pointwise, probability_interval
 from svmstat.diagnostics.gacv import machine_gacv
 from svmstat.errors import ArgumentError, DataError, UnavailableError
-from svmstat.formula import case_weights, true_probabilities
+from svmstat.formula import case_weights, counted_rows, true_probabilities
 from svmstat.machine import Pair
 from svmstat.objective import measures
 from svmstat.objective.bounds import check_range
@@ -192,7 +193,8 @@ class TwoLevels(Solved):
             if weights is not None:
                 raise ArgumentError(WEIGHTS_OF_NEWDATA)
             return self.machine.decision_values[:, 0], self.frame.y, self.frame.weights
-        f, codes = self.decision_at(newdata)[1][:, 0], self.frame.observed(newdata)
+        f = self.decision_at(newdata)[1][:, 0]
+        codes = self.frame.observed(newdata, partial(counted_rows, weights, newdata, ~np.isnan(f)))
         known = ~np.isnan(f) & (codes >= 0)
         if not known.any():
             raise DataError("newdata has no row with the response and all predictors.")

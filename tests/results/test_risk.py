@@ -300,3 +300,23 @@ def test_a_shift_of_zero_is_the_fit():
 def test_a_shift_is_not_chosen_without_a_validation_sample():
     with pytest.raises((ArgumentError, ArgumentTypeError, DataError)):
         FIT.tune_bias(None)
+
+
+def test_a_level_of_rows_that_do_not_count_is_not_new():
+    """Weight zero, or a predictor that is missing, is the row absent."""
+    rare = NEW.assign(v=1.0)
+    rare.loc[["v3", "v7"], "y"] = "dead"
+    absent, gap = (
+        rare.assign(v=np.where(rare["y"] == "dead", 0.0, 1.0)),
+        rare.assign(x=rare["x"].where(rare["y"] != "dead")),
+    )
+    kept = rare[rare["y"] != "dead"]
+    for method in ("risk", "error_rates"):
+        told = np.asarray(getattr(FIT, method)(kept))
+        np.testing.assert_array_equal(getattr(FIT, method)(absent, weights="v"), told)
+        np.testing.assert_array_equal(getattr(FIT, method)(gap), told)
+    assert FIT.tune_bias(absent, weights="v").shift == FIT.tune_bias(kept).shift
+    with pytest.raises(DataError, match="new level of the response 'y' in row 'v3'"):
+        FIT.risk(rare, weights="v")
+    three = svm("y ~ x + z", TRAIN.assign(y=np.where(TRAIN["x"] > 0.5, "far", TRAIN["y"])))
+    assert three.error(absent, weights="v") == three.error(kept)
