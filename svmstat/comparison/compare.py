@@ -187,7 +187,7 @@ def _splits(folds: Any, reference: Observed, members: Sequence[Member], seed: np
     if is_number(folds):
         n_groups = units.count if are_groups(units) else None
         count = check_folds(folds, n_groups, n_rows=int(np.count_nonzero(used)))
-        fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units, min(count, 3))[0]
+        fold = splits(reference.codes, reference.weights, reference.levels, count, 1, seed, units, nested=False)[0]
         how = f"{count} folds{' of groups' if are_groups(units) else ''}"
         return Splits(fold, fold == np.arange(count)[:, None], how)
     labels, fits = None, [member.fit for member in members if isinstance(member, Machines)]

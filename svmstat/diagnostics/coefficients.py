@@ -103,12 +103,8 @@ class Coefficients(Printed):
             left=(Entry("Interval", f"percentiles, {percent(self.level)}"),),
             right=(Entry("Replicates", self.B, "count"), Entry("  failed", self.n_failed, "count")),
         )
-        return Summary(
-            "Coefficients of a linear machine",
-            (block, *self.tables()),
-            coefficient_notes(self.shape.strength),
-            self.warnings(),
-        )
+        notes = coefficient_notes(self.shape.strength)
+        return Summary("Coefficients of a linear machine", (block, *self.tables()), notes, self.warnings())
 
     @property
     def _constant(self) -> Codes:

@@ -226,7 +226,7 @@ class Comparison(Printed):
         notes += filter(None, [self._without_errors()])
         if not self.evidence[0].shape.two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
-        elif table["calibration_slope"].isna().any():
+        else:
             notes += self._without_slopes()
         return notes
 

@@ -157,8 +157,10 @@ class ModelFrame:
         if value.missing.all():
             return np.full(len(table), -1)
         codes = response_codes(self.response, value)
-        new = (codes < 0) & ~value.missing
-        unknown = np.flatnonzero(new if counts is None or not new.any() else new & counts(~value.missing))
+        unseen = (codes < 0) & ~value.missing
+        if counts is not None and unseen.any():
+            unseen &= counts(~value.missing)
+        unknown = np.flatnonzero(unseen)
         if len(unknown):
             known = ", ".join(map(repr, self.response.levels))
             new = value.levels[value.data[unknown[0]]] if value.levels else value.data[unknown[0], 0].item()

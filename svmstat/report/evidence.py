@@ -50,7 +50,7 @@ def goodness(gof: GofResult) -> Iterator[str]:
 
 def calibration(fit: SVMResults, loo: LooResult) -> Iterator[str]:
     """Held-out probabilities against what was observed."""
-    if np.isnan(loo.probability).any(axis=1).all():
+    if np.isnan(loo.probability[loo.weights > 0]).any(axis=1).all():
         yield paragraph("No row has a held-out probability, and nothing says whether those of the fit are calibrated.")
         return
     size = _SQUARE if fit.event is not None else panels_size(len(fit.classes))

@@ -76,11 +76,6 @@ class Predictor:
         """The kind of its maps where those of the replicates, Platt's of rows that they left out, are of another."""
         return other_maps(self.maps) if self.on == "prob" else ""
 
-    @property
-    def by_nu(self) -> bool:
-        """Whether the fit has ν in the place of a cost."""
-        return self.machine.pairs[0].nu is not None
-
     def drawn(self, place: Codes, size: int) -> Floats:
         """(B, size) the weights of the rows that were drawn, by their place (n,), −1 for none."""
         groups = self.machine.groups

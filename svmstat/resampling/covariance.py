@@ -97,13 +97,11 @@ def generalised_covariance(
     if df == 0:
         return untested(df, _FUNCTIONS, 1.0)
     count, what = (n, "rows") if units is None else (units.count, "groups" if units.grouped else "rows")
+    fewer = f"fewer than {LEAST_ROWS} for {f'each of {df} degrees' if df > 1 else 'one degree'} of freedom"
     if count < LEAST_ROWS * df:
-        each = f"each of {df} degrees" if df > 1 else "one degree"
-        return untested(df, f"{count:.6g} {what} are fewer than {LEAST_ROWS} for {each} of freedom")
+        return untested(df, f"{count:.6g} {what} are {fewer}")
     if units is not None and not units.grouped and (alike := units.alike(weights)) < LEAST_ROWS * df:
-        each = f"each of {df} degrees" if df > 1 else "one degree"
-        why = f"by their weights the rows count as about {alike:.3g} [Kish 1965], fewer than {LEAST_ROWS} for {each}"
-        return untested(df, f"{why} of freedom")
+        return untested(df, f"by their weights the rows count as about {alike:.3g} [Kish 1965], {fewer}")
     e = canonical_residuals(others, own, rows.weights, held)[rows.of_row]
     alone = left_out_residuals(others[:, :0], own, rows.weights, held)[rows.of_row]
     missed = eigh((weights * e.T) @ e, (weights * alone.T) @ alone, eigvals_only=True)

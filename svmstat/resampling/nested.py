@@ -43,12 +43,11 @@ def folds_for(weights: Floats, units: Units | None) -> int:
 
 def splits(
     codes: Codes, weights: Floats, levels: Sequence[object], folds: int, repeats: int, seed: np.random.SeedSequence,
-    units: Units | None = None, least: int | None = None,
+    units: Units | None = None, nested: bool = True,
 ) -> Codes:  # fmt: skip
     """(R, n) the fold of each row in each split, balanced within the classes (n,); −1 for rows of weight zero.
 
-    Of ``units`` that are groups the rows of each are in one fold. A level must have at ``least`` so many, by default as
-    nested folds need.
+    Of ``units`` that are groups the rows of each are in one fold. Those not ``nested`` are left out one by one.
 
     Raises
     ------
@@ -61,10 +60,10 @@ def splits(
     members[used, codes[used]] = weights[used]
     sums = units.sums(members) if units is not None and grouped else members[used]
     counts = (sums > 0).sum(axis=0)
-    needed = _LEAST if least is None else least
+    needed = _LEAST if nested else min(folds, _LEAST)
     if repeats and counts.min() < needed:
         level, fewest, what = levels[int(counts.argmin())], int(counts.min()), "group" if grouped else "row"
-        why = ", since two folds may be left out together" if least is None else ""
+        why = ", since two folds may be left out together" if nested else ""
         raise DataError(
             f"the level {level!r} of the response has {counted(fewest, what)}: for folds every level must have "
             f"{needed}{why}."

@@ -251,7 +251,7 @@ class Explained(Uncertain):
         else:
             values = outcome.shown(planned.finish(values, self._drawn(planned, predict)))
         return Effect(
-            planned.variables, planned.kind, outcome, planned.grid, values[0], _band(values, level, predict),
+            planned.variables, planned.kind, outcome, planned.grid, values[0], _band(values, level, predict, outcome),
             planned.near, rows.weights, compared, curves,
         )  # fmt: skip
 
@@ -348,9 +348,9 @@ def _around_mean(values: Floats, weights: Floats) -> tuple[float, float]:
     return low, min(low + sd, most)
 
 
-def _band(values: Floats, level: float, predict: Predictor) -> Band | None:
+def _band(values: Floats, level: float, predict: Predictor, outcome: Outcome) -> Band | None:
     """Of values (1 + B, …) that of the replicates, if there are any."""
-    return Band.of(values[1:], level, predict.other_maps, predict.by_nu) if len(values) > 1 else None
+    return Band.of(values[1:], level, predict.other_maps, outcome.shape.by_nu) if len(values) > 1 else None
 
 
 def _contrasts(
@@ -361,5 +361,5 @@ def _contrasts(
     return Contrasts(
         outcome, tuple(each.variable.name for each in contrasts), tuple(each.label for each in contrasts),
         tuple(each.beyond for each in contrasts), len(rows.weights), shown[0],
-        _band(shown, level, predict),
+        _band(shown, level, predict, outcome),
     )  # fmt: skip

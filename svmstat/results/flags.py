@@ -249,7 +249,7 @@ def _alikeness(fit: Resampled) -> float | None:
 
 
 def _nearest(fit: Resampled) -> float:
-    """The kernel value of a row and that which is most like it, of half of the rows at most, in the same units."""
+    """The median over rows of the kernel value with that which is most like it, in the same units."""
     K = _of_some_rows(fit)
     unit = K.diagonal().mean()
     return float(np.median((K - np.diag(np.full(len(K), np.inf))).max(axis=1)) / unit)

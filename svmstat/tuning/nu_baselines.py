@@ -54,10 +54,10 @@ def along_lines(
 def most_in_folds(sample: Distinct) -> float:
     """The largest ν for which the ordinary ν-SVM has a solution, for all rows and for those without each fold."""
     kept = [np.ones(len(sample.y), bool), *(sample.fold != k for k in np.unique(sample.fold))]
-    return min(largest_single(*sums_of_levels(sample, rows)) for rows in kept)
+    return min(largest_single(*_sums_of_levels(sample, rows)) for rows in kept)
 
 
-def sums_of_levels(sample: Distinct, rows: NDArray[np.bool_]) -> tuple[float, float]:
+def _sums_of_levels(sample: Distinct, rows: NDArray[np.bool_]) -> tuple[float, float]:
     """n₊ and n₋ of some rows (n,)."""
     event = sample.y > 0
     return float(sample.weights[rows & event].sum()), float(sample.weights[rows & ~event].sum())
@@ -65,7 +65,7 @@ def sums_of_levels(sample: Distinct, rows: NDArray[np.bool_]) -> tuple[float, fl
 
 def _without(sample: Distinct, out: NDArray[np.bool_], nu_event: Floats, nu_other: Floats) -> tuple[Floats, Floats]:
     """ν₊ and ν₋ (D,) of single ν for the rows that are not ``out``."""
-    of_all, kept = sums_of_levels(sample, np.ones(len(out), bool)), sums_of_levels(sample, ~out)
+    of_all, kept = _sums_of_levels(sample, np.ones(len(out), bool)), _sums_of_levels(sample, ~out)
     each = [
         Nu(*both, *of_all, single=True).of(*kept) for both in zip(nu_event.tolist(), nu_other.tolist(), strict=True)
     ]

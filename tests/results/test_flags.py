@@ -172,7 +172,7 @@ def test_where_the_means_of_the_levels_are_one_no_nu_helps(nu):
 
 
 def test_rows_that_resemble_few_others_resemble_some():
-    """The mean kernel value of two rows is 0.04, but a row and its nearest are alike: a smaller gamma does not help."""
+    """Most pairs of rows are far apart, but a row and its nearest are alike: a smaller gamma does not help."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": np.repeat(30.0 * np.arange(30), 3) + rng.normal(size=90)})
     data["y"] = np.arange(90) == 45

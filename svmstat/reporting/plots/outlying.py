@@ -80,18 +80,16 @@ def outlying_plot(
         across, up = _largest(x, envelopes[0]), _largest(y, envelopes[1])
         ax.set_xlim(-_EDGE * across, _ROOM * across)
         ax.set_ylim(-_EDGE * up, _ROOM * up)
-        aside = {"textcoords": "offset points", "fontsize": SMALL}
+        told, aside = f"{percent(level)} envelope", {"textcoords": "offset points", "fontsize": SMALL}
+        dashed = {"color": INK, "linewidth": 0.9, "linestyle": (0, (5, 3))}
         if np.isfinite(end := envelopes[0]):
-            ax.axvline(end, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
-            ax.annotate(
-                f"{percent(level)} envelope", (end, 0.5), (3, 0), ("data", "axes fraction"), rotation=90.0, va="center",
-                **aside,
-            )  # fmt: skip
+            ax.axvline(end, **dashed)
+            ax.annotate(told, (end, 0.5), (3, 0), ("data", "axes fraction"), rotation=90.0, va="center", **aside)
         right = envelopes[0] < _LEFT * across
         if np.isfinite(end := envelopes[1]):
-            ax.axhline(end, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+            ax.axhline(end, **dashed)
             ax.annotate(
-                f"{percent(level)} envelope", (float(right), end), (-4 if right else 4, 3), ("axes fraction", "data"),
+                told, (float(right), end), (-4 if right else 4, 3), ("axes fraction", "data"),
                 ha="right" if right else "left", va="bottom", **aside,
             )  # fmt: skip
         ax.set_xlabel(xlabel)
