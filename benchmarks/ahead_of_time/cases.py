@@ -36,7 +36,8 @@ def made(data, kernel, C, together):
     tableau = anchor_at(problem, solution).tableau
     origin = origin_of(problem, solution)
     starts = [_start(problem, tableau, origin, upper) for upper in _deletions(solution, together)]
-    return descent, Walks(*tableau[1:], *(np.array(each) for each in zip(*starts, strict=True)))
+    of_one_sum = tableau.T, tableau.T_b[0], tableau.side, tableau.diagonal
+    return descent, Walks(*of_one_sum, *(np.array(each) for each in zip(*starts, strict=True)))
 
 
 def with_two_sums(descent):

@@ -38,7 +38,7 @@ KERNELS = {
     },
     "walk": {
         "svmstat.solver.exact.tableau": "walk _factor _solve _rates _change_side _drop",
-        "svmstat.solver.exact.events": "outward_sign may_open _time_for _least first_free_event first_bound_event",
+        "svmstat.solver.exact.events": "outward_sign may_open _time_for _least _first_free_event _first_bound_event",
         "svmstat.solver.exact.basis": "slide to_bound",
         "svmstat.solver.exact.path": "advance bound_rate compensator",
         "svmstat.solver.gram": "combine combine_first",

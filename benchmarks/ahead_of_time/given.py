@@ -40,11 +40,14 @@ class Walks(NamedTuple):
     dhi: np.ndarray
 
     def by(self, function):
-        """What a function that is called as `walk_all` finds: where each walk ends, its code and its events."""
+        """What a function that is called as `walk_all` finds: where each walk ends, its code and its events.
+
+        b, which the package does not follow, is left out.
+        """
         ends = [each.copy() for each in self[4:10]]
         code, events = np.empty(len(self.b), np.int8), np.empty(len(self.b), np.int64)
         function(*self[:4], *ends, self.dlo, self.dhi, MAX_EVENTS, code, events)
-        return *ends, code, events
+        return *ends[:-1], code, events
 
 
 def same(first, second):

@@ -20,7 +20,7 @@ Calls = tuple[tuple[Any, tuple[Any, ...]], ...]
 _V, _M = np.empty(0), np.empty((0, 0))
 _ROWS, _CODES, _SOME = np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.bool_)
 _POINT = Point(_V, _V, _V, _V, _CODES, _V)
-_TABLEAU, _WANTED, _PATHS = Tableau(_ROWS, _M, _V, _V, _V), Wanted(_V, _M), Paths.empty(0, 0)
+_TABLEAU, _WANTED, _PATHS = Tableau(_ROWS, _M, _M, _ROWS, _V, _V), Wanted(_V, _M), Paths.empty(0, 0)
 
 OF_ONE_SOLUTION: Calls = (
     (inside, (_M, _V, _V, 0.0, _V, _V, _V)),

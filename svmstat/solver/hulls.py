@@ -18,6 +18,7 @@ there, so that the distance decides.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from svmstat._tools.compiled import compiled
 from svmstat._tools.doubles import EPS, FAR
 from svmstat.solver.gram import Gram
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import Nearest
+from svmstat.solver.solution import Judgement, Nearest, judgement, middles, rounding_of
 
 MEET = 1e-12
 """Hulls nearer than this share of the data's squared spread meet."""
@@ -77,6 +78,59 @@ def intercepts_by_nu(problem: BoxQP, nearest: Nearest) -> tuple[float, float]:
     class_ends(nearest.h, nearest.beta, *problem.sides(nearest.caps), problem.sums.group, low, high)
     rho = nearest.rho / problem.total
     return float(low.mean() / rho), float(high.mean() / rho)
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """Nearest points divided by ρ: the solution without sums that they are, and its certificate.
+
+    Attributes
+    ----------
+    alpha, field : (..., n)
+    interval : (..., 2) of the intercept
+    violation, gap, rounding : (...,)
+    extent : (...,) the spread of f over the rows
+    rho : (...,) what they were divided by
+    judged : what the certificate comes to
+    """
+
+    alpha: Floats
+    field: Floats
+    interval: Floats
+    violation: Floats
+    gap: Floats
+    rounding: Floats
+    extent: Floats
+    rho: Floats
+    judged: Judgement
+
+
+def divided(
+    problem: BoxQP, beta: Floats, h: Floats, ends: Floats, gap: Floats | float, unbalanced: Floats | float,
+    digits: float,
+) -> Divided:  # fmt: skip
+    """Divide β, h (..., n) by ρ > 0. ``ends`` (2, ..., 2) are the lower and the upper ends of both multipliers.
+
+    ``gap`` and the ``digits`` to which h is known are on the scale of h; by ``unbalanced`` the sums are amiss.
+    """
+    low, high = ends
+    b = middles(np.moveaxis(ends, 0, -1))
+    centre, rho = b.mean(axis=-1), 0.5 * (b[..., 1] - b[..., 0])
+    half = np.maximum(np.minimum(high - b, b - low).min(axis=-1), 0.0)
+    crossed = np.maximum(np.maximum(low - high, digits).max(axis=-1) / rho, unbalanced)
+    field, rounding = h / -rho[..., None], rounding_of(beta, problem.gram.diagonal) / rho
+    extent = np.ptp(field, axis=-1)
+    return Divided(
+        problem.signs * beta / rho[..., None],
+        field,
+        np.stack([centre - half, centre + half], axis=-1) / rho[..., None],
+        crossed,
+        gap / rho / rho,
+        rounding,
+        extent,
+        rho,
+        judgement(crossed, rounding, rounding, np.abs(centre) / rho, extent),
+    )
 
 
 @compiled()

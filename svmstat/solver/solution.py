@@ -1,6 +1,6 @@
 """Solutions with their certificate of optimality."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
 
 import numpy as np
@@ -187,8 +187,8 @@ def middle(b_low, b_high):
 
 
 def middles(interval: Floats) -> Floats:
-    """`middle` of each of (B, 2) intervals."""
-    low, high = interval.T
+    """`middle` of each of (..., 2) intervals."""
+    low, high = interval[..., 0], interval[..., 1]
     return np.where(np.isinf(low), high, np.where(np.isinf(high), low, 0.5 * (low + high)))
 
 
@@ -451,6 +451,19 @@ class Batch:
     steps: NDArray[np.int64]
     events: NDArray[np.int64]
     rho: Floats
+
+    @classmethod
+    def empty(cls, B: int, n: int) -> "Batch":
+        """Nothing yet."""
+        whole = {"status": np.int8, "road": np.int8, "steps": np.int64, "events": np.int64}
+        wide = {"alpha": (B, n), "field": (B, n), "intercept_interval": (B, 2)}
+        names = [each.name for each in fields(cls)]
+        return cls(**{name: np.zeros(wide.get(name, B), whole.get(name, float)) for name in names})
+
+    def put(self, q: int | NDArray[np.bool_], solution: Solution) -> None:
+        """The result of one that was solved for itself, or of all that have the same."""
+        for each in fields(self):
+            getattr(self, each.name)[q] = getattr(solution, each.name)
 
     @property
     def intercept(self) -> Floats:

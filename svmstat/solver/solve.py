@@ -1,7 +1,7 @@
 """The one entry to the solver: one or many bound vectors on one kernel matrix, every solution with its certificate."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 import numpy as np
@@ -20,7 +20,8 @@ from svmstat.solver.roads.climb import climb
 from svmstat.solver.roads.compact import LARGEST, are_distant, solve_compactly
 from svmstat.solver.roads.conclude import arrived
 from svmstat.solver.roads.deletions import follow, stay
-from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, put_certificate, settle_all
+from svmstat.solver.roads.hull_deletions import follow_hulls
+from svmstat.solver.roads.paths import NOT_TRIED, Paths, Wanted, origin_of, put_certificate, settle_all
 from svmstat.solver.roads.single import basis_of, solve_single
 from svmstat.solver.roads.vicinity import Vicinity, solve_near, vicinity_of
 from svmstat.solver.solution import (
@@ -55,9 +56,10 @@ def anchor_at(problem: BoxQP, solution: Solution) -> Anchor:
     if not arrived(solution):
         return Anchor(solution, None)
     basis = basis_of(problem, solution)
-    if problem.total is not None:
-        return Anchor(replace(solution, basis=basis), None)
-    return Anchor(replace(solution, basis=basis), make_tableau(problem, solution, basis))
+    tableau = None
+    if solution.rho > 0.0:
+        tableau = make_tableau(problem, origin_of(problem, solution), basis, solution.rho / (problem.total or 1.0))
+    return Anchor(replace(solution, basis=basis), tableau)
 
 
 @overload
@@ -101,7 +103,7 @@ def solve(
     if in_turn:
         return chain(problem, uppers, origin)
     if problem.total is not None:
-        return _collected(problem.n, [moved_on(problem, upper, origin) for upper in uppers])
+        return _many_hulls(problem, uppers, origin, start.tableau if isinstance(start, Anchor) else None)
     return _many(problem, uppers, start if isinstance(start, Anchor) else anchor_at(problem, origin))
 
 
@@ -113,6 +115,16 @@ def _from_nothing(problem: BoxQP) -> Solution:
     if problem.n > LARGEST or isinstance(problem.gram, LowRank) or not problem.gram.fits:
         return found
     return climb(problem) or found
+
+
+def _many_hulls(problem: BoxQP, uppers: Floats, origin: Solution, tableau: Tableau | None) -> Batch:
+    """By the tableau where there is one, and where that does not lead to the end each for itself."""
+    batch, left = Batch.empty(*uppers.shape), np.ones(len(uppers), bool)
+    if tableau is not None:
+        left = follow_hulls(problem, origin, tableau, uppers, batch)
+    for q in np.flatnonzero(left).tolist():
+        batch.put(q, moved_on(problem, uppers[q], origin))
+    return batch
 
 
 def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
@@ -243,14 +255,3 @@ def _flatten(problem: BoxQP, uppers: Floats, noise: NDArray[np.bool_], paths: "P
             paths.h[q] = problem.linear
             paths.interval[q], paths.violation[q], paths.gap[q] = ends[:2], ends[2], ends[3]
     return flat
-
-
-def _collected(n: int, solutions: list[Solution]) -> Batch:
-    """Solutions, each found for itself, as a batch."""
-    wide = {"alpha": n, "field": n, "intercept_interval": 2}
-    whole = {"status": np.int8, "road": np.int8, "steps": np.int64, "events": np.int64}
-    batch: dict[str, np.ndarray] = {}
-    for name in (each.name for each in fields(Batch)):
-        values = np.array([getattr(solution, name) for solution in solutions], whole.get(name, float))
-        batch[name] = values.reshape(-1, wide[name]) if name in wide else values
-    return Batch(**batch)

@@ -3,12 +3,13 @@
 At the start the free set is M and R is the inverse of its bordered matrix. Let N be the other rows near an event. The
 tableau T says how everything answers a change, to first order and exactly:
 
-    for k in N, β_k moves:  β̇_M = −Z_k,   ġ_N = K_Nk − K̃_NM Z_k        Z = R K̃_MN,  K̃ = [1'; K]
+    for k in N, β_k moves:  β̇_M = −Z_k,   ġ_N = K_Nk − K̃_NM Z_k        Z = R K̃_MN,  K̃ = [E'; K]
     for k in M, g_k moves:  β̇_M = R_Mk,   ġ_N = Z_k'
 
 so T = [[R_MM, −Z], [Z', S]] and T_ik = ±T_ki. Along a path the free set differs from M by a few rows E, which have
 changed sides: the answers for the new free set follow from T and the small matrix T_EE (a principal pivot). An event
-costs |E| rows of T instead of a row of K for each free row.
+costs |E| rows of T instead of a row of K for each free row. The columns of E are the indicators of the sums that are
+given: ones for Σβ, or one column for each class.
 """
 
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled
-from svmstat.solver.exact.basis import DEPENDENT, slide, to_bound
+from svmstat.solver.exact.basis import DEPENDENT, Point, slide, to_bound
 from svmstat.solver.exact.bordered import bordered_inverse
 from svmstat.solver.exact.events import may_open, next_event, outward_sign
 from svmstat.solver.exact.path import (
@@ -32,8 +33,8 @@ from svmstat.solver.exact.path import (
     compensator,
 )
 from svmstat.solver.gram import Rows, combine, combine_first
-from svmstat.solver.problem import BoxQP
-from svmstat.solver.solution import FREE, Basis, Solution
+from svmstat.solver.problem import BoxQP, Sums
+from svmstat.solver.solution import FREE, Basis
 
 _SHARE = 0.5
 """Of the memory that a kernel matrix may take, what a tableau may."""
@@ -57,7 +58,8 @@ class Tableau(NamedTuple):
     ----------
     rows : (w,) the rows that take part, every support vector among them
     T : (w, w)
-    T_b : (w,) the answers of the intercept
+    T_b : (lead, w) the answers of the multiplier of each sum
+    group : (w,) which sum a row belongs to
     side : (w,) −1 for the rows that are free at the start, +1 for the others
     diagonal : (w,) K_ii
     """
@@ -65,40 +67,48 @@ class Tableau(NamedTuple):
     rows: Rows
     T: Floats
     T_b: Floats
+    group: Rows
     side: Floats
     diagonal: Floats
 
 
-def make_tableau(problem: BoxQP, start: Solution, basis: Basis) -> Tableau | None:
+def make_tableau(problem: BoxQP, start: Point, basis: Basis, scale: float = 1.0) -> Tableau | None:
     """The tableau of a solution and its basis, None where it would take too much memory.
 
-    Where no row is free that of its first support vector is made, as if it were.
+    Where no row that belongs to a sum is free that of its first support vector is made, as if it were. The ``scale`` is
+    that of the gradients: 1, or ρ of hulls.
     """
     if not problem.gram.fits:
         return None
-    lo, hi = problem.box(start.upper)
-    beta = problem.signs * start.alpha
-    g = start.field + start.intercept - problem.linear
-    free = basis.rows if len(basis.rows) else np.flatnonzero(beta)[:1]
-    near, is_free = near_rows(beta, g, problem.gram.diagonal, hi > lo), np.zeros(problem.n, bool)
+    sums, diagonal = problem.sums, problem.gram.diagonal
+    lead, free = len(sums.target), _one_for_each_sum(start.beta, basis.rows, sums)
+    near = near_rows(start.beta / scale, start.g / scale, diagonal, start.hi > start.lo)
     if len(near) > most_rows(problem.gram.budget):
         return None
+    is_free = np.zeros(problem.n, bool)
     is_free[free] = True
     rows = np.concatenate([free, near[~is_free[near]]])
-    m, w = len(free), len(rows)
+    m, w, group = len(free), len(rows), sums.group[rows]
     T = problem.gram.block(rows)  # K, in whose place the tableau is made
-    R = _fresh_inverse(T[:m, :m], basis.inverse)
-    if len(R) != m + 1:
+    R = _fresh_inverse(T[:m, :m], group[:m], lead, basis.inverse)
+    if len(R) != m + lead:
         return None
-    border = np.vstack([np.ones(w - m), T[:m, m:]])
+    border = np.vstack([group[m:] == np.arange(lead)[:, None], T[:m, m:]])
     Z = R @ border
-    T[:m, :m] = R[1:, 1:]
-    T[:m, m:] = -Z[1:]
-    T[m:, :m] = Z[1:].T
+    T[:m, :m] = R[lead:, lead:]
+    T[:m, m:] = -Z[lead:]
+    T[m:, :m] = Z[lead:].T
     T[m:, m:] -= border.T @ Z
-    T_b = np.concatenate([R[0, 1:], -Z[0]])
+    T_b = np.hstack([R[:lead, lead:], -Z[:lead]])
     side = np.where(np.arange(w) < m, -1.0, 1.0)
-    return Tableau(rows, T, T_b, side, problem.gram.diagonal[rows])
+    return Tableau(rows, T, T_b, group, side, diagonal[rows])
+
+
+def _one_for_each_sum(beta: Floats, free: Rows, sums: Sums) -> Rows:
+    """The free rows, and the first support vector of each sum to which none of them belongs."""
+    lacking = [g for g in range(len(sums.target)) if not (sums.group[free] == g).any()]
+    first = [np.flatnonzero((beta != 0.0) & (sums.group == g))[:1] for g in lacking]
+    return np.concatenate([free, *first])
 
 
 def most_rows(budget: int) -> int:
@@ -125,12 +135,12 @@ def near_rows(beta: Floats, g: Floats, diagonal: Floats, opened: NDArray[np.bool
     return np.sort(np.concatenate([np.flatnonzero(support), candidates]))
 
 
-def _fresh_inverse(K: Floats, known: Floats) -> Floats:
-    """The inverse of [[0, 1'], [1, K]], computed anew where K is well conditioned."""
-    independent, inverse = bordered_inverse(K, np.zeros(len(K), np.int64), 1)
+def _fresh_inverse(K: Floats, group: Rows, lead: int, known: Floats) -> Floats:
+    """The inverse of [[0, E'], [E, K]], computed anew where K is well conditioned."""
+    independent, inverse = bordered_inverse(K, group, lead)
     if len(independent) < len(K):
         return known
-    order = np.concatenate([[0], 1 + np.argsort(independent)])
+    order = np.concatenate([np.arange(lead), lead + np.argsort(independent)])
     return inverse[np.ix_(order, order)]
 
 
@@ -177,16 +187,21 @@ def _solve(matrix, e, pivots, x):
 
 @compiled(inside=True, fastmath=_FAST)
 def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
-    """How all rows and b answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them.
+    """How all rows answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them.
 
-    The coefficients are not kept: they are left with the signs of T.
+    Returns how fast the multipliers answer, their sizes added. The coefficients are not kept: they are left with the
+    signs of T.
     """
     for a in range(e):
         rows[size + a], coefficients[size + a] = changed[a], v[a]
     size += e
-    b_rate = 0.0
+    b_speed = 0.0
+    for g in range(T_b.shape[0]):
+        rate = 0.0
+        for a in range(size):
+            rate += coefficients[a] * T_b[g, rows[a]]
+        b_speed += abs(rate)
     for a in range(size):
-        b_rate += coefficients[a] * T_b[rows[a]]
         coefficients[a] *= side[rows[a]]
     clear(out, out.shape[0])
     combine_first(T, rows, coefficients, size, out)  # by the rows of T
@@ -194,7 +209,7 @@ def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
         out[i] *= side[i]
     for a in range(e):
         out[changed[a]] = v[a]
-    return b_rate
+    return b_speed
 
 
 @compiled(inside=True)
@@ -235,10 +250,11 @@ def walk(tableau, point, change, max_events):
 
     What the tableau cannot do, because too many rows change sides, is a code other than ARRIVED.
     """
-    T, T_b, side, diagonal = tableau.T, tableau.T_b, tableau.side, tableau.diagonal
+    T, T_b, group, side, diagonal = tableau.T, tableau.T_b, tableau.group, tableau.side, tableau.diagonal
     beta, g, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
     dlo, dhi = change.lo, change.hi
-    w = beta.shape[0]
+    w, lead = beta.shape[0], T_b.shape[0]
+    n_free_of = np.zeros(lead, np.int64)
     changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
     small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
     block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
@@ -255,6 +271,7 @@ def walk(tableau, point, change, max_events):
         if status[i] == FREE:
             free[n_free] = i
             n_free += 1
+            n_free_of[group[i]] += 1
         elif side[i] < 0.0:
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
@@ -267,22 +284,28 @@ def walk(tableau, point, change, max_events):
     remaining = 1.0
     events = 0
     while True:
-        if n_free == 0:  # b moves to the row that can make up for what the bounds take
+        lacking = np.int64(-1)
+        for k in range(lead):
+            if n_free_of[k] == 0:
+                lacking = np.int64(k)
+        if lacking >= 0:  # its multiplier moves to the row that can make up for what the bounds take
             total = 0.0
             for c in range(n_moving):
-                total += bound_rate(moving[c], status, dlo, dhi)
-            row = compensator(np.zeros(w, np.int64), np.int64(0), g, lo, hi, status, total)
+                if group[moving[c]] == lacking:
+                    total += bound_rate(moving[c], status, dlo, dhi)
+            row = compensator(group, lacking, g, lo, hi, status, total)
             if row < 0:
                 return NO_COMPENSATION, events
             if e >= _MOST_CHANGES:
                 return BASIS_FULL, events
             shift = g[row]
-            point.b[0] -= shift
             for i in range(w):
-                g[i] -= shift
+                if group[i] == lacking:
+                    g[i] -= shift
             status[row], outward[row] = FREE, 0.0
             free[n_free] = row
             n_free += 1
+            n_free_of[lacking] += 1
             e = _change_side(row, T, side, changed, e, where, block)
             events += 1
             continue
@@ -307,8 +330,7 @@ def walk(tableau, point, change, max_events):
                 for a in range(e):
                     v[a] -= pace * side[i] * side[changed[a]] * T[i, changed[a]]
         _solve(small, e, pivots, v)
-        b_rate = _rates(T, T_b, side, changed, e, v, rows, coefficients, size, rate)
-        scale = abs(b_rate)
+        scale = _rates(T, T_b, side, changed, e, v, rows, coefficients, size, rate)
         for a in range(n_free):
             speed[a] = rate[free[a]]
             rate[free[a]] = 0.0
@@ -322,7 +344,6 @@ def walk(tableau, point, change, max_events):
             g[i] += when * rate[i]
         for a in range(n_free):
             beta[free[a]] += when * speed[a]
-        point.b[0] += when * b_rate
         remaining -= when
         left = remaining if row >= 0 else 0.0
         advance(beta, status, lo, hi, dlo, dhi, moving, n_moving, lo_end, hi_end, left)
@@ -340,6 +361,7 @@ def walk(tableau, point, change, max_events):
             outward[row] = -1.0 if up else 1.0
             g[row] = 0.0
             n_free = _drop(row, free, n_free)
+            n_free_of[group[row]] -= 1
             e = _change_side(row, T, side, changed, e, where, block)
             continue
 
@@ -365,11 +387,10 @@ def walk(tableau, point, change, max_events):
             size += 1
         if sigma <= DEPENDENT * scale:
             # The row depends on the free ones: β slides where no gradient changes, until a row stops it.
-            b_rate = _rates(T, T_b, side, changed, e, v, rows, coefficients, size, answer)
+            _rates(T, T_b, side, changed, e, v, rows, coefficients, size, answer)
             for a in range(n_free):
                 speed[a] = inward * answer[free[a]]
             room, place = slide(point, row, inward, free[:n_free], speed)
-            point.b[0] += inward * room * b_rate
             if place < 0:
                 to_bound(point, row, inward > 0)
                 outward[row] = -inward
@@ -380,11 +401,13 @@ def walk(tableau, point, change, max_events):
             outward[blocking] = -1.0 if up else 1.0
             g[blocking] = 0.0
             n_free = _drop(blocking, free, n_free)
+            n_free_of[group[blocking]] -= 1
             e = _change_side(blocking, T, side, changed, e, where, block)
         status[row] = FREE
         outward[row] = 0.0
         free[n_free] = row
         n_free += 1
+        n_free_of[group[row]] += 1
         e = _change_side(row, T, side, changed, e, where, block)
 
 
@@ -394,26 +417,29 @@ def correct(stored, tableau, lo, hi, beta, h):
 
     Nothing is done if a free row would leave its bounds or too many rows have changed sides.
     """
-    near, T, side = tableau.rows, tableau.T, tableau.side
-    w = near.shape[0]
+    near, T, group, side = tableau.rows, tableau.T, tableau.group, tableau.side
+    w, lead = near.shape[0], tableau.T_b.shape[0]
     changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
     block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
-    free, moved, m, total = np.empty(w, np.bool_), np.empty(w, np.int64), 0, 0.0
+    free, moved, m = np.empty(w, np.bool_), np.empty(w, np.int64), 0
+    total, members = np.zeros(lead), np.zeros(lead)
     for a in range(w):
         i = near[a]
         free[a] = lo[i] < beta[i] < hi[i]
         if free[a]:
             moved[m] = i
             m += 1
-            total += h[i]
-    if m == 0:
-        return False
+            total[group[a]] += h[i]
+            members[group[a]] += 1.0
+    for k in range(lead):
+        if members[k] == 0.0:
+            return False
     moved = moved[:m]
     rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
     size, e = np.int64(0), np.int64(0)
     for a in range(w):
         if free[a]:
-            d[a] = h[near[a]] - total / m
+            d[a] = h[near[a]] - total[group[a]] / members[group[a]]
         if free[a] != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False

@@ -145,16 +145,22 @@ def _unmoved_hulls(problem: BoxQP, upper: Floats, last: Solution) -> Solution | 
     Each class must have a free row: a class without one could take another multiplier.
     """
     nearest = last.nearest
-    if nearest is None or problem.total is None or last.rho == 0.0:
+    if nearest is None or problem.total is None or not hulls_stay(problem, upper, last):
         return None
     caps = upper / problem.total
-    changed = caps != nearest.caps
-    if (nearest.beta[changed] != 0.0).any() or (caps > nearest.caps).any():
-        return None
-    if len(np.unique(problem.signs[last.free])) < 2:
-        return None
-    scaled = np.where(changed, caps * (problem.total / last.rho), last.upper)  # α at a bound must equal it exactly
+    # α at a bound must equal it exactly
+    scaled = np.where(caps != nearest.caps, caps * (problem.total / last.rho), last.upper)
     return replace(last, upper=scaled, nearest=replace(nearest, caps=caps), road=Road.PATH, steps=0, events=0)
+
+
+def hulls_stay(problem: BoxQP, uppers: Floats, last: Solution) -> NDArray[np.bool_]:
+    """For which bounds (..., n) the nearest points stay what they are, and the multipliers of the classes with them."""
+    nearest = last.nearest
+    assert nearest is not None and problem.total is not None
+    caps = uppers / problem.total
+    moves = (nearest.beta != 0.0) & (caps != nearest.caps) | (caps > nearest.caps)
+    each_free = last.rho > 0.0 and len(np.unique(problem.signs[last.free])) == 2
+    return np.asarray(each_free & ~moves.any(axis=-1))
 
 
 def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None:

@@ -11,7 +11,7 @@ from svmstat.solver.exact.factored import finish, unsettled
 from svmstat.solver.exact.polish import no_basis, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_all_of_f, is_noise, may_be_flat, squared_norm
-from svmstat.solver.hulls import class_ends, hulls_gap
+from svmstat.solver.hulls import Divided, class_ends, divided, hulls_gap
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import (
     CONDITION,
@@ -132,45 +132,51 @@ def _of_hulls(
     """The same for the nearest points β of two hulls: divided by ρ."""
     total, lo, hi, group = float(problem.total or 0.0), case.lo, case.hi, case.sums.group
     verdict = judge(case, beta, h)
-    low, high = np.empty(2), np.empty(2)
+    ends = np.empty((2, 2))
+    low, high = ends
     unbalanced = class_ends(h, beta, lo, hi, group, low, high)
     norm_squared = max(-float(beta @ h), 0.0)
     meet = norm_squared <= case.nothing or verdict.scale == 0.0
     rho = 0.0 if meet else verdict.scale
-    # What α and f are divided by: ρ on the scale of the hulls, or what brings back the α of the 2ν form.
-    unit, f_unit = (1.0 / total, 1.0) if meet else (rho, rho)
-    half = float(min((high - verdict.b).min(), (verdict.b - low).min()))
-    b = 0.0 if meet else float(verdict.b.mean())
-    half = 0.0 if meet else max(half, 0.0)
-    gap = norm_squared if meet else float(hulls_gap(h, beta, lo, hi, group, verdict.b)) / rho / rho
-    violation = 0.0 if meet else max(verdict.violation, case.rounding) / rho
-    alpha = problem.signs * beta / unit
-    field = np.zeros(problem.n) if meet else -h / f_unit
-    violation = max(violation, float(unbalanced))
-    rounding, extent = float(rounding_of(beta, problem.gram.diagonal)) / f_unit, 1.0 if meet else float(np.ptp(field))
-    judged = judgement(violation, rounding, rounding, abs(b) / f_unit, extent)
-    nearest = Nearest(beta, np.maximum(hi, -lo), h, total * rho, (0.0, 0.0), verdict.certified)
+    if meet:
+        found = _meeting(problem, beta, norm_squared, unbalanced)
+    else:
+        gap = float(hulls_gap(h, beta, lo, hi, group, verdict.b))
+        found = divided(problem, beta, h, ends, gap, unbalanced, case.rounding)
+    caps = np.maximum(hi, -lo)
+    nearest = Nearest(beta, caps, h, total * rho, (0.0, 0.0), verdict.certified)
     spread = (float(0.5 * total * (low[1] - high[0])), float(0.5 * total * (high[1] - low[0])))
     return Solution(
-        alpha=alpha,
-        upper=np.maximum(hi, -lo) / unit,
-        field=field,
-        intercept_interval=((b - half) / f_unit, (b + half) / f_unit),
-        violation=violation,
-        gap=gap,
-        rounding=float(judged.rounding),
-        resolution=float(judged.resolution),
-        delicate=rounding > PRECISION * extent,
+        alpha=found.alpha,
+        upper=caps * total if meet else caps / rho,
+        field=found.field,
+        intercept_interval=(float(found.interval[0]), float(found.interval[1])),
+        violation=float(found.violation),
+        gap=float(found.gap),
+        rounding=float(found.judged.rounding),
+        resolution=float(found.judged.resolution),
+        delicate=bool(found.rounding > PRECISION * found.extent),
         flat=meet,
         norm_squared=0.0 if meet else norm_squared / rho / rho,
-        objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(alpha.sum()),
-        status=Status(int(judged.status)) if verdict.certified else Status.UNCERTIFIED,
+        objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(found.alpha.sum()),
+        status=Status(int(found.judged.status)) if verdict.certified else Status.UNCERTIFIED,
         road=road,
         steps=steps,
         events=events,
         basis=basis,
         nearest=nearest if meet else replace(nearest, rho_interval=(max(spread[0], 0.0), spread[1])),
     )
+
+
+def _meeting(problem: BoxQP, beta: Floats, norm_squared: float, unbalanced: float) -> Divided:
+    """What is reported of hulls that meet: f = 0, and the α of the 2ν form itself."""
+    rounding, total = rounding_of(beta, problem.gram.diagonal), float(problem.total or 0.0)
+    violation, gap = np.asarray(unbalanced), np.asarray(norm_squared)
+    judged = judgement(violation, rounding, rounding, 0.0, 1.0)
+    return Divided(
+        problem.signs * beta * total, np.zeros(problem.n), np.zeros(2), violation, gap, rounding, np.ones(()),
+        np.zeros(()), judged,
+    )  # fmt: skip
 
 
 def _unsettled(case: Case, beta: Floats, h: Floats, reach: Floats, rounding: float) -> float:

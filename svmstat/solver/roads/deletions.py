@@ -54,14 +54,14 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     A path of more than ``max_events`` events is given up.
     """
     near = tableau.rows
-    n, w = origin.beta.shape[0], near.shape[0]
+    n, w, lead = origin.beta.shape[0], near.shape[0], origin.b.shape[0]
     place, order = np.full(n, -1), np.empty(w, np.int64)
     for a in range(w):
         place[near[a]], order[a] = a, a
     changed, rows, places = np.empty(n, np.int64), np.empty(w, np.int64), np.empty(w, np.int64)
     lo1, hi1 = np.empty(n), np.empty(n)
-    start = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
-    point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(1))
+    start = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
+    point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
     change = Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(1))
     set_off(near, order, origin, origin.lo, origin.hi, start, change)
     for q in range(chosen.shape[0]):

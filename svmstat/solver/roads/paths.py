@@ -211,14 +211,13 @@ def _combine_four(stored, rows, delta, h):
 
 
 @compiled()
-def certify_all(stored, origin, h0, wanted, paths):
-    """Bring h = s − Kβ up to date for every arrived β and check each certificate.
+def follow_h(stored, origin, h0, paths):
+    """Bring h = s − Kβ up to date for every arrived β.
 
     Rows of β (B, n) are gathered four at a time, so that every kernel row is read once for four of them.
     """
     n, B, beta = h0.shape[0], paths.beta.shape[0], paths.beta
     queue, rows, moved = np.empty(_TOGETHER, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
-    lo, hi = np.empty(n), np.empty(n)
     waiting = 0
     for q in range(B):
         if paths.code[q] == ARRIVED:
@@ -243,11 +242,19 @@ def certify_all(stored, origin, h0, wanted, paths):
                 delta[c, a] = beta[queue[c], rows[a]] - origin.beta[rows[a]]
         _combine_four(stored, rows[:m], delta, part)
         for c in range(waiting):
-            k = queue[c]
-            copy_into(paths.h[k], part[c])
-            open_box(wanted.signs, wanted.uppers[k], lo, hi)
-            put_certificate(lo, hi, k, paths)
+            copy_into(paths.h[queue[c]], part[c])
         waiting = 0
+
+
+@compiled()
+def certify_all(stored, origin, h0, wanted, paths):
+    """Bring h up to date for every arrived β and check each certificate."""
+    lo, hi = np.empty(h0.shape[0]), np.empty(h0.shape[0])
+    follow_h(stored, origin, h0, paths)
+    for q in range(paths.beta.shape[0]):
+        if paths.code[q] == ARRIVED:
+            open_box(wanted.signs, wanted.uppers[q], lo, hi)
+            put_certificate(lo, hi, q, paths)
 
 
 @compiled()
