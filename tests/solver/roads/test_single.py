@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from problems import posed
+from problems import clouds, posed, problem
 
 from svmstat.solver import Road, Status, solve
+from svmstat.solver.roads import single
+from svmstat.solver.rough.newton import Outcome
 
 
 def scales(n, ratio, seed=0):
@@ -34,6 +36,20 @@ def test_what_doubles_cannot_hold_is_as_good_as_they_allow(n):
         assert solution.status is Status.IMPRECISE
         assert solution.objective == pytest.approx(scaled.objective, rel=1e-2)  # the penalty is less
         assert solution.violation < 1e-3
+
+
+def test_where_newton_steps_are_blocked_the_descent_goes_on(monkeypatch):
+    """The path, which takes seconds to compile, is not needed for that."""
+    asked, newton = [], single.newton
+
+    def blocked_at_first(case, beta, h, room):
+        asked.append(beta.copy())
+        return Outcome.BLOCKED if len(asked) == 1 else newton(case, beta, h, room)
+
+    monkeypatch.setattr(single, "newton", blocked_at_first)
+    solution = solve(problem(*clouds(100, seed=4), 2.0))
+    assert solution.status is Status.CERTIFIED and solution.events == 0
+    assert len(asked) == 2 and (asked[0] != asked[1]).any()
 
 
 def test_many_rows_take_the_primal_at_once():
