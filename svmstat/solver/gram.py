@@ -14,7 +14,7 @@ from svmstat._tools.shelf import Shelf
 from svmstat._tools.threads import in_threads
 from svmstat.solver.normal import normal_vector, residual_by_factor
 from svmstat.solver.pivoted import MOST_COLUMNS, short_factor
-from svmstat.solver.twofold import subtract_twofold
+from svmstat.solver.twofold import add_twofold, subtract_twofold
 
 Rows = NDArray[np.intp]
 
@@ -321,8 +321,12 @@ class Gram:
         """
         if self.vectors is not None:
             return residual_by_factor(self.vectors, beta, linear)
-        support = np.flatnonzero(beta)
-        h = np.empty(self.n)
+        support, h = np.flatnonzero(beta), np.empty(self.n)
+        if self.fits:
+            values, place = self._with(support)
+            high, low = linear.copy(), np.zeros(self.n)
+            add_twofold(values, place[support], -beta[support], high, low)
+            return np.asarray(high + low)
         step = max(1, _TWOFOLD_AT_ONCE // (len(support) + 1))
         for start in range(0, self.n, step):
             rows = np.arange(start, min(start + step, self.n))

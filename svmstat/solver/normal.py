@@ -8,7 +8,7 @@ import numpy as np
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
-from svmstat.solver.twofold import SPLIT, lost_in, subtract_twofold
+from svmstat.solver.twofold import add_twofold, subtract_twofold
 
 
 def residual_by_factor(factor: Floats, beta: Floats, linear: Floats) -> Floats:
@@ -26,30 +26,9 @@ def normal_vector(
     """Σ_a coefficients[a] · A[rows[a]] (r,) and what its rounding leaves (r,), with those of ``others`` if given."""
     start = np.zeros((2, factor.shape[1])) if others is None else np.array(others)
     high, low = start[0], start[1]
-    _accumulate(factor, rows, coefficients, high, low)
+    add_twofold(factor, rows, coefficients, high, low)
     total = high + low
     return total, (high - total) + low
-
-
-@compiled()
-def _accumulate(factor, rows, coefficients, high, low):
-    """Add coefficients[a] · factor[rows[a]] to high + low, (r,)."""
-    for a in range(rows.shape[0]):
-        c, row = coefficients[a], factor[rows[a]]
-        t = SPLIT * c
-        c_high = t - (t - c)
-        c_low = c - c_high
-        for k in range(row.shape[0]):
-            x = row[k]
-            t = SPLIT * x
-            x_high = t - (t - x)
-            x_low = x - x_high
-            product = c * x
-            lost = ((c_high * x_high - product) + c_high * x_low + c_low * x_high) + c_low * x_low
-            total = high[k]
-            grown = total + product
-            low[k] += lost_in(total, product, grown) + lost
-            high[k] = grown
 
 
 @compiled()

@@ -8,7 +8,7 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled
 
-SPLIT = 134217729.0
+_SPLIT = 134217729.0
 """2²⁷ + 1: what splits the 53 digits of a double into two halves, whose products are exact [Dekker 1971]."""
 
 
@@ -31,7 +31,7 @@ def subtract_twofold(K, beta, linear, out):
     """out[i] = linear[i] − Σ_j K[i, j] β[j]; K (r, m), β (m,), linear and out (r,)."""
     high, low = np.empty(beta.shape[0]), np.empty(beta.shape[0])
     for j in range(beta.shape[0]):
-        c = SPLIT * beta[j]
+        c = _SPLIT * beta[j]
         high[j] = c - (c - beta[j])
         low[j] = beta[j] - high[j]
     for i in range(K.shape[0]):
@@ -39,7 +39,7 @@ def subtract_twofold(K, beta, linear, out):
         for j in range(beta.shape[0]):
             k = K[i, j]
             product = -k * beta[j]
-            c = SPLIT * k
+            c = _SPLIT * k
             k_high = c - (c - k)
             k_low = k - k_high
             lost = -((k_high * high[j] + product) + k_high * low[j] + k_low * high[j] + k_low * low[j])
@@ -47,3 +47,24 @@ def subtract_twofold(K, beta, linear, out):
             error += lost_in(total, product, grown) + lost
             total = grown
         out[i] = total + error
+
+
+@compiled()
+def add_twofold(values, rows, coefficients, high, low):
+    """Add Σ_a coefficients[a] · values[rows[a]] to high + low, (n,): all of a row at a time."""
+    for a in range(rows.shape[0]):
+        c, row = coefficients[a], values[rows[a]]
+        t = _SPLIT * c
+        c_high = t - (t - c)
+        c_low = c - c_high
+        for k in range(row.shape[0]):
+            x = row[k]
+            t = _SPLIT * x
+            x_high = t - (t - x)
+            x_low = x - x_high
+            product = c * x
+            lost = ((c_high * x_high - product) + c_high * x_low + c_low * x_high) + c_low * x_low
+            total = high[k]
+            grown = total + product
+            low[k] += lost_in(total, product, grown) + lost
+            high[k] = grown
