@@ -248,6 +248,8 @@ def _drop(i, free, n_free):
 def walk(tableau, point, change, max_events):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
+    The multipliers are not followed: the certificate at the end tells what they are.
+
     What the tableau cannot do, because too many rows change sides, is a code other than ARRIVED.
     """
     T, T_b, group, side, diagonal = tableau.T, tableau.T_b, tableau.group, tableau.side, tableau.diagonal

@@ -92,12 +92,11 @@ def follow_hulls(problem: BoxQP, origin: Solution, tableau: Tableau, uppers: Flo
 def _put(problem: BoxQP, case: Case, paths: Paths, ends: Floats, unbalanced: Floats, batch: Batch) -> NDArray[np.intp]:
     """Put those into the batch that are apart and, as far as the digits of h go, certified; which they are."""
     assert problem.total is not None
-    apart = -(paths.beta * paths.h).sum(axis=1) > case.nothing
-    some = np.flatnonzero((paths.code == ARRIVED) & apart)
-    part = divided(
-        problem, paths.beta[some], paths.h[some], ends[:, some], paths.gap[some], unbalanced[some], case.rounding
-    )  # fmt: skip
-    good = part.violation <= TOLERANCE
+    some = np.flatnonzero(paths.code == ARRIVED)
+    beta, h = paths.beta[some], paths.h[some]
+    part = divided(problem, beta, h, ends[:, some], paths.gap[some], unbalanced[some], case.rounding)
+    apart = -(beta * h).sum(axis=1) > case.nothing
+    good = apart & (part.violation <= TOLERANCE)
     found = some[good]
     values: dict[str, NDArray[np.generic]] = {
         "alpha": part.alpha,
