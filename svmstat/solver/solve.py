@@ -15,7 +15,7 @@ from svmstat.solver.flat import is_noise, left_over, may_be_flat, may_be_outweig
 from svmstat.solver.hulls import feasible
 from svmstat.solver.low_rank import LowRank
 from svmstat.solver.problem import BoxQP
-from svmstat.solver.roads.chain import chain, moved_on, set_off_from, unmoved
+from svmstat.solver.roads.chain import chain, hulls_stay, moved_on, set_off_from, unmoved
 from svmstat.solver.roads.climb import climb
 from svmstat.solver.roads.compact import LARGEST, are_distant, solve_compactly
 from svmstat.solver.roads.conclude import arrived
@@ -118,10 +118,12 @@ def _from_nothing(problem: BoxQP) -> Solution:
 
 
 def _many_hulls(problem: BoxQP, uppers: Floats, origin: Solution, tableau: Tableau | None) -> Batch:
-    """By the tableau where there is one, and where that does not lead to the end each for itself."""
-    batch, left = Batch.empty(*uppers.shape), np.ones(len(uppers), bool)
+    """By the tableau, if there is one, where not all stays as it is; where that leads to no end each for itself."""
+    batch, stay = Batch.empty(*uppers.shape), hulls_stay(problem, uppers, origin)
+    batch.put(stay, replace(origin, road=Road.PATH, steps=0, events=0))
+    left = ~stay
     if tableau is not None:
-        left = follow_hulls(problem, origin, tableau, uppers, batch)
+        left[follow_hulls(problem, origin, tableau, uppers, left, batch)] = False
     for q in np.flatnonzero(left).tolist():
         batch.put(q, moved_on(problem, uppers[q], origin))
     return batch

@@ -140,27 +140,30 @@ def _unmoved_alpha(problem: BoxQP, upper: Floats, last: Solution) -> Solution | 
 
 
 def _unmoved_hulls(problem: BoxQP, upper: Floats, last: Solution) -> Solution | None:
-    """Where smaller bounds of rows that are zero are all that changes.
-
-    Each class must have a free row: a class without one could take another multiplier.
-    """
+    """Where `hulls_stay`."""
     nearest = last.nearest
     if nearest is None or problem.total is None or not hulls_stay(problem, upper, last):
         return None
     caps = upper / problem.total
-    # α at a bound must equal it exactly
-    scaled = np.where(caps != nearest.caps, caps * (problem.total / last.rho), last.upper)
+    unit = problem.total / last.rho if last.rho > 0.0 else problem.total
+    scaled = np.where(caps != nearest.caps, caps * unit, last.upper)  # α at a bound must equal it exactly
     return replace(last, upper=scaled, nearest=replace(nearest, caps=caps), road=Road.PATH, steps=0, events=0)
 
 
 def hulls_stay(problem: BoxQP, uppers: Floats, last: Solution) -> NDArray[np.bool_]:
-    """For which bounds (..., n) the nearest points stay what they are, and the multipliers of the classes with them."""
+    """For which bounds (..., n) the nearest points stay what they are.
+
+    Where smaller bounds of rows that are zero are all that changes, and each class has a free row: a class without one
+    could take another multiplier. Hulls that meet do so for all bounds that allow the point in which they meet.
+    """
     nearest = last.nearest
     assert nearest is not None and problem.total is not None
-    caps = uppers / problem.total
-    moves = (nearest.beta != 0.0) & (caps != nearest.caps) | (caps > nearest.caps)
-    each_free = last.rho > 0.0 and len(np.unique(problem.signs[last.free])) == 2
-    return np.asarray(each_free & ~moves.any(axis=-1))
+    caps, beta = uppers / problem.total, nearest.beta
+    moves = (beta != 0.0) & (caps != nearest.caps) | (caps > nearest.caps)
+    may_stay = arrived(last) and len(np.unique(problem.signs[last.free])) == 2
+    if last.rho == 0.0:
+        moves, may_stay = np.abs(beta) > caps, arrived(last)
+    return np.asarray(may_stay & ~moves.any(axis=-1))
 
 
 def carried_over(problem: BoxQP, upper: Floats, last: Solution) -> Floats | None:

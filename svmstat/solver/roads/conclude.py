@@ -11,7 +11,9 @@ from svmstat.solver.exact.factored import finish, unsettled
 from svmstat.solver.exact.polish import no_basis, polish_further
 from svmstat.solver.exact.sharpen import correct, hides, sharpen
 from svmstat.solver.flat import is_all_of_f, is_noise, may_be_flat, squared_norm
+from svmstat.solver.gram import Gram
 from svmstat.solver.hulls import Divided, class_ends, divided, hulls_gap
+from svmstat.solver.pivoted import MOST_COLUMNS
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.solution import (
     CONDITION,
@@ -267,7 +269,7 @@ def by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False) 
     It does not where sums of kernel values hide a millionth of the margin: G has lost those digits as well. Hulls whose
     distance has no digits are left to the path, unless this is the ``last`` that is tried.
     """
-    G = case.gram.short_factor()
+    G = case.gram.short_factor() if case.lead == 1 else _short_factor_of_hulls(case.gram)
     if G is None:
         return None
     trial, trial_h = beta.copy(), np.empty(len(h))
@@ -282,6 +284,14 @@ def by_short_factor(case: Case, beta: Floats, h: Floats, *, last: bool = False) 
         return None
     beta[:], h[:] = trial, trial_h
     return events
+
+
+def _short_factor_of_hulls(gram: Gram) -> Floats | None:
+    """The explicit map of the kernel, if it is short: with one sum there is a road for it that is shorter still."""
+    A = gram.vectors
+    if A is None:
+        return gram.short_factor()
+    return np.ascontiguousarray(A) if A.shape[1] <= MOST_COLUMNS else None
 
 
 def arrived(solution: Solution) -> bool:

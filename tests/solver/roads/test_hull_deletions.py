@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from problems import clouds, problem, seeds, size, two_classes
 
-from svmstat.kernels import RBF, Linear
+from svmstat.kernels import RBF, Linear, Polynomial
 from svmstat.solver import BoxQP, Gram, Road, Status, anchor_at, solve
 from svmstat.solver.roads.hull_deletions import certify_hulls
 from svmstat.solver.roads.paths import ARRIVED, Paths, Wanted
@@ -118,3 +118,26 @@ def test_what_a_path_has_lost_is_corrected_class_by_class():
     assert paths.code[0] == ARRIVED and paths.violation[0] <= 1e-13 and unbalanced[0] <= 1e-13
     np.testing.assert_allclose(paths.beta[0], nearest.beta, rtol=0, atol=1e-11)
     np.testing.assert_allclose(paths.h[0], -K @ paths.beta[0], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(0.5, 1.0, 2)])
+def test_hulls_that_meet_do_so_without_a_row_that_is_not_needed(kernel):
+    """A distance of zero cannot become less, and larger bounds keep it."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(90, 2)), np.where(np.arange(90) % 2 == 0, 1.0, -1.0)
+    qp = replace(problem(X, y, 1.0, kernel), total=9.0)
+    start = solve(qp)
+    assert start.rho == 0.0 and start.flat
+    uppers = np.vstack([without_each(qp), 2.0 * qp.upper, np.where(start.alpha > 0.0, qp.upper, 0.0)])
+    batch = by_tableau(qp, uppers)
+    stays = np.append(start.alpha == 0.0, [True, True])
+    assert stays.sum() > 20
+    np.testing.assert_array_equal(batch.road == Road.PATH, stays)
+    for q in np.flatnonzero(stays)[::9]:
+        other = solve(replace(qp, upper=uppers[q]))
+        assert other.rho == batch.rho[q] == 0.0 and batch.status[q] == other.status
+        np.testing.assert_array_equal(batch.field[q] + batch.intercept[q], other.field + other.intercept)
+        assert (batch.alpha[q] <= uppers[q]).all()
+    turn = next(solve(qp, uppers[stays][:1], start=start, in_turn=True))
+    np.testing.assert_array_equal(turn.upper, uppers[stays][0])
+    np.testing.assert_array_equal(turn.alpha, start.alpha)
