@@ -7,7 +7,7 @@ of a formula; `Nystrom` approximates one.
 
 from svmstat.kernels.additive import Additive, Inherited, additive_kernel
 from svmstat.kernels.base import Kernel, On, Scaled, Sum, family, gram
-from svmstat.kernels.centred import Centred, centred_gram
+from svmstat.kernels.centred import Centred, centred_gram, values_between
 from svmstat.kernels.columns import on_fewer_columns, on_other_columns
 from svmstat.kernels.formulas import RBF, Linear, Polynomial, Spline
 from svmstat.kernels.gamma import resolve_gamma
@@ -61,5 +61,6 @@ __all__ = [
     "on_other_columns",
     "parameter",
     "resolve_gamma",
+    "values_between",
     "warn_if_indefinite",
 ]

@@ -179,7 +179,7 @@ class CentredRows(Rows):
 def _means(kernel: Kernel, X: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
     """Σ_j w_j K(x_i, z_j) / Σw (n,) for each row of X, each in the same order of addition whatever the other rows."""
     sums, weights = np.empty(len(X)), plain(weights)
-    height, between = max(1, TILE * TILE // len(rows)), _between(kernel, X, rows)
+    height, between = max(1, TILE * TILE // len(rows)), values_between(kernel, X, rows)
 
     def strip(start: int) -> None:
         some = slice(start, start + height)
@@ -190,7 +190,7 @@ def _means(kernel: Kernel, X: FloatArray, rows: FloatArray, weights: FloatArray)
     return np.asarray(sums / weights.sum())
 
 
-def _between(kernel: Kernel, X: FloatArray, rows: FloatArray) -> Callable[[slice], FloatArray]:
+def values_between(kernel: Kernel, X: FloatArray, rows: FloatArray) -> Callable[[slice], FloatArray]:
     """K(X[some], rows); of a kernel with centred parts, a call of which takes means over all rows, these taken once."""
     if not _has_centres(kernel):
         return lambda some: kernel(X[some], rows)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.repeats import changes, distinct_rows, first_copies
-from svmstat.kernels import Kernel, Precomputed, Rows
+from svmstat.kernels import Kernel, Precomputed, Rows, values_between
 from svmstat.solver import Gram, LowRank
 
 Indices = NDArray[np.intp]
@@ -133,8 +133,8 @@ def expansion(
         return values
     if isinstance(kernel, Precomputed):
         return products(kernel(X, points)[:, rows], coefficients)
-    support = points[rows]
-    size = max(1, _CHUNK // len(rows))
+    size, at = max(1, _CHUNK // len(rows)), values_between(kernel, X, points[rows])
     for start in range(0, len(X), size):
-        values[start : start + size] = products(kernel(X[start : start + size], support), coefficients)
+        some = slice(start, start + size)
+        values[some] = products(at(some), coefficients)
     return values

@@ -150,7 +150,8 @@ def leave_one_out(
     left = different_deletions(machine.groups, machine.weights, machine.units)
     _ = machine.group_values  # computed once: a worker that is a process has a copy of the machine for every task
     with one_blas_thread():
-        anchors = [anchor_at(pair.problem, pair.solution) for pair in machine.pairs]
+        share = 1.0 / len(machine.pairs)
+        anchors = [anchor_at(pair.problem, pair.solution, share) for pair in machine.pairs]
 
     def task(some: Codes) -> tuple[Any, ...]:
         return machine, maps, anchors, left.some(some), influence

@@ -27,7 +27,7 @@ _OFTEN = 0.05
 _MOVING = 1.2
 """How many times the least weight of a class that of another is where weights may be why it is always predicted."""
 
-_LONG, _SHORT = 100, 40
+_LONG, _SHORT = 100, 60
 """Characters of a formula that is not repeated, and of another argument that is."""
 
 _SAMPLE = 200
@@ -104,7 +104,8 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
             f"predict() goes by {rule}, predict_proba() by maps of f: in {fit.disagreement:.4f} of the rows they call "
             "for different levels."
         )
-    if fit.untuned and not alone:  # tune() has no score where a row cannot be held out
+    in_vain = tuple(fit.untuned) == ("C",) and _is_constant_for_all_costs(fit)
+    if fit.untuned and not alone and not in_vain:  # tune() has no score where a row cannot be held out
         values = {"C": fit.C, **fit.kernel_parameters}
         named = " and ".join(f"{name} = {values[name]:.4g}" for name in fit.untuned)
         many = len(fit.untuned) > 1
@@ -142,6 +143,8 @@ def _by_the_data(fit: Resampled) -> str:
     left = {"formula", "data", *fit.untuned, *unheard}
     formula = "formula" if len(fit.formula) > _LONG else repr(fit.formula)
     told = "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
+    if fit.usual_folds is not None:  # of so many rows that leaving each of them out takes a while
+        told += ", criterion='kfold'"
     return f" By the data: tune({formula}, data{told})."
 
 
@@ -222,10 +225,8 @@ def _cause(fit: Resampled, level: object) -> str:
         return "to this kernel no row resembles another; a smaller gamma lets rows learn from each other"
     if fit.nu is not None:
         return _cause_by_nu(fit)
-    own = [fit.classes.index(level) in pair for pair in fit.machine.classes.tolist()]
-    if np.all(np.isinf(np.atleast_1d(fit.margin)[own])):
-        pairs = [pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds]
-        lost = [lost_beside_margins(each.problem, each.problem.signs * each.solution.alpha) for each in pairs]
+    lost = _lost_of_constants(fit, level)
+    if lost is not None:
         if min(lost) > 0.0:
             return (
                 f"values of h, up to {max(lost):.1g}, are lost beside the intercept; a larger C, or predictors on a "
@@ -239,6 +240,22 @@ def _cause(fit: Resampled, level: object) -> str:
         f"at C = {fit.C:.4g} all rows of a level are at their bound; a larger C, or costs or class_weight for other "
         "levels, may tell rows apart"
     )
+
+
+def _lost_of_constants(fit: Resampled, level: object) -> list[float] | None:
+    """Of the pairs of a level, if h = 0 in all of them, what of h may be lost beside the intercept."""
+    own = [fit.classes.index(level) in pair for pair in fit.machine.classes.tolist()]
+    if not np.all(np.isinf(np.atleast_1d(fit.margin)[own])):
+        return None
+    pairs = [pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds]
+    return [lost_beside_margins(each.problem, each.problem.signs * each.solution.alpha) for each in pairs]
+
+
+def _is_constant_for_all_costs(fit: Resampled) -> bool:
+    """Whether it predicts one level for every row, and no other C changes that."""
+    level = fit.apparent.predicts_one_level
+    lost = None if level is None or fit.nu is not None else _lost_of_constants(fit, level)
+    return lost is not None and min(lost) == 0.0
 
 
 def _alikeness(fit: Resampled) -> float | None:

@@ -8,6 +8,9 @@ from svmstat._tools.arrays import Floats
 from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.normal import normal_vector, project
 
+_STRIP = 256
+"""Rows of the matrix that are made symmetric at a time."""
+
 
 class Factor:
     """The rows of a factor A (n, r) as a source of kernel values K = AA'."""
@@ -29,9 +32,14 @@ class Factor:
         return np.asarray(self.factor[rows] @ self.factor[columns].T)
 
     def gram(self) -> Floats:
-        """The full (n, n) matrix, exactly symmetric."""
+        """The full (n, n) matrix, exactly symmetric, in the memory of one."""
         K = self.factor @ self.factor.T
-        return np.tril(K) + np.tril(K, -1).T
+        for start in range(0, len(K), _STRIP):
+            strip = slice(start, start + _STRIP)
+            K[:start, strip] = K[strip, :start].T
+            corner = K[strip, strip]
+            corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        return K
 
 
 class LowRank(Gram):

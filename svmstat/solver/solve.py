@@ -51,9 +51,14 @@ class Anchor:
     tableau: Tableau | None
 
 
-def anchor_at(problem: BoxQP, solution: Solution) -> Anchor:
-    """Prepare a solution of the problem, for any bounds, as the start of many batches."""
+def anchor_at(problem: BoxQP, solution: Solution, share: float = 1.0) -> Anchor:
+    """Prepare a solution of the problem, for any bounds, as the start of many batches.
+
+    Where others are kept beside it this may take a ``share`` of the memory; by a short map there is a way without any.
+    """
     if not arrived(solution):
+        return Anchor(solution, None)
+    if isinstance(problem.gram, LowRank) and 8 * problem.n**2 > share * problem.gram.budget:
         return Anchor(solution, None)
     basis = basis_of(problem, solution)
     tableau = None
@@ -136,7 +141,8 @@ def _many(problem: BoxQP, uppers: Floats, anchor: Anchor) -> Batch:
     paths = Paths.empty(B, n)
     steps, road = np.zeros(B, np.int64), np.full(B, Road.PATH, np.int8)
     distant = are_distant(uppers, origin.upper)
-    by_factor = isinstance(problem.gram, LowRank) and bool(distant.all())  # each beside the origin, without a matrix
+    far = bool(distant.all()) or anchor.tableau is None
+    by_factor = isinstance(problem.gram, LowRank) and far  # each beside the origin, without a matrix
     if arrived(origin) and problem.gram.fits and not by_factor:
         road[distant], road[~distant] = Road.COMPACT, Road.TABLEAU
         if not distant.all():

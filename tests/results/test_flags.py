@@ -12,6 +12,7 @@ import statsmodels.api as sm
 from svmstat import compare, datasets, etable, svm
 from svmstat.diagnostics.worth import balanced_folds
 from svmstat.errors import SvmstatWarning
+from svmstat.kernels import RBF, Nystrom
 from svmstat.objective.units import Units
 from svmstat.results.flags import _knows_groups, _no_better
 
@@ -68,6 +69,27 @@ def test_defaults_are_named_with_the_call_that_would_choose_them():
     assert f"C = 1 is the default, {DEFAULTS} it predicts" in said(svm("y ~ a + b", data, kernel="linear"))
     assert DEFAULTS not in said(svm("y ~ a + b", data, kernel="linear", C=1.0))
     assert DEFAULTS not in said(svm("y ~ a + b", data, nu=0.3, gamma=0.5))
+
+
+def test_where_no_cost_helps_none_is_searched_for():
+    """h = 0 whatever C is: ten costs would be the same fit ten times."""
+    data = frame(n=300, signal=0.0).assign(y=np.arange(300) % 25 == 0)
+    fit = svm("y ~ a + b", data, kernel="linear")
+    assert "h = 0 whatever C is" in said(fit) and DEFAULTS not in said(fit)
+    assert DEFAULTS in said(svm("y ~ a + b", data, kernel="linear", class_weight="balanced"))
+    assert DEFAULTS in said(svm("y ~ a + b", data))
+
+
+def test_the_search_that_is_advised_takes_folds_where_rows_are_many():
+    data = frame(n=5200)
+    assert "data, kernel='linear', criterion='kfold')." in said(svm("y ~ a + b", data, kernel="linear"))
+    assert "data, kernel='linear')." in said(svm("y ~ a + b", data.head(300), kernel="linear"))
+
+
+def test_a_kernel_of_many_arguments_is_written_as_it_was_given():
+    kernel = Nystrom(RBF(), landmarks=20)
+    text = said(svm("y ~ a + b", frame(), kernel=kernel))
+    assert "tune('y ~ a + b', data, kernel=Nystrom(RBF(gamma='scale'), landmarks=20))." in text
 
 
 CAUSES = {

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import noisy, posed
 
 from svmstat.kernels import Precomputed
-from svmstat.solver import Gram, LowRank
+from svmstat.solver import Gram, LowRank, Road, Status, anchor_at, solve
 
 
 @pytest.fixture
@@ -53,3 +54,26 @@ def test_residuals_are_as_exact_as_those_of_the_matrix(seed, size):
     beta[-1] -= beta.sum()
     exact = Gram(Precomputed().bind(A @ A.T)).residual(beta, linear)
     np.testing.assert_allclose(LowRank(A).residual(beta, linear), exact, rtol=4e-15, atol=1e-27 * size + 1e-15)
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 600])
+def test_the_whole_matrix_is_symmetric_and_of_the_products_below_the_diagonal(n):
+    A = np.random.default_rng(n).normal(size=(n, 4))
+    K = LowRank(A).complete()
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(np.tril(K), np.tril(A @ A.T))
+
+
+def test_deletions_without_the_memory_of_a_matrix():
+    """With a small share of it there is no tableau, and each solution is found beside the one that is known."""
+    qp = posed(*noisy(300, 4), 0.5)[0]
+    start = solve(qp)
+    rows = np.flatnonzero(start.alpha)[::20]
+    uppers = np.tile(qp.upper, (len(rows), 1))
+    uppers[np.arange(len(rows)), rows] = 0.0
+    with_tableau, without = anchor_at(qp, start), anchor_at(qp, start, 1e-6)
+    assert with_tableau.tableau is not None and without.tableau is None
+    full, low = solve(qp, uppers, start=with_tableau), solve(qp, uppers, start=without)
+    assert (full.road == Road.TABLEAU).all() and set(low.road) <= {Road.LOW_RANK, Road.RESCUE}
+    assert (low.status == Status.CERTIFIED).all()
+    np.testing.assert_allclose(low.decision, full.decision, rtol=0, atol=1e-7)

@@ -14,6 +14,7 @@ from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
     INK,
+    MANY_MARKS,
     PALE,
     SMALL,
     Axes,
@@ -399,7 +400,8 @@ def _curve(ax: Axes, curve: Corp, band: ConsistencyBand | None, window: _Window)
     """The recalibrated probabilities on their band."""
     if band is not None:
         ax.fill_between(curve.predicted, band.lower, band.upper, color=PALE, linewidth=0, zorder=0)
-    ax.plot(curve.predicted, curve.recalibrated, color=ACCENT, marker="o", markersize=1.8, linewidth=1.2)
+    marker = "o" if len(curve.predicted) <= MANY_MARKS else ""
+    ax.plot(curve.predicted, curve.recalibrated, color=ACCENT, marker=marker, markersize=1.8, linewidth=1.2)
     _distribution(ax, curve.predicted, curve.totals, window)
 
 

@@ -13,6 +13,7 @@ from svmstat.reporting.plots.style import (
     ACCENT,
     GREY,
     INK,
+    MANY_MARKS,
     SIZE,
     SMALL,
     Axes,
@@ -170,7 +171,8 @@ def map_plot(
     def draw(ax: Axes, k: int) -> None:
         drawn.append(ax.contourf(x, y, shown[k].T, levels=levels, cmap=colours))
         ax.contour(x, y, shown[k].T, levels=levels, colors=GREY, linewidths=0.5)
-        ax.scatter(*data.T, s=3, color=INK, alpha=max(0.15, min(0.6, 60.0 / len(data))), linewidths=0, zorder=3)
+        ax.scatter(*data.T, s=3, color=INK, alpha=max(0.15, min(0.6, 60.0 / len(data))), linewidths=0, zorder=3,
+                   rasterized=len(data) > MANY_MARKS)  # fmt: skip
         if len(drawn) == z.shape[-1]:
             axes = [each.axes for each in drawn]
             bar = axes[0].figure.colorbar(drawn[0], ax=axes, shrink=0.8, aspect=28, pad=0.02)
@@ -351,7 +353,8 @@ def _rug(ax: Axes, values: Floats) -> None:
     """Ticks along the lower edge."""
     below = ax.get_xaxis_transform()
     ax.plot(values, np.full(len(values), 0.015), "|", color=GREY, markersize=5, markeredgewidth=0.5, transform=below,
-            alpha=max(0.2, min(1.0, 150.0 / max(len(values), 1))), zorder=1)  # fmt: skip
+            alpha=max(0.2, min(1.0, 150.0 / max(len(values), 1))), zorder=1,
+            rasterized=len(values) > MANY_MARKS)  # fmt: skip
 
 
 def _lines_inside(x: Floats, y: Floats, inside: Callable[[Floats], NDArray[np.bool_]]) -> tuple[Floats, Floats]:

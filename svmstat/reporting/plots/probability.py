@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmstat._tools.texts import counted
-from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, PALE, SMALL, Axes, drawing
+from svmstat.reporting.plots.style import ACCENT, GREY, INK, LINES, MANY_MARKS, PALE, SMALL, Axes, drawing
 
 _BAND = "loss-implied interval\n(no confidence interval)"
 
@@ -56,8 +56,9 @@ def probability_plot(
             ax.plot(x, np.asarray(p, float), LINES[i % 4], color=ACCENT if i == 0 else INK, label=label)
         ax.axvline(0.0, color=GREY, linewidth=0.8)
         ax.axhline(threshold, color=GREY, linewidth=0.8)
-        ax.plot(values[is_event], np.full(is_event.sum(), 1.04), "|", color=INK, markersize=5, alpha=0.4)
-        ax.plot(values[~is_event], np.full((~is_event).sum(), -0.04), "|", color=INK, markersize=5, alpha=0.4)
+        for which, height in ((is_event, 1.04), (~is_event, -0.04)):
+            at, many = values[which], len(values) > MANY_MARKS
+            ax.plot(at, np.full(len(at), height), "|", color=INK, markersize=5, alpha=0.4, rasterized=many)
         ax.set(xlim=(x[0], x[-1]), ylim=(-0.08, 1.08), xlabel="decision value f", ylabel="P(event)")
         lost = f";\n{counted(beyond, 'row')} further out" if beyond else ""
         title = f"lines at f = 0 and P0 = {threshold:.3g}; ticks: events above, others below{lost}"

@@ -28,6 +28,9 @@ SMALL = 8.5
 SIZE = (6.0, 3.8)
 """Width and height in inches of a figure."""
 
+MANY_MARKS = 2000
+"""Beyond so many marks are an image in a figure of lines and text, which would grow by 0.1 MB for each thousand."""
+
 _DARK = 0.5
 """A brightness below which ink cannot be read."""
 

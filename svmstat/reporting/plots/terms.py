@@ -14,6 +14,7 @@ from svmstat.reporting.plots.style import (
     GREY,
     INK,
     LINES,
+    MANY_MARKS,
     SMALL,
     Axes,
     across,
@@ -153,7 +154,8 @@ def _curve(ax: Axes, effect: _Effect) -> None:
         else:
             _intervals(ax, x[:1], h[:1], [end[:1] for end in ends], colour, marker, label)
     ax.plot(effect.rug, np.zeros(len(effect.rug)), "|", color=INK, alpha=0.35, markersize=5,
-            markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
+            markeredgewidth=0.6, transform=ax.get_xaxis_transform(), clip_on=False,
+            rasterized=len(effect.rug) > MANY_MARKS)  # fmt: skip
     ax.locator_params(axis="x", nbins=5)
 
 
@@ -220,7 +222,7 @@ def _map(ax: Axes, effect: _Effect, pair: int) -> None:
     h = np.ma.masked_invalid(h)
     filled = ax.contourf(x, y, h, levels, cmap="PuOr_r")
     ax.contour(x, y, h, [0.0], colors=INK, linewidths=0.8)
-    ax.plot(*effect.rug, ".", color=INK, alpha=0.3, markersize=2)
+    ax.plot(*effect.rug, ".", color=INK, alpha=0.3, markersize=2, rasterized=len(effect.rug[0]) > MANY_MARKS)
     bar = ax.figure.colorbar(filled, ax=ax, shrink=0.9)
     bar.ax.tick_params(labelsize=SMALL - 1.0)
     bar.locator = pyplot().matplotlib.ticker.MaxNLocator(5)

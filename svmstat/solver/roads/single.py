@@ -212,7 +212,7 @@ def _descended(
             if outcome is Outcome.EXACT:
                 basis, polished_exactly = None, True
                 break
-            if outcome is Outcome.BLOCKED and may_go_on and n_free:  # further down they end, mostly, and no path is needed
+            if outcome is Outcome.BLOCKED and may_go_on and n_free:  # further down they end, mostly
                 continue
         rough = judge(case, beta, h).violation, beta.copy(), h.copy()
         patience = 100 + 2 * steps // (n_free + 1) if tolerance > _HANDOVERS[-1] else _MOST_EVENTS

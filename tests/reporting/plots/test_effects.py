@@ -137,3 +137,11 @@ def test_lines_of_a_pair_end_where_rows_do_and_begin_where_there_are_some():
     np.testing.assert_array_equal(np.isnan(values), ~near)
     assert near[0] and not near.all() and np.isfinite(values[:2]).all()
     plt.close()
+
+
+@pytest.mark.parametrize(("n", "is_image"), [(2000, False), (2001, True)])
+def test_a_rug_of_many_values_is_an_image(n, is_image):
+    data = pd.DataFrame({"a": np.random.default_rng(0).normal(size=n)})
+    ax = svm("y ~ a", data.assign(y=data["a"] > 0.3), kernel="linear").effects("a").plot()
+    assert {bool(line.get_rasterized()) for line in ax.lines if line.get_marker() == "|"} == {is_image}
+    plt.close("all")

@@ -119,3 +119,12 @@ def test_rows_of_weight_zero_are_not_there_and_those_further_out_are_counted():
 def test_a_constant_function():
     data = pd.DataFrame({"y": [0, 1, 0, 1, 0, 1, 0, 1], "x": np.repeat(range(4), 2)})
     svm("y ~ x", data).plot_probability().figure.canvas.draw()
+
+
+@pytest.mark.parametrize(("n", "is_image"), [(2000, False), (2001, True)])
+def test_the_marks_of_many_rows_are_an_image(n, is_image):
+    """As lines of their own they made a file of three megabytes of 20 000 rows."""
+    f = np.random.default_rng(0).normal(size=n)
+    ax = probability_plot(GRID, LOW, HIGH, MAPS, f, f > 0.0, 0.5)
+    assert {bool(line.get_rasterized()) for line in ax.lines if line.get_marker() == "|"} == {is_image}
+    assert not any(line.get_rasterized() for line in ax.lines if line.get_marker() != "|")
