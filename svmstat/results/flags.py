@@ -1,6 +1,6 @@
 """What a reader of a summary should not overlook, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
 from svmstat.diagnostics.worth import few_rows
 from svmstat.kernels import Kernel
+from svmstat.machine import Pair
 from svmstat.objective import predictive
 from svmstat.reporting.rendering.values import literal
 from svmstat.results.resampled import Resampled
@@ -29,6 +30,9 @@ _MOVING = 1.2
 
 _LONG, _SHORT = 100, 60
 """Characters of a formula that is not repeated, and of another argument that is."""
+
+_FOLDS = 5
+"""Those of a search if nobody says how many."""
 
 _SAMPLE = 200
 """Rows from which that is estimated."""
@@ -143,8 +147,8 @@ def _by_the_data(fit: Resampled) -> str:
     left = {"formula", "data", *fit.untuned, *unheard}
     formula = "formula" if len(fit.formula) > _LONG else repr(fit.formula)
     told = "".join(f", {name}={_told(value)}" for name, value in given.items() if name not in left)
-    if fit.usual_folds is not None:  # of so many rows that leaving each of them out takes a while
-        told += ", criterion='kfold'"
+    if (folds := fit.usual_folds) is not None:  # of so many rows that leaving each of them out takes a while
+        told += ", criterion='kfold'" + (f", folds={folds}" if folds < _FOLDS else "")
     return f" By the data: tune({formula}, data{told})."
 
 
@@ -247,15 +251,16 @@ def _lost_of_constants(fit: Resampled, level: object) -> list[float] | None:
     own = [fit.classes.index(level) in pair for pair in fit.machine.classes.tolist()]
     if not np.all(np.isinf(np.atleast_1d(fit.margin)[own])):
         return None
-    pairs = [pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds]
+    return _lost([pair for pair, holds in zip(fit.machine.pairs, own, strict=True) if holds])
+
+
+def _lost(pairs: Sequence[Pair]) -> list[float]:
     return [lost_beside_margins(each.problem, each.problem.signs * each.solution.alpha) for each in pairs]
 
 
 def _is_constant_for_all_costs(fit: Resampled) -> bool:
-    """Whether it predicts one level for every row, and no other C changes that."""
-    level = fit.apparent.predicts_one_level
-    lost = None if level is None or fit.nu is not None else _lost_of_constants(fit, level)
-    return lost is not None and min(lost) == 0.0
+    """Whether h = 0 in all pairs, and no other C changes that."""
+    return bool(np.isinf(fit.margin).all() and fit.nu is None and max(_lost(fit.machine.pairs)) == 0.0)
 
 
 def _alikeness(fit: Resampled) -> float | None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from svmstat import compare, datasets, etable, svm
+from svmstat import compare, datasets, etable, svm, tune
 from svmstat.diagnostics.worth import balanced_folds
 from svmstat.errors import SvmstatWarning
 from svmstat.kernels import RBF, Nystrom
@@ -78,12 +79,21 @@ def test_where_no_cost_helps_none_is_searched_for():
     assert "h = 0 whatever C is" in said(fit) and DEFAULTS not in said(fit)
     assert DEFAULTS in said(svm("y ~ a + b", data, kernel="linear", class_weight="balanced"))
     assert DEFAULTS in said(svm("y ~ a + b", data))
+    some = data.assign(y=np.repeat(["A", "B", "C"], [260, 20, 20]))
+    some["a"] += np.select([some["y"] == "B", some["y"] == "C"], [1.0, -1.0], 0.0)
+    fit = svm("y ~ a + b", some, kernel="linear")
+    assert np.isinf(fit.margin).tolist() == [True, True, False]  # C changes the third pair
+    assert "h = 0 whatever C is" in said(fit) and DEFAULTS in said(fit)
 
 
 def test_the_search_that_is_advised_takes_folds_where_rows_are_many():
     data = frame(n=5200)
     assert "data, kernel='linear', criterion='kfold')." in said(svm("y ~ a + b", data, kernel="linear"))
     assert "data, kernel='linear')." in said(svm("y ~ a + b", data.head(300), kernel="linear"))
+    for groups, folds in ((3, ", folds=3"), (30, "")):
+        fit = svm("y ~ a + b", data.assign(g=np.arange(5200) % groups), kernel="linear", groups="g")
+        assert f"kernel='linear', groups='g', criterion='kfold'{folds})." in said(fit)
+    assert signature(tune).parameters["folds"].default == 5  # more than three
 
 
 def test_a_kernel_of_many_arguments_is_written_as_it_was_given():
