@@ -240,7 +240,7 @@ def _check_same_rows(fits: Sequence[SVMResults], names: Sequence[str]) -> None:
             raise SvmstatError(
                 f"{names[0]!r} and {name!r} have other rows, {counted(len(lost), 'row')} of the data in one of them "
                 "only, since columns are missing there: fit all models to the rows that are complete in all, as "
-                '--subset "x3 == x3" takes those with a value of the column x3.'
+                '--subset "NAME == NAME" takes those with a value of the column NAME.'
             )
 
 

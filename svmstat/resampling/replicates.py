@@ -88,9 +88,13 @@ class PairsReplicates:
         """(B, m, P) decision values for rows (m, p), as in `Machine`; NaN where the pair failed."""
         machine = self.machine
         f = np.empty((len(self.counts), len(X), len(machine.pairs)))
+        features = machine.kernel.features(X) if machine.gram.vectors is not None else None
         for p, (pair, rows, beta) in enumerate(zip(machine.pairs, self.rows, self.coefficients, strict=True)):
             products = partial(products_by, pair.solution)
-            h = expansion(machine.kernel, X, machine.X, machine.groups.first[rows], beta.T, products)
+            if features is not None:
+                h = products(features, machine.gram.normal(rows, beta.T))
+            else:
+                h = expansion(machine.kernel, X, machine.X, machine.groups.first[rows], beta.T, products)
             f[:, :, p] = h.T + self.intercept[:, p, None]
         return f
 
