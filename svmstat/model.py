@@ -116,7 +116,8 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
         as the others' fit can predict, without a new level or a value beyond the knots of a spline basis.
     weight_type : {"frequency", "probability"}
         What a weight means. "frequency": repeats, a row of weight two counts as the row given twice in every number of
-        the fit. "probability": how much a row stands for, in a survey or by importance; weights are divided by their
+        the fit; only whether rows are held out one by one, up to 5000, or in folds goes by how many rows are given.
+        "probability": how much a row stands for, in a survey or by importance; weights are divided by their
         mean over the rows that are used, leaving a row out takes all of it, the bootstrap draws rows with equal
         chances, and standard errors are those of n rows. See docs/groups.md.
     class_weight : mapping or "balanced", optional
