@@ -29,7 +29,7 @@ SIZE = (6.0, 3.8)
 """Width and height in inches of a figure."""
 
 MANY_MARKS = 2000
-"""Beyond so many marks are an image in a figure of lines and text, which would grow by 0.1 MB for each thousand."""
+"""Beyond so many marks are an image in a figure of lines and text, whose file would grow with them."""
 
 _DARK = 0.5
 """A brightness below which ink cannot be read."""

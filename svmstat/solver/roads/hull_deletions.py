@@ -20,7 +20,7 @@ _MOST_EVENTS = 300
 """Events after which a path is given up."""
 
 _CORRECTIONS = 4
-"""Where free rows nearly depend on each other each leaves a thirtieth of what was amiss."""
+"""Where free rows nearly depend on each other each leaves a share of what was amiss."""
 
 
 @compiled(inside=True)
