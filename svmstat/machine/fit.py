@@ -1,6 +1,6 @@
 """A kernel, rows of a design and pairs of classes: the fitted machine and its decision values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from svmstat._tools.doubles import EPS
 from svmstat._tools.once import Once
 from svmstat._tools.texts import counted
 from svmstat.kernels import Kernel, Precomputed
-from svmstat.machine.groups import Groups, expansion, gram_of, group_rows, point_by_point
+from svmstat.machine.groups import Groups, Indices, expansion, gram_of, group_rows, point_by_point
 from svmstat.machine.pairs import (
     Contrast,
     Pair,
@@ -435,10 +435,19 @@ def _decision_at(
     kernel: Kernel, points: Floats, groups: Groups, gram: Gram, pairs: tuple[Pair, ...], X: Floats
 ) -> Floats:
     """f(x) (m, P) for rows X (m, p); the groups are those of the ``points`` (n, p)."""
-    support, coefficients, products = expanded(pairs, len(groups.first))
+    return decided(pairs, sums_at(kernel, points, groups, gram, X)(*expanded(pairs, len(groups.first))))
+
+
+def sums_at(kernel: Kernel, points: Floats, groups: Groups, gram: Gram, X: Floats) -> Callable[..., Floats]:
+    """Σ_a coefficients[a] · K(x, groups[a]) at rows X, a function of groups (m,), coefficients (m, P) and a product.
+
+    By the map of the kernel where that is short, and through kernel values otherwise: see `expansion`.
+    """
     features = kernel.features(X) if gram.vectors is not None else None
-    if features is not None:
-        h = products(features, gram.normal(support, coefficients))
-    else:
-        h = expansion(kernel, X, points, groups.first[support], coefficients, products)
-    return decided(pairs, h)
+
+    def sums(support: Indices, coefficients: Floats, products: Callable[[Floats, Floats], Floats]) -> Floats:
+        if features is not None:
+            return products(features, gram.normal(support, coefficients))
+        return expansion(kernel, X, points, groups.first[support], coefficients, products)
+
+    return sums

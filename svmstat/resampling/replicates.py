@@ -14,7 +14,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat.calibration import Maps, fit_map
 from svmstat.errors import DataError
 from svmstat.machine import Machine, cancelled, tied
-from svmstat.machine.groups import expansion
+from svmstat.machine.fit import sums_at
 from svmstat.machine.pairs import products_by
 from svmstat.objective import bounds
 from svmstat.resampling.bootstrap import drawn_rows, outlook_of_replicates, replicate_generator, tasks_of
@@ -88,13 +88,9 @@ class PairsReplicates:
         """(B, m, P) decision values for rows (m, p), as in `Machine`; NaN where the pair failed."""
         machine = self.machine
         f = np.empty((len(self.counts), len(X), len(machine.pairs)))
-        features = machine.kernel.features(X) if machine.gram.vectors is not None else None
+        sums = sums_at(machine.kernel, machine.X, machine.groups, machine.gram, X)
         for p, (pair, rows, beta) in enumerate(zip(machine.pairs, self.rows, self.coefficients, strict=True)):
-            products = partial(products_by, pair.solution)
-            if features is not None:
-                h = products(features, machine.gram.normal(rows, beta.T))
-            else:
-                h = expansion(machine.kernel, X, machine.X, machine.groups.first[rows], beta.T, products)
+            h = sums(rows, beta.T, partial(products_by, pair.solution))
             f[:, :, p] = h.T + self.intercept[:, p, None]
         return f
 

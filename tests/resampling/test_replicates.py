@@ -114,7 +114,7 @@ def test_a_short_map_takes_no_kernel_values(kernel, clouds, fit, K, monkeypatch)
     machine, maps = fit(kernel.resolve(X), X, codes)
     found, new = pairs_replicates(machine, maps, B=5, seed=SEED), np.random.default_rng(10).normal(size=(7, X.shape[1]))
     values = machine.kernel(new, machine.X[machine.groups.first])
-    monkeypatch.setattr(module, "expansion", None)
+    monkeypatch.setattr("svmstat.machine.fit.expansion", None)
     f = found.decision_function(new)
     for p, (rows, beta) in enumerate(zip(found.rows, found.coefficients, strict=True)):
         expected = values[:, rows] @ beta.T + found.intercept[:, p]
