@@ -113,6 +113,20 @@ def test_leaving_out_groups_is_refitting_without_them(response, weights, calibra
     assert (by_group["deviance_deleted"] == pd.Series(loo.deviance_deleted.to_numpy()).groupby(groups).first()).all()
 
 
+def test_folds_group_by_group():
+    fit = fitted()
+    folds = fit.kfold(4)
+    by_row, by_group = folds.summary_frame(), folds.summary_frame("group")
+    groups, w = fit.groups.to_numpy(), fit.frame.weights
+    for name, rows in by_row.groupby(groups):
+        w_of = w[groups == name]
+        assert by_group.loc[name, "score"] == pytest.approx(-2.0 * w_of @ rows["log_likelihood"], rel=1e-12)
+        assert by_group.loc[name, "error_rate"] == pytest.approx(w_of @ rows["error"] / w_of.sum(), rel=1e-12)
+    assert by_group["rows"].sum() == len(by_row)
+    with pytest.raises(UnavailableError, match="by='group' needs a fit with groups"):
+        fitted(groups=None).kfold(4).summary_frame("group")
+
+
 def test_venn_abers_of_other_groups():
     fit = fitted(calibration="venn-abers")
     loo, groups = fit.loo(), fit.groups.to_numpy()

@@ -196,7 +196,8 @@ def _compare(
 ) -> str:
     """Fit a support vector machine for each formula, and each kernel, and compare what they say of rows that they have
     not seen: the scores, their differences from the first with standard errors, errors and calibration. All must have
-    the same rows, and have the other options of "svmstat fit"; --subset "x3 == x3" takes the rows that have an x3.
+    the same rows, and have the other options of "svmstat fit"; --subset "NAME == NAME" takes the rows that have a
+    NAME.
 
     Some examples:
       svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --formula "egg_count > 0 ~ lon + lat + b_depth"

@@ -13,6 +13,7 @@ from svmstat._tools.checks import one_of
 from svmstat._tools.randomness import seed_sequence
 from svmstat._tools.texts import counted
 from svmstat.calibration import Calibration
+from svmstat.diagnostics.by_group import sums_by_group
 from svmstat.diagnostics.reliability import SAMPLES, Reliability, reliability
 from svmstat.diagnostics.shape import Shape
 from svmstat.errors import UnavailableError
@@ -74,6 +75,8 @@ class Evidence:
         known, None where nothing was chosen.
     support : float or None
         The share of the rows of the fit that are support vectors; None of other models.
+    groups : Series (n,) or None
+        The group of each row, where there are groups.
     """
 
     how: str
@@ -93,6 +96,7 @@ class Evidence:
     level_weights: Floats | None = None
     optimism: float | None = None
     support: float | None = None
+    groups: pd.Series | None = None
 
     def __repr__(self) -> str:
         failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""
@@ -134,12 +138,28 @@ class Evidence:
         known = (self.winner >= 0) & (self.codes >= 0)
         return self._by_row(np.where(known, self.winner != self.codes, np.nan), "error")
 
-    def summary_frame(self) -> pd.DataFrame:
+    def summary_frame(self, by: str = "row") -> pd.DataFrame:
         """One row for each row: what is predicted, the log-likelihood of what was observed, and whether it errs.
 
         The first columns are ``decision_value`` and ``probability`` of the event; of more than two levels ``predicted``
         and the ``probability`` of the level that was observed.
+
+        Parameters
+        ----------
+        by : {"row", "group"}
+            "group" gives a row for each group instead: ``rows`` and their ``weight``, ``score`` −2 Σ w log π,
+            ``score_per_row`` and ``error_rate``.
+
+        Raises
+        ------
+        UnavailableError
+            With by="group" for a fit without groups.
         """
+        one_of("by", by, ("row", "group"))
+        if by == "group":
+            used = self._used
+            each = self.weights[used], self.log_likelihoods[used], self.error.to_numpy(float)[used]
+            return sums_by_group(self._label, *each)
         if self.shape.two:
             first = {"decision_value": self.decision_values, "probability": self.prob}
         else:
@@ -185,6 +205,13 @@ class Evidence:
     @property
     def _used(self) -> NDArray[np.bool_]:
         return self.weights > 0
+
+    @property
+    def _label(self) -> pd.Index:
+        """The groups of the rows that count."""
+        if self.groups is None:
+            raise UnavailableError("by='group' needs a fit with groups: svm(..., groups=...).")
+        return pd.Index(self.groups.to_numpy()[self._used], name=self.groups.name, tupleize_cols=False)
 
     @property
     def _units(self) -> Units | None:

@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Codes
-from svmstat._tools.checks import one_of
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
 from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
-from svmstat.errors import UnavailableError
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
@@ -36,15 +34,12 @@ class LooResult(Printed, Evidence):
         D of the fit to all rows.
     losses : tuple of Loss
         Margins and class weights of each pair.
-    groups : Series (n,) or None
-        The group of each row, where there are groups.
     """
 
     arrays: LeaveOneOut
     full_winner: Codes
     deviance: float
     losses: tuple[Loss, ...]
-    groups: pd.Series | None = None
 
     @property
     def deviance_deleted(self) -> pd.Series:
@@ -106,28 +101,12 @@ class LooResult(Printed, Evidence):
         UnavailableError
             With by="group" for a fit without groups.
         """
-        one_of("by", by, ("row", "group"))
-        if by == "group":
-            return self._by_group()
-        changes = self.arrays.changes
         # Evidence and not super(): a class with slots is made anew
-        return Evidence.summary_frame(self).assign(
-            deviance_deleted=changes.deviance_deleted, kkt_violation=self.arrays.violation
-        )
-
-    def _by_group(self) -> pd.DataFrame:
-        if self.groups is None:
-            raise UnavailableError("by='group' needs a fit with groups: svm(..., groups=...).")
-        used, w = self._used, self.weights
-        label = self.groups.to_numpy()[used]
-        each = {"score": -2.0 * w * self.log_likelihoods, "error_rate": w * self.error.to_numpy()}
-        sums = pd.DataFrame({"rows": 1, "weight": w} | each)[used].groupby(label).agg(_sum)
-        of_fit = {"deviance_deleted": self.arrays.changes.deviance_deleted, "kkt_violation": self.arrays.violation}
-        found = sums.join(pd.DataFrame(of_fit)[used].groupby(label).first())
-        found["error_rate"] /= found["weight"]
-        found.insert(3, "score_per_row", found["score"] / found["weight"])
-        found.index.name = self.groups.name
-        return found
+        found, arrays = Evidence.summary_frame(self, by), self.arrays
+        of_fit = {"deviance_deleted": arrays.changes.deviance_deleted, "kkt_violation": arrays.violation}
+        if by == "row":
+            return found.assign(**of_fit)
+        return found.join(pd.DataFrame(of_fit)[self._used].groupby(self._label).first())
 
     def plot_calibration(self, ax: Any = None) -> Any:
         """Leave-one-out probabilities against how often the event, or each of more levels, was observed.
@@ -196,8 +175,3 @@ class LooResult(Printed, Evidence):
             f"<{type(self).__name__}: n = {len(self.index)}, {groups}CV score {self.score:.6g}, {self.how} error "
             f"{self.error_rate:.4g}, apparent error {self.apparent_error:.4g}{failed}>"
         )
-
-
-def _sum(part: pd.Series) -> Any:
-    """NaN where a value is."""
-    return part.sum(skipna=False)

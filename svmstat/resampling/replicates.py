@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.texts import counted
 from svmstat.calibration import Maps, fit_map
 from svmstat.errors import DataError
 from svmstat.machine import Machine, cancelled, tied
@@ -18,7 +19,7 @@ from svmstat.machine.fit import sums_at
 from svmstat.machine.pairs import products_by
 from svmstat.objective import bounds
 from svmstat.resampling.bootstrap import drawn_rows, outlook_of_replicates, replicate_generator, tasks_of
-from svmstat.resampling.loops import run_pieces
+from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.solver import Anchor, Batch, Status, solve
 
 KIND = "out-of-bag"
@@ -227,7 +228,11 @@ def spread(
     K, B = replicates.machine.n_classes, len(replicates.counts)
     size = max(1, _ROOM // (B * K * K))
     pieces = [(replicates, X[start : start + size], level) for start in range(0, max(len(X), 1), size)]
-    found = run_pieces(_spread, pieces, n_jobs=n_jobs, progress=progress, what="predictions of replicates")
+    reason = f"{B} replicates predict {counted(len(X), 'row')}"
+    found = run_pieces(
+        _spread, pieces, n_jobs=n_jobs, progress=progress, what="predictions of replicates",
+        outlook=Outlook([(partial(_spread, *pieces[0]), float(len(pieces)))], reason=reason),
+    )  # fmt: skip
     return Spread(*(np.concatenate([getattr(part, name) for part in found]) for name in ("se", "lower", "upper")))
 
 

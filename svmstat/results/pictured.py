@@ -139,7 +139,8 @@ class Pictured(Tested, Explained):
     ) -> Any:
         """The decision surface, or the predicted one of several levels, over two predictors; with the rows of the fit.
 
-        It is blank where no rows are near. Rows at one point are spread around it.
+        It is blank where no rows are near. Rows at one point are spread around it, and of more than 2000 rows as many
+        are drawn, at random.
 
         Parameters
         ----------

@@ -103,7 +103,7 @@ class Resampled(Predicting, Updated):
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
             **self._evidence(self._how_one_by_one, found), maps=deepcopy(self.maps), optimism=self.optimism,
-            arrays=arrays, full_winner=self._winner.copy(), deviance=self.deviance, losses=losses, groups=self.groups,
+            arrays=arrays, full_winner=self._winner.copy(), deviance=self.deviance, losses=losses,
         )  # fmt: skip
 
     def one_by_one(self, by: str | None) -> Self:
@@ -286,7 +286,7 @@ class Resampled(Predicting, Updated):
             "how": how, "index": frame.index, "shape": self.shape, "units": deepcopy(self.machine.units),
             "points": points_of_few(self.machine.groups, self.machine.group_codes),
             "level_weights": None if self.class_weight is None else self.decision.factors(self.classes),
-            "support": self.support_share,
+            "support": self.support_share, "groups": self.groups,
         }  # fmt: skip
 
 

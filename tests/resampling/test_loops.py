@@ -187,8 +187,9 @@ def test_loops_within_a_loop_are_part_of_it(everything_is_long):
     [(lambda fit: fit.loo(), "leave-one-out"), (lambda fit: fit.gof(B=40, rng=1, method="pairs"), "bootstrap"),
      (lambda fit: fit.gof(B=5, rng=1), "goodness of fit"),
      (lambda fit: fit.permutation_test(B=5, rng=1), "permutations"),
-     (lambda fit: fit.gof(B=40, rng=1, method="parametric"), "bootstrap")],
-    ids=["loo", "pairs", "residual", "permutation", "parametric"],
+     (lambda fit: fit.gof(B=40, rng=1, method="parametric"), "bootstrap"),
+     (lambda fit: fit.get_prediction(DATA, B=40, rng=1), "predictions of replicates")],
+    ids=["loo", "pairs", "residual", "permutation", "parametric", "stability"],
 )  # fmt: skip
 @pytest.mark.parametrize("response", ["y", "level"])
 def test_statistics_that_are_long(response, call, what, monkeypatch):

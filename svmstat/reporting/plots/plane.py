@@ -23,6 +23,9 @@ _STEP, _WITHIN = 0.008, 0.35
 _EVEN, _WIDTH = np.array([0.7548776662466927, 0.5698402909980532]), 0.7
 """Steps that fill a square evenly, the powers of 1/r with r³ = r + 1; the part of the width of a level that is used."""
 
+_MOST_DRAWN = 2000
+"""Of more rows so many are drawn, in all panels together: all of them would hide the plane, and each other."""
+
 _TURN = np.pi * (3.0 - np.sqrt(5.0))
 """The golden angle, by which each is turned from the one before."""
 
@@ -45,7 +48,7 @@ class Plane:
     places : ndarray (m, 2)
         Where they are drawn.
     note : str
-        That some are not drawn where they are; nothing if all are.
+        That some are not drawn, or not where they are; nothing if all are.
     held : mapping
         The other predictors with their values.
     level : object
@@ -109,17 +112,30 @@ def _plane(
     points = rows.changed(np.zeros(len(across), np.intp), changes).reset_index(drop=True)
     for name, value in held.items():
         points[name] = [value] * len(points)
-    data = np.column_stack([x.values, y.values]).astype(float)[which]
+    data = np.column_stack([x.values, y.values]).astype(float)
     reach = np.array([1.0 if each.levels is not None else np.ptp(each.values) for each in (x, y)])
-    blank = too_far(np.column_stack([across, up]).astype(float), data, reach, distance).reshape(len(ys), len(xs))
+    blank = too_far(np.column_stack([across, up]).astype(float), data[which], reach, distance).reshape(len(ys), len(xs))
+    drawn, few = _drawn(len(data))
+    which = which[drawn[which]]
+    data = data[which]
     by_levels = np.array([each.levels is not None for each in (x, y)])
     if by_levels.any():
         places, note = _across_levels(data, by_levels), "rows are spread over the width of their level"
     else:
         places = _spread(data, reach)
         note = "rows at one point are spread around it" if (places != data).any() else ""
+    note = "; ".join(filter(None, [few, note]))
     shown = None if panel is None or level is None else f"{panel.name} = {panel.called(level)}"
     return Plane(x, y, xs, ys, points, blank, which, places, note, held, shown)
+
+
+def _drawn(n: int) -> tuple[NDArray[np.bool_], str]:
+    """Which of n rows are drawn, of many some at random, the same in every figure, and what is said of it."""
+    drawn = np.ones(n, bool)
+    if n <= _MOST_DRAWN:
+        return drawn, ""
+    drawn[np.random.default_rng(20061126).permutation(n)[_MOST_DRAWN:]] = False
+    return drawn, f"{_MOST_DRAWN} of {n} rows are drawn"
 
 
 def _spread(data: Floats, reach: Floats) -> Floats:

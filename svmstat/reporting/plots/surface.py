@@ -17,7 +17,6 @@ from svmstat.reporting.plots.plane import Plane, planes
 from svmstat.reporting.plots.style import (
     GREY,
     INK,
-    MANY_MARKS,
     SMALL,
     Axes,
     along_axis,
@@ -164,9 +163,8 @@ def region_plot(
         def draw(ax: Axes, k: int) -> Any:
             shape = _shaded(ax, plane, each[k], scale)
             own = _counted(fit, fit.frame.codes)[plane.which] == k
-            many = len(own) > MANY_MARKS
-            ax.scatter(*plane.places[~own].T, s=3, color=GREY, linewidths=0, zorder=3, rasterized=many)
-            ax.scatter(*plane.places[own].T, s=8, color=INK, linewidths=0, zorder=4, rasterized=many)
+            ax.scatter(*plane.places[~own].T, s=3, color=GREY, linewidths=0, zorder=3)
+            ax.scatter(*plane.places[own].T, s=8, color=INK, linewidths=0, zorder=4)
             return shape
 
         names = [probability_of(fit.response_name, level) for level in fit.classes]
@@ -358,7 +356,6 @@ def _class_points(ax: Axes, fit: _Fit, plane: Plane) -> None:
 def _scatter(ax: Axes, plane: Plane, which: Any, is_support: bool, colour: str, **look: Any) -> None:
     """Some of the rows, the support vectors larger and in front."""
     size, order = (21, 4) if is_support else (8, 3)
-    look["rasterized"] = len(plane.places) > MANY_MARKS
     ax.scatter(*plane.places[which].T, s=size, facecolor=colour, edgecolor=INK, zorder=order, **look)
 
 

@@ -57,6 +57,30 @@ def test_points_by_class_and_support():
     assert {tuple(row) for row in at} <= {tuple(row) for row in points["True, support vector"]}
 
 
+@pytest.mark.parametrize("response", ["two", "three"])
+def test_of_many_rows_some_are_drawn_and_it_says_so(response):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(2400, 2)), columns=["x", "z"])
+    data["site"] = np.repeat(["a", "b"], [600, 1800])
+    data["two"], data["three"] = data["x"] > 0.3, pd.cut(data["z"], [-9, -1, 1, 9], labels=["l", "m", "h"])
+    fit = svm(f"{response} ~ x + z + site", data, calibration="insample")
+
+    def rows_in(ax):
+        return np.concatenate([each.get_offsets() for each in ax.collections if isinstance(each, PathCollection)])
+
+    whole, panels = fit.plot_surface(data, at={"site": "a"}), fit.plot_surface(data, by="site")
+    assert len(rows_in(whole)) == 2000
+    known = set(map(tuple, data[["x", "z"]].to_numpy()))
+    assert set(map(tuple, rows_in(whole))) <= known
+    sizes = [len(rows_in(ax)) for ax in panels]
+    assert sum(sizes) == 2000
+    assert sizes[0] == pytest.approx(500, abs=60)
+    assert whole.get_title(loc="left").replace("\n", " ") == "at site = a; 2000 of 2400 rows are drawn"
+    assert "2000 of 2400 rows are drawn" in panels[0].figure._suptitle.get_text().replace("\n", " ")
+    again = fit.plot_surface(data, at={"site": "a"})
+    assert (rows_in(again) == rows_in(whole)).all()
+
+
 def test_labels_and_what_is_held():
     ax = surface_plot(FIT, MACKEREL, grid=20)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("lon", "lat")
