@@ -37,7 +37,14 @@ def rare(n=700, share=0.03, seed=4):
     return pd.DataFrame({"x": rng.normal(size=n), "y": rng.random(n) < share})
 
 
-RARE = rare()
+def rare_of_many(n=2500, share=0.03, seed=0):
+    """Few events among many rows, f nearly flat: most rows are near the margin."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
+    return data.assign(y=rng.random(n) < 2.0 * share / (1.0 + np.exp(-data["a"])))
+
+
+RARE, RARE_OF_MANY = rare(), rare_of_many()
 SLOPED = pd.DataFrame({"x": RARE.x[:500], "y": np.random.default_rng(5).random(500) < 1 / (1 + np.exp(-RARE.x[:500]))})
 NU = [k / 10 for k in range(1, 11)]
 
@@ -91,6 +98,7 @@ CALLS = {
     "loo: liver, 4 classes": later("loo", LIVER, HEPATITIS, C=4.0),
     "loo: 1000 × 5, 10 classes": later("loo", "y ~ .", TEN, C=1.0),
     "loo: 700 × 1, rare events": later("loo", "y ~ x", RARE),
+    "loo: 2500 × 4, rare events": later("loo", "y ~ .", RARE_OF_MANY),
     "loo: 500 × 1, nu": later("loo", "y ~ x", SLOPED, nu=(0.5, 0.5)),
     "loo: 500 × 1, nu, rare events": later("loo", "y ~ x", RARE.iloc[:500], nu=(0.5, 0.5)),
     "influence: mackerel": partial(influence, EGGS, MACKEREL, **RBF),

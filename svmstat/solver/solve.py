@@ -54,7 +54,8 @@ class Anchor:
 def anchor_at(problem: BoxQP, solution: Solution, share: float = 1.0) -> Anchor:
     """Prepare a solution of the problem, for any bounds, as the start of many batches.
 
-    Where others are kept beside it this may take a ``share`` of the memory; by a short map there is a way without any.
+    Where others are kept beside it this may take a ``share`` of the memory, but for a tableau of many support vectors;
+    by a short map there is a way without any.
     """
     if not arrived(solution):
         return Anchor(solution, None)
@@ -63,7 +64,8 @@ def anchor_at(problem: BoxQP, solution: Solution, share: float = 1.0) -> Anchor:
     basis = basis_of(problem, solution)
     tableau = None
     if solution.rho > 0.0:
-        tableau = make_tableau(problem, origin_of(problem, solution), basis, solution.rho / (problem.total or 1.0))
+        scale = solution.rho / (problem.total or 1.0)
+        tableau = make_tableau(problem, origin_of(problem, solution), basis, scale, share)
     return Anchor(replace(solution, basis=basis), tableau)
 
 

@@ -427,6 +427,25 @@ def test_roads_are_told(mackerel):
     assert (batch.events[start.alpha[:100] > 0] > 0).all()
 
 
+@pytest.mark.parametrize("few", [False, True])
+def test_deletions_where_f_is_nearly_flat_see_all_rows_that_are_near(few):
+    """Of rare events most rows are near the margin: a path that does not see them ends at no solution."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(1400, 4))
+    y = np.where(rng.random(1400) < 0.06 / (1.0 + np.exp(-X[:, 0])), 1.0, -1.0)
+    budget = 8 * 1400**2 * (1 if few else 40)
+    qp = BoxQP(Gram(RBF(0.25).bind(X), budget=budget), y, np.ones(1400), np.ones(1400))
+    start = solve(qp)
+    deleted = np.flatnonzero(start.alpha > 0.0)[::2]
+    uppers = np.ones((len(deleted), 1400))
+    uppers[np.arange(len(deleted)), deleted] = 0.0
+    batch = solve(qp, uppers, start=anchor_at(qp, start))
+    assert (batch.status == Status.CERTIFIED).all()
+    assert np.count_nonzero(batch.road == Road.RESCUE) <= (0.1 * len(deleted) if few else 0)
+    for k in range(0, len(deleted), 9):
+        assert_same(one(batch, k), solve(with_upper(qp, uppers[k])), qp)
+
+
 @pytest.mark.parametrize("upper", [0.3, 30.0])
 def test_neighbours_are_solved_by_the_rows_that_differ(upper, monkeypatch):
     """Without kernel values in memory h of a deletion is that of the full solution, and what few rows add to it."""
