@@ -4,7 +4,7 @@ All else in the package knows pandas alone. narwhals is imported when another fr
 """
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -149,6 +149,19 @@ def _copies_on_write() -> bool:
 def as_pandas(name: str, data: Any) -> pd.DataFrame:
     """What a data frame of any library says; arguments and errors as of `read_frame`."""
     return read_frame(name, data).data
+
+
+def columns_called(data: pd.DataFrame, names: Iterable[Any]) -> pd.DataFrame:
+    """The columns of these names: a list of True and False would be a mask to pandas.
+
+    Examples
+    --------
+    >>> columns_called(pd.DataFrame([[1, 2, 3]], columns=["a", True, False]), [False, True])
+       False  True
+    0      3     2
+    """
+    places = np.array([data.columns.get_loc(name) for name in names], np.intp)
+    return data.iloc[:, places]
 
 
 def alike(answer: Any, kind: str) -> Any:

@@ -16,7 +16,7 @@ from svmstat._tools.once import Once
 from svmstat._tools.randomness import check_draws, seed_sequence
 from svmstat.diagnostics.envelope import LEAST, NOTE, SHORT, Envelope
 from svmstat.diagnostics.loo import LooResult
-from svmstat.errors import UnavailableError
+from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.objective.replicated import above
 from svmstat.objective.units import are_whole
 from svmstat.reporting.plots import index_plot, outlying_plot
@@ -50,6 +50,8 @@ _NOTES = (
 )
 _LIKE_OWN = 0.8
 """Correlation with own misfit from which a deletion deviance is little else."""
+_LITTLE = 0.5
+"""The share of own misfit up to which what the others gain or lose is little beside it, in the rows that are shown."""
 _OWN = (
     "It is nearly all own misfit{but}: a large one says that it was badly predicted, not that it moves the fit, "
     "of which the rms change of f at the others tells."
@@ -212,8 +214,8 @@ class InfluenceResult(Printed):
         return self._kept.value is not None
 
     def envelope_lacks(self, level: float = 0.95) -> str:
-        """Why there is no envelope of this level, though one was asked for; nothing if there is one."""
-        return self._known.lacks(level)
+        """Why there is no envelope of this level; nothing if there is one."""
+        return self._known.lacks(level) if self.has_envelope else "none has been computed, by .envelope()"
 
     @property
     def _known(self) -> Envelope:
@@ -345,7 +347,7 @@ class InfluenceResult(Printed):
             If none has been computed.
         """
         if not self.has_envelope:
-            raise refuse("envelope", None, "computed before, by .envelope()")
+            raise ArgumentError("beyond() needs an envelope, computed before by .envelope(): envelope=None so far.")
         found = {
             name: above(getattr(self.measures, name), self._known.critical_value(name, level)) & self._counts
             for name in MEASURES
@@ -382,9 +384,10 @@ class InfluenceResult(Printed):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the measures say, and what they do not."""
-        gains = (self.measures.others[self._largest] > 0.0).any()
-        of_others = _OTHERS if gains else _LESS
-        made_of = of_others if self._like_own() < _LIKE_OWN else _OWN.format(but=self._but)
+        own, others = self.measures.own[self._largest], self.measures.others[self._largest]
+        of_others = _OTHERS if (others > 0.0).any() else _LESS
+        like_own = self._like_own() >= _LIKE_OWN and np.abs(others).sum() <= _LITTLE * own.sum()
+        made_of = _OWN.format(but=self._but) if like_own else of_others
         return (*(note.format(made_of=made_of) for note in _NOTES), *self._elsewhere, *self._of_weights)
 
     @property

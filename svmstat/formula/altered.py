@@ -9,7 +9,7 @@ import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import ended, nearest, refuse
-from svmstat._tools.frames import is_name
+from svmstat._tools.frames import columns_called, is_name
 from svmstat._tools.texts import written
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.build import ModelFrame
@@ -106,7 +106,7 @@ class AlteredRows:
             if name not in used.columns:
                 hint = nearest(str(name), map(str, used.columns))
                 raise DataError(ended(f"data has no column {name!r}{hint}"))
-        chosen = used.iloc[counted][list(frame.design.predictors)]
+        chosen = columns_called(used.iloc[counted], frame.design.predictors)
         return cls(frame, frame.weights[counted], chosen, frame.design.transform(chosen).X)
 
     def variable(self, argument: str, name: object) -> Variable:
@@ -158,7 +158,7 @@ class AlteredRows:
 
     def changed(self, rows: Codes, changes: Changes, read: Iterable[Hashable] | None = None) -> pd.DataFrame:
         """The rows (m,) with columns changed, as new data; all predictors, or those that are ``read``."""
-        data = self.data if read is None else self.data[list(read)]
+        data = self.data if read is None else columns_called(self.data, read)
         altered = data.set_flags(allows_duplicate_labels=True).iloc[rows].copy()  # rows are repeated here
         for name, (variable, values) in changes.items():
             if variable.levels is not None:

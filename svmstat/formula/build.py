@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools import checks
-from svmstat._tools.frames import as_pandas
+from svmstat._tools.frames import as_pandas, columns_called
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula.columns import Column, check_frame, computable, read_table, reads_as_number
@@ -126,7 +126,7 @@ class ModelFrame:
     def read(self) -> pd.DataFrame:
         """The data columns that the formula reads, those of the response first, of the n rows."""
         columns = dict.fromkeys([*self.outcome_names, *self.design.predictors])
-        return self.data.iloc[self.rows][list(columns)]
+        return columns_called(self.data.iloc[self.rows], columns)
 
     def rows_of(self, data: pd.DataFrame) -> pd.DataFrame:
         """The n rows of the data of the fit that it used.

@@ -123,20 +123,23 @@ class Bootstrap:
             Of more than two levels (B, P (1 + p)), the columns being those of ``fit.params.unstack()``. NaN where a
             pair has lost a class or is not certified.
         """
-        labels = self.fit.param_labels
-        values = self._coefficients("params").swapaxes(1, 2).reshape(self.B, len(labels))
-        return pd.DataFrame(values, pd.RangeIndex(self.B, name="replicate"), labels)
+        return self._params("params()")
 
     def confint(self, level: float = 0.95) -> Coefficients:
         """The fit's coefficients with their spread over these replicates, as `SVMResults.confint`."""
         level = checked_level(level, self.B)
-        replicates = self._coefficients("confint")
+        replicates = self._coefficients("confint()")
         estimate = self.fit.params.to_numpy().reshape(replicates.shape[1:])
         return Coefficients(self.fit.shape, self.fit.param_names, estimate, replicates, level)
 
     def vcov(self) -> pd.DataFrame:
         """Covariances of the coefficients over these replicates, as `SVMResults.vcov`."""
-        return self.params().dropna().cov()
+        return self._params("vcov()").dropna().cov()
+
+    def _params(self, name: str) -> pd.DataFrame:
+        labels = self.fit.param_labels
+        values = self._coefficients(name).swapaxes(1, 2).reshape(self.B, len(labels))
+        return pd.DataFrame(values, pd.RangeIndex(self.B, name="replicate"), labels)
 
     def _coefficients(self, name: str) -> Floats:
         """(B, 1 + p, P)."""

@@ -19,6 +19,7 @@ from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.objective.predictive import Estimate
 from svmstat.reporting.rendering.lines import abridged, listed
 from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.values import one_line
 from svmstat.reporting.summary import Printed, Summary
 from svmstat.results.calibrated import kind_of
 from svmstat.results.estimated import Estimated
@@ -206,13 +207,13 @@ def _named(fits: object) -> dict[str, SVMResults]:
 
 def _above(named: Mapping[str, SVMResults]) -> Iterator[Entry]:
     """Formulas, once if they are the same, and kernels that no column could hold."""
-    formulas = {name: fit.formula for name, fit in named.items()}
+    formulas = {one_line(name): fit.formula for name, fit in named.items()}
     if len(set(formulas.values())) == 1:
         formulas = {"Formula": next(iter(formulas.values()))}
     yield from (Entry(name, abridged(formula)) for name, formula in formulas.items())
     for name, fit in named.items():
         if len(fit.kernel_name) > _BROAD:
-            yield Entry(f"Kernel of {name}", fit.kernel_name)
+            yield Entry(f"Kernel of {one_line(name)}", fit.kernel_name)
 
 
 def _settings(fits: Sequence[SVMResults]) -> Section:

@@ -44,7 +44,7 @@ _ROUNDING = 1e-9
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
     if held_out is not None:
-        yield from _no_better(held_out)
+        yield from _no_better(held_out, _errs_less(held_out))
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."
@@ -64,16 +64,22 @@ def _more_errors(fit: Resampled, held_out: Evidence) -> Iterator[str]:
         yield f"held out it errs in {own:.4f} {of}, and who always says {same} in {base:.4f}."
 
 
-def _no_better(held_out: Evidence) -> Iterator[str]:
+def _errs_less(held_out: Evidence) -> bool:
+    """Whether it errs less than who always says the commonest level, beyond two standard errors."""
+    return bool(held_out.error_rate + 2.0 * held_out.error_rate_se < held_out.base_error)
+
+
+def _no_better(held_out: Evidence, errs_less: bool = False) -> Iterator[str]:
     """Where the class frequencies predict as well, as far as can be told."""
     found, se = held_out.rsquared, held_out.rsquared_se
     corrected = " corrected for tuning" if held_out.is_corrected else ""
     numbers = f"(R-squared{corrected} {found:.3f} +- {se:.3f}"
     if found <= 0.0:
-        yield (
-            f"held out, the probabilities are no better than the class frequencies {numbers}): this fit does not tell "
-            "the levels apart."
-        )
+        what = "this fit does not tell the levels apart."
+        if errs_less:
+            errors = f"({held_out.error_rate:.4f}, {held_out.base_error:.4f})"
+            what = f"it errs less than who always says the commonest level {errors}, but its probabilities are off."
+        yield f"held out, the probabilities are no better than the class frequencies {numbers}): {what}"
     elif found <= 2.0 * se:
         yield (
             f"held out, the probabilities are hardly better than the class frequencies {numbers}, less than two "

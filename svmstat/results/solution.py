@@ -22,6 +22,9 @@ from svmstat.solver import Solution, Status, intercepts_by_nu
 _HEAVY = 1000.0
 """A weight above which it may be what makes a cost large."""
 
+_MOST_COUNTED = 2.0**63
+"""Sums of weights that are no integers of 64 bits."""
+
 _ROUNDING = 2.0**-50
 _TIED = 1e-9
 """Up to this share of the largest L P, that of another level ties with it."""
@@ -110,7 +113,7 @@ class Solved(Calibrated):
             found = measures.support_counts(is_first, solution.free, solution.bounded, weights[pair.rows])
             counts.append(found[::-1])
         table = self.shape.counts(np.array(counts), ["rows", "free", "bounded", "total"])
-        return table.astype(int) if are_whole(weights) else table
+        return table.astype(int) if are_whole(weights) and weights.sum() < _MOST_COUNTED else table
 
     @property
     def support_share(self) -> float:

@@ -177,6 +177,13 @@ def test_from_which_correlation_on_a_deletion_deviance_is_own_misfit(plain, nois
     assert ("It is more than own misfit here: a large one may be what the others gain" in text) == (not told)
 
 
+def test_what_the_others_lose_of_each_is_not_nearly_all_own(plain):
+    own = np.arange(30.0)
+    text = " ".join(str(measured(plain, own=own, others=-0.7 * own + 1e-9)).split())
+    assert "own: 1.0000" in text and "nearly all own misfit" not in text
+    assert "It is less than own misfit here" in text
+
+
 def test_rows_of_which_the_others_gain_more_are_named(plain):
     own, others = np.arange(1.0, 31.0), np.full(30, 0.1)
     others[27] = 29.0

@@ -121,7 +121,7 @@ def test_envelopes_are_points_of_maxima(K):
     influence = svm("y ~ x + z", sample(K, 30, seed=5)).get_influence()
     with pytest.raises(ArgumentError, match="envelope=None"):
         influence.beyond()
-    assert "envelope()" in str(influence)
+    assert "envelope()" in str(influence) and "by .envelope()" in influence.envelope_lacks()
     found = influence.envelope(rng=1)
     again = influence.envelope(rng=1, n_jobs=2)
     pd.testing.assert_frame_equal(found.maxima, again.maxima, check_exact=True)

@@ -78,3 +78,11 @@ def test_what_is_refused():
         check_inside("grid", rows.variable("x", "x"), [np.nan])
     with pytest.raises(DataError, match="data has no column 'v'"):
         AlteredRows.of(rows.frame, data.drop(columns="v"))
+
+
+def test_columns_called_true_and_false_are_no_mask():
+    data = pd.DataFrame({"y": [0, 1, 1, 0], True: [1.0, 2.0, 3.0, 9.0], False: [4.0, 2.0, 1.0, 3.0]})
+    rows = AlteredRows.of(build_design("y ~ .", data))
+    assert rows.data.columns.tolist() == [True, False]
+    assert rows.changed(np.arange(4), {}, [False])[False].tolist() == data[False].tolist()
+    assert rows.frame.read.columns.tolist() == ["y", True, False]

@@ -474,6 +474,20 @@ def test_two_standard_errors_of_rsquared_are_asked_for(found, se, words):
     assert (words in told[0]) if words else not told
 
 
+def test_what_ranks_rows_and_is_too_sure_is_not_said_to_tell_nothing():
+    rng = np.random.default_rng(28)
+    data = pd.DataFrame({"x": rng.normal(size=24), "z": rng.normal(size=24)})
+    data["y"] = 2.0 * data["x"] + rng.normal(size=24) > 0
+    fit = svm("y ~ x + z", data, C=100, kernel="linear")
+    assert fit.loo().rsquared < 0.0 and fit.loo().error_rate < 0.2
+    text = said(fit, loo=True)
+    assert f"{NOTHING} (R-squared -" in text and "tell the levels apart" not in text
+    assert "it errs less than who always says the commonest level (0.1250, 0.5000), but its probabilities are" in text
+    noise = svm("y ~ x + z", data.assign(y=rng.permutation(data["y"])), C=100, kernel="linear")
+    assert noise.loo().rsquared <= 0.0
+    assert "this fit does not tell the levels apart" in said(noise, loo=True)
+
+
 def by_row_and_group(times_se, n=60, G=20):
     """Gains (n,) in G groups, of weights from 1 to 3, whose mean is so many of its standard errors over groups."""
     rng = np.random.default_rng(0)

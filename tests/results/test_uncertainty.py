@@ -11,7 +11,7 @@ from levels import matrix, sample, standardised
 
 from svmstat import svm
 from svmstat.calibration import fit_maps_of
-from svmstat.errors import ArgumentError, DataError
+from svmstat.errors import ArgumentError, DataError, UnavailableError
 
 TOL_LOOP = 1e-6  # two certified fits of one sample, and what Platt's map makes of them
 
@@ -50,6 +50,12 @@ def nothing_more_is_solved(fit, monkeypatch):
 def test_arguments(fit, nothing_more_is_solved, method, arguments, message):
     with pytest.raises(ArgumentError, match=re.escape(message)):
         getattr(fit, method)(**arguments)
+
+
+@pytest.mark.parametrize("name", ["params", "vcov", "confint"])
+def test_coefficients_of_replicates_need_a_linear_kernel(fit, name):
+    with pytest.raises(UnavailableError, match=rf"^{name}\(\) exists for kernel='linear' only"):
+        getattr(fit.bootstrap(B=39, rng=1), name)()
 
 
 @pytest.mark.parametrize("method", ["get_prediction", "label_sets", "predict_set"])

@@ -177,7 +177,7 @@ def map_plot(
             axes = [each.axes for each in drawn]
             bar = axes[0].figure.colorbar(drawn[0], ax=axes, shrink=0.8, aspect=28, pad=0.02)
             bar.outline.set_visible(False)
-            bar.set_label(what)
+            bar.set_label(along_axis(what))
 
     return _each(draw, z.shape[-1], labels, ax, (6.2, 4.6))
 
@@ -243,7 +243,7 @@ def comparisons_plot(
         ax.set_yticks(at, called)
         ax.set_ylim(len(names) - 0.5, -0.5)
         widen(ax, "x")
-        ax.set_xlabel(what)
+        ax.set_xlabel(fitted(ax, what), parse_math=False)
         ax.set_title(fitted(ax, title, [line for name in called for line in name.split("\n")]), fontsize=SMALL)
         if q > 1:
             legend_below(ax)

@@ -244,7 +244,7 @@ def _bar(figure: Any, shape: Any, axes: Any, label: str) -> None:
     if label:
         bar = figure.colorbar(shape, ax=axes, shrink=0.7, aspect=28, pad=0.02, drawedges=False)
         bar.outline.set_visible(False)
-        bar.set_label(label)
+        bar.set_label(along_axis(label))
 
 
 def _frame(ax: Axes, plane: Plane) -> None:

@@ -90,7 +90,7 @@ def _elements(part: Part) -> Iterator[str]:
 _LONG = re.compile(r"\S{40,}")
 """A word that no line may have room for, as a formula without blanks."""
 
-_RANGE = re.compile(r"-?[\d.]+(?:e-?\d+)? to -?[\d.]+(?:e-?\d+)?")
+_RANGE = re.compile(r"-?[\d.]+(?:e[+-]?\d+)? to -?[\d.]+(?:e[+-]?\d+)?")
 
 
 def _value(text: str, numeric: bool) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+_SMALL = 1e-4
+"""Sums of weights below this are written with an exponent."""
+
 
 def _estimate(value: float) -> str:
     if value == 0:
@@ -21,8 +24,10 @@ def _rough(value: float) -> str:
 
 
 def _count(value: float) -> str:
-    if abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
+    if value == 0.0 or (abs(value) > 0.5 and abs(value - round(value)) <= 1e-9 * abs(value)):
         return str(round(value))
+    if abs(value) < _SMALL:
+        return f"{value:.3g}"
     decimals = max(2, 3 - math.floor(math.log10(abs(value))))
     return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
 
@@ -40,7 +45,7 @@ STYLES: dict[str, Callable[[float], str]] = {
     "rough": _rough,  # three, of what is only known so far
     "count": _count,  # an integer, or a sum of fractional weights
     "setting": "{:.6g}".format,  # what somebody typed in
-    "residual": "{:.2g}".format,  # a small number of which the size matters
+    "residual": lambda value: f"{value + 0.0:.2g}",  # a small number of which the size matters; -0 becomes 0
     "share": _share,  # a proportion
     "pvalue": _pvalue,  # never zero
     "se": lambda value: f"({_rough(value)})",  # a standard error below its estimate,

@@ -63,6 +63,13 @@ def test_wide_tables_are_set_as_in_the_text():
     assert [len(each) for each in found] == [line.count("column") for line in lines if "column" in line]
 
 
+@pytest.mark.parametrize("text", ["-2.711e+12 to 2.118e+12", "-1.649e-12 to 1.225e-12", "-2 to -1.5"])
+def test_ranges_have_signs_of_minus_and_are_not_broken(text):
+    table = Table(("over",), ("x",), ((text,),), ("estimate",))
+    (cell,) = texts(tree(table), "td")
+    assert cell == re.sub(r"(?<!e)-", "\N{MINUS SIGN}", text).replace(" ", "\N{NO-BREAK SPACE}")
+
+
 def test_a_warning_is_an_alert():
     element = tree(warnings=["w"])
     assert [item.get("role") for item in element.iter("p")] == [None, "alert"]

@@ -30,6 +30,8 @@ from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_l
         (12.5, "count", "12.5"),
         (0.000123456, "count", "0.0001235"),
         (1e15, "count", "1000000000000000"),
+        (2.4e-9, "count", "2.4e-09"),
+        (0.0, "count", "0"),
         # arguments
         (16.0, "setting", "16"),
         (0.1, "setting", "0.1"),
@@ -37,6 +39,7 @@ from svmstat.reporting.rendering.values import STYLES, is_number, lacking, one_l
         # residuals
         (3.14e-10, "residual", "3.1e-10"),
         (0.0, "residual", "0"),
+        (-0.0, "residual", "0"),
         # proportions
         (0.13406, "share", "0.1341"),
         (1, "share", "1.0000"),
