@@ -82,15 +82,17 @@ def make_tableau(
     """The tableau of a solution and its basis, None where it would take too much memory.
 
     Where no row that belongs to a sum is free that of its first support vector is made, as if it were. The ``scale`` is
-    that of the gradients: 1, or ρ of hulls. Rows that are only near have room in a ``share`` of the memory.
+    that of the gradients: 1, or ρ of hulls. Rows that are only near have room in a ``share`` of the memory, or beside
+    half as many support vectors.
     """
     if not problem.gram.fits:
         return None
     sums, diagonal = problem.sums, problem.gram.diagonal
     lead, free = len(sums.target), _one_for_each_sum(start.beta, basis.rows, sums)
-    room = most_rows(share * problem.gram.budget)
+    largest = most_rows(problem.gram.budget)
+    room = max(most_rows(share * problem.gram.budget), min(3 * int(np.count_nonzero(start.beta)), largest))
     near = near_rows(start.beta / scale, start.g / scale, diagonal, start.hi > start.lo, room)
-    if len(near) > most_rows(problem.gram.budget):
+    if len(near) > largest:
         return None
     is_free = np.zeros(problem.n, bool)
     is_free[free] = True
