@@ -9,9 +9,13 @@ from svmstat._tools.arrays import Floats
 TOO_FAR = 0.1
 """Of the range of each axis, as in the figures of mgcv [Wood 2017]."""
 
+_BUT_FOR_ROUNDING = 1.0 + 1e-9
+
 
 def too_far(points: Floats, data: Floats, reach: Floats, distance: float = TOO_FAR) -> NDArray[np.bool_]:
     """Whether points (m, q) have none of the data (n, q) within a distance, each column in units of its reach (q,).
+
+    Those that are at this distance but for rounding have.
 
     Examples
     --------
@@ -19,4 +23,4 @@ def too_far(points: Floats, data: Floats, reach: Floats, distance: float = TOO_F
     array([False,  True])
     """
     away, _ = cKDTree(data / reach).query(points / reach)
-    return np.asarray(away > distance)
+    return np.asarray(away > distance * _BUT_FOR_ROUNDING)

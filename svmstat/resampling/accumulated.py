@@ -5,13 +5,19 @@ row. Their mean differences are added up from bin to bin, and the sum is moved t
 2020].
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat._tools.doubles import EPS
+
+_ROUNDING = 1e-12
+"""Up to this share of it a sum of weights is what was wanted, but for rounding."""
+
+_AS_NEAR = 1.0 + 1e-9
+"""Up to so many times the least distance cells are equally near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ def quantiles(x: Floats, weights: Floats, shares: Floats) -> Floats:
     order = np.argsort(x, kind="stable")
     reached = np.cumsum(weights[order])
     wanted = shares * reached[-1]
-    place = np.searchsorted(reached, wanted * (1.0 - 4.0 * EPS))  # what is equal but for rounding
+    place = np.searchsorted(reached, wanted * (1.0 - _ROUNDING))
     return np.asarray(x[order][np.minimum(place, len(x) - 1)])
 
 
@@ -102,9 +108,13 @@ def accumulated_pair(delta: Floats, totals: Floats, edges: tuple[Floats, Floats]
     """The second-order effect (…, K + 1, L + 1, Q) of two columns: what they do together beyond what each does alone.
 
     delta (…, K, L, Q) are the mean second differences over the cells, and totals (K, L) their weights; an empty cell
-    has those of the nearest one that is not, middle to middle in units of the ranges.
+    has those of the nearest one that is not, middle to middle in units of the ranges, or the mean of those that are
+    equally near.
     """
-    delta = delta.reshape(*delta.shape[:-3], -1, delta.shape[-1])[..., _filled(totals, edges), :].reshape(delta.shape)
+    filled = delta.reshape(*delta.shape[:-3], -1, delta.shape[-1]).copy()
+    for cell, nearest in _nearest_of_empty(totals, edges):
+        filled[..., cell, :] = filled[..., nearest, :].mean(axis=-2)
+    delta = filled.reshape(delta.shape)
     sums = np.cumsum(np.cumsum(delta, axis=-3), axis=-2)
     around = [(0, 0)] * (sums.ndim - 3) + [(1, 0), (1, 0), (0, 0)]
     effect = np.pad(sums, around)
@@ -124,13 +134,11 @@ def _main(effect: Floats, totals: Floats) -> Floats:
     return np.concatenate([np.zeros_like(sums[..., :1, :]), sums], axis=-2)[..., None, :]
 
 
-def _filled(totals: Floats, edges: tuple[Floats, Floats]) -> Codes:
-    """For each cell (K L,) the cell that it takes its difference from: itself unless it is empty."""
+def _nearest_of_empty(totals: Floats, edges: tuple[Floats, Floats]) -> Iterator[tuple[int, Codes]]:
+    """The empty ones of the cells (K L,), each with those that take its place."""
     middles = [(each[1:] + each[:-1]) / 2.0 / (each[-1] - each[0]) for each in edges]
     points = np.column_stack([each.ravel() for each in np.meshgrid(*middles, indexing="ij")])
-    used = np.flatnonzero(totals.ravel() > 0)
-    found = np.arange(len(points))
-    empty = np.flatnonzero(totals.ravel() == 0)
-    if len(empty):
-        found[empty] = used[cKDTree(points[used]).query(points[empty])[1]]
-    return found
+    used, empty = np.flatnonzero(totals.ravel() > 0), np.flatnonzero(totals.ravel() == 0)
+    tree = cKDTree(points[used])
+    for cell, away in zip(empty.tolist(), tree.query(points[empty])[0], strict=True):
+        yield cell, used[sorted(tree.query_ball_point(points[cell], away * _AS_NEAR))]

@@ -107,6 +107,39 @@ def test_second_order(counts):
     np.testing.assert_allclose(found[1], 2 * found[0], rtol=TOL, atol=TOL)
 
 
+@pytest.mark.parametrize("factor", [0.1, 1 / 3, 0.3048, 2.54])
+def test_a_pair_does_not_depend_on_units_and_on_which_column_comes_first(factor):
+    """Empty cells of a lattice have several that are equally near: rounding must not choose one."""
+    rng = np.random.default_rng(4)
+    x, z = rng.integers(0, 11, (2, 60)).astype(float)
+    y = 0.3 * x * z + rng.normal(size=60)
+
+    def effect(x, z):
+        bins = bins_of(x, np.ones(60), 10), bins_of(z, np.ones(60), 10)
+        shape = tuple(len(each.edges) - 1 for each in bins)
+        place = np.ravel_multi_index((bins[0].of_row, bins[1].of_row), shape)
+        totals = np.bincount(place, minlength=np.prod(shape)).astype(float)
+        with np.errstate(invalid="ignore"):
+            delta = np.bincount(place, y, minlength=np.prod(shape)) / totals
+        edges = bins[0].edges, bins[1].edges
+        return accumulated_pair(delta.reshape(*shape, 1), totals.reshape(shape), edges)[..., 0]
+
+    plain = effect(x, z)
+    assert np.isfinite(plain).all() and np.ptp(plain) > 0.1
+    np.testing.assert_allclose(effect(factor * x, z), plain, rtol=0, atol=1e-12 * np.ptp(plain))
+    np.testing.assert_allclose(effect(z, x).T, plain, rtol=0, atol=1e-12 * np.ptp(plain))
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.3, 1 / 3])
+def test_quantiles_do_not_depend_on_the_unit_of_weights(factor):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        w, x = rng.integers(1, 8, 2000).astype(float), rng.normal(size=2000)
+        w[0] += (-w.sum()) % 20
+        shares = np.linspace(0.0, 1.0, 21)
+        assert (quantiles(x, factor * w, shares) == quantiles(x, w, shares)).all()
+
+
 def test_what_columns_do_by_themselves_is_not_of_second_order():
     x, z = sample(80)
     bins = [bins_of(each, np.ones(80), 5) for each in (x, z)]
