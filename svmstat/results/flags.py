@@ -25,6 +25,9 @@ _NEAR = 0.1
 _OFTEN = 0.05
 """The share of rows in which the rule and the probabilities may call for different levels without a word."""
 
+_RARE = 0.1
+"""Probabilities that are all below this are told to two digits."""
+
 _MOVING = 1.2
 """How many times the least weight of a class that of another is where weights may be why it is always predicted."""
 
@@ -190,7 +193,10 @@ def _span(fit: Resampled, held_out: Evidence | None) -> str:
     if held_out is None or fit.event is None:
         return ""
     p = held_out.prob[fit.frame.weights > 0]
-    return "" if p.isna().any() else f" (the held-out probabilities span {p.min():.2f} to {p.max():.2f})"
+    if p.isna().any():
+        return ""
+    style = ".2g" if p.max() < _RARE else ".2f"
+    return f" (the held-out probabilities span {p.min():{style}} to {p.max():{style}})"
 
 
 def means_meet(fit: Resampled) -> bool:
@@ -246,9 +252,10 @@ def _cause(fit: Resampled, level: object) -> str:
             f"to this kernel a mean of the rows with {fit.response_name} = {level} is one of the others, so that h = 0 "
             "whatever C is; costs, class_weight or another kernel may tell rows apart"
         )
+    more = "costs or class_weight for" if fit.class_weight is None else "more weight of"
     return (
-        f"at C = {fit.C:.4g} all rows of a level are at their bound; a larger C, or costs or class_weight for other "
-        "levels, may tell rows apart"
+        f"at C = {fit.C:.4g} all rows of a level are at their bound; a larger C, or {more} other levels, may tell "
+        "rows apart"
     )
 
 

@@ -450,7 +450,8 @@ def hidden_digits(fit: Resampled) -> tuple[str, ...]:
     if max(shares, default=0.0) > _MOST_HIDDEN:
         found.append(
             f"rounding hides {max(shares):.2g} of the spread of f over the rows, which is small beside the margin: "
-            "ranks, probabilities and held-out numbers hang on it. A larger C or gamma shows more of f."
+            "ranks, probabilities and held-out numbers hang on it, and so on the order of rows. A larger C or gamma "
+            "shows more of f."
         )
     if (share := max(map(_hidden_of_margin, fit.machine.pairs))) > _MOST_HIDDEN:
         found.append(

@@ -72,6 +72,22 @@ def test_defaults_are_named_with_the_call_that_would_choose_them():
     assert DEFAULTS not in said(svm("y ~ a + b", data, nu=0.3, gamma=0.5))
 
 
+def test_probabilities_of_rare_events_have_two_digits():
+    data = frame(400, seed=2, signal=0.3, events=0.03)
+    fit = svm("y ~ a + b", data)
+    p = fit.loo().prob
+    assert p.max() < 0.1
+    assert f"(the held-out probabilities span {p.min():.2g} to {p.max():.2g})" in said(fit, loo=True)
+
+
+def test_who_has_given_costs_is_not_told_to_give_costs():
+    data = frame(200, seed=2, signal=0.5, events=0.04)
+    plain, costly = (svm("y ~ a", data, C=0.01, costs=costs) for costs in (None, {"fp": 1, "fn": 2}))
+    bound = "at C = 0.01 all rows of a level are at their bound; a larger C, or"
+    assert f"{bound} costs or class_weight for other levels" in said(plain)
+    assert f"{bound} more weight of other levels" in said(costly)
+
+
 def test_where_no_cost_helps_none_is_searched_for():
     """h = 0 whatever C is: ten costs would be the same fit ten times."""
     data = frame(n=300, signal=0.0).assign(y=np.arange(300) % 25 == 0)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from problems import clouds, part, problem, seeds, size, two_classes, with_upper
 
-from svmstat.kernels import RBF
+from svmstat.kernels import RBF, Polynomial
 from svmstat.solver import TOLERANCE, BoxQP, Gram, Road, Status, solve
 from svmstat.solver.solve import anchor_at
 
@@ -444,6 +444,28 @@ def test_deletions_where_f_is_nearly_flat_see_all_rows_that_are_near(few):
     assert np.count_nonzero(batch.road == Road.RESCUE) <= (0.1 * len(deleted) if few else 0)
     for k in range(0, len(deleted), 9):
         assert_same(one(batch, k), solve(with_upper(qp, uppers[k])), qp)
+
+
+def test_of_a_flat_f_those_rows_have_room_that_had_it_before():
+    """All rows are at the margin, and stay there: seeing them all would make events of rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = np.where(rng.random(1500) < 0.04 / (1.0 + np.exp(-X[:, 0])), 1.0, -1.0)
+    qp = BoxQP(Gram(Polynomial(1 / 3, 0.0, 2).bind(X)), y, np.ones(1500), np.ones(1500))
+    start = solve(qp)
+    assert start.flat
+    n_support = np.count_nonzero(start.alpha)
+    assert len(anchor_at(qp, start).tableau.rows) <= max(3 * n_support, n_support + 1000) < 1500
+
+
+def test_a_large_tableau_is_made_in_slices_beside_little_else(monkeypatch):
+    X, y = clouds(300, seed=4)
+    qp = problem(X, y, 3.0)
+    start = solve(qp)
+    whole = anchor_at(qp, start).tableau
+    monkeypatch.setattr("svmstat.solver.exact.tableau._SLICE", 7)
+    sliced = anchor_at(qp, start).tableau
+    np.testing.assert_allclose(sliced.T, whole.T, rtol=0, atol=1e-13 * np.abs(whole.T).max())
 
 
 @pytest.mark.parametrize("upper", [0.3, 30.0])
