@@ -11,10 +11,10 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat._tools.doubles import EPS
 
-MOST_COLUMNS = 500
+MOST_COLUMNS = 600
 """A matrix that takes more of them has no short factor."""
 
-_NEGATIVE = 1e3
+_NEGATIVE = 1e4
 """A diagonal that falls below zero by more roundings is that of no positive semidefinite matrix."""
 
 _EARLY, _LEFT_EARLY = 100, 2e-3
