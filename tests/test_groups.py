@@ -123,6 +123,9 @@ def test_folds_group_by_group():
         assert by_group.loc[name, "score"] == pytest.approx(-2.0 * w_of @ rows["log_likelihood"], rel=1e-12)
         assert by_group.loc[name, "error_rate"] == pytest.approx(w_of @ rows["error"] / w_of.sum(), rel=1e-12)
     assert by_group["rows"].sum() == len(by_row)
+    compared = compare(fit, fitted(C=4), folds=4).evidence
+    for each in compared:
+        assert each.summary_frame("group").index.tolist() == by_group.index.tolist()
     with pytest.raises(UnavailableError, match="by='group' needs a fit with groups"):
         fitted(groups=None).kfold(4).summary_frame("group")
 

@@ -22,5 +22,6 @@ def too_far(points: Floats, data: Floats, reach: Floats, distance: float = TOO_F
     >>> too_far(np.array([[0.0, 0.0], [0.5, 0.5]]), np.array([[0.0, 0.0], [1.0, 1.0]]), np.ones(2))
     array([False,  True])
     """
-    away, _ = cKDTree(data / reach).query(points / reach)
+    origin = data.min(axis=0)
+    away, _ = cKDTree((data - origin) / reach).query((points - origin) / reach)
     return np.asarray(away > distance * _BUT_FOR_ROUNDING)

@@ -57,7 +57,7 @@ def evidence(
     return HeldOut(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
-        units=observed.units, optimism=optimism, points=points,
+        units=observed.units, optimism=optimism, points=points, groups=observed.groups,
         seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 

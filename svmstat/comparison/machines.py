@@ -33,7 +33,7 @@ class Machines:
         machine = self.fit.machine
         return Observed(
             self.name, frame.index, frame.response.levels, frame.codes, frame.weights, event, machine.units,
-            points_of_few(machine.groups, machine.group_codes),
+            points_of_few(machine.groups, machine.group_codes), self.fit.groups,
         )  # fmt: skip
 
     def one_by_one(self, n_jobs: int | None, progress: bool) -> Said:

@@ -28,6 +28,7 @@ class Observed:
     event : the position of the level that is called positive, of two
     units : what is independent, as a fit by `svm` knows it; None for copies of rows, or where the model knows of none
     points : (n,) which rows have the same predictors, where these have few values
+    groups : (n,) the group of each row, of a fit by `svm` that has some
     """
 
     name: str
@@ -38,6 +39,7 @@ class Observed:
     event: int = -1
     units: Units | None = None
     points: Codes | None = None
+    groups: pd.Series | None = None
 
     @property
     def copies(self) -> Floats:

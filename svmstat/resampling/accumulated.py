@@ -136,7 +136,7 @@ def _main(effect: Floats, totals: Floats) -> Floats:
 
 def _nearest_of_empty(totals: Floats, edges: tuple[Floats, Floats]) -> Iterator[tuple[int, Codes]]:
     """The empty ones of the cells (K L,), each with those that take its place."""
-    middles = [(each[1:] + each[:-1]) / 2.0 / (each[-1] - each[0]) for each in edges]
+    middles = [((each[1:] - each[0]) + (each[:-1] - each[0])) / 2.0 / (each[-1] - each[0]) for each in edges]
     points = np.column_stack([each.ravel() for each in np.meshgrid(*middles, indexing="ij")])
     used, empty = np.flatnonzero(totals.ravel() > 0), np.flatnonzero(totals.ravel() == 0)
     tree = cKDTree(points[used])

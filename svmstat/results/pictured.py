@@ -139,8 +139,8 @@ class Pictured(Tested, Explained):
     ) -> Any:
         """The decision surface, or the predicted one of several levels, over two predictors; with the rows of the fit.
 
-        It is blank where no rows are near. Rows at one point are spread around it, and of more than 2000 rows as many
-        are drawn, at random.
+        It is blank where no rows are near. Rows at one point are spread around it. Of more than 2000 rows 2000 are
+        drawn, at random, the same in every figure.
 
         Parameters
         ----------

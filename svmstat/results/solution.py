@@ -23,7 +23,7 @@ _HEAVY = 1000.0
 """A weight above which it may be what makes a cost large."""
 
 _MOST_COUNTED = 2.0**63
-"""Sums of weights that are no integers of 64 bits."""
+"""Sums of weights from this on are no integers of 64 bits."""
 
 _ROUNDING = 2.0**-50
 _TIED = 1e-9
@@ -118,7 +118,7 @@ class Solved(Calibrated):
     @property
     def support_share(self) -> float:
         """The share of the rows that are support vectors, by weight; of several pairs of all their rows together."""
-        of_all = self.n_support.sum()
+        of_all = self.n_support.astype(float).sum()
         return float(of_all["total"] / of_all["rows"])
 
     @property

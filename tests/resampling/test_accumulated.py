@@ -127,6 +127,7 @@ def test_a_pair_does_not_depend_on_units_and_on_which_column_comes_first(factor)
     plain = effect(x, z)
     assert np.isfinite(plain).all() and np.ptp(plain) > 0.1
     np.testing.assert_allclose(effect(factor * x, z), plain, rtol=0, atol=1e-12 * np.ptp(plain))
+    np.testing.assert_allclose(effect(x + 1e9, z), plain, rtol=0, atol=1e-12 * np.ptp(plain))
     np.testing.assert_allclose(effect(z, x).T, plain, rtol=0, atol=1e-12 * np.ptp(plain))
 
 

@@ -205,3 +205,8 @@ def test_a_column_may_be_called_as_the_intercept():
 def test_two_fits_of_one_name_are_refused(linear):
     with pytest.raises(ArgumentError, match="fits has several of one name: 1, '1'"):
         etable({1: linear, "1": linear})
+
+
+def test_a_name_with_a_line_break_is_in_one_line(linear):
+    text = str(etable({"one\ntwo": linear, "b": linear.update(". ~ . - z")}))
+    assert "one two:" in text and "\none" not in text.replace("\none two", "")

@@ -65,3 +65,13 @@ def test_a_kernel_with_a_negative_square_has_no_margin():
     with pytest.warns(UserWarning, match="clearly negative eigenvalues"):
         fit = svm("y ~ a + b + c", sample(1.0), kernel=negative)
     assert np.isnan(fit.margin)
+
+
+@pytest.mark.parametrize("weight", [1.4e17, 1e22])
+def test_sums_of_weights_beyond_whole_numbers_of_64_bits_are_no_negative_counts(weight):
+    data = sample(1.0, 60)
+    data["three"] = np.digitize(data["a"], [-0.5, 0.5])
+    plain, heavy = (svm("three ~ a + b", data, weights=np.full(60, w), C=1.0 / w) for w in (1.0, weight))
+    assert (heavy.n_support >= 0).all(axis=None)
+    np.testing.assert_allclose(heavy.n_support / weight, plain.n_support, rtol=1e-12)
+    assert heavy.support_share == pytest.approx(plain.support_share, rel=1e-12)

@@ -458,7 +458,7 @@ def test_of_a_flat_f_those_rows_have_room_that_had_it_before():
     assert len(anchor_at(qp, start).tableau.rows) <= max(3 * n_support, n_support + 1000) < 1500
 
 
-def test_a_large_tableau_is_made_in_slices_beside_little_else(monkeypatch):
+def test_a_tableau_in_slices_is_the_same(monkeypatch):
     X, y = clouds(300, seed=4)
     qp = problem(X, y, 3.0)
     start = solve(qp)

@@ -52,8 +52,7 @@ _SLICE = 1024
 """Rows that are subtracted at a time: their product takes memory beside the tableau."""
 
 _MOST_CHANGES = 160
-"""Rows that may have changed sides before the path is begun anew with all rows, an event of which costs m rows of K:
-with 96 leave-one-out of rare events in 4000 and 5000 rows takes longer by a quarter to a half, with 256 no less."""
+"""Rows that may have changed sides before the path is begun anew with all rows, an event of which costs m rows of K."""
 
 _FAST = {"nnan", "nsz"}
 
@@ -85,8 +84,8 @@ def make_tableau(
     """The tableau of a solution and its basis, None where it would take too much memory.
 
     Where no row that belongs to a sum is free that of its first support vector is made, as if it were. The ``scale`` is
-    that of the gradients: 1, or ρ of hulls. Rows that are only near have room in a ``share`` of the memory, or beside
-    half as many support vectors.
+    that of the gradients: 1, or ρ of hulls. Rows that are only near have room in a ``share`` of the memory, or are
+    twice as many as there are support vectors, if that is more.
     """
     if not problem.gram.fits:
         return None

@@ -210,3 +210,16 @@ def test_each_row_left_out_is_a_refit():
     for row in (*np.flatnonzero(data.y)[:4], 0, 1):
         refit = svm("y ~ x", data.drop(index=row), **how)
         assert values[row] == pytest.approx(refit.decision_function(data.iloc[[row]]).iloc[0], abs=1e-2 * spread)
+
+
+def test_a_wide_kernel_of_some_thousand_rows_has_a_factor():
+    """Its diagonal falls below zero by what so many columns leave of rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 4))
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    squares = (X**2).sum(axis=1)
+    K = np.exp(-0.01 * np.maximum(squares[:, None] + squares - 2.0 * X @ X.T, 0.0))
+    np.fill_diagonal(K, 1.0)
+    G = factor_of(K)
+    assert G is not None and 500 < G.shape[1] <= MOST_COLUMNS
+    assert np.abs(G @ G.T - K).max() < 1e-11
