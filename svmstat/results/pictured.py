@@ -140,7 +140,7 @@ class Pictured(Tested, Explained):
         """The decision surface, or the predicted one of several levels, over two predictors; with the rows of the fit.
 
         It is blank where no rows are near. Rows at one point are spread around it. Of more than 2000 rows 2000 are
-        drawn, at random, the same in every figure.
+        drawn, at random, the same in every figure; of several panels each has an equal part of that at most.
 
         Parameters
         ----------

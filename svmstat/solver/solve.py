@@ -65,8 +65,8 @@ def anchor_at(problem: BoxQP, solution: Solution, share: float = 1.0) -> Anchor:
     tableau = None
     if solution.rho > 0.0:
         scale = solution.rho / (problem.total or 1.0)
-        near = 0.0 if solution.flat else share  # where f is flat all rows are at the margin, and stay there mostly
-        tableau = make_tableau(problem, origin_of(problem, solution), basis, scale, near)
+        close = 0.0 if solution.flat else share  # where f is flat all rows are at the margin, and stay there mostly
+        tableau = make_tableau(problem, origin_of(problem, solution), basis, scale, close)
     return Anchor(replace(solution, basis=basis), tableau)
 
 

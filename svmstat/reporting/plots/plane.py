@@ -24,7 +24,7 @@ _EVEN, _WIDTH = np.array([0.7548776662466927, 0.5698402909980532]), 0.7
 """Steps that fill a square evenly, the powers of 1/r with r³ = r + 1; the part of the width of a level that is used."""
 
 _MOST_DRAWN = 2000
-"""Of more rows so many are drawn, in all panels together: all of them would hide the plane, and each other."""
+"""Of more rows so many are drawn, of several panels each an equal part: all would hide the plane, and each other."""
 
 _TURN = np.pi * (3.0 - np.sqrt(5.0))
 """The golden angle, by which each is turned from the one before."""
@@ -91,12 +91,13 @@ def planes(
     first, second = _two(rows, x, y, by)
     held = _held(rows, {first.name, second.name, by}, {} if at is None else at)
     levels = [None] if panel is None else list(range(len(panel.levels or ())))
-    return [_plane(rows, first, second, held, panel, level, distance, grid) for level in levels]
+    most = _MOST_DRAWN // len(levels)
+    return [_plane(rows, first, second, held, panel, level, distance, grid, most) for level in levels]
 
 
 def _plane(
     rows: AlteredRows, x: Variable, y: Variable, held: Mapping[Hashable, Any], panel: Variable | None,
-    level: int | None, distance: float, grid: int,
+    level: int | None, distance: float, grid: int, most: int,
 ) -> Plane:  # fmt: skip
     xs, ys = (
         np.arange(len(each.levels)) if each.levels is not None
@@ -112,12 +113,13 @@ def _plane(
     points = rows.changed(np.zeros(len(across), np.intp), changes).reset_index(drop=True)
     for name, value in held.items():
         points[name] = [value] * len(points)
-    data = np.column_stack([x.values, y.values]).astype(float)
+    data, few = np.column_stack([x.values, y.values]).astype(float)[which], ""
     reach = np.array([1.0 if each.levels is not None else np.ptp(each.values) for each in (x, y)])
-    blank = too_far(np.column_stack([across, up]).astype(float), data[which], reach, distance).reshape(len(ys), len(xs))
-    drawn, few = _drawn(len(data))
-    which = which[drawn[which]]
-    data = data[which]
+    blank = too_far(np.column_stack([across, up]).astype(float), data, reach, distance).reshape(len(ys), len(xs))
+    if len(which) > most:
+        drawn = np.sort(np.random.default_rng(20061126).permutation(len(which))[:most])
+        few = f"{most} of {len(which)} rows are drawn" if panel is None else f"of more rows in a panel {most} are drawn"
+        which, data = which[drawn], data[drawn]
     by_levels = np.array([each.levels is not None for each in (x, y)])
     if by_levels.any():
         places, note = _across_levels(data, by_levels), "rows are spread over the width of their level"
@@ -127,15 +129,6 @@ def _plane(
     note = "; ".join(filter(None, [few, note]))
     shown = None if panel is None or level is None else f"{panel.name} = {panel.called(level)}"
     return Plane(x, y, xs, ys, points, blank, which, places, note, held, shown)
-
-
-def _drawn(n: int) -> tuple[NDArray[np.bool_], str]:
-    """Which of n rows are drawn, of many some at random, the same in every figure, and what is said of it."""
-    drawn = np.ones(n, bool)
-    if n <= _MOST_DRAWN:
-        return drawn, ""
-    drawn[np.random.default_rng(20061126).permutation(n)[_MOST_DRAWN:]] = False
-    return drawn, f"{_MOST_DRAWN} of {n} rows are drawn"
 
 
 def _spread(data: Floats, reach: Floats) -> Floats:

@@ -208,7 +208,8 @@ def _figure(
     names: Sequence[str] = (),
 ) -> Any:  # fmt: skip
     """One figure, or a panel for each plane; with a bar of colours if it has a label."""
-    where = "; ".join(part for part in (_where(found[0].held), max(each.note for each in found)) if part)
+    notes = dict.fromkeys(part for plane in found for part in plane.note.split("; "))
+    where = "; ".join(part for part in (_where(found[0].held), *notes) if part)
     checked_axes(ax)
     inches = _SIZE[0] if ax is None else ax.figure.bbox.width / ax.figure.dpi
     title = "\n".join(textwrap.wrap(where, int(_LETTERS * inches), break_long_words=False)).replace(_BLANK, " ")

@@ -43,10 +43,13 @@ _ALL = 1000
 """Up to so many rows all take part."""
 
 _NEAR, _FARTHEST, _STRONG = 0.5, 2.0, 32.0
-"""Beyond, rows that are no support vectors take part if their |g| is smaller, the nearest of them if there is no room
-for all. The larger α_i K_ii is, the more do others move without row i: from a half of ``_STRONG`` on the reach grows
-with it. Where f is nearly flat, as with rare events, most rows are near: with the nearest of them alone many paths pass
-others unseen, and each of these is solved anew."""
+"""Beyond, rows that are no support vectors take part if their |g| is smaller, the nearest of them if they are many. The
+larger α_i K_ii is, the more do others move without row i: from a half of ``_STRONG`` on the reach grows with it."""
+
+_CLOSE = 0.05
+"""Rows whose |g| is no larger take part, however many they are, if there is room. Where f is nearly flat, as with rare
+events, most rows are that close: with the nearest of them alone many paths pass others unseen, and each of these is
+solved anew."""
 
 _SLICE = 1024
 """Rows that are subtracted at a time: their product takes memory beside the tableau."""
@@ -84,17 +87,15 @@ def make_tableau(
     """The tableau of a solution and its basis, None where it would take too much memory.
 
     Where no row that belongs to a sum is free that of its first support vector is made, as if it were. The ``scale`` is
-    that of the gradients: 1, or ρ of hulls. Rows that are only near have room in a ``share`` of the memory, or are
-    twice as many as there are support vectors, if that is more.
+    that of the gradients: 1, or ρ of hulls. Many rows that are close have room in a ``share`` of the memory.
     """
     if not problem.gram.fits:
         return None
     sums, diagonal = problem.sums, problem.gram.diagonal
     lead, free = len(sums.target), _one_for_each_sum(start.beta, basis.rows, sums)
-    largest = most_rows(problem.gram.budget)
-    room = max(most_rows(share * problem.gram.budget), min(3 * int(np.count_nonzero(start.beta)), largest))
+    room = most_rows(share * problem.gram.budget)
     near = near_rows(start.beta / scale, start.g / scale, diagonal, start.hi > start.lo, room)
-    if len(near) > largest:
+    if len(near) > most_rows(problem.gram.budget):
         return None
     is_free = np.zeros(problem.n, bool)
     is_free[free] = True
@@ -135,13 +136,17 @@ def most_rows(budget: float) -> int:
 
 
 def near_rows(beta: Floats, g: Floats, diagonal: Floats, opened: NDArray[np.bool_], room: int) -> Rows:
-    """The support vectors and the ``opened`` rows (n,) near an event, as many as there is ``room`` for."""
+    """The support vectors and the ``opened`` rows (n,) near an event.
+
+    These are at most twice as many as there are vectors, unless more are close and there is ``room``.
+    """
     support, reach = beta != 0.0, np.abs(g)
     if len(beta) <= _ALL:
         return np.flatnonzero(support | opened)
     farthest = np.clip(np.abs(beta * diagonal).max() / _STRONG, _NEAR, _FARTHEST)
     candidates = np.flatnonzero(~support & opened & (reach <= farthest))
-    most = max(room - int(np.count_nonzero(support)), _ALL)
+    n_support, close = int(np.count_nonzero(support)), int(np.count_nonzero(reach[candidates] <= _CLOSE))
+    most = max(2 * n_support, _ALL, min(close, room - n_support))
     if len(candidates) > most:
         candidates = candidates[np.argpartition(reach[candidates], most)[:most]]
     return np.sort(np.concatenate([np.flatnonzero(support), candidates]))
