@@ -47,7 +47,7 @@ _ROUNDING = 1e-9
 def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
     if held_out is not None:
-        yield from _no_better(held_out, _errs_less(held_out))
+        yield from _no_better(held_out, held_out.rsquared <= 0.0 and _errs_less(held_out))
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."
