@@ -9,7 +9,8 @@ from svmstat._tools.arrays import Floats
 TOO_FAR = 0.1
 """Of the range of each axis, as in the figures of mgcv [Wood 2017]."""
 
-_BUT_FOR_ROUNDING = 1.0 + 1e-9
+BUT_FOR_ROUNDING = 1.0 + 1e-9
+"""Up to so many times a distance is that distance."""
 
 
 def too_far(points: Floats, data: Floats, reach: Floats, distance: float = TOO_FAR) -> NDArray[np.bool_]:
@@ -24,4 +25,4 @@ def too_far(points: Floats, data: Floats, reach: Floats, distance: float = TOO_F
     """
     origin = data.min(axis=0)
     away, _ = cKDTree((data - origin) / reach).query((points - origin) / reach)
-    return np.asarray(away > distance * _BUT_FOR_ROUNDING)
+    return np.asarray(away > distance * BUT_FOR_ROUNDING)

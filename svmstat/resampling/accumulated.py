@@ -12,12 +12,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.near import BUT_FOR_ROUNDING
 
 _ROUNDING = 1e-12
 """Up to this share of it a sum of weights is what was wanted, but for rounding."""
-
-_AS_NEAR = 1.0 + 1e-9
-"""Up to so many times the least distance cells are equally near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +139,4 @@ def _nearest_of_empty(totals: Floats, edges: tuple[Floats, Floats]) -> Iterator[
     used, empty = np.flatnonzero(totals.ravel() > 0), np.flatnonzero(totals.ravel() == 0)
     tree = cKDTree(points[used])
     for cell, away in zip(empty.tolist(), tree.query(points[empty])[0], strict=True):
-        yield cell, used[sorted(tree.query_ball_point(points[cell], away * _AS_NEAR))]
+        yield cell, used[sorted(tree.query_ball_point(points[cell], away * BUT_FOR_ROUNDING))]

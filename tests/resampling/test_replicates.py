@@ -109,7 +109,7 @@ def test_precomputed(clouds, fit, refit, K):
 
 @pytest.mark.parametrize("kernel", [Linear(), Nystrom(RBF(0.5), landmarks=12)], ids=["linear", "landmarks"])
 def test_a_short_map_takes_no_kernel_values(kernel, clouds, fit, K, monkeypatch):
-    """Through all support vectors 20 000 rows took a minute, by the map they take a second."""
+    """Through all support vectors predictions of many rows take long."""
     X, codes = clouds(60, K, seed=9)
     machine, maps = fit(kernel.resolve(X), X, codes)
     found, new = pairs_replicates(machine, maps, B=5, seed=SEED), np.random.default_rng(10).normal(size=(7, X.shape[1]))
