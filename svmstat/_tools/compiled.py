@@ -60,14 +60,18 @@ class _Shared(FunctionCache):
         return f"{name}-{hashlib.sha256(str(sig).encode()).hexdigest()[:16]}"
 
 
-def compiled(*, inside: bool = False, **options: Any) -> Any:
+def compiled(*, inside: bool = False, borrowing: bool = False, **options: Any) -> Any:
     """A decorator for functions that numba compiles: kept on disk, and without the interpreter's lock.
 
     They are called from Python and from each other, never from C, and those ``inside`` by compiled functions only,
-    which spares a first call a tenth of its time for each wrapper and machine code that nothing calls. A division by
-    zero gives what it gives in numpy, without a branch that raises. Further options are those of `numba.njit`.
+    which spares a first call a tenth of its time for each wrapper and machine code that nothing calls. Those that make
+    no array may be ``borrowing``: numba counts no references to the arrays of others in them, which in loops over rows
+    of a matrix takes a good part of the time. A division by zero gives what it gives in numpy, without a branch that
+    raises. Further options are those of `numba.njit`.
     """
     how: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    if borrowing:
+        how["_nrt"] = False
     if inside:
         how |= {"no_cpython_wrapper": True, "pipeline_class": LinkedOnly}
 
@@ -81,7 +85,7 @@ def compiled(*, inside: bool = False, **options: Any) -> Any:
     return compile_when_called
 
 
-@compiled()
+@compiled(borrowing=True)
 def copy_into(target, values):
     """target[:] = values, both (n,).
 
@@ -92,7 +96,7 @@ def copy_into(target, values):
         target[i] = values[i]
 
 
-@compiled()
+@compiled(borrowing=True)
 def clear(target, m):
     """target[:m] = 0, a loop for the same reason."""
     for i in range(m):

@@ -71,7 +71,7 @@ def gather(stored, rows, columns, places, out):
             target[c] = source[unsigned[c]]
 
 
-@compiled()
+@compiled(borrowing=True)
 def combine(stored, rows, coefficients, out):
     """out += Σ_a coefficients[a] · stored[rows[a], :n], four rows at a time; rows, coefficients (m,), out (n,).
 
@@ -81,7 +81,7 @@ def combine(stored, rows, coefficients, out):
     combine_first(stored, rows, coefficients, rows.shape[0], out)
 
 
-@compiled(inside=True)
+@compiled(inside=True, borrowing=True)
 def combine_first(stored, rows, coefficients, m, out):
     """`combine` for the first m of rows and coefficients: a slice would cost more than a short sum."""
     n = out.shape[0]

@@ -165,3 +165,34 @@ def test_everything_is_plain_python_where_numba_is_switched_off():
         for off in ("1", "0")
     ]  # fmt: skip
     assert said[0][0] == "True" and said[1][0] == "False" and said[0][1:] == said[1][1:]
+
+
+def test_what_borrows_leaves_arrays_to_their_owners():
+    @compiled(inside=True, borrowing=True)
+    def summed(row):
+        total = 0.0
+        for each in row:
+            total += each
+        return total
+
+    @compiled(borrowing=True)
+    def sums_of(matrix, out):
+        for i in range(matrix.shape[0]):
+            out[i] = summed(matrix[i])
+
+    @compiled()
+    def doubled(matrix):
+        out = np.empty(matrix.shape[0])
+        sums_of(matrix, out)
+        for i in range(out.shape[0]):
+            out[i] *= 2.0
+        return out
+
+    matrix, out = np.arange(6.0).reshape(2, 3), np.empty(2)
+    held = sys.getrefcount(matrix), sys.getrefcount(out)
+    for _ in range(3):
+        sums_of(matrix, out)
+    assert (sys.getrefcount(matrix), sys.getrefcount(out)) == held
+    np.testing.assert_array_equal(out, [3.0, 12.0])
+    np.testing.assert_array_equal(doubled(matrix), [6.0, 24.0])
+    assert sys.getrefcount(matrix) == held[0]

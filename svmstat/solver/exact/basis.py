@@ -194,14 +194,14 @@ def exclude(sums, free, position):
     free.size[0] = m - 1
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def to_bound(point, i, up):
     """Put row i on its upper or lower bound."""
     point.status[i] = AT_UPPER if up else AT_LOWER
     point.beta[i] = point.hi[i] if up else point.lo[i]
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def slide(point, j, inward, members, rates):
     """Let free rows (m,) slide at these rates, at which no gradient changes, until j or one of them meets a bound.
 

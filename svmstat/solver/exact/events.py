@@ -34,7 +34,7 @@ def _time_for(room, pace, noise, never):
     return (max(room, 0.0) if shrinks else never) / (pace if shrinks else 1.0)
 
 
-@compiled(inside=True)
+@compiled(inside=True, borrowing=True)
 def _least(times, size, before):
     """The least of the first ``size`` times that is less than ``before``: (time, place), place −1 if none."""
     least, place = before, -1
@@ -44,7 +44,7 @@ def _least(times, size, before):
     return least, place
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def _first_free_event(point, change, free, n_free, speed, when, times):
     """The first free row that meets a bound before ``when``: (time, place in ``free``), place −1 if none."""
     beta, lo, hi = point.beta, point.lo, point.hi
@@ -57,7 +57,7 @@ def _first_free_event(point, change, free, n_free, speed, when, times):
     return _least(times, n_free, when)
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def _first_bound_event(g, slope, outward, noise, when, times):
     """The first bound row whose g reaches zero before ``when``: (time, row), row −1 if none.
 
@@ -82,7 +82,7 @@ def _first_bound_event(g, slope, outward, noise, when, times):
     return first, row
 
 
-@compiled(inside=True)
+@compiled(inside=True, borrowing=True)
 def next_event(point, change, free, n_free, speed, g, slope, outward, noise, remaining, times):
     """(when, place, row): ``place`` is where the row is among the free ones, −1 for one at a bound; −1, −1 for none."""
     when, place = _first_free_event(point, change, free, n_free, speed, remaining, times)

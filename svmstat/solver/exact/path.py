@@ -64,7 +64,7 @@ def right_signs(g, status, violation):
     return target
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def bound_rate(i, status, dlo, dhi):
     """How fast the β of a row at a bound moves with it."""
     if status[i] == AT_LOWER:
@@ -121,7 +121,7 @@ def _direction(K, sums, free, drive, dsum, x, slope):
     return worst <= _TRUSTED * scale
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def compensator(group, g, gradient, lo, hi, status, dsum):
     """With no free row: the bound row that b meets first on its way to where Σβ̇ can be balanced (−1 if none)."""
     chosen = -1
@@ -148,7 +148,7 @@ def _drives(K, group, drive, dsum, i, rate):
             drive[k] += rate * row[k]
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def advance(beta, status, lo, hi, dlo, dhi, moving, n_moving, lo_end, hi_end, remaining):
     """The bounds that move, and the rows at them, where ``remaining`` of the change is left."""
     for c in range(n_moving):

@@ -32,7 +32,7 @@ from svmstat.solver.exact.path import (
     bound_rate,
     compensator,
 )
-from svmstat.solver.gram import Rows, combine, combine_first
+from svmstat.solver.gram import Rows, combine_first
 from svmstat.solver.problem import BoxQP, Sums
 from svmstat.solver.solution import FREE, Basis
 
@@ -56,6 +56,9 @@ _SLICE = 1024
 
 _MOST_CHANGES = 160
 """Rows that may have changed sides before the path is begun anew with all rows, an event of which costs m rows of K."""
+
+SIDES = _MOST_CHANGES + 2
+"""Rows that have room among those that have changed sides."""
 
 _FAST = {"nnan", "nsz"}
 
@@ -161,7 +164,53 @@ def _fresh_inverse(K: Floats, group: Rows, lead: int, known: Floats) -> Floats:
     return inverse[np.ix_(order, order)]
 
 
+class Memory(NamedTuple):
+    """What walks along a tableau of w rows write on, each anew; k = ``SIDES``.
+
+    Attributes
+    ----------
+    free, moving, where : (w,) lists of rows, and the place of each row in E
+    changed, pivots : (k,) E, and those of its factors
+    n_free_of : (lead,) how many free rows each sum has
+    rate, answer, outward, lo_end, hi_end, speed, times : (w,)
+    v : (k,) how the rows of E answer
+    rows, coefficients : (w + k,) what answers are summed by
+    block, factors : (k, k) T_EE and its factors
+    """
+
+    free: Rows
+    moving: Rows
+    where: Rows
+    changed: Rows
+    pivots: Rows
+    n_free_of: Rows
+    rate: Floats
+    answer: Floats
+    outward: Floats
+    lo_end: Floats
+    hi_end: Floats
+    speed: Floats
+    times: Floats
+    v: Floats
+    rows: Rows
+    coefficients: Floats
+    block: Floats
+    factors: Floats
+
+
 @compiled(inside=True)
+def memory_for(w, lead):
+    """Memory for walks along a tableau of w rows."""
+    k = SIDES
+    return Memory(
+        np.empty(w, np.int64), np.empty(w, np.int64), np.empty(w, np.int64), np.empty(k, np.int64),
+        np.empty(k, np.int64), np.empty(lead, np.int64), np.empty(w), np.empty(w), np.empty(w), np.empty(w),
+        np.empty(w), np.empty(w), np.empty(w), np.empty(k), np.empty(w + k, np.int64), np.empty(w + k),
+        np.empty((k, k)), np.empty((k, k)),
+    )  # fmt: skip
+
+
+@compiled(inside=True, borrowing=True)
 def _factor(matrix, e, pivots):
     """LU factors with partial pivoting of the leading (e, e) block, in place; returns whether it is regular.
 
@@ -178,31 +227,33 @@ def _factor(matrix, e, pivots):
         if p != c:
             for k in range(e):
                 matrix[c, k], matrix[p, k] = matrix[p, k], matrix[c, k]
-        matrix[c, c] = 1.0 / matrix[c, c]
+        top = matrix[c]
+        top[c] = 1.0 / top[c]
         for a in range(c + 1, e):
-            factor = matrix[a, c] * matrix[c, c]
-            matrix[a, c] = factor
-            for k in range(c + 1, e):
-                matrix[a, k] -= factor * matrix[c, k]
+            row = matrix[a]
+            factor = row[c] * top[c]
+            row[c] = factor
+            for k in range(np.uint64(c + 1), np.uint64(e)):  # no index from the end: twice as fast
+                row[k] -= factor * top[k]
     return True
 
 
-@compiled(inside=True)
+@compiled(inside=True, borrowing=True)
 def _solve(matrix, e, pivots, x):
     """Solve with the factors of `_factor`, in place."""
     for c in range(e):
         p = pivots[c]
         x[c], x[p] = x[p], x[c]
     for c in range(e):
-        for a in range(c + 1, e):
+        for a in range(np.uint64(c + 1), np.uint64(e)):
             x[a] -= matrix[a, c] * x[c]
     for c in range(e - 1, -1, -1):
         x[c] *= matrix[c, c]
-        for a in range(c):
+        for a in range(np.uint64(c)):
             x[a] -= matrix[a, c] * x[c]
 
 
-@compiled(inside=True, fastmath=_FAST)
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
 def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
     """How all rows answer the first ``size`` of ``rows`` and the E rows ``changed`` by v, put behind them.
 
@@ -229,7 +280,7 @@ def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
     return b_speed
 
 
-@compiled(inside=True)
+@compiled(inside=True, borrowing=True)
 def _change_side(i, T, side, changed, e, where, block):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
@@ -251,7 +302,7 @@ def _change_side(i, T, side, changed, e, where, block):
     return last
 
 
-@compiled(inside=True)
+@compiled(inside=True, borrowing=True)
 def _drop(i, free, n_free):
     """Take row i from the list of free rows; returns their new number."""
     for a in range(n_free):
@@ -261,8 +312,8 @@ def _drop(i, free, n_free):
     return n_free - 1
 
 
-@compiled(inside=True, fastmath=_FAST)
-def walk(tableau, point, change, max_events):
+@compiled(inside=True, borrowing=True, fastmath=_FAST)
+def walk(tableau, point, change, max_events, memory):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
     The multipliers are not followed: the certificate at the end tells what they are.
@@ -273,16 +324,14 @@ def walk(tableau, point, change, max_events):
     beta, g, lo, hi, status = point.beta, point.g, point.lo, point.hi, point.status
     dlo, dhi = change.lo, change.hi
     w, lead = beta.shape[0], T_b.shape[0]
-    n_free_of = np.zeros(lead, np.int64)
-    changed, where = np.empty(_MOST_CHANGES + 2, np.int64), np.full(w, -1)
-    small, pivots = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2)), np.empty(_MOST_CHANGES + 2, np.int64)
-    block = np.empty((_MOST_CHANGES + 2, _MOST_CHANGES + 2))
-    rate, answer, outward = np.empty(w), np.empty(w), np.empty(w)
-    lo_end, hi_end = np.empty(w), np.empty(w)
-    free, speed, times = np.empty(w, np.int64), np.empty(w), np.empty(w)
+    free, moving, where, changed, pivots = memory.free, memory.moving, memory.where, memory.changed, memory.pivots
+    rate, answer, outward, lo_end, hi_end = memory.rate, memory.answer, memory.outward, memory.lo_end, memory.hi_end
+    n_free_of, speed, times, v = memory.n_free_of, memory.speed, memory.times, memory.v
+    rows, coefficients, block, small = memory.rows, memory.coefficients, memory.block, memory.factors
     e, n_free, n_moving = np.int64(0), np.int64(0), np.int64(0)
-    moving = np.empty(w, np.int64)
+    clear(n_free_of, lead)
     for i in range(w):
+        where[i] = -1
         if dlo[i] != 0.0 or dhi[i] != 0.0:
             lo_end[i], hi_end[i] = lo[i] + dlo[i], hi[i] + dhi[i]
             moving[n_moving] = i
@@ -296,9 +345,6 @@ def walk(tableau, point, change, max_events):
                 return BASIS_FULL, 0
             e = _change_side(i, T, side, changed, e, where, block)
         outward[i] = outward_sign(status[i], may_open(lo[i], hi[i], dlo[i], dhi[i]))
-    rows = np.empty(n_moving + _MOST_CHANGES + 2, np.int64)
-    coefficients = np.empty(n_moving + _MOST_CHANGES + 2)
-    v = np.empty(_MOST_CHANGES + 2)
 
     remaining = 1.0
     events = 0
@@ -430,43 +476,42 @@ def walk(tableau, point, change, max_events):
         e = _change_side(row, T, side, changed, e, where, block)
 
 
-@compiled(inside=True)
-def correct(stored, tableau, lo, hi, beta, h):
+@compiled(inside=True, borrowing=True)
+def correct(stored, tableau, lo, hi, beta, h, memory):
     """A Newton correction of (β, h) in place: the g of the free rows becomes zero to rounding. lo, hi, beta, h: (n,).
 
     Nothing is done if a free row would leave its bounds or too many rows have changed sides.
     """
     near, T, group, side = tableau.rows, tableau.T, tableau.group, tableau.side
     w, lead = near.shape[0], tableau.T_b.shape[0]
-    changed, where = np.empty(_MOST_CHANGES, np.int64), np.full(w, -1)
-    block = np.empty((_MOST_CHANGES, _MOST_CHANGES))
-    free, moved, m = np.empty(w, np.bool_), np.empty(w, np.int64), 0
-    total, members = np.zeros(lead), np.zeros(lead)
+    moved, where, changed, pivots, block = memory.free, memory.where, memory.changed, memory.pivots, memory.block
+    members, total, rows, v, x = memory.n_free_of, memory.times, memory.rows, memory.coefficients, memory.v
+    d, answer, step = memory.rate, memory.answer, memory.speed
+    size, e, m = np.int64(0), np.int64(0), np.int64(0)
+    clear(members, lead)
+    clear(total, lead)
     for a in range(w):
         i = near[a]
-        free[a] = lo[i] < beta[i] < hi[i]
-        if free[a]:
+        if lo[i] < beta[i] < hi[i]:
             moved[m] = i
             m += 1
             total[group[a]] += h[i]
-            members[group[a]] += 1.0
+            members[group[a]] += 1
     for k in range(lead):
-        if members[k] == 0.0:
+        if members[k] == 0:
             return False
-    moved = moved[:m]
-    rows, v, d = np.empty(w, np.int64), np.empty(w), np.zeros(w)
-    size, e = np.int64(0), np.int64(0)
     for a in range(w):
-        if free[a]:
-            d[a] = h[near[a]] - total[group[a]] / members[group[a]]
-        if free[a] != (side[a] < 0.0):
+        i = near[a]
+        is_free = lo[i] < beta[i] < hi[i]
+        d[a] = h[i] - total[group[a]] / members[group[a]] if is_free else 0.0
+        where[a] = -1
+        if is_free != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
             e = _change_side(a, T, side, changed, e, where, block)
-        elif free[a]:
+        elif is_free:
             rows[size], v[size] = a, d[a]
             size += 1
-    pivots, x = np.empty(e, np.int64), np.empty(e)
     for a in range(e):
         x[a] = d[changed[a]]
         for c in range(size):
@@ -474,16 +519,16 @@ def correct(stored, tableau, lo, hi, beta, h):
     if not _factor(block, e, pivots):
         return False
     _solve(block, e, pivots, x)
-    answer = np.empty(w)
     _rates(T, tableau.T_b, side, changed, e, x, rows, v, size, answer)
-    step, m = np.empty(m), 0
+    m = np.int64(0)
     for a in range(w):
-        if free[a]:
-            i, step[m] = near[a], -answer[a]
+        i = near[a]
+        if lo[i] < beta[i] < hi[i]:
+            step[m] = -answer[a]
             if not lo[i] < beta[i] - step[m] < hi[i]:
                 return False
             m += 1
     for a in range(m):
         beta[moved[a]] -= step[a]
-    combine(stored, moved, step, h)
+    combine_first(stored, moved, step, m, h)
     return True

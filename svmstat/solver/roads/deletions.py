@@ -7,7 +7,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import clear, compiled, copy_into
 from svmstat.solver.exact.basis import Point
 from svmstat.solver.exact.path import ARRIVED, BASIS_FULL, Change
-from svmstat.solver.exact.tableau import Tableau, correct, walk
+from svmstat.solver.exact.tableau import Tableau, correct, memory_for, walk
 from svmstat.solver.problem import BoxQP
 from svmstat.solver.roads.chain import walk_all
 from svmstat.solver.roads.paths import (
@@ -63,6 +63,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     start = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
     point = Point(np.empty(w), np.empty(w), np.empty(w), np.empty(w), np.empty(w, np.int8), np.empty(lead))
     change = Change(np.empty(w), np.empty(w), np.zeros(w), np.zeros(1))
+    memory = memory_for(w, lead)
     set_off(near, order, origin, origin.lo, origin.hi, start, change)
     for q in range(chosen.shape[0]):
         if not chosen[q]:
@@ -90,7 +91,7 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
                 paths.code[q] = NOT_TRIED
         set_off(rows[:m], places[:m], origin, lo1, hi1, point, change)
         if moves and paths.code[q] == ARRIVED:
-            paths.code[q], paths.events[q] = walk(tableau, point, change, max_events)
+            paths.code[q], paths.events[q] = walk(tableau, point, change, max_events, memory)
             for a in range(w):
                 paths.beta[q, near[a]] = point.beta[a]
             settle(paths.beta[q], lo1, hi1)
@@ -100,10 +101,11 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
 def correct_all(stored, tableau, wanted, paths):
     """Newton corrections where rounding on the way has left a violation above a hundredth of the tolerance."""
     lo, hi = np.empty(wanted.signs.shape[0]), np.empty(wanted.signs.shape[0])
+    memory = memory_for(tableau.rows.shape[0], tableau.T_b.shape[0])
     for q in range(paths.beta.shape[0]):
         if (paths.code[q] == ARRIVED or paths.code[q] == OVERRUN) and paths.violation[q] > 0.01 * TOLERANCE:
             open_box(wanted.signs, wanted.uppers[q], lo, hi)
-            if correct(stored, tableau, lo, hi, paths.beta[q], paths.h[q]):
+            if correct(stored, tableau, lo, hi, paths.beta[q], paths.h[q], memory):
                 put_certificate(lo, hi, q, paths)
 
 

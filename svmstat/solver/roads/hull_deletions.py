@@ -7,7 +7,7 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled, copy_into
 from svmstat.solver.case import Case, case_of
 from svmstat.solver.exact.path import ARRIVED
-from svmstat.solver.exact.tableau import Tableau, correct
+from svmstat.solver.exact.tableau import Tableau, correct, memory_for
 from svmstat.solver.gram import combine
 from svmstat.solver.hulls import class_ends, divided, hulls_gap
 from svmstat.solver.problem import BoxQP
@@ -41,6 +41,7 @@ def certify_hulls(stored, tableau, wanted, group, paths, low, high, unbalanced):
     """
     n = wanted.signs.shape[0]
     lo, hi, b, b_low, b_high = np.empty(n), np.empty(n), np.empty(2), np.empty(2), np.empty(2)
+    memory = memory_for(tableau.rows.shape[0], 2)
     for q in range(paths.beta.shape[0]):
         if paths.code[q] != ARRIVED:
             continue
@@ -49,7 +50,7 @@ def certify_hulls(stored, tableau, wanted, group, paths, low, high, unbalanced):
         crossed, amiss = _crossed(h, beta, lo, hi, group, b, b_low, b_high)
         tolerance = 0.5 * TOLERANCE * (b[1] - b[0])
         for _ in range(_CORRECTIONS):
-            if crossed <= 0.01 * tolerance or not correct(stored, tableau, lo, hi, beta, h):
+            if crossed <= 0.01 * tolerance or not correct(stored, tableau, lo, hi, beta, h, memory):
                 break
             crossed, amiss = _crossed(h, beta, lo, hi, group, b, b_low, b_high)
         rows, distance = doubtful(beta, lo, hi, 0.0)
