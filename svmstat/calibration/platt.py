@@ -26,8 +26,17 @@ _SAME = 1e-12
 _LEVEL = 1e-9
 """A standard deviation of the values that moves the log odds by less moves them by rounding."""
 
-_NEAR = 1e-4
-"""A step with a smaller decrement, relative to the curvature in B, is near enough to the minimum to be taken whole."""
+_SMALL = 0.05
+"""Log odds that change by no more are known by the series: what that leaves out changes them by less than 1e-10."""
+
+_ORDERS, _POWERS = 5, 7
+"""Its terms are the second to sixth derivatives, times x⁰ to x⁶."""
+
+_SERIES_STEPS = 2
+"""Newton's steps on the series, after one with its first term: each squares what the one before has left."""
+
+_VARIED = 1e-4
+"""With less variance of f, which is one of all rows, it may be constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,53 +165,40 @@ def _falling(a, b, deviation, n_event, n_other):
 
 
 @compiled()
-def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps, converged):  # noqa: C901  one loop
+def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps, converged):
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` (E,) of the rows ``which`` (E,).
 
-    Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows.
-    Newton's method sets off there, and its first step is by the sums of all rows less those of the deleted ones. So is
-    the second where that leaves ten digits, of many rows mostly; else a single look at all rows is left as a rule.
+    Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows. Where
+    the log odds change little, as without one of many rows, the gradient is known by its series around that map, whose
+    terms are sums over all rows less those of the deleted ones: no row is looked at.
     """
     n, left, x, doubts = f.shape[0], weights.copy(), np.empty(f.shape[0]), np.zeros(f.shape[0])
     center, scale = _standardise(f, weights, x)
-    a, b = slope * scale, intercept + slope * center
+    a, b, farthest = slope * scale, intercept + slope * center, 0.0
     slopes, curvatures = np.empty(n), np.empty(n)
     _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
-    sums, own, both = np.zeros((2, 8)), np.empty((2, 8)), np.empty(8)
-    thirds, own_thirds = np.zeros(4), np.empty(4)
+    sums, terms = np.zeros((2, 5)), np.zeros((_ORDERS, _POWERS))
+    own, own_terms = np.empty((2, 5)), np.empty((_ORDERS, _POWERS))
+    orders, powers = np.empty(_ORDERS), np.empty((2, _POWERS))
     for i in range(n):
-        _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i], curvatures[i])
-        _add_third(thirds, weights[i] * curvatures[i], x[i], a, b)
-    known_0, known_1 = -1.0, -1.0
+        _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i])
+        _add_terms(terms, weights[i], x[i], y[i], slopes[i], curvatures[i], orders)
+        farthest = max(farthest, abs(x[i]))
     for d in range(start.shape[0] - 1):
         for c in range(2):
             copy_into(own[c], sums[c])
-        copy_into(own_thirds, thirds)
+        for c in range(_ORDERS):
+            copy_into(own_terms[c], terms[c])
         for e in range(start[d], start[d + 1]):
             k = which[e]
             left[k] = weights[k] - copies[e]
-            _add(own[1 if y[k] > 0.0 else 0], -copies[e], x[k], slopes[k], curvatures[k])
-            _add_third(own_thirds, -copies[e] * curvatures[k], x[k], a, b)
-        doubt_0, doubt_1 = 1.0 / (own[0, 0] + 2.0), 1.0 / (own[1, 0] + 2.0)
-        for c in range(8):
-            both[c] = own[0, c] + own[1, c]
-        converged[d] = False
-        g_a = both[3] + doubt_0 * own[0, 1] - doubt_1 * own[1, 1]
-        g_b = both[4] + doubt_0 * own[0, 0] - doubt_1 * own[1, 0]
-        step_a, step_b, decrement = _step(g_a, g_b, both[5], both[6], both[7])
-        varies = both[0] * both[2] - both[1] ** 2 > _NEAR * both[0] ** 2  # else f may be constant now
-        if decrement <= _NEAR * both[7] and varies:
-            if (decrement / both[7]) ** 3 <= _DECREMENT:
-                a_1, b_1 = _second_step(both, own_thirds, step_a, step_b)
-                a_1, b_1, converged[d] = a + a_1, b + b_1, True
-            else:
-                if doubt_0 != known_0 or doubt_1 != known_1:
-                    for i in range(n):
-                        doubts[i] = doubt_1 if y[i] > 0.0 else doubt_0
-                    known_0, known_1 = doubt_0, doubt_1
-                a_1, b_1, converged[d] = _newton(x, y, doubts, left, a + step_a, b + step_b, decrement)
+            _add(own[1 if y[k] > 0.0 else 0], -copies[e], x[k], slopes[k])
+            _add_terms(own_terms, -copies[e], x[k], y[k], slopes[k], curvatures[k], orders)
+        a_1, b_1, converged[d] = _by_series(own, own_terms, farthest, powers)
+        if converged[d]:
+            a_1, b_1 = a + a_1, b + b_1
             maps[0, d], maps[1, d] = a_1 / scale, b_1 - a_1 / scale * center
-        if not converged[d]:
+        else:
             maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
         maps[0, d], maps[1, d] = _falling(maps[0, d], maps[1, d], scale, own[1, 0], own[0, 0])
         for e in range(start[d], start[d + 1]):
@@ -233,41 +229,65 @@ def _is_constant(mean, deviation):
 
 
 @compiled(inside=True, inline="always")
-def _add(sums, w, x, slope, curvature):
-    """Add what a row of weight w has to the sums of w, x, x², of the gradient and of the curvatures, (8,)."""
+def _add(sums, w, x, slope):
+    """Add what a row of weight w has to the sums of w, x, x² and of the gradient, (5,)."""
     sums[0] += w
     sums[1] += w * x
     sums[2] += w * x * x
     sums[3] += w * slope * x
     sums[4] += w * slope
-    sums[5] += w * curvature * x * x
-    sums[6] += w * curvature * x
-    sums[7] += w * curvature
 
 
-@compiled(inside=True, inline="always")
-def _add_third(sums, curvature, x, a, b):
-    """Add what a row has to the sums of the third derivatives, times 1, x, x² and x³, (4,)."""
-    third = -curvature * np.tanh(0.5 * (a * x + b))
-    sums[0] += third
-    sums[1] += third * x
-    sums[2] += third * x * x
-    sums[3] += third * x * x * x
+@compiled(inside=True, borrowing=True)
+def _add_terms(terms, w, x, y, slope, curvature, orders):
+    """Add what a row has to the sums of its second to sixth derivatives times 1, x, x², …: (5, 7).
 
-
-@compiled(inside=True)
-def _second_step(sums, thirds, step_a, step_b):
-    """Both steps together: the second is by what the third derivatives say of the gradient after the first.
-
-    What they leave is of the third order in the step, and the decrement of the sixth.
+    By q = p(1 − p) they are q, q t, q(1 − 6q), q t(1 − 12q) and q(1 − 30q + 120q²), where t is 1 − 2p or 2p − 1.
     """
-    left_a = 0.5 * (step_a * step_a * thirds[3] + 2.0 * step_a * step_b * thirds[2] + step_b * step_b * thirds[1])
-    left_b = 0.5 * (step_a * step_a * thirds[2] + 2.0 * step_a * step_b * thirds[1] + step_b * step_b * thirds[0])
-    h_aa = sums[5] + step_a * thirds[3] + step_b * thirds[2]
-    h_ab = sums[6] + step_a * thirds[2] + step_b * thirds[1]
-    h_bb = sums[7] + step_a * thirds[1] + step_b * thirds[0]
-    second_a, second_b, _ = _step(left_a, left_b, h_aa, h_ab, h_bb)
-    return step_a + second_a, step_b + second_b
+    q, t = curvature, (1.0 if y > 0.0 else -1.0) - 2.0 * slope
+    orders[0], orders[1], orders[2] = q, q * t, q * (1.0 - 6.0 * q)
+    orders[3], orders[4] = q * t * (1.0 - 12.0 * q), q * (1.0 - 30.0 * q + 120.0 * q * q)
+    power = w
+    for j in range(_POWERS):
+        for c in range(_ORDERS):
+            terms[c, j] += orders[c] * power
+        power *= x
+
+
+@compiled(inside=True, borrowing=True)
+def _by_series(sums, terms, farthest, powers):
+    """The step in a and b to where the series of the gradient is zero, and whether it is as good as the gradient.
+
+    With u = a x + b what follows its last term is less than u⁶/6! of the curvature; ``farthest`` is the largest |x|.
+    """
+    doubt_0, doubt_1 = 1.0 / (sums[0, 0] + 2.0), 1.0 / (sums[1, 0] + 2.0)
+    start_a = sums[0, 3] + sums[1, 3] + doubt_0 * sums[0, 1] - doubt_1 * sums[1, 1]
+    start_b = sums[0, 4] + sums[1, 4] + doubt_0 * sums[0, 0] - doubt_1 * sums[1, 0]
+    total, first, second = sums[0, 0] + sums[1, 0], sums[0, 1] + sums[1, 1], sums[0, 2] + sums[1, 2]
+    if not total * second - first**2 > _VARIED * total**2:  # f may be constant now
+        return 0.0, 0.0, False
+    a, b, _ = _step(start_a, start_b, terms[0, 2], terms[0, 1], terms[0, 0])
+    for _ in range(_SERIES_STEPS):
+        if not abs(a) * farthest + abs(b) <= _SMALL:
+            return 0.0, 0.0, False
+        powers[0, 0], powers[1, 0] = 1.0, 1.0
+        for j in range(1, _POWERS):
+            powers[0, j], powers[1, j] = powers[0, j - 1] * a / j, powers[1, j - 1] * b / j
+        g_a, g_b, h_aa, h_ab, h_bb = start_a, start_b, 0.0, 0.0, 0.0
+        for k in range(_ORDERS + 1):  # the terms with u^k / k!
+            for j in range(k + 1):
+                share = powers[0, j] * powers[1, k - j]
+                if k > 0:
+                    g_a += share * terms[k - 1, j + 1]
+                    g_b += share * terms[k - 1, j]
+                if k < _ORDERS:
+                    h_aa += share * terms[k, j + 2]
+                    h_ab += share * terms[k, j + 1]
+                    h_bb += share * terms[k, j]
+        step_a, step_b, _ = _step(g_a, g_b, h_aa, h_ab, h_bb)
+        a += step_a
+        b += step_b
+    return a, b, True
 
 
 @compiled()

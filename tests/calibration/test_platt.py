@@ -324,3 +324,28 @@ def test_the_one_row_that_differs_says_nothing_of_the_others():
     maps, converged, one = np.empty((2, 1)), np.empty(1, bool), np.array([0, 1])
     fit_maps_without(f, y, weights, one, np.array([99]), np.ones(1), whole.slope, whole.intercept, maps, converged)
     np.testing.assert_allclose(maps[:, 0], (0.0, np.log(29.0 / 70.0)))
+
+
+@pytest.mark.parametrize("rare", [False, True])
+@pytest.mark.parametrize("far_out", [1.0, 12.0])
+@pytest.mark.parametrize("n", [60, 250, 634])
+def test_without_each_row_the_gradient_of_the_others_is_zero(n, far_out, rare):
+    """By the series or anew: where that is short of the minimum a step of Newton's, made here, would go on."""
+    rng = np.random.default_rng(n)
+    f = rng.normal(size=n)
+    f[0] *= far_out
+    y = np.where(rng.random(n) < expit(1.5 * f - 2.0 * rare), 1.0, -1.0)
+    whole = fit_platt(f, y, np.ones(n), kind="loo")
+    maps, converged, rows = np.empty((2, n)), np.empty(n, bool), np.arange(n)
+    start = np.arange(n + 1)
+    fit_maps_without(f, y, np.ones(n), start, rows, np.ones(n), whole.slope, whole.intercept, maps, converged)
+    assert converged.all()
+    x, event = np.column_stack([f, np.ones(n)]), y > 0
+    for k in rows:
+        left = rows != k
+        events, others = np.count_nonzero(event & left), np.count_nonzero(~event & left)
+        target = np.where(event, (events + 1.0) / (events + 2.0), 1.0 / (others + 2.0))
+        p = expit(-x @ maps[:, k])
+        gradient = x[left].T @ (target - p)[left]
+        hessian = (x[left].T * (p * (1.0 - p))[left]) @ x[left]
+        assert gradient @ np.linalg.solve(hessian, gradient) <= 1e-19 * hessian[1, 1]  # the decrement: ten digits
