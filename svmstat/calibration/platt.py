@@ -5,12 +5,14 @@ probabilistic outputs for support vector machines, Machine Learning 68.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.compiled import compiled, copy_into
+from svmstat._tools.compiled import compiled
 from svmstat.calibration.exponential import exp_of_negative
+from svmstat.calibration.series import Series, newton_step, risen_without, series_of, step_without, without_rows
 
 _MOST_STEPS = 100
 _DECREMENT = 1e-20
@@ -25,18 +27,6 @@ _SAME = 1e-12
 
 _LEVEL = 1e-9
 """A standard deviation of the values that moves the log odds by less moves them by rounding."""
-
-_SMALL = 0.05
-"""Log odds that change by no more are known by the series: what that leaves out changes them by less than 1e-10."""
-
-_ORDERS, _POWERS = 5, 7
-"""Its terms are the second to sixth derivatives, times x⁰ to x⁶."""
-
-_SERIES_STEPS = 2
-"""Newton's steps on the series, after one with its first term: each squares what the one before has left."""
-
-_VARIED = 1e-4
-"""With less variance of f, which is one of all rows, it may be constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,41 +158,59 @@ def _falling(a, b, deviation, n_event, n_other):
 def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps, converged):
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` (E,) of the rows ``which`` (E,).
 
-    Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows. Where
-    the log odds change little, as without one of many rows, the gradient is known by its series around that map, whose
-    terms are sums over all rows less those of the deleted ones: no row is looked at.
+    Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows.
     """
-    n, left, x, doubts = f.shape[0], weights.copy(), np.empty(f.shape[0]), np.zeros(f.shape[0])
-    center, scale = _standardise(f, weights, x)
-    a, b, farthest = slope * scale, intercept + slope * center, 0.0
-    slopes, curvatures = np.empty(n), np.empty(n)
-    _derivatives(x, y, doubts, np.ones(n), a, b, slopes, curvatures)
-    sums, terms = np.zeros((2, 5)), np.zeros((_ORDERS, _POWERS))
-    own, own_terms = np.empty((2, 5)), np.empty((_ORDERS, _POWERS))
-    orders, powers = np.empty(_ORDERS), np.empty((2, _POWERS))
-    for i in range(n):
-        _add(sums[1 if y[i] > 0.0 else 0], weights[i], x[i], slopes[i])
-        _add_terms(terms, weights[i], x[i], y[i], slopes[i], curvatures[i], orders)
-        farthest = max(farthest, abs(x[i]))
+    around, left = series_at(f, y, weights, slope, intercept), weights.copy()
+    sums = around.series.left_sums
     for d in range(start.shape[0] - 1):
-        for c in range(2):
-            copy_into(own[c], sums[c])
-        for c in range(_ORDERS):
-            copy_into(own_terms[c], terms[c])
         for e in range(start[d], start[d + 1]):
-            k = which[e]
-            left[k] = weights[k] - copies[e]
-            _add(own[1 if y[k] > 0.0 else 0], -copies[e], x[k], slopes[k])
-            _add_terms(own_terms, -copies[e], x[k], y[k], slopes[k], curvatures[k], orders)
-        a_1, b_1, converged[d] = _by_series(own, own_terms, farthest, powers)
-        if converged[d]:
-            a_1, b_1 = a + a_1, b + b_1
-            maps[0, d], maps[1, d] = a_1 / scale, b_1 - a_1 / scale * center
-        else:
-            maps[0, d], maps[1, d], converged[d] = fit_map(f, y, left, slope, intercept)
-        maps[0, d], maps[1, d] = _falling(maps[0, d], maps[1, d], scale, own[1, 0], own[0, 0])
+            left[which[e]] = weights[which[e]] - copies[e]
+        a, b, converged[d] = map_without(around, y, which, copies, start[d], start[d + 1])
+        if not converged[d]:
+            a, b, converged[d] = fit_map(f, y, left, slope, intercept)
+        maps[0, d], maps[1, d] = _falling(a, b, around.scale, sums[1, 0], sums[0, 0])
         for e in range(start[d], start[d + 1]):
             left[which[e]] = weights[which[e]]
+
+
+class Around(NamedTuple):
+    """A map A, B of values with this mean and standard deviation: (a, b) of the standardised ones, and its series."""
+
+    series: Series
+    center: float
+    scale: float
+    a: float
+    b: float
+
+
+@compiled(inside=True)
+def series_at(f, y, weights, slope, intercept):
+    """The series of the cross-entropy around a map; f, y, weights (n,)."""
+    n, x = f.shape[0], np.empty(f.shape[0])
+    center, scale = _standardise(f, weights, x)
+    a, b = slope * scale, intercept + slope * center
+    slopes, curvatures = np.empty(n), np.empty(n)
+    _derivatives(x, y, np.zeros(n), np.ones(n), a, b, slopes, curvatures)
+    return Around(series_of(x, y, weights, slopes, curvatures), center, scale, a, b)
+
+
+@compiled(inside=True, borrowing=True)
+def map_without(around, y, which, copies, start, stop):
+    """A, B without ``copies`` of some rows ``which``, from ``start`` to ``stop`` of both, and whether these are so."""
+    without_rows(around.series, y, which, copies, start, stop)
+    step_a, step_b, known = step_without(around.series)
+    slope = (around.a + step_a) / around.scale
+    return slope, around.b + step_b - slope * around.center, known
+
+
+@compiled(inside=True, borrowing=True)
+def deviance_risen(around, y, which, copies, start, stop):
+    """What the deviance of the rows that `map_without` has left, by their map, is more than that of all by theirs."""
+    series, risen = around.series, risen_without(around.series)
+    for e in range(start, stop):
+        s = y[which[e]] * (around.a * series.x[which[e]] + around.b)
+        risen -= copies[e] * (max(s, 0.0) + np.log1p(np.exp(-abs(s))))
+    return 2.0 * risen
 
 
 @compiled(inside=True)
@@ -226,68 +234,6 @@ def _standardise(f, weights, x):
 def _is_constant(mean, deviation):
     """Whether values with this mean and standard deviation are equal but for rounding."""
     return deviation <= _SAME * max(1.0, abs(mean))
-
-
-@compiled(inside=True, inline="always")
-def _add(sums, w, x, slope):
-    """Add what a row of weight w has to the sums of w, x, x² and of the gradient, (5,)."""
-    sums[0] += w
-    sums[1] += w * x
-    sums[2] += w * x * x
-    sums[3] += w * slope * x
-    sums[4] += w * slope
-
-
-@compiled(inside=True, borrowing=True)
-def _add_terms(terms, w, x, y, slope, curvature, orders):
-    """Add what a row has to the sums of its second to sixth derivatives times 1, x, x², …: (5, 7).
-
-    By q = p(1 − p) they are q, q t, q(1 − 6q), q t(1 − 12q) and q(1 − 30q + 120q²), where t is 1 − 2p or 2p − 1.
-    """
-    q, t = curvature, (1.0 if y > 0.0 else -1.0) - 2.0 * slope
-    orders[0], orders[1], orders[2] = q, q * t, q * (1.0 - 6.0 * q)
-    orders[3], orders[4] = q * t * (1.0 - 12.0 * q), q * (1.0 - 30.0 * q + 120.0 * q * q)
-    power = w
-    for j in range(_POWERS):
-        for c in range(_ORDERS):
-            terms[c, j] += orders[c] * power
-        power *= x
-
-
-@compiled(inside=True, borrowing=True)
-def _by_series(sums, terms, farthest, powers):
-    """The step in a and b to where the series of the gradient is zero, and whether it is as good as the gradient.
-
-    With u = a x + b what follows its last term is less than u⁶/6! of the curvature; ``farthest`` is the largest |x|.
-    """
-    doubt_0, doubt_1 = 1.0 / (sums[0, 0] + 2.0), 1.0 / (sums[1, 0] + 2.0)
-    start_a = sums[0, 3] + sums[1, 3] + doubt_0 * sums[0, 1] - doubt_1 * sums[1, 1]
-    start_b = sums[0, 4] + sums[1, 4] + doubt_0 * sums[0, 0] - doubt_1 * sums[1, 0]
-    total, first, second = sums[0, 0] + sums[1, 0], sums[0, 1] + sums[1, 1], sums[0, 2] + sums[1, 2]
-    if not total * second - first**2 > _VARIED * total**2:  # f may be constant now
-        return 0.0, 0.0, False
-    a, b, _ = _step(start_a, start_b, terms[0, 2], terms[0, 1], terms[0, 0])
-    for _ in range(_SERIES_STEPS):
-        if not abs(a) * farthest + abs(b) <= _SMALL:
-            return 0.0, 0.0, False
-        powers[0, 0], powers[1, 0] = 1.0, 1.0
-        for j in range(1, _POWERS):
-            powers[0, j], powers[1, j] = powers[0, j - 1] * a / j, powers[1, j - 1] * b / j
-        g_a, g_b, h_aa, h_ab, h_bb = start_a, start_b, 0.0, 0.0, 0.0
-        for k in range(_ORDERS + 1):  # the terms with u^k / k!
-            for j in range(k + 1):
-                share = powers[0, j] * powers[1, k - j]
-                if k > 0:
-                    g_a += share * terms[k - 1, j + 1]
-                    g_b += share * terms[k - 1, j]
-                if k < _ORDERS:
-                    h_aa += share * terms[k, j + 2]
-                    h_ab += share * terms[k, j + 1]
-                    h_bb += share * terms[k, j]
-        step_a, step_b, _ = _step(g_a, g_b, h_aa, h_ab, h_bb)
-        a += step_a
-        b += step_b
-    return a, b, True
 
 
 @compiled()
@@ -344,7 +290,7 @@ def _newton(x, y, doubts, weights, a, b, previous):
             h_aa += curved * x[i]
             h_ab += curved
             h_bb += curvatures[i]
-        step_a, step_b, decrement = _step(g_a, g_b, h_aa, h_ab, h_bb)
+        step_a, step_b, decrement = newton_step(g_a, g_b, h_aa, h_ab, h_bb)
         if decrement == np.inf:
             return a, b, False  # so far off that every curvature underflows
         if decrement <= _DECREMENT * h_bb:
@@ -361,20 +307,6 @@ def _newton(x, y, doubts, weights, a, b, previous):
         a += length * step_a
         b += length * step_b
     return a, b, False
-
-
-@compiled(inside=True)
-def _step(g_a, g_b, h_aa, h_ab, h_bb):
-    """Newton's step in a and b, and its decrement; infinite where there is no curvature."""
-    ridge = 1e-14 * (h_aa + h_bb) + 1e-300
-    h_aa += ridge
-    h_bb += ridge
-    determinant = h_aa * h_bb - h_ab * h_ab
-    if not determinant > 0.0:
-        return 0.0, 0.0, np.inf
-    step_a = -(h_bb * g_a - h_ab * g_b) / determinant
-    step_b = -(h_aa * g_b - h_ab * g_a) / determinant
-    return step_a, step_b, -(g_a * step_a + g_b * step_b)
 
 
 @compiled(inside=True)

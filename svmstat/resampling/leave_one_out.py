@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
-from svmstat.calibration import Maps, fit_map
+from svmstat.calibration import Maps, deviance_risen, fit_map, map_without, series_at
 from svmstat.calibration import deviance as map_deviance
 from svmstat.machine import Machine, elsewhere, others_of, tied_where_coarse, vote
 from svmstat.objective.bounds import ROUNDING, deletions
@@ -296,8 +296,8 @@ def _without(
         numbers, fitted = np.empty((5 if alone and influence else 2, len(mine))), np.zeros(len(mine), bool)
         start = np.searchsorted(which_of, np.arange(len(mine) + 1))
         _diagnose(
-            reduced, pair.problem.signs, weights, full, start, place, taken, maps.slope[p], maps.intercept[p], numbers,
-            fitted,
+            reduced, pair.problem.signs, weights, full, moves, start, place, taken, maps.slope[p], maps.intercept[p],
+            numbers, fitted,
         )  # fmt: skip
         own[holds, p] = reduced[which_of, place]
         slope[mine, p], intercept[mine, p], changes = numbers[0], numbers[1], numbers[2:]
@@ -330,37 +330,65 @@ def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
 
 @compiled()
 def _diagnose(  # noqa: PLR0913, PLR0917  arrays of a numba loop
-    f, y, weights, full, start, place, copies, slope, intercept, numbers, calibrated
+    f, y, weights, full, moves, start, place, copies, slope, intercept, numbers, calibrated
 ):
     """Fill ``numbers`` (2, B) or (5, B): A, B, deviance, largest and rms change; and ``calibrated`` (B,).
 
-    f (B, m) decision values of the reduced fits, full (m,) those of the full fit; y, weights (m,); place, copies (E,)
-    the deleted rows, those of each deletion from ``start`` (B + 1,).
+    f (B, m) decision values of the reduced fits, full (m,) those of the full fit, which they are unless the deletion
+    ``moves`` (B,) it; y, weights (m,); place, copies (E,) the deleted rows, those of each deletion from ``start``
+    (B + 1,).
     """
-    reduced = weights.copy()
+    around, reduced = series_at(full, y, weights, slope, intercept), weights.copy()
+    whole = map_deviance(full, y, weights, slope, intercept)
     for q in range(f.shape[0]):
         for c in range(numbers.shape[0]):
             numbers[c, q] = np.nan
         if np.isnan(f[q, place[start[q]]]):
             continue
-        for e in range(start[q], start[q + 1]):
-            reduced[place[e]] -= copies[e]
-        for e in range(start[q], start[q + 1]):
-            if reduced[place[e]] < ROUNDING * weights[place[e]]:
-                reduced[place[e]] = 0.0
+        if not moves[q]:
+            calibrated[q] = _other_map(around, whole, y, place, copies, start[q], start[q + 1], numbers[:, q])
+            if calibrated[q]:
+                continue
+        _take(reduced, weights, place, copies, start[q], start[q + 1])
         a, b, calibrated[q] = fit_map(f[q], y, reduced, slope, intercept)
         numbers[0, q], numbers[1, q] = a, b
         if numbers.shape[0] > 2:
-            largest, squares, total = 0.0, 0.0, 0.0
-            for i in range(full.shape[0]):
-                change = abs(f[q, i] - full[i])
-                largest = max(largest, change)
-                squares += reduced[i] * change * change
-                total += reduced[i]
             numbers[2, q] = map_deviance(f[q], y, reduced, a, b)
-            numbers[3, q], numbers[4, q] = largest, np.sqrt(squares / total)
+            numbers[3, q], numbers[4, q] = _changes_of(f[q], full, reduced)
         for e in range(start[q], start[q + 1]):
             reduced[place[e]] = weights[place[e]]
+
+
+@compiled(inside=True, borrowing=True)
+def _take(reduced, weights, place, copies, start, stop):
+    """Take the copies of a deletion from the weights (m,), which are ``reduced`` in place."""
+    for e in range(start, stop):
+        reduced[place[e]] -= copies[e]
+    for e in range(start, stop):
+        if reduced[place[e]] < ROUNDING * weights[place[e]]:
+            reduced[place[e]] = 0.0
+
+
+@compiled(inside=True, borrowing=True)
+def _other_map(around, whole, y, place, copies, start, stop, numbers):
+    """Fill the numbers (2,) or (5,) of a deletion that changes nothing but the map; whether its series tells."""
+    numbers[0], numbers[1], known = map_without(around, y, place, copies, start, stop)
+    if known and numbers.shape[0] > 2:
+        numbers[2] = whole + deviance_risen(around, y, place, copies, start, stop)
+        numbers[3], numbers[4] = 0.0, 0.0
+    return known
+
+
+@compiled(inside=True, borrowing=True)
+def _changes_of(f, full, weights):
+    """The largest change of f (m,), and the root of its mean square by the weights."""
+    largest, squares, total = 0.0, 0.0, 0.0
+    for i in range(full.shape[0]):
+        change = abs(f[i] - full[i])
+        largest = max(largest, change)
+        squares += weights[i] * change * change
+        total += weights[i]
+    return largest, np.sqrt(squares / total)
 
 
 def _coupled_changes(
