@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, RepeatedKFold, TimeSeriesSplit
 from sklearn.svm import SVC
 
-from svmstat import cli, compare, minimax, neyman_pearson, svm, tune
+from svmstat import cli, compare, datasets, minimax, neyman_pearson, svm, tune
 from svmstat.calibration import Maps, fit_platt
 from svmstat.calibration.venn_abers import fit_venn_abers
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning, UnavailableError
@@ -170,6 +170,18 @@ def test_groups_of_one_are_rows(response):
     assert fit.loo().summary_frame().equals(alone.loo().summary_frame())
     assert fit.loo().score_se == alone.loo().score_se
     assert fit.n_groups == len(DATA)
+
+
+def test_groups_of_one_are_rows_whatever_these_weigh():
+    data = datasets.load("mackerel").iloc[::8].round({"lon": 0, "lat": 0})
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(data))
+    formula, how = "egg_count > 0 ~ lon + lat", {"weights": weights, "weight_type": "probability"}
+    alone = svm(formula, data, **how)
+    grouped = svm(formula, data, **how, groups=[f"g{k}" for k in np.random.default_rng(2).permutation(len(data))])
+    assert grouped.loo().how == "leave-one-out"
+    assert (grouped.loo().score, grouped.kfold(5).score) == (alone.loo().score, alone.kfold(5).score)
+    frames = [fit.get_influence().summary_frame() for fit in (grouped, alone)]
+    pd.testing.assert_frame_equal(*frames)
 
 
 @responses

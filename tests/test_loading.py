@@ -165,7 +165,7 @@ class Cosine(PointKernel):
         (lambda: svm("y ~ own(x)", TWO), "uses 'own', a function of your own"),
         (lambda: svm("y ~ x + I(z + half)", TWO.assign(q=1)), "uses 'half', a value of your own"),
         (lambda: svm("y ~ x.clip(0, 1)", TWO), r"'\.clip\(\)' is not allowed"),
-        (lambda: svm("y ~ x", TWO, subset="z.notna()"), r"'\.notna\(\)' is not allowed"),
+        (lambda: svm("y ~ x", TWO, subset="z.notna()"), r"its subset= are each read .* '\.notna\(\)' is not allowed"),
         (lambda: svm("y ~ x", TWO, kernel=lambda X, Z: X @ Z.T), "'<lambda>', which is code"),
         (lambda: svm("y ~ x", TWO, kernel=Linear() + Cosine()), "'Cosine', which is code"),
         (lambda: svm("y ~ x", TWO.assign(x=pd.array(TWO["x"], dtype=pd.SparseDtype(float)))), "Sparse"),

@@ -152,6 +152,12 @@ class LabelSets(Printed):
         if few:
             what = "groups that have it" if self.grouped else "rows"
             notes.append(f"With fewer than {least:g} {what} a level is in every set: {', '.join(few)}.")
+        without = (self.weights > 0) & (self.codes >= 0) & np.isnan(self.held_out_p).any(axis=1)
+        if out_of := int(np.count_nonzero(without)):
+            notes.append(
+                f"{counted(out_of, 'row')} of the fit could not be left out, and count{'s'[: int(out_of == 1)]} as the "
+                "strangest of the level: sets are larger for it."
+            )
         if lost := int(sizes.isna().sum()):
             rows = "row" if lost == 1 else "rows"
             notes.append(f"{lost} {rows} without a set: a predictor is missing, or there is no fit without the row.")

@@ -74,6 +74,9 @@ _OF_SUPPORT = (
 _MOST_SUPPORT = 0.75
 """The share of support vectors from which on that is said."""
 
+_KNOWN = 0.1
+"""The largest standard error of an AUC that tells something, where others do: of a level of a few rows it is larger."""
+
 _FEW_OF_A_LEVEL = 30
 """Rows of a level; with fewer numbers of held-out rows are noisy."""
 
@@ -321,13 +324,16 @@ def hang_on_the_intercept(held_out: Evidence) -> bool:
 
     That is where rows or groups are left out one by one, and there is no signal to be seen, neither by R² nor by AUC,
     or a weak one that ranks some level the wrong way. A few rows to which next to no probability was given make an R²
-    below 0 of a good ranking.
+    below 0 of a good ranking. A level of a few rows, whose AUC nobody knows, tells nothing beside others.
     """
     found, se = held_out.rsquared, held_out.rsquared_se
     if found > 2.0 * se or not held_out.levels_move:
         return False
-    auc = np.asarray(held_out.auc, float)
-    ranks = bool(np.min(auc - 2.0 * np.asarray(held_out.auc_se, float)) > 0.5)
+    auc, auc_se = np.atleast_1d(held_out.auc).astype(float), np.atleast_1d(held_out.auc_se).astype(float)
+    known = auc_se <= _KNOWN
+    if known.any():
+        auc, auc_se = auc[known], auc_se[known]
+    ranks = bool(np.min(auc - 2.0 * auc_se) > 0.5)
     return bool(np.min(auc) < 0.5) or (found <= 0.0 and not ranks)
 
 

@@ -212,6 +212,8 @@ def aligned(name: str, values: Any, index: pd.Index) -> pd.Series:
         array = values if typed else _array(name, values)
         if array.ndim != 1:
             raise ArgumentError(f"{name} has the shape {array.shape}: it must be one value for each row.")
+        if getattr(array.dtype, "kind", "") == "V":
+            raise ArgumentTypeError(f"{name} holds records of type {array.dtype}: it must be one value for each row.")
         series = pd.Series(array)
     if len(series) != len(index):
         values_of = "1 value" if len(series) == 1 else f"{len(series)} values"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from svmstat._tools.checks import entries, finite, is_real, nearest, number, refuse
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.kernels.pairs import FloatArray
 from svmstat.kernels.parameters import declared, is_rule
 from svmstat.kernels.rows import Indices, Rows
@@ -175,6 +175,11 @@ class Kernel(ABC):
         return self if isinstance(other, int) and other == 0 else NotImplemented  # where sum() begins
 
     def __mul__(self, other: object) -> "Kernel":
+        if isinstance(other, Kernel):
+            raise ArgumentTypeError(
+                f"unsupported operands for *: {self!r} and {other!r}. Products of kernels are te() and ti() of a "
+                "formula, and Product((K1, K2), ((0,), (1,))) of columns by their positions."
+            )
         return Scaled(other, self) if is_real(other) else NotImplemented  # type: ignore[arg-type]
 
     __rmul__ = __mul__
@@ -425,7 +430,7 @@ class On(Wrapped):
                 raise refuse("columns", each, "names of terms or columns of the design, or positions from 0 on")
         if not columns:
             raise refuse("columns", columns, "one name or several")
-        plain = tuple(each if isinstance(each, str) else int(each) for each in columns)
+        plain = tuple(str(each) if isinstance(each, str) else int(each) for each in columns)
         object.__setattr__(self, "columns", plain)
         if self.at is None and not any(isinstance(each, str) for each in plain):
             object.__setattr__(self, "at", tuple(sorted(set(plain))))

@@ -178,7 +178,7 @@ def units_of(labels: Codes | None, weights: Floats, repeats: bool, place: Codes)
     -------
     Units or None
         None where a unit is a copy of a row: without groups if weights are repeats, and if each row is a unit of
-        weight one.
+        weight one. Groups of one row each are rows, unless weights are repeats: a row of weight two is two of them.
 
     Examples
     --------
@@ -186,6 +186,8 @@ def units_of(labels: Codes | None, weights: Floats, repeats: bool, place: Codes)
     array([0, 1, 1])
     >>> units_of(np.array([7, 5, 6]), np.ones(3), True, np.array([0, 1, 2])) is None
     True
+    >>> units_of(np.array([7, 5, 6]), np.array([0.5, 2.0, 1.0]), False, np.array([0, 1, 2])).grouped
+    False
     """
     if labels is None and repeats:
         return None
@@ -196,4 +198,5 @@ def units_of(labels: Codes | None, weights: Floats, repeats: bool, place: Codes)
         return None
     of_row = np.full(len(weights), -1)
     of_row[used] = code
-    return Units(of_row, len(unique), labels is not None).in_order_of(place, weights)
+    grouped = labels is not None and (repeats or len(unique) < len(used))
+    return Units(of_row, len(unique), grouped).in_order_of(place, weights)

@@ -71,8 +71,10 @@ class Saved(Resampled):
             data = _stored_columns(self.frame, settings)
             again = _read_again(self.frame, settings, data, of_rows=self.kernel.of_rows)
         except SvmstatError as error:
+            condition = isinstance(settings.get("subset"), str)
+            read = "formula and its subset= are each" if condition else "formula is"
             raise ModelFileError(
-                f"the fit cannot be stored, since a file holds no code, and its formula is read as a text of somebody "
+                f"the fit cannot be stored, since a file holds no code, and its {read} read as a text of somebody "
                 f"else's. What such a text must not say can be computed as a column beforehand. {error}"
             ) from error
         now = getattr(self.call, "now", None)

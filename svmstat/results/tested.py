@@ -15,7 +15,7 @@ from svmstat.diagnostics import Evidence, GofResult, InfluenceResult, Permutatio
 from svmstat.diagnostics.copies import copies_note
 from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import DataError, UnavailableError
-from svmstat.objective.units import fewest_units
+from svmstat.objective.units import are_groups, fewest_units
 from svmstat.resampling import bootstrap_deviance
 from svmstat.resampling.folds import is_table
 from svmstat.resampling.influences import (
@@ -309,7 +309,7 @@ class Tested(Resampled):
     def _group_labels(self) -> pd.Index | None:
         """The labels of the units (G,), where they are groups."""
         units, groups = self.machine.units, self.groups
-        if units is None or groups is None:
+        if not are_groups(units) or groups is None:
             return None
         return pd.Index(groups.to_numpy()[[rows[0] for rows in units]], name=groups.name)
 

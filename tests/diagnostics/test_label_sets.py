@@ -102,7 +102,9 @@ def test_a_level_of_one_row_is_in_every_set(lonely):
     assert found["only"].all()
     own = fit.predict_set()
     assert own.loc["r7"].isna().all() and own.drop("r7").notna().all(axis=None) and own["only"].drop("r7").all()
-    assert re.search(r"in every set:.*only \(1\)", " ".join(str(fit.label_sets()).split()))
+    said = " ".join(str(fit.label_sets()).split())
+    assert re.search(r"in every set:.*only \(1\)", said)
+    assert "1 row of the fit could not be left out, and counts as the strangest of the level" in said
 
 
 def test_a_machine_that_ranks_nothing_has_all_labels():

@@ -48,6 +48,15 @@ def test_one_level_that_is_ranked_the_wrong_way_is_enough():
     assert not hang_on_the_intercept(said(-0.01, np.array([0.6, 0.7, 0.8]), se))
 
 
+@pytest.mark.parametrize("rare", [0.46, 0.78, np.nan])
+def test_a_level_of_a_few_rows_tells_nothing_beside_others(rare):
+    """Its AUC is not known, and one row of it is enough for an R² below 0."""
+    auc, se = np.array([rare, 0.97, 0.98]), np.array([0.17, 0.01, 0.01])
+    assert not hang_on_the_intercept(said(-2.6, auc, se, rsquared_se=3.0))
+    assert hang_on_the_intercept(said(-0.01, np.array([rare, 0.45, 0.55]), np.array([0.17, 0.04, 0.04])))
+    assert hang_on_the_intercept(said(-0.01, np.array([0.46, 0.55, 0.6]), np.full(3, 0.17)))
+
+
 def test_one_group_that_has_most_of_the_score():
     def of(weights, logs):
         return replace(held, weights=weights, log_likelihoods=logs, units=Units(groups, 25, True))

@@ -238,6 +238,7 @@ def test_weights_outside_the_subset_may_be_anything(table):
         ([np.nan] * 8, ArgumentError, "weights hold nan in row 'r0'"),
         (["1"] * 8, ArgumentError, "weights hold text"),
         (np.ones((8, 2)), ArgumentError, r"weights has the shape \(8, 2\)"),
+        (np.ones(8, [("w", float)]), ArgumentTypeError, r"weights holds records of type \[\('w', '<f8'\)\]"),
         (np.full(8, 0.125), ArgumentError, "weights add up to 1: .* or use scale=False"),
         (np.full(8, 0.125 + 1e-16), ArgumentError, "weights add up to 1: .* weight_type='probability'"),
         ("g", ArgumentError, r"weights \(column 'g'\) hold category"),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.kernels import (
     RBF,
     Centred,
@@ -282,6 +282,15 @@ def test_kernels_are_frozen():
 def test_what_cannot_be_made(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+def test_names_of_numpy_are_names():
+    assert repr(A.on(*np.array(["x", "z"]))) == repr(A.on("x", "z"))
+
+
+def test_a_product_says_where_products_are():
+    with pytest.raises(ArgumentTypeError, match=r"te\(\) and ti\(\) of a formula, and Product"):
+        A * A
 
 
 @pytest.mark.parametrize("make", [lambda: A + 1, lambda: 1 + A, lambda: A + gram, lambda: A * A, lambda: A * "2",
