@@ -13,6 +13,9 @@ from svmstat.calibration.exponential import exp_of_negative
 
 METHODS = ("wu-lin-weng", "hastie-tibshirani")
 
+_ROUNDING = 1e-15
+"""Terms that differ by no larger a share of them are equal but for rounding."""
+
 _LEAST = 1e-30
 """The least n_ij r_ij of Hastie and Tibshirani's coupling, n_ij ≤ 1: with it the infimum is attained, at p > 0."""
 
@@ -107,7 +110,8 @@ def _wu_lin_weng(r):
     The class k of least Q_kk, which loses least, is taken out: with p_k = 1 the others are u + λ v where A u = −Q_·k,
     A v = e and A is Q without k. However near r is to 0, to 1 or to consistency, A is well conditioned. It is positive
     definite with no positive element off its diagonal, so that the elimination keeps all signs: u and v are sums of
-    positive terms, and small probabilities keep their digits. So does λ Σ p = p'Qp, as a sum of squares.
+    positive terms, and small probabilities keep their digits. So does λ Σ p = p'Qp, as a sum of squares, of which those
+    that are rounding are zero: they would be 1e-34, and that a probability.
     """
     n_rows, n_classes = r.shape[:2]
     last = n_classes - 1
@@ -144,7 +148,9 @@ def _wu_lin_weng(r):
         squares = 0.0
         for i in range(n_classes):
             for j in range(i):
-                squares += (r[row, order[j], order[i]] * u[i] - r[row, order[i], order[j]] * u[j]) ** 2
+                one, other_one = r[row, order[j], order[i]] * u[i], r[row, order[i], order[j]] * u[j]
+                if abs(one - other_one) > _ROUNDING * max(one, other_one):
+                    squares += (one - other_one) ** 2
         multiplier = squares / u.sum()
         total = u.sum() + multiplier * v.sum()
         for i in range(n_classes):

@@ -16,7 +16,8 @@ from svmstat.calibration.series import Series, newton_step, risen_without, serie
 
 _MOST_STEPS = 100
 _DECREMENT = 1e-20
-"""Newton decrement, relative to the curvature in B, at which A and B have ten digits whatever the weights are."""
+"""Newton decrement, relative to the curvature in B, at which A and B have ten digits whatever the weights are: at the
+mean of the values, and fewer where one of them is far out."""
 
 
 _SHORTEST = 1e-30

@@ -12,7 +12,8 @@ from svmstat._tools.arrays import Floats
 from svmstat._tools.compiled import compiled, copy_into
 
 _SMALL = 0.05
-"""Log odds that change by no more are known by the series: what that leaves out changes them by less than 1e-10."""
+"""Log odds that change by no more are known by the series. What that leaves out is 2e-11 of the curvature at most, and
+changes them by about as much, by up to 1e-9 at a row that is far from all others."""
 
 _ORDERS, _POWERS = 5, 7
 """The second to sixth derivatives by the log odds, times x⁰ to x⁶."""
@@ -112,9 +113,9 @@ def step_without(series):
     total, first, second = sums[0, 0] + sums[1, 0], sums[0, 1] + sums[1, 1], sums[0, 2] + sums[1, 2]
     if not total * second - first**2 > _VARIED * total**2:
         return 0.0, 0.0, False
-    a, b, _ = newton_step(start_a, start_b, terms[0, 2], terms[0, 1], terms[0, 0])
+    a, b, decrement = newton_step(start_a, start_b, terms[0, 2], terms[0, 1], terms[0, 0])
     for _ in range(_STEPS):
-        if not abs(a) * series.farthest[0] + abs(b) <= _SMALL:
+        if not (abs(a) * series.farthest[0] + abs(b) <= _SMALL and np.isfinite(decrement)):
             return 0.0, 0.0, False
         _fill(powers, a, b)
         g_a, g_b, h_aa, h_ab, h_bb = start_a, start_b, 0.0, 0.0, 0.0
@@ -128,11 +129,11 @@ def step_without(series):
                     h_aa += share * terms[k, j + 2]
                     h_ab += share * terms[k, j + 1]
                     h_bb += share * terms[k, j]
-        step_a, step_b, _ = newton_step(g_a, g_b, h_aa, h_ab, h_bb)
+        step_a, step_b, decrement = newton_step(g_a, g_b, h_aa, h_ab, h_bb)
         a += step_a
         b += step_b
     series.step[0], series.step[1] = a, b
-    return a, b, True
+    return a, b, bool(np.isfinite(decrement))
 
 
 @compiled(inside=True, borrowing=True)

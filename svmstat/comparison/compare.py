@@ -33,7 +33,7 @@ from svmstat.results.updated import data_of_folds
 
 
 def compare(
-    first: Any,
+    first: Any = None,
     *others: Any,
     folds: Any = None,
     nested: bool = False,
@@ -53,7 +53,7 @@ def compare(
     Parameters
     ----------
     first : model
-        The one that the others are compared with.
+        The one that the others are compared with; where all models are named the first of these.
     *others : model
         A fit by `svm`; results of statsmodels: Logit, MNLogit, GLM or GLMGam with the family Binomial; or a classifier
         as those of scikit-learn with formula and data, ``(classifier, "y ~ x1 + x2", data)``. Its formula is read as
@@ -121,7 +121,7 @@ def compare(
             f"folds={_called(folds)} and nested=True are not allowed together: the standard errors of nested "
             "splits are of random folds, and not of blocks of rows. Give a number of folds, or leave one of the two."
         )
-    models = _named((first, *others), named)
+    models = _named((first, *others) if first is not None or others else (), named)
     with one_blas_thread():
         members, shape = _members(models, ChainMap(env.f_locals, env.f_globals), folds)
     reference = _reference(members)

@@ -49,6 +49,9 @@ _CALLED = {
     "balanced": "equal nu of both levels",
     "bias": "nu-SVM with a shifted decision function",
 }
+_BESIDE = "looked at for the smoothed rates of its neighbours only"
+"""Why a point of a search down coordinates has no score."""
+
 _ROUNDING = 1e-9
 """A ν₋ this much below the largest possible one is possible in doubles."""
 
@@ -163,7 +166,8 @@ class NuPlan(Plan):
         at = s, j, i
         columns = {"nu_event": surface.nu_event[j, i], "nu_other": surface.nu_other[j, i]}
         columns |= {"p_f": surface.p_f[at], "p_m": surface.p_m[at]}
-        p_f, p_m = (each[at] for each in surface.smoothed(self.smooth))
+        whole = surface.whole(self.smooth)[at]
+        p_f, p_m = (np.where(whole, each[at], np.nan) for each in surface.smoothed(self.smooth))
         if self.smooth is not None:
             columns |= {"p_f_smooth": p_f, "p_m_smooth": p_m}
         if self.kind == "bias":
@@ -171,7 +175,10 @@ class NuPlan(Plan):
         columns["score"] = self.criterion.score(p_f, p_m)
         lost = surface.unresolved[at]
         status = np.where(lost > 0, "failed", "ok")
-        reason = [f"rho is too small to be resolved in {counted(count, 'fold')}" if count else "" for count in lost]
+        reason = [
+            f"rho is too small to be resolved in {counted(count, 'fold')}" if count else "" if all_beside else _BESIDE
+            for count, all_beside in zip(lost, whole, strict=True)
+        ]
         parameters = pd.DataFrame(list(grid.parameters)).iloc[s].reset_index(drop=True)
         return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)
 

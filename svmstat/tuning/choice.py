@@ -23,8 +23,8 @@ _NUMBERS = 2**23
 _MOST_COPIES = 50_000
 """Of more than so many copies of weighted rows, and of weights that are no whole numbers, the rows are drawn."""
 
-_BITS = 30
-"""Binary digits of a loss by which rows are put in order."""
+_BITS, _NOTHING = 30, 1e-9
+"""Binary digits of a loss by which rows are put in order, and the share of the largest up to which one is zero."""
 
 
 def corrected_score(parts: Sequence[Parts]) -> float:
@@ -88,6 +88,10 @@ def in_order(parts: Sequence[Parts]) -> list[Parts]:
 
 
 def _rounded(keys: Floats) -> Floats:
-    """Keys (k, n) without the digits that hang on the order of a sum: where f is constant they would decide."""
+    """Keys (k, n) without the digits that hang on the order of a sum: where f is constant they would decide.
+
+    What is rounding beside the largest of its line is zero, as the loss of a row on its margin.
+    """
+    keys = np.where(np.abs(keys) <= _NOTHING * np.abs(keys).max(axis=1, keepdims=True, initial=0.0), 0.0, keys)
     mantissa, exponent = np.frexp(keys)
     return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, _BITS)), exponent - _BITS))

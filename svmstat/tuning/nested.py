@@ -119,7 +119,8 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
     kernel = found.kernel_of(grid)
     machine = sample.fit(kernel, found.C) if found.nu is None else sample.fit_nu(kernel, found.nu)
     out = out if sample.part_of is None else out[sample.part_of]
-    f = machine.decision_values[out] + plan.shift(found)
+    shift = plan.shift(found)
+    f = machine.decision_values[out] + shift
     insample = fit_maps(machine, sample.coupling)
     left = partial(leave_one_out, machine, insample, influence=False)
     maps = sample.held_out_maps(machine, insample, left).maps
@@ -127,5 +128,6 @@ def _predicted(plan: Plan, sample: Sample, out: NDArray[np.bool_], grid: Grid, w
     choice = {"C": found.C} if found.nu is None else {"nu_event": found.nu.event, "nu_other": found.nu.other}
     weights = found.params["theta"] if found.theta is not None else {}
     choice |= grid.parameters[found.kernel]
+    choice |= {"shift": shift} if "shift" in found.table else {}
     weights = {theta_of(name) if name in choice else name: value for name, value in weights.items()}
     return _Part(f, vote(f, machine.classes), log_likelihood, {**choice, **weights})

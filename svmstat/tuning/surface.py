@@ -10,6 +10,9 @@ from svmstat._tools.arrays import Floats
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 from svmstat.tuning.smoothing import smooth
 
+_ALL = 1.0 - 1e-9
+"""A mean of ones and zeros above it is one of ones."""
+
 Cell = tuple[int, int, int]
 """A point (s, j, i): the s-th kernel, the j-th ν₋ and the i-th ν₊."""
 
@@ -53,6 +56,10 @@ class ErrorSurface:
     def smoothed(self, kind: str | None) -> tuple[Floats, Floats]:
         """P_F and P_M (S, J, I), averaged over the neighbours that are known."""
         return smooth(self.p_f, kind), smooth(self.p_m, kind)
+
+    def whole(self, kind: str | None) -> NDArray[np.bool_]:
+        """(S, J, I) where all neighbours over which a smoothed rate averages have been looked at."""
+        return np.asarray(smooth(self.known.astype(float), kind) > _ALL)
 
     def best(
         self, criterion: Minimax | NeymanPearson, kind: str | None, cells: Iterable[Cell] | None = None

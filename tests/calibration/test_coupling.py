@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, softmax, xlogy
 
 from svmstat.calibration.coupling import METHODS, couple
+from svmstat.calibration.coupling import pairwise as of_decisions
 from svmstat.errors import ArgumentError
 
 TOL_SQUARES = 1e-10  # excess of the sum of squares over its minimum
@@ -320,3 +321,9 @@ def test_no_rows(method, k):
 def test_unknown_method():
     with pytest.raises(ArgumentError, match="did you mean 'wu-lin-weng'"):
         couple(np.full((1, 3, 3), 0.5), "wu-lin")
+
+
+@pytest.mark.parametrize("z", [-90.0, -90.0 * (1.0 + 2.3e-16), -90.0 * (1.0 - 4.6e-16)])
+def test_where_two_classes_agree_rounding_is_no_probability(z):
+    """By exact elimination p_1 = 4.097e-40; what is left of a difference of 0 would make it 3e-34."""
+    assert couple(of_decisions(np.array([[z, -2.0, 90.0]]), 3))[0, 1] == pytest.approx(4.0970063e-40, rel=1e-5, abs=0.0)

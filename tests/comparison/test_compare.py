@@ -332,3 +332,12 @@ def test_a_slope_that_is_missing_has_a_reason():
     assert "No slope of svm rbf: there are none where" in " ".join(str(found).split())
     other = smf.logit("y ~ c + a", data.astype({"y": int})).fit(disp=False)
     assert "No slope of" not in str(compare(linear, other))
+
+
+def test_all_models_may_be_named():
+    data = pd.DataFrame(np.random.default_rng(3).normal(size=(40, 2)), columns=["x", "z"])
+    data["y"] = data["x"] > 0
+    one, other = svm("y ~ x", data), svm("y ~ x + z", data)
+    assert list(compare(small=one, large=other).table.index) == ["small", "large"]
+    with pytest.raises(ArgumentError, match="one model is given"):
+        compare(small=one)

@@ -143,3 +143,11 @@ def test_of_groups_of_weighted_rows_it_is_the_definition_for_their_sums():
     means = np.array([units.sums(weights * L * x) / totals for x in each])
     found = corrected_score([Parts(x, weights, L, 7.0, units) for x in each])
     assert found == pytest.approx(by_loops(means, totals, np.ones(9), 7.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("losses", [(1.1e-16, 0.0), (0.0, 0.0), (0.0, 1.1e-16)])
+def test_a_loss_of_rounding_orders_nothing(losses):
+    """Of rows on their margin, whose losses are 1e-16 in one order of the data and 0 in another."""
+    each = np.array([2.0, 1.0, 3.0, 0.5]), np.array([*losses, 1.0, 2.0])
+    ordered = in_order([Parts(part, np.ones(4), np.ones(4), 1.0) for part in each])
+    np.testing.assert_array_equal(ordered[0].each, [1.0, 2.0, 3.0, 0.5])

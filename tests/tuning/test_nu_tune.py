@@ -779,3 +779,29 @@ def test_plot_of_attainable_rates(smoothing):
 def test_a_type_that_is_no_data():
     with pytest.raises(ArgumentTypeError):
         found_by([1, 2, 3])
+
+
+@pytest.mark.parametrize("search", ["coordinate", "coordinate_2d"])
+@pytest.mark.parametrize("smooth", ["2d", "3d"])
+def test_smoothed_rates_of_a_search_down_coordinates_are_those_of_the_whole_grid(search, smooth):
+    """Points that are looked at for their neighbours only have none."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x1", "x2"])
+    data["y"] = np.where(data["x1"] + rng.logistic(size=80) > 0, "b", "a")
+    how = {"criterion": minimax(), "smooth": smooth, "nu": [0.2, 0.4, 0.6, 0.8], "gamma": [0.1, 0.5, 2.0], "rng": 1}
+    found, whole = (tune("y ~ x1 + x2", data, search=each, **how) for each in (search, "grid"))
+    table = found.table.merge(whole.table, on=["gamma", "nu_event", "nu_other"], suffixes=("", "_of_all"))
+    has = table["score"].notna()
+    assert 0 < has.sum() < len(table)
+    np.testing.assert_allclose(table["score"][has], table["score_of_all"][has], rtol=1e-12)
+    assert (table["reason"][~has & table["p_f"].notna()].str.contains("neighbours only")).all()
+    assert found.best_row["score"] == found.table["score"].min()
+
+
+def test_what_is_chosen_without_a_fold_has_its_shift():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.normal(size=80)})
+    data["y"] = np.where(data["x"] + rng.logistic(size=80) > 0, "b", "a")
+    how = {"criterion": minimax(), "nu": [0.2, 0.5, 0.8], "gamma": [0.2, 1.0], "nested": 4, "folds": 3, "rng": 0}
+    assert "shift" in tune("y ~ x", data, search="bias", **how).nested.choices.columns
+    assert "shift" not in tune("y ~ x", data, search="balanced", **how).nested.choices.columns

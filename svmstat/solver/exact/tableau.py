@@ -166,7 +166,7 @@ def _fresh_inverse(K: Floats, group: Rows, lead: int, known: Floats) -> Floats:
 
 
 class Memory(NamedTuple):
-    """What walks along a tableau of w rows write on, each anew; k = ``SIDES``.
+    """What walks along a tableau of w rows write on, each anew; k = ``SIDES``, and w ≥ lead: each sum has a row in it.
 
     Attributes
     ----------
