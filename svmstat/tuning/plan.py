@@ -234,16 +234,17 @@ class TuneResult:
         ``theta``: ``svm(..., **best_params)``.
     table : DataFrame
         Read as a copy, as ``best_params`` are.
-        One row for each point that was looked at. With a cost, C rising, then the others: the parameters, ``score``
-        (the smaller the better), ``score_se`` (of an error rate e by e(1 − e)/(n − 1), where `loo` has n), where rows are predicted ``delta_se`` (the standard error of the
-        difference from the best point, row by row) and ``within_se`` (whether the score is above the best by no more
-        than that; NaN and False where the parts of all rows would take more than 256 MiB), ``error`` (the error rate of
-        held-out rows, for "gacv" and "gckl" the apparent error), ``n_support`` (sum of the weights of the support
-        vectors; for "kfold" the mean over the folds), the ``further`` criteria. With minimax and Neyman–Pearson the
+        One row for each point that was looked at. With a cost, C rising, then the others: the parameters,
+        ``score`` (the smaller the better), ``score_se`` (of an error rate e by e(1 − e)/(n − 1), where `loo`
+        has n), where rows are predicted ``delta_se`` (the standard error of the difference from the best point,
+        row by row) and ``within_se`` (whether the score is above the best by no more than that; NaN and False
+        where the parts of all rows would take more than 256 MiB), ``error`` (the error rate of held-out rows,
+        for "gacv" and "gckl" the apparent error), ``n_support`` (sum of the weights of the support vectors; for
+        "kfold" the mean over the folds), the ``further`` criteria. With minimax and Neyman–Pearson the
         parameters of the kernel, ``nu_event``, ``nu_other``, the estimates ``p_f`` and ``p_m``, with smoothing
-        ``p_f_smooth`` and ``p_m_smooth``, with search="bias" the ``shift``, and the ``score`` of the (smoothed) rates,
-        which Neyman–Pearson compares among points with P_F ≤ a, if there are any; points that a search down coordinates
-        looked at for the mean of others only have no smoothed rates and no score.
+        ``p_f_smooth`` and ``p_m_smooth``, with search="bias" the ``shift``, and the ``score`` of the (smoothed)
+        rates, which Neyman–Pearson compares among points with P_F ≤ a, if there are any; points that a search
+        down coordinates looked at for the mean of others only have no smoothed rates and no score.
         Last ``status`` ("ok" or "failed") and ``reason`` (why there is no score, else empty).
     chosen : int
         Which row of the table is the best point.
