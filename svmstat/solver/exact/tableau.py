@@ -52,8 +52,8 @@ events, most rows are that close: with the nearest of them alone many paths pass
 solved anew."""
 
 _SLICE = 256
-"""Rows that are subtracted at a time: their product takes memory beside the tableau, and of all rows of mackerel more
-than half of the time, since fresh memory is slower than sums."""
+"""Rows that are subtracted at a time: their product takes memory beside the tableau, and to touch fresh memory takes
+longer than the sums."""
 
 _MOST_CHANGES = 160
 """Rows that may have changed sides before the path is begun anew with all rows, an event of which costs m rows of K."""
@@ -234,7 +234,7 @@ def _factor(matrix, e, pivots):
             row = matrix[a]
             factor = row[c] * top[c]
             row[c] = factor
-            for k in range(np.uint64(c + 1), np.uint64(e)):  # no index from the end: twice as fast
+            for k in range(np.uint64(c + 1), np.uint64(e)):  # no index from the end: a faster loop
                 row[k] -= factor * top[k]
     return True
 
@@ -317,7 +317,8 @@ def _drop(i, free, n_free):
 def walk(tableau, point, change, max_events, memory):
     """Follow the solution while the bounds move; ``point``, arrays (w,), is changed in place. Returns (code, events).
 
-    The multipliers are not followed: the certificate at the end tells what they are.
+    The multipliers are not followed: the certificate at the end tells what they are. ``memory`` is what `memory_for`
+    makes, whatever it holds.
 
     What the tableau cannot do, because too many rows change sides, is a code other than ARRIVED.
     """
