@@ -180,6 +180,7 @@ def test_groups_of_one_are_rows_whatever_these_weigh():
     grouped = svm(formula, data, **how, groups=[f"g{k}" for k in np.random.default_rng(2).permutation(len(data))])
     assert grouped.loo().how == "leave-one-out"
     assert (grouped.loo().score, grouped.kfold(5).score) == (alone.loo().score, alone.kfold(5).score)
+    assert str(grouped.loo()) == str(alone.loo())
     frames = [fit.get_influence().summary_frame() for fit in (grouped, alone)]
     pd.testing.assert_frame_equal(*frames)
 

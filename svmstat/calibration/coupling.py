@@ -13,7 +13,7 @@ from svmstat.calibration.exponential import exp_of_negative
 
 METHODS = ("wu-lin-weng", "hastie-tibshirani")
 
-_ROUNDING = 1e-15
+_ROUNDING = 1e-14
 """Terms that differ by no larger a share of them are equal but for rounding."""
 
 _LEAST = 1e-30

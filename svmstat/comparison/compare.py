@@ -33,8 +33,7 @@ from svmstat.results.updated import data_of_folds
 
 
 def compare(
-    first: Any = None,
-    *others: Any,
+    *models: Any,
     folds: Any = None,
     nested: bool = False,
     repeats: int = 5,
@@ -52,13 +51,12 @@ def compare(
 
     Parameters
     ----------
-    first : model
-        The one that the others are compared with; where all models are named the first of these.
-    *others : model
-        A fit by `svm`; results of statsmodels: Logit, MNLogit, GLM or GLMGam with the family Binomial; or a classifier
-        as those of scikit-learn with formula and data, ``(classifier, "y ~ x1 + x2", data)``. Its formula is read as
-        that of `svm`, but the columns are not scaled, for which there are pipelines; it counts rows as often as the
-        weights of the other models say, and its labels are the levels of the response, which its parameters may name.
+    *models : model
+        The first is the one that the others are compared with, of those that are named if all are. Each is a fit by
+        `svm`; results of statsmodels: Logit, MNLogit, GLM or GLMGam with the family Binomial; or a classifier as those
+        of scikit-learn with formula and data, ``(classifier, "y ~ x1 + x2", data)``. Its formula is read as that of
+        `svm`, but the columns are not scaled, for which there are pipelines; it counts rows as often as the weights of
+        the other models say, and its labels are the levels of the response, which its parameters may name.
     folds : int, splitter, column name or array_like, optional
         Leave out each of so many stratified folds instead of each row or group; or those of a splitter of scikit-learn
         that holds out no row twice, or of fold labels of the rows of the data of a fit by `svm`. Of a number of folds,
@@ -121,9 +119,9 @@ def compare(
             f"folds={_called(folds)} and nested=True are not allowed together: the standard errors of nested "
             "splits are of random folds, and not of blocks of rows. Give a number of folds, or leave one of the two."
         )
-    models = _named((first, *others) if first is not None or others else (), named)
+    called = _named(models, named)
     with one_blas_thread():
-        members, shape = _members(models, ChainMap(env.f_locals, env.f_globals), folds)
+        members, shape = _members(called, ChainMap(env.f_locals, env.f_globals), folds)
     reference = _reference(members)
     orders = [agreement(reference, member.observed) for member in members]
     for member in members:
@@ -148,7 +146,7 @@ def compare(
             tables.append(log_likelihoods(without, order, inner, reference.codes))
     differences = [nested_estimate(2.0 * (tables[0] - table), inner, reference.weights, units) for table in tables[1:]]
     rules, lost = tuple(map(_thresholds, members, orders)), tuple(int((table < IMPOSSIBLE).sum()) for table in tables)
-    return Comparison(tuple(models), tuple(found), tuple(differences), repeats if nested else 0, rules, lost)
+    return Comparison(tuple(called), tuple(found), tuple(differences), repeats if nested else 0, rules, lost)
 
 
 def _refuse_tables(members: Sequence[Member], folds: Any, nested: bool) -> None:
@@ -211,7 +209,8 @@ def _named(given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     if len(given) == 1 and isinstance(given[0], list | dict) and not named:
         raise ArgumentError("the models are given one by one, as in compare(fit, logit): of a list, compare(*models).")
     if len(given) + len(named) < 2:
-        raise ArgumentError("one model is given: there must be two to compare, as in compare(fit, logit).")
+        number = "one" if given or named else "no"
+        raise ArgumentError(f"{number} model is given: there must be two to compare, as in compare(fit, logit).")
     found, names = {}, [_default_name(model) for model in given]
     counts, seen = Counter(names), Counter[str]()
     for name, model in zip(names, given, strict=True):

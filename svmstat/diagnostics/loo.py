@@ -13,6 +13,7 @@ from svmstat.diagnostics.gacv import observed_loss
 from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
+from svmstat.objective.units import are_groups
 from svmstat.reporting.plots import calibration_plot, class_calibration_plot
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.rendering.values import or_none
@@ -154,7 +155,7 @@ class LooResult(Printed, Evidence):
         warnings = self.what_failed() if of_one is None else (*self.what_failed(), f"of the score {of_one}.")
         errors = Block(
             left=(
-                *([] if self.groups is None else [Entry("Groups left out", self._n_groups, "count")]),
+                *([Entry("Groups left out", self._n_groups, "count")] if are_groups(self.units) else []),
                 Entry("Rows left out", int((self._used & (self.arrays.winner >= 0)).sum()), "count"),
             ),
             right=(
@@ -169,7 +170,7 @@ class LooResult(Printed, Evidence):
         return 0 if self.groups is None else int(self.groups[self._used & (self.arrays.winner >= 0)].nunique())
 
     def __repr__(self) -> str:
-        groups = "" if self.groups is None else f"{self._n_groups} groups, "
+        groups = f"{self._n_groups} groups, " if are_groups(self.units) else ""
         failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""
         return (
             f"<{type(self).__name__}: n = {len(self.index)}, {groups}CV score {self.score:.6g}, {self.how} error "

@@ -324,16 +324,17 @@ def hang_on_the_intercept(held_out: Evidence) -> bool:
 
     That is where rows or groups are left out one by one, and there is no signal to be seen, neither by R² nor by AUC,
     or a weak one that ranks some level the wrong way. A few rows to which next to no probability was given make an R²
-    below 0 of a good ranking. A level of a few rows, whose AUC nobody knows, tells nothing beside others.
+    below 0 of a good ranking. A level of a few rows, whose AUC nobody knows, tells nothing beside others that are
+    ranked.
     """
     found, se = held_out.rsquared, held_out.rsquared_se
     if found > 2.0 * se or not held_out.levels_move:
         return False
     auc, auc_se = np.atleast_1d(held_out.auc).astype(float), np.atleast_1d(held_out.auc_se).astype(float)
-    known = auc_se <= _KNOWN
-    if known.any():
-        auc, auc_se = auc[known], auc_se[known]
-    ranks = bool(np.min(auc - 2.0 * auc_se) > 0.5)
+    lowest, known = auc - 2.0 * auc_se, auc_se <= _KNOWN
+    if known.any() and lowest[known].min() > 0.5:
+        auc, lowest = auc[known], lowest[known]
+    ranks = bool(lowest.min() > 0.5)
     return bool(np.min(auc) < 0.5) or (found <= 0.0 and not ranks)
 
 

@@ -166,8 +166,8 @@ class NuPlan(Plan):
         at = s, j, i
         columns = {"nu_event": surface.nu_event[j, i], "nu_other": surface.nu_other[j, i]}
         columns |= {"p_f": surface.p_f[at], "p_m": surface.p_m[at]}
-        whole = surface.whole(self.smooth)[at]
-        p_f, p_m = (np.where(whole, each[at], np.nan) for each in surface.smoothed(self.smooth))
+        compared = surface.known[at] if surface.compared is None else surface.compared[at]
+        p_f, p_m = (np.where(compared, each[at], np.nan) for each in surface.smoothed(self.smooth))
         if self.smooth is not None:
             columns |= {"p_f_smooth": p_f, "p_m_smooth": p_m}
         if self.kind == "bias":
@@ -176,8 +176,8 @@ class NuPlan(Plan):
         lost = surface.unresolved[at]
         status = np.where(lost > 0, "failed", "ok")
         reason = [
-            f"rho is too small to be resolved in {counted(count, 'fold')}" if count else "" if all_beside else _BESIDE
-            for count, all_beside in zip(lost, whole, strict=True)
+            f"rho is too small to be resolved in {counted(count, 'fold')}" if count else "" if is_candidate else _BESIDE
+            for count, is_candidate in zip(lost, compared, strict=True)
         ]
         parameters = pd.DataFrame(list(grid.parameters)).iloc[s].reset_index(drop=True)
         return pd.concat([parameters, pd.DataFrame({**columns, "status": status, "reason": reason})], axis=1)

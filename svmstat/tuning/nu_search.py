@@ -57,6 +57,7 @@ def search_grid(rates: ErrorRates, criterion: Minimax | NeymanPearson, kind: str
     """The best point of the whole grid [004: Algorithm 1]."""
     S, J, I = rates.shape  # noqa: E741
     rates.estimate((range(S), range(J), range(I)))
+    rates.surface.compare(np.ndindex(S, J, I))
     return rates.surface.best(criterion, kind)
 
 
@@ -92,6 +93,7 @@ def _descend(
         for axis in axes:
             rates.estimate(_tube(rates.shape, at, axis, SMOOTHINGS[kind]))
             cells += [_moved(at, axis, value) for value in range(rates.shape[axis])]
+        rates.surface.compare(cells)
         best = rates.surface.best(criterion, kind, cells)
         if best is None or best == at:
             return best

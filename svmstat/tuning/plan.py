@@ -318,7 +318,7 @@ class TuneResult:
 
     @property
     def n_failed(self) -> int:
-        """The number of points without a score."""
+        """The number of points that could not be estimated."""
         return int((self.table["status"] != "ok").sum())
 
     def predict(self, newdata: pd.DataFrame | None = None) -> pd.Series:

@@ -10,9 +10,6 @@ from svmstat._tools.arrays import Floats
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 from svmstat.tuning.smoothing import smooth
 
-_ALL = 1.0 - 1e-9
-"""A mean of ones and zeros above it is one of ones."""
-
 Cell = tuple[int, int, int]
 """A point (s, j, i): the s-th kernel, the j-th ν₋ and the i-th ν₊."""
 
@@ -28,6 +25,7 @@ class ErrorSurface:
     shift : (S, J, I) what is added to f
     unresolved, constant : (S, J, I) of how many folds ρ could not be resolved, or is zero
     known : (S, J, I) whether the point was looked at
+    compared : (S, J, I) whether it was for its own sake, and not for smoothed rates beside it; None if all were
     """
 
     nu_event: Floats
@@ -38,6 +36,7 @@ class ErrorSurface:
     unresolved: NDArray[np.int64]
     constant: NDArray[np.int64]
     known: NDArray[np.bool_]
+    compared: NDArray[np.bool_] | None = None
 
     @classmethod
     def unknown(cls, n_kernels: int, nu_event: Floats, nu_other: Floats) -> "ErrorSurface":
@@ -45,8 +44,13 @@ class ErrorSurface:
         shape = (n_kernels, *nu_event.shape)
         return cls(
             nu_event, nu_other, np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape),
-            np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool),
+            np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool), np.zeros(shape, bool),
         )  # fmt: skip
+
+    def compare(self, cells: Iterable[Cell]) -> None:
+        """Note that points are looked at for their own sake."""
+        if self.compared is not None:
+            self.compared[tuple(np.array(list(cells)).T)] = True
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -56,10 +60,6 @@ class ErrorSurface:
     def smoothed(self, kind: str | None) -> tuple[Floats, Floats]:
         """P_F and P_M (S, J, I), averaged over the neighbours that are known."""
         return smooth(self.p_f, kind), smooth(self.p_m, kind)
-
-    def whole(self, kind: str | None) -> NDArray[np.bool_]:
-        """(S, J, I) where all neighbours over which a smoothed rate averages have been looked at."""
-        return np.asarray(smooth(self.known.astype(float), kind) > _ALL)
 
     def best(
         self, criterion: Minimax | NeymanPearson, kind: str | None, cells: Iterable[Cell] | None = None

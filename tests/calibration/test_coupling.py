@@ -323,6 +323,16 @@ def test_unknown_method():
         couple(np.full((1, 3, 3), 0.5), "wu-lin")
 
 
+def test_small_probabilities_of_consistent_pairs_keep_their_digits():
+    rng = np.random.default_rng(1)
+    for K in (4, 6, 10):
+        for _ in range(200):
+            log_p = -120.0 * rng.random(K)
+            z = [log_p[j] - log_p[i] for i in range(K) for j in range(i + 1, K)]
+            p = couple(of_decisions(np.array([z]), K))[0]
+            np.testing.assert_allclose(np.log(p), np.log(softmax(log_p)), rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("z", [-90.0, -90.0 * (1.0 + 2.3e-16), -90.0 * (1.0 - 4.6e-16)])
 def test_where_two_classes_agree_rounding_is_no_probability(z):
     """By exact elimination p_1 = 4.097e-40; what is left of a difference of 0 would make it 3e-34."""

@@ -339,5 +339,10 @@ def test_all_models_may_be_named():
     data["y"] = data["x"] > 0
     one, other = svm("y ~ x", data), svm("y ~ x + z", data)
     assert list(compare(small=one, large=other).table.index) == ["small", "large"]
+    assert compare(first=one, second=other).names == ("first", "second")
     with pytest.raises(ArgumentError, match="one model is given"):
         compare(small=one)
+    with pytest.raises(ArgumentError, match="no model is given"):
+        compare()
+    with pytest.raises(ArgumentTypeError, match="NoneType is no model"):
+        compare(None, small=one)

@@ -55,6 +55,8 @@ def test_a_level_of_a_few_rows_tells_nothing_beside_others(rare):
     assert not hang_on_the_intercept(said(-2.6, auc, se, rsquared_se=3.0))
     assert hang_on_the_intercept(said(-0.01, np.array([rare, 0.45, 0.55]), np.array([0.17, 0.04, 0.04])))
     assert hang_on_the_intercept(said(-0.01, np.array([0.46, 0.55, 0.6]), np.full(3, 0.17)))
+    noise = np.array([0.59, 0.36, 0.41]), np.array([0.08, 0.13, 0.15])
+    assert hang_on_the_intercept(said(0.003, *noise, rsquared_se=0.04))
 
 
 def test_one_group_that_has_most_of_the_score():

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmstat import TuneResult, svm
+from svmstat import TuneResult, datasets, svm
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarning
 from svmstat.results.rules import BiasTuned, ShiftedRule
 from svmstat.tuning import minimax, neyman_pearson, tune
@@ -796,6 +796,20 @@ def test_smoothed_rates_of_a_search_down_coordinates_are_those_of_the_whole_grid
     np.testing.assert_allclose(table["score"][has], table["score_of_all"][has], rtol=1e-12)
     assert (table["reason"][~has & table["p_f"].notna()].str.contains("neighbours only")).all()
     assert found.best_row["score"] == found.table["score"].min()
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+@pytest.mark.parametrize(
+    ("criterion", "search"),
+    [(minimax(), "coordinate"), (minimax(), "coordinate_2d"), (neyman_pearson(0.1), "coordinate")],
+)
+def test_the_chosen_point_of_a_smoothed_search_is_the_least_that_has_a_score(criterion, search):
+    data, formula = datasets.load("mackerel").iloc[::4], "egg_count > 0 ~ lon + lat + b_depth + c_dist + temp_20m"
+    nu, gamma = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0.02, 0.05, 0.1, 0.2, 0.5]
+    how = {"criterion": criterion, "search": search, "smooth": "2d", "gamma": gamma, "nu": nu, "rng": 1, "folds": 3}
+    found = tune(formula, data, **how)
+    allowed = found.table if criterion == minimax() else found.table[found.table["p_f_smooth"] <= 0.1]
+    assert found.best_row["score"] == allowed["score"].min()
 
 
 def test_what_is_chosen_without_a_fold_has_its_shift():
