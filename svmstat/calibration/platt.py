@@ -123,10 +123,10 @@ def _fitted(f, y, weights, slope, intercept):
             x[i] = (f[i] - center) / scale
     a, b, converged = 0.0, 0.0, False
     if not (constant or np.isnan(slope + intercept)):
-        a, b, converged = _newton(x, y, doubts, weights, slope * scale, intercept + slope * center, np.inf)
+        a, b, converged = _newton(x, y, doubts, weights, slope * scale, intercept + slope * center)
     if not converged:
         b = np.log((n_other + 1.0) / (n_event + 1.0))
-        a, b, converged = _newton(x, y, doubts, weights, 0.0, b, np.inf)
+        a, b, converged = _newton(x, y, doubts, weights, 0.0, b)
     if constant:
         return 0.0, b, converged, scale, n_event, n_other
     return a / scale, b - a / scale * center, converged, scale, n_event, n_other
@@ -164,14 +164,14 @@ def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps
     around, left = series_at(f, y, weights, slope, intercept), weights.copy()
     sums = around.series.left_sums
     for d in range(start.shape[0] - 1):
-        for e in range(start[d], start[d + 1]):
-            left[which[e]] = weights[which[e]] - copies[e]
         a, b, converged[d] = map_without(around, y, which, copies, start[d], start[d + 1])
         if not converged[d]:
+            for e in range(start[d], start[d + 1]):
+                left[which[e]] = weights[which[e]] - copies[e]
             a, b, converged[d] = fit_map(f, y, left, slope, intercept)
+            for e in range(start[d], start[d + 1]):
+                left[which[e]] = weights[which[e]]
         maps[0, d], maps[1, d] = _falling(a, b, around.scale, sums[1, 0], sums[0, 0])
-        for e in range(start[d], start[d + 1]):
-            left[which[e]] = weights[which[e]]
 
 
 class Around(NamedTuple):
@@ -275,11 +275,9 @@ def _cross_entropy(x, y, doubts, weights, a, b):
 
 
 @compiled(inside=True)
-def _newton(x, y, doubts, weights, a, b, previous):
-    """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged).
-
-    ``previous`` is the decrement of the step that led to (a, b), infinite if none did.
-    """
+def _newton(x, y, doubts, weights, a, b):
+    """Newton's method from (a, b), with backtracking far from the minimum; returns (a, b, converged)."""
+    previous = np.inf
     slopes, curvatures = np.empty(x.shape[0]), np.empty(x.shape[0])
     for _ in range(_MOST_STEPS):
         _derivatives(x, y, doubts, weights, a, b, slopes, curvatures)

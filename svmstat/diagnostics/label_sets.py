@@ -111,8 +111,13 @@ class LabelSets(Printed):
 
     def _rows_by_level(self) -> list[NDArray[np.bool_]]:
         """Of each level the rows that count."""
-        known = (self.weights > 0) & ~np.isnan(self.held_out_p).any(axis=1)
+        known = (self.weights > 0) & ~self._without_fit
         return [known & (self.codes == k) for k in range(len(self.shape.levels))]
+
+    @property
+    def _without_fit(self) -> NDArray[np.bool_]:
+        """(n,) which rows of the fit could not be left out."""
+        return np.asarray(np.isnan(self.held_out_p).any(axis=1))
 
     @property
     def _totals(self) -> Floats:
@@ -152,10 +157,9 @@ class LabelSets(Printed):
         if few:
             what = "groups that have it" if self.grouped else "rows"
             notes.append(f"With fewer than {least:g} {what} a level is in every set: {', '.join(few)}.")
-        without = (self.weights > 0) & (self.codes >= 0) & np.isnan(self.held_out_p).any(axis=1)
-        if out_of := int(np.count_nonzero(without)):
+        if away := int(np.count_nonzero((self.weights > 0) & self._without_fit)):
             notes.append(
-                f"{counted(out_of, 'row')} of the fit could not be left out, and count{'s'[: int(out_of == 1)]} as the "
+                f"{counted(away, 'row')} of the fit could not be left out, and count{'s'[: int(away == 1)]} as the "
                 "strangest of the level: sets are larger for it."
             )
         if lost := int(sizes.isna().sum()):

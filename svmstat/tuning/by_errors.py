@@ -166,7 +166,7 @@ class NuPlan(Plan):
         at = s, j, i
         columns = {"nu_event": surface.nu_event[j, i], "nu_other": surface.nu_other[j, i]}
         columns |= {"p_f": surface.p_f[at], "p_m": surface.p_m[at]}
-        compared = surface.known[at] if surface.compared is None else surface.compared[at]
+        compared = surface.compared[at]
         p_f, p_m = (np.where(compared, each[at], np.nan) for each in surface.smoothed(self.smooth))
         if self.smooth is not None:
             columns |= {"p_f_smooth": p_f, "p_m_smooth": p_m}

@@ -48,7 +48,8 @@ def along_lines(
     rates, unresolved, constant = (np.array(each) for each in zip(*parts, strict=True))
     p_f, p_m, shift = (rates[:, k, None] for k in range(3))
     known = np.ones(p_f.shape, bool)
-    return ErrorSurface(nu_event[None], nu_other[None], p_f, p_m, shift, unresolved[:, None], constant[:, None], known)
+    counts = unresolved[:, None], constant[:, None]
+    return ErrorSurface(nu_event[None], nu_other[None], p_f, p_m, shift, *counts, known, compared=known)
 
 
 def most_in_folds(sample: Distinct) -> float:

@@ -25,7 +25,7 @@ class ErrorSurface:
     shift : (S, J, I) what is added to f
     unresolved, constant : (S, J, I) of how many folds ρ could not be resolved, or is zero
     known : (S, J, I) whether the point was looked at
-    compared : (S, J, I) whether it was for its own sake, and not for smoothed rates beside it; None if all were
+    compared : (S, J, I) whether it was for its own sake, and not for smoothed rates beside it
     """
 
     nu_event: Floats
@@ -36,7 +36,7 @@ class ErrorSurface:
     unresolved: NDArray[np.int64]
     constant: NDArray[np.int64]
     known: NDArray[np.bool_]
-    compared: NDArray[np.bool_] | None = None
+    compared: NDArray[np.bool_]
 
     @classmethod
     def unknown(cls, n_kernels: int, nu_event: Floats, nu_other: Floats) -> "ErrorSurface":
@@ -49,8 +49,7 @@ class ErrorSurface:
 
     def compare(self, cells: Iterable[Cell]) -> None:
         """Note that points are looked at for their own sake."""
-        if self.compared is not None:
-            self.compared[tuple(np.array(list(cells)).T)] = True
+        self.compared[tuple(np.array(list(cells)).T)] = True
 
     @property
     def shape(self) -> tuple[int, int, int]:
