@@ -13,7 +13,7 @@ from svmstat._tools.compiled import compiled, copy_into
 
 _SMALL = 0.05
 """Log odds that change by no more are known by the series. What that leaves out is 2e-11 of the curvature at most, and
-changes them by about as much, by up to 1e-9 at a row that is far from all others."""
+changes them by about as much, and by more at a row that is far from all others."""
 
 _ORDERS, _POWERS = 5, 7
 """The second to sixth derivatives by the log odds, times x⁰ to x⁶."""
