@@ -468,6 +468,35 @@ def test_a_tableau_in_slices_is_the_same(monkeypatch):
     np.testing.assert_allclose(sliced.T, whole.T, rtol=0, atol=1e-13 * np.abs(whole.T).max())
 
 
+def test_answers_of_free_rows_are_as_good_as_the_kernel_matrix_allows():
+    """What an inverse leaves of K̃ Z = K̃_MN grows with the condition of K̃."""
+    X, y = clouds(300, p=3, seed=4)
+    qp = problem(X, y, 1e6, RBF(0.01))
+    tableau, K = anchor_at(qp, solve(qp)).tableau, qp.gram.complete()
+    m = np.count_nonzero(tableau.side < 0.0)
+    free, others = tableau.rows[:m], tableau.rows[m:]
+    assert np.linalg.cond(K[np.ix_(free, free)]) > 1e8
+    answers, multiplier = tableau.T[:m, m:], tableau.T_b[0, m:]
+    summed = np.abs(answers).sum(axis=0) + np.abs(multiplier) + 1.0  # no kernel value exceeds 1
+    left = K[np.ix_(free, free)] @ answers + multiplier + K[np.ix_(free, others)]
+    assert (np.abs(left) <= 1e-14 * summed).all()
+    assert (np.abs(answers.sum(axis=0) + 1.0) <= 1e-14 * summed).all()
+
+
+@pytest.mark.parametrize(("gamma", "upper"), [(0.1, 1e5), (0.01, 1e6)])
+def test_stiff_problems_are_followed_by_the_tableau(gamma, upper):
+    X, y = clouds(300, p=3, seed=4)
+    qp = problem(X, y, upper, RBF(gamma))
+    start = solve(qp)
+    support = np.flatnonzero(start.alpha)
+    uppers = np.full((len(support), 300), upper)
+    uppers[np.arange(len(support)), support] = 0.0
+    batch = solve(qp, uppers, start=anchor_at(qp, start))
+    assert (batch.road == Road.TABLEAU).all() and (batch.status == Status.CERTIFIED).all()
+    for k in range(0, len(support), 20):
+        assert_same(one(batch, k), solve(with_upper(qp, uppers[k])), qp)
+
+
 @pytest.mark.parametrize("upper", [0.3, 30.0])
 def test_neighbours_are_solved_by_the_rows_that_differ(upper, monkeypatch):
     """Without kernel values in memory h of a deletion is that of the full solution, and what few rows add to it."""

@@ -52,7 +52,7 @@ events, most rows are that close: with the nearest of them alone many paths pass
 solved anew."""
 
 _SLICE = 256
-"""Rows that are subtracted at a time: their product takes memory beside the tableau, and to touch fresh memory takes
+"""Rows whose answers are found at a time: what that takes is memory beside the tableau, and to touch fresh memory takes
 longer than the sums."""
 
 _MOST_CHANGES = 160
@@ -109,16 +109,32 @@ def make_tableau(
     R = _fresh_inverse(T[:m, :m], group[:m], lead, basis.inverse)
     if len(R) != m + lead:
         return None
-    border = np.vstack([group[m:] == np.arange(lead)[:, None], T[:m, m:]])
-    Z = R @ border
-    T[:m, :m] = R[lead:, lead:]
-    T[:m, m:] = -Z[lead:]
-    T[m:, :m] = Z[lead:].T
+    T_b, of_sum = np.empty((lead, w)), (group == np.arange(lead)[:, None]).astype(float)
+    border = np.vstack([of_sum[:, m:], T[:m, m:]])
     for some in (slice(k, k + _SLICE) for k in range(0, w - m, _SLICE)):
-        T[m:, m:][some] -= border[:, some].T @ Z
-    T_b = np.hstack([R[:lead, lead:], -Z[:lead]])
+        Z = _solved(R, T[:m, :m], of_sum[:, :m], border[:, some])
+        T_b[:, m:][:, some] = -Z[:lead]
+        T[:m, m:][:, some] = -Z[lead:]
+        T[m:, :m][some] = Z[lead:].T
+        T[m:, m:][:, some] -= border.T @ Z
+    T_b[:, :m], T[:m, :m] = R[:lead, lead:], R[lead:, lead:]
     side = np.where(np.arange(w) < m, -1.0, 1.0)
     return Tableau(rows, T, T_b, group, side, diagonal[rows])
+
+
+def _solved(R: Floats, K: Floats, of_sum: Floats, sides: Floats) -> Floats:
+    """K̃⁻¹ of right-hand sides (lead + m, c), R being the inverse and K̃ = [[0, E'], [E, K]] with E' the ``of_sum``.
+
+    An inverse leaves residuals that grow with the condition of K̃; after one step of refinement they are of the size of
+    rounding. The gradients of the free rows, which paths keep at zero, are these residuals.
+    """
+    lead = len(of_sum)
+    Z = R @ sides
+    rest = sides.copy()
+    rest[:lead] -= of_sum @ Z[lead:]
+    rest[lead:] -= of_sum.T @ Z[:lead] + K @ Z[lead:]
+    Z += R @ rest
+    return Z
 
 
 def _one_for_each_sum(beta: Floats, free: Rows, sums: Sums) -> Rows:
