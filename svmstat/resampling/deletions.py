@@ -16,6 +16,9 @@ from svmstat.solver import Batch, Gram
 _CHUNK = 128
 """Deletions per task, whatever the number of workers, so that their results do not depend on it."""
 
+_AT_ONCE = 2**19
+"""Of every row, numbers of the deletions in a task that nobody waits for or shares."""
+
 _CHUNK_ON_DEMAND = 4
 """The same where the kernel matrix is not in memory, and each deletion of a support vector takes a second or so."""
 
@@ -118,9 +121,14 @@ def of_other_classes(
     return found
 
 
-def deletions_per_task(gram: Gram) -> int:
-    """How many deletions are a task: the bar of a long run should move from its beginning."""
-    return _CHUNK if gram.fits else _CHUNK_ON_DEMAND
+def deletions_per_task(gram: Gram, at_once: bool = False) -> int:
+    """How many deletions are a task: the bar of a long run should move from its beginning.
+
+    Where a worker does those of many fits they are as many ``at_once`` as is quickest.
+    """
+    if not gram.fits:
+        return _CHUNK_ON_DEMAND
+    return max(_CHUNK, _AT_ONCE // gram.n) if at_once else _CHUNK
 
 
 _DENSEST = 20

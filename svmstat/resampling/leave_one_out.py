@@ -127,8 +127,9 @@ class LeaveOneOut:
 
 
 def leave_one_out(
-    machine: Machine, maps: Maps, *, influence: bool = True, n_jobs: int | None = None, progress: bool = False
-) -> LeaveOneOut:
+    machine: Machine, maps: Maps, *, influence: bool = True, at_once: bool = False, n_jobs: int | None = None,
+    progress: bool = False,
+) -> LeaveOneOut:  # fmt: skip
     """Leave each row out in turn.
 
     A row of weight w loses min(w, 1), that is one copy; a row of weight zero loses nothing.
@@ -140,6 +141,7 @@ def leave_one_out(
     influence : whether to compute what the fits without a row say of the other rows in the same pass: little work for
         two classes; for more all probabilities are coupled anew without each row, which of ten classes takes longer
         than the refits by far
+    at_once : whether this is a piece of work that one worker does, so that tasks may be large
     n_jobs : number of workers, as in `joblib.Parallel`; the backend is chosen by ``joblib.parallel_config``
     progress : whether to show a progress bar
 
@@ -156,7 +158,7 @@ def leave_one_out(
     def task(some: Codes) -> tuple[Any, ...]:
         return machine, maps, anchors, left.some(some), influence
 
-    D, size = left.size, _size(machine, influence)
+    D, size = left.size, _size(machine, influence, at_once)
     pieces = [np.arange(start, min(start + size, D)) for start in range(0, D, size)]
     parts = run_pieces(
         _without,
@@ -196,7 +198,7 @@ def held_out_values(machine: Machine) -> HeldOutValues:
     """
     values, certified = machine.group_values.copy(), np.tile(machine.certified.all(), len(machine.group_codes))
     resolution = np.tile(machine.resolution, (len(values), 1))
-    size = deletions_per_task(machine.gram)
+    size = deletions_per_task(machine.gram, at_once=True)
     for p, pair in enumerate(machine.pairs):
         anchor, weights = anchor_at(pair.problem, pair.solution), machine.groups.weights[pair.rows]
         moved = np.flatnonzero(_moves(pair.solution, np.arange(len(pair.rows))))
@@ -232,12 +234,12 @@ def _outlook(
     return Outlook(timed, *memory, matrix_reason(machine.gram) or reason)
 
 
-def _size(machine: Machine, influence: bool) -> int:
+def _size(machine: Machine, influence: bool, at_once: bool) -> int:
     """How many deletions are a task; where the probabilities of all rows are needed they are fewer.
 
     Of K > 2 classes a pair has 2/K of them: with half as many, ten classes took 1.2 times as long.
     """
-    size = deletions_per_task(machine.gram)
+    size = deletions_per_task(machine.gram, at_once)
     if len(machine.pairs) == 1:
         return size
     if influence:

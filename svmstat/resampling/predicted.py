@@ -89,7 +89,7 @@ def predicted(machine: Machine, how: How, influence: bool = False) -> Predicted 
     maps: Calibration = insample
     whole = how.kind == "insample" or machine.units is not None
     if influence or (whole and how.folds is None):
-        left = leave_one_out(machine, insample, influence=influence, n_jobs=1)
+        left = leave_one_out(machine, insample, influence=influence, at_once=True, n_jobs=1)
         found = unseen(machine, left, insample, None)
     elif how.folds is None:
         found = _values(machine)
