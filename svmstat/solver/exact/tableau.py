@@ -58,6 +58,9 @@ longer than the sums."""
 _MOST_CHANGES = 160
 """Rows that may have changed sides before the path is begun anew with all rows, an event of which costs m rows of K."""
 
+_LEAST_PIVOT = 1e-3
+"""Of what a pivot is the difference of, as a share, with which factors go on from those of one row less."""
+
 SIDES = _MOST_CHANGES + 2
 """Rows that have room among those that have changed sides."""
 
@@ -193,6 +196,7 @@ class Memory(NamedTuple):
     v : (k,) how the rows of E answer
     rows, coefficients : (w + k,) what answers are summed by
     block, factors : (k, k) T_EE and its factors
+    factored : (1,) how many rows of E, from the first, these are of
     """
 
     free: Rows
@@ -213,6 +217,7 @@ class Memory(NamedTuple):
     coefficients: Floats
     block: Floats
     factors: Floats
+    factored: Rows
 
 
 @compiled(inside=True)
@@ -223,7 +228,7 @@ def memory_for(w, lead):
         np.empty(w, np.int64), np.empty(w, np.int64), np.empty(w, np.int64), np.empty(k, np.int64),
         np.empty(k, np.int64), np.empty(lead, np.int64), np.empty(w), np.empty(w), np.empty(w), np.empty(w),
         np.empty(w), np.empty(w), np.empty(w), np.empty(k), np.empty(w + k, np.int64), np.empty(w + k),
-        np.empty((k, k)), np.empty((k, k)),
+        np.empty((k, k)), np.empty((k, k)), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -253,6 +258,50 @@ def _factor(matrix, e, pivots):
             for k in range(np.uint64(c + 1), np.uint64(e)):  # no index from the end: a faster loop
                 row[k] -= factor * top[k]
     return True
+
+
+@compiled(inside=True, borrowing=True)
+def _extend(matrix, block, e, pivots):
+    """The factors of a block with one row and column more than (e, e); whether its last pivot will do.
+
+    The new row is not searched for a pivot.
+    """
+    row = matrix[e]
+    for c in range(e):
+        row[c], matrix[c, e] = block[e, c], block[c, e]
+    for c in range(e):
+        p = pivots[c]
+        matrix[c, e], matrix[p, e] = matrix[p, e], matrix[c, e]
+    pivot = block[e, e]
+    size = abs(pivot)
+    for c in range(e):
+        top, above = matrix[c], matrix[c, e]
+        for a in range(np.uint64(c + 1), np.uint64(e)):
+            matrix[a, e] -= matrix[a, c] * above
+        factor = row[c] * top[c]
+        row[c] = factor
+        for k in range(np.uint64(c + 1), np.uint64(e)):
+            row[k] -= factor * top[k]
+        pivot -= factor * above
+        size += abs(factor * above)
+    row[e] = 1.0 / pivot
+    pivots[e] = e
+    return abs(pivot) > _LEAST_PIVOT * size
+
+
+@compiled(inside=True, borrowing=True)
+def _refactor(matrix, block, e, pivots, factored):
+    """Factors of the leading (e, e) ``block``, by those of fewer rows if there are some; whether it is regular."""
+    done = factored[0]
+    factored[0] = e
+    while 0 < done < e and _extend(matrix, block, done, pivots):
+        done += 1
+    if done == e:
+        return True
+    for a in range(e):
+        for c in range(e):
+            matrix[a, c] = block[a, c]
+    return _factor(matrix, e, pivots)
 
 
 @compiled(inside=True, borrowing=True)
@@ -298,7 +347,7 @@ def _rates(T, T_b, side, changed, e, v, rows, coefficients, size, out):
 
 
 @compiled(inside=True, borrowing=True)
-def _change_side(i, T, side, changed, e, where, block):
+def _change_side(i, T, side, changed, e, where, block, factored):
     """Row i enters or leaves E; ``block`` keeps T_EE. Returns the new size of E."""
     if where[i] < 0:
         for a in range(e):
@@ -308,6 +357,7 @@ def _change_side(i, T, side, changed, e, where, block):
         changed[e] = i
         where[i] = e
         return e + 1
+    factored[0] = 0
     a, last = where[i], e - 1
     for c in range(e):
         block[a, c] = block[last, c]
@@ -346,6 +396,8 @@ def walk(tableau, point, change, max_events, memory):
     rate, answer, outward, lo_end, hi_end = memory.rate, memory.answer, memory.outward, memory.lo_end, memory.hi_end
     n_free_of, speed, times, v = memory.n_free_of, memory.speed, memory.times, memory.v
     rows, coefficients, block, small = memory.rows, memory.coefficients, memory.block, memory.factors
+    factored = memory.factored
+    factored[0] = 0
     e, n_free, n_moving = np.int64(0), np.int64(0), np.int64(0)
     clear(n_free_of, lead)
     for i in range(w):
@@ -361,7 +413,7 @@ def walk(tableau, point, change, max_events, memory):
         elif side[i] < 0.0:
             if e == _MOST_CHANGES:
                 return BASIS_FULL, 0
-            e = _change_side(i, T, side, changed, e, where, block)
+            e = _change_side(i, T, side, changed, e, where, block, factored)
         outward[i] = outward_sign(status[i], may_open(lo[i], hi[i], dlo[i], dhi[i]))
 
     remaining = 1.0
@@ -389,13 +441,10 @@ def walk(tableau, point, change, max_events, memory):
             free[n_free] = row
             n_free += 1
             n_free_of[lacking] += 1
-            e = _change_side(row, T, side, changed, e, where, block)
+            e = _change_side(row, T, side, changed, e, where, block, factored)
             events += 1
             continue
-        for a in range(e):
-            for c in range(e):
-                small[a, c] = block[a, c]
-        if not _factor(small, e, pivots):
+        if not _refactor(small, block, e, pivots, factored):
             return UNSTABLE, events
 
         clear(v, e)
@@ -445,7 +494,7 @@ def walk(tableau, point, change, max_events, memory):
             g[row] = 0.0
             n_free = _drop(row, free, n_free)
             n_free_of[group[row]] -= 1
-            e = _change_side(row, T, side, changed, e, where, block)
+            e = _change_side(row, T, side, changed, e, where, block, factored)
             continue
 
         if status[row] == FREE:  # only if something is not a number; ``free`` must not hold a row twice
@@ -485,13 +534,13 @@ def walk(tableau, point, change, max_events, memory):
             g[blocking] = 0.0
             n_free = _drop(blocking, free, n_free)
             n_free_of[group[blocking]] -= 1
-            e = _change_side(blocking, T, side, changed, e, where, block)
+            e = _change_side(blocking, T, side, changed, e, where, block, factored)
         status[row] = FREE
         outward[row] = 0.0
         free[n_free] = row
         n_free += 1
         n_free_of[group[row]] += 1
-        e = _change_side(row, T, side, changed, e, where, block)
+        e = _change_side(row, T, side, changed, e, where, block, factored)
 
 
 @compiled(inside=True, borrowing=True)
@@ -503,6 +552,7 @@ def correct(stored, tableau, lo, hi, beta, h, memory):
     near, T, group, side = tableau.rows, tableau.T, tableau.group, tableau.side
     w, lead = near.shape[0], tableau.T_b.shape[0]
     moved, where, changed, pivots, block = memory.free, memory.where, memory.changed, memory.pivots, memory.block
+    factored = memory.factored
     members, total, rows, v, x = memory.n_free_of, memory.times, memory.rows, memory.coefficients, memory.v
     d, answer, step = memory.rate, memory.answer, memory.speed
     size, e, m = np.int64(0), np.int64(0), np.int64(0)
@@ -526,7 +576,7 @@ def correct(stored, tableau, lo, hi, beta, h, memory):
         if is_free != (side[a] < 0.0):
             if e == _MOST_CHANGES:
                 return False
-            e = _change_side(a, T, side, changed, e, where, block)
+            e = _change_side(a, T, side, changed, e, where, block, factored)
         elif is_free:
             rows[size], v[size] = a, d[a]
             size += 1
