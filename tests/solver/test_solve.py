@@ -497,6 +497,24 @@ def test_stiff_problems_are_followed_by_the_tableau(gamma, upper):
         assert_same(one(batch, k), solve(with_upper(qp, uppers[k])), qp)
 
 
+@pytest.mark.parametrize("upper", [0.1, 1.0])
+def test_rows_beside_one_far_away_are_free_as_well(upper):
+    """Its kernel value is ten million times theirs, and none of them depends on it for that."""
+    X, y = clouds(300, p=3, seed=4)
+    X[0] = 30.0
+    qp = problem(X, y, upper, Polynomial(0.3, 1.0, 3))
+    start = solve(qp)
+    assert start.status is Status.CERTIFIED and start.free[0] and qp.gram.diagonal.max() > 1e8
+    anchor, support = anchor_at(qp, start), np.flatnonzero(start.alpha)
+    assert np.count_nonzero(anchor.tableau.side < 0.0) == np.count_nonzero(start.free)
+    uppers = np.full((len(support), 300), upper)
+    uppers[np.arange(len(support)), support] = 0.0
+    batch = solve(qp, uppers, start=anchor)
+    assert (batch.road == Road.TABLEAU).all() and (batch.status == Status.CERTIFIED).all()
+    for k in range(0, len(support), 20):
+        assert_same(one(batch, k), solve(with_upper(qp, uppers[k])), qp)
+
+
 @pytest.mark.parametrize("upper", [0.3, 30.0])
 def test_neighbours_are_solved_by_the_rows_that_differ(upper, monkeypatch):
     """Without kernel values in memory h of a deletion is that of the full solution, and what few rows add to it."""

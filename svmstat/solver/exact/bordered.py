@@ -15,7 +15,10 @@ from svmstat.solver.problem import Sums
 from svmstat.solver.solution import Basis
 
 INDEPENDENT = 1e-8
-"""A row whose Schur complement is below this share of the largest diagonal entry is left out."""
+"""A row whose Schur complement is below this share of its diagonal entry is left out.
+
+Of its own: kernels of rows far from all others may have values a million times those of these.
+"""
 
 REGULAR = 1e-15
 """The same for free rows that a path has found to be independent."""
@@ -39,14 +42,31 @@ def bordered_inverse(K: Floats, group: Rows, lead: int) -> tuple[Rows, Floats]:
         r = int(bordered_block(np.ascontiguousarray(K), group, rows, INDEPENDENT, R, lead))
         return rows[:r], R[: r + lead, : r + lead].copy()
     size = np.abs(K.diagonal())
-    c = float(size.mean())
-    shifted = K + c * (group[:, None] == group[None, :])
-    factor, pivots, rank, _ = lapack.dpstrf(shifted, lower=1, tol=INDEPENDENT * (c + float(size.max())))
+    c = float(_typical(size))
+    root = np.sqrt(size + c) if c > 0.0 else np.ones(m)
+    scaled = K + c * (group[:, None] == group[None, :])
+    scaled /= root[:, None]
+    scaled /= root
+    factor, pivots, rank, _ = lapack.dpstrf(scaled, lower=1, tol=INDEPENDENT)
     A, _ = lapack.dpotri(factor[:rank, :rank], lower=1)
     rows = pivots[:rank].astype(np.int64) - 1
+    A = np.ascontiguousarray(np.tril(A) + np.tril(A, -1).T)
+    A /= root[rows, None]
+    A /= root[rows]
     R = np.zeros((rank + lead, rank + lead))
-    _border(np.ascontiguousarray(np.tril(A) + np.tril(A, -1).T), group, rows, c, R, lead)
+    _border(A, group, rows, c, R, lead)
     return rows, R
+
+
+@compiled()
+def _typical(size):
+    """The geometric mean of those of ``size`` (m,) that are positive, 0 if none is."""
+    total, positive = 0.0, 0
+    for a in range(size.shape[0]):
+        if size[a] > 0.0:
+            total += np.log(size[a])
+            positive += 1
+    return np.exp(total / positive) if positive > 0 else 0.0
 
 
 @compiled()
@@ -54,20 +74,20 @@ def bordered_block(K, group, rows, least, R, lead):
     """Write R for the independent ones of ``rows`` (m,) of K into R[: r + lead, : r + lead]; their number r.
 
     They come to stand first in ``rows``, in the order of R. Independent are rows whose Schur complement exceeds
-    ``least``, a share of the largest diagonal entry.
+    ``least``, a share of their diagonal entry.
     """
     m = rows.shape[0]
-    M = np.empty((m, m))
-    c, largest = 0.0, 0.0
+    M, size = np.empty((m, m)), np.empty(m)
     for a in range(m):
-        size = abs(K[rows[a], rows[a]])
-        c += size / m
-        largest = max(largest, size)
+        size[a] = abs(K[rows[a], rows[a]])
+    c = _typical(size)
     for a in range(m):
         row, g = K[rows[a]], group[rows[a]]
         for j in range(m):
             M[a, j] = row[rows[j]] + (c if group[rows[j]] == g else 0.0)
-    chosen = _sweep(M, least * (c + largest))
+    for a in range(m):
+        size[a] += c
+    chosen = _sweep(M, size, least)
     before, places, r, last = rows.copy(), np.empty(m, np.int64), 0, m
     for a in range(m):
         if chosen[a]:
@@ -121,10 +141,11 @@ def _border(A, group, rows, c, R, lead):
 
 
 @compiled(inside=True)
-def _sweep(M, least):
-    """Invert a symmetric M (m, m) in place by sweeps on the largest diagonal entry left; which rows it was.
+def _sweep(M, size, least):
+    """Invert a symmetric M (m, m) in place by sweeps on the diagonal entry that is largest beside its ``size`` (m,).
 
-    Where a step is refused because the entry is ≤ ``least`` the rows done so far hold the inverse of their block.
+    Which rows it was: where a step is refused because the share is ≤ ``least`` those done so far hold the inverse of
+    their block.
     Only the lower triangle is worked on, which holds −M⁻¹ at the end.
     """
     m = M.shape[0]
@@ -133,10 +154,10 @@ def _sweep(M, least):
     for _ in range(m):
         k = -1
         for i in range(m):
-            if not done[i] and (k < 0 or M[i, i] > M[k, k]):
+            if not done[i] and (k < 0 or M[i, i] * size[k] > M[k, k] * size[i]):
                 k = i
         pivot = M[k, k]
-        if pivot <= least:
+        if pivot <= least * size[k]:
             break
         done[k] = True
         for i in range(m):

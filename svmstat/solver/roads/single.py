@@ -222,6 +222,7 @@ def _descended(
             break
         nearest = min(nearest, rough, key=itemgetter(0))
     else:
+        h[:] = fresh(case, beta)  # rounding on the way may have moved it by more than is left of the violation
         if nearest[0] < judge(case, beta, h).violation:
             (_, beta, h), basis = nearest, None
         if case.lead > 1 and by_short_factor(case, beta, h, last=True) is not None:

@@ -104,3 +104,18 @@ def test_independent_rows_of_a_block():
     np.testing.assert_allclose(R[:4, :4], fresh, rtol=0, atol=TOL_INVERSE)
     for nothing, of in ((K, np.empty(0, np.int64)), (np.zeros((12, 12)), rows)):
         assert bordered_block(nothing, group, of, INDEPENDENT, R, 1) == 0
+    assert len(bordered_inverse(np.zeros((400, 400)), np.zeros(400, np.int64), 1)[0]) == 0
+
+
+@pytest.mark.parametrize("n", [40, 400])
+@pytest.mark.parametrize("lead", [1, 2])
+def test_no_row_depends_on_others_for_being_small_beside_them(n, lead):
+    X, size = np.random.default_rng(5).normal(size=(n, 3)), np.ones(n)
+    size[::10] = 1e5
+    K, group = size[:, None] * RBF(5.0).bind(X).gram() * size, np.arange(n) % lead
+    rows, R = bordered_inverse(K, group, lead)
+    assert len(rows) == n
+    E = (group[rows][:, None] == np.arange(lead)).astype(float)
+    whole = np.block([[np.zeros((lead, lead)), E.T], [E, K[np.ix_(rows, rows)]]])
+    units = np.concatenate([np.ones(lead), size[rows]])  # those in which the free rows count the same
+    np.testing.assert_allclose(whole @ R * units / units[:, None], np.eye(n + lead), rtol=0, atol=1e-6)
