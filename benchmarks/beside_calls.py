@@ -44,7 +44,21 @@ def rare_of_many(n=2500, share=0.03, seed=0):
     return data.assign(y=rng.random(n) < 2.0 * share / (1.0 + np.exp(-data["a"])))
 
 
-RARE, RARE_OF_MANY = rare(), rare_of_many()
+def skewed(n=400, seed=3):
+    """Predictors with a few rows far away, as amounts of money have."""
+    rng = np.random.default_rng(seed)
+    X = rng.lognormal(sigma=2.0, size=(n, 3))
+    return pd.DataFrame(X, columns=list("abc")).assign(y=np.log(X[:, 0]) + 2.0 * rng.normal(size=n) > 0.0)
+
+
+def interaction(n=700, seed=3):
+    """The product of two of ten columns: a cubic kernel tells the rows apart, and each that is left out moves many."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 10))
+    return pd.DataFrame(X, columns=list("abcdefghij")).assign(y=X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n) > 0.0)
+
+
+RARE, RARE_OF_MANY, SKEWED, INTERACTION = rare(), rare_of_many(), skewed(), interaction()
 SLOPED = pd.DataFrame({"x": RARE.x[:500], "y": np.random.default_rng(5).random(500) < 1 / (1 + np.exp(-RARE.x[:500]))})
 NU = [k / 10 for k in range(1, 11)]
 
@@ -83,6 +97,7 @@ def influence(formula, data, **options):
 
 
 RBF = {"C": 16.0, "gamma": 0.25}
+CUBIC = {"kernel": "poly", "degree": 3, "gamma": 0.3, "coef0": 1.0}
 CALLS = {
     "fit: mackerel": at_once(svm, EGGS, MACKEREL, **RBF),
     "fit: mackerel, linear": at_once(svm, EGGS, MACKEREL, kernel="linear"),
@@ -97,6 +112,9 @@ CALLS = {
     "loo: 2000 × 5": later("loo", "y ~ .", TWO, C=4.0),
     "loo: liver, 4 classes": later("loo", LIVER, HEPATITIS, C=4.0),
     "loo: 1000 × 5, 10 classes": later("loo", "y ~ .", TEN, C=1.0),
+    "loo: mackerel, wide, C = 1e5": later("loo", EGGS, MACKEREL, C=1e5, gamma=0.01),
+    "loo: 400 × 3, skewed, cubic": later("loo", "y ~ .", SKEWED, C=100.0, **CUBIC),
+    "loo: 700 × 10, cubic": later("loo", "y ~ .", INTERACTION, C=100.0, **CUBIC),
     "loo: 700 × 1, rare events": later("loo", "y ~ x", RARE),
     "loo: 2500 × 4, rare events": later("loo", "y ~ .", RARE_OF_MANY),
     "loo: 500 × 1, nu": later("loo", "y ~ x", SLOPED, nu=(0.5, 0.5)),
