@@ -37,7 +37,7 @@ KERNELS = {
         "svmstat.solver.rough.extremes": "_larger _smaller _choice",
     },
     "walk": {
-        "svmstat.solver.exact.tableau": "walk _factor _solve _rates _change_side _drop",
+        "svmstat.solver.exact.tableau": "walk _factor _extend _refactor _solve _rates _change_side _drop",
         "svmstat.solver.exact.events": "outward_sign may_open _time_for _least _first_free_event _first_bound_event",
         "svmstat.solver.exact.basis": "slide to_bound",
         "svmstat.solver.exact.path": "advance bound_rate compensator",
