@@ -17,7 +17,7 @@ from svmstat.solver.solution import Basis
 INDEPENDENT = 1e-8
 """A row whose Schur complement is below this share of its diagonal entry is left out.
 
-Of its own: kernels of rows far from all others may have values a million times those of these.
+Of its own: kernel values of a row far from all others may be many times theirs.
 """
 
 REGULAR = 1e-15
