@@ -67,6 +67,23 @@ def test_an_object_and_its_name_are_the_same_fit_bit_for_bit(kernel, options, da
     assert said == as_well
 
 
+@pytest.mark.parametrize("levels", [2, 3])
+def test_distances_are_a_kernel_but_for_their_sign(levels):
+    """−‖x − z‖ has negative eigenvalues, none of them where Σβ = 0: no warning, and the fit by K about its means."""
+    x = DATA[["a", "b"]].to_numpy()
+    K = -np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))
+    means = K.mean(axis=0)
+    y = np.digitize(x[:, 0] + np.random.default_rng(1).normal(size=len(x)), [0.0, 0.8][: levels - 1])
+    plain, centred = (
+        svm("y ~ .", pd.DataFrame(each).assign(y=y), kernel="precomputed")
+        for each in (K, K - means - means[:, None] + means.mean())
+    )
+    assert plain.is_convex and plain.converged
+    np.testing.assert_allclose(plain.decision_values, centred.decision_values, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(plain.loo().values, centred.loo().values, rtol=0, atol=1e-9)
+    assert "negative eigenvalues" not in str(plain.summary())
+
+
 def test_a_precomputed_kernel_that_is_passed():
     K = pd.DataFrame(gram(RBF(0.4), DATA[["a", "b"]].to_numpy())).assign(y=DATA["y"])
     one, other = svm("y ~ .", K, kernel=Precomputed()), svm("y ~ .", K, kernel="precomputed")

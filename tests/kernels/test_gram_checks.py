@@ -86,6 +86,17 @@ def test_indefinite(n):
     assert not clearly_indefinite(x @ x.T)  # of rank two, with eigenvalues that are zero up to rounding
 
 
+@pytest.mark.parametrize("n", [50, 1200])
+def test_what_is_indefinite_but_for_a_given_sum(n):
+    points = np.random.default_rng(0).normal(size=(n, 2))
+    distances = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+    for K in (-distances, -(distances**2), matrix(n) - 5.0):
+        assert clearly_indefinite(K) and not clearly_indefinite(K, sum_given=True)
+    for K in (tanh(n), -np.eye(n), distances):
+        assert clearly_indefinite(K, sum_given=True)
+    assert not clearly_indefinite(matrix(n) + 1e9, sum_given=True)
+
+
 def test_the_warning():
     with pytest.warns(DesignWarning, match="clearly negative eigenvalues") as record:
         warn_if_indefinite(tanh(50))

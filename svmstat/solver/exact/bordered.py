@@ -23,6 +23,9 @@ Of its own: kernel values of a row far from all others may be many times theirs.
 REGULAR = 1e-15
 """The same for free rows that a path has found to be independent."""
 
+_OUTWEIGHS = 4.0
+"""Of the mean |K_ii|: c where that of the `_typical` leaves a direction negative, as of a K that has negative ones."""
+
 _LAPACK_FROM = 300
 """From so many rows on LAPACK is quicker in spite of its threads."""
 
@@ -42,19 +45,24 @@ def bordered_inverse(K: Floats, group: Rows, lead: int) -> tuple[Rows, Floats]:
         r = int(bordered_block(np.ascontiguousarray(K), group, rows, INDEPENDENT, R, lead))
         return rows[:r], R[: r + lead, : r + lead].copy()
     size = np.abs(K.diagonal())
-    c = float(_typical(size))
-    root = np.sqrt(size + c) if c > 0.0 else np.ones(m)
-    scaled = K + c * (group[:, None] == group[None, :])
-    scaled /= root[:, None]
-    scaled /= root
-    factor, pivots, rank, _ = lapack.dpstrf(scaled, lower=1, tol=INDEPENDENT)
-    A, _ = lapack.dpotri(factor[:rank, :rank], lower=1)
+    for c in (float(_typical(size)), _OUTWEIGHS * float(size.mean())):
+        root = np.sqrt(size + c) if c > 0.0 else np.ones(m)
+        scaled = K + c * (group[:, None] == group[None, :])
+        scaled /= root[:, None]
+        scaled /= root
+        factor, pivots, rank, _ = lapack.dpstrf(scaled, lower=1, tol=INDEPENDENT)
+        left = pivots[rank:] - 1
+        complements = scaled[left, left] - (factor[rank:, :rank] ** 2).sum(axis=1)
+        if rank == m or complements.min() >= -INDEPENDENT:
+            break
     rows = pivots[:rank].astype(np.int64) - 1
-    A = np.ascontiguousarray(np.tril(A) + np.tril(A, -1).T)
-    A /= root[rows, None]
-    A /= root[rows]
     R = np.zeros((rank + lead, rank + lead))
-    _border(A, group, rows, c, R, lead)
+    if rank > 0:
+        A, _ = lapack.dpotri(factor[:rank, :rank], lower=1)
+        A = np.ascontiguousarray(np.tril(A) + np.tril(A, -1).T)
+        A /= root[rows, None]
+        A /= root[rows]
+        _border(A, group, rows, c, R, lead)
     return rows, R
 
 
@@ -77,17 +85,13 @@ def bordered_block(K, group, rows, least, R, lead):
     ``least``, a share of their diagonal entry.
     """
     m = rows.shape[0]
-    M, size = np.empty((m, m)), np.empty(m)
+    M, size, chosen = np.empty((m, m)), np.empty(m), np.zeros(m, np.bool_)
     for a in range(m):
         size[a] = abs(K[rows[a], rows[a]])
-    c = _typical(size)
-    for a in range(m):
-        row, g = K[rows[a]], group[rows[a]]
-        for j in range(m):
-            M[a, j] = row[rows[j]] + (c if group[rows[j]] == g else 0.0)
-    for a in range(m):
-        size[a] += c
-    chosen = _sweep(M, size, least)
+    c, larger = _typical(size), _OUTWEIGHS * size.sum() / max(m, 1)
+    if _invert(K, group, rows, c, least, M, size, chosen):
+        c = larger
+        _invert(K, group, rows, c, least, M, size, chosen)
     before, places, r, last = rows.copy(), np.empty(m, np.int64), 0, m
     for a in range(m):
         if chosen[a]:
@@ -141,16 +145,33 @@ def _border(A, group, rows, c, R, lead):
 
 
 @compiled(inside=True)
-def _sweep(M, size, least):
+def _invert(K, group, rows, c, least, M, size, chosen):
+    """M (m, m) becomes the inverse of K + c·EE' over the ``chosen`` (m,) rows; whether others are negative in it."""
+    m = rows.shape[0]
+    for a in range(m):
+        row, g = K[rows[a]], group[rows[a]]
+        for j in range(m):
+            M[a, j] = row[rows[j]] + (c if group[rows[j]] == g else 0.0)
+        size[a] = abs(row[rows[a]]) + c
+    _sweep(M, size, least, chosen)
+    negative = False
+    for a in range(m):
+        negative |= not chosen[a] and M[a, a] > INDEPENDENT * size[a]
+    return negative
+
+
+@compiled(inside=True)
+def _sweep(M, size, least, done):
     """Invert a symmetric M (m, m) in place by sweeps on the diagonal entry that is largest beside its ``size`` (m,).
 
-    Which rows it was: where a step is refused because the share is ≤ ``least`` those done so far hold the inverse of
-    their block.
+    Which rows it was tells ``done``: where a step is refused because the share is ≤ ``least`` those done so far hold
+    the inverse of their block, and the others the complement to it, its sign changed.
     Only the lower triangle is worked on, which holds −M⁻¹ at the end.
     """
     m = M.shape[0]
-    done = np.zeros(m, np.bool_)
     column = np.empty(m)
+    for k in range(m):
+        done[k] = False
     for _ in range(m):
         k = -1
         for i in range(m):
@@ -176,7 +197,6 @@ def _sweep(M, size, least):
     for i in range(m):
         for j in range(i + 1):
             M[i, j] = M[j, i] = -M[i, j]
-    return done
 
 
 def fresh_basis(gram: Gram, free: NDArray[np.bool_], sums: Sums) -> Basis:

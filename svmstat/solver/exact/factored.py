@@ -86,11 +86,14 @@ def finish(case: Case, G: Floats, beta: Floats, h: Floats) -> int:
 def unsettled(case: Case, G: Floats, beta: Floats, h: Floats) -> float:
     """By how much the f of a solution (β, h), both (n,), changes if values of K are off in their last digits.
 
-    A factor without its last columns is as far from K as the K of another machine.
+    A factor without columns that are small in all rows is as far from K as the K of another machine: its K_ij is off by
+    last places of √(K_ii K_jj).
     """
-    size = (G**2).max(axis=0)
+    squares = G**2
+    own = squares.sum(axis=1, keepdims=True)
+    shares = np.divide(squares, own, out=np.zeros_like(squares), where=own > 0.0).max(axis=0)
     other, other_h = beta.copy(), np.empty(len(h))
-    finish(case, G[:, size > _BLURRED * EPS * size[0]], other, other_h)
+    finish(case, G[:, shares > _BLURRED * EPS], other, other_h)
     return float(np.ptp(other_h - h))
 
 

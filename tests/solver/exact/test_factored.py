@@ -212,6 +212,23 @@ def test_each_row_left_out_is_a_refit():
         assert values[row] == pytest.approx(refit.decision_function(data.iloc[[row]]).iloc[0], abs=1e-2 * spread)
 
 
+@pytest.mark.parametrize("seed", [130, 202, 248])
+def test_a_row_far_away_does_not_hide_what_the_others_tell(seed):
+    """Its kernel value with itself is 1e12 times theirs; a last place of it had counted as one of each, and f was 0."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.lognormal(size=(16, 3)) ** 2, columns=list("abc"))
+    data["y"] = rng.permutation(16) < 8
+    how = {"kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 1.0, "scale": False, "C": 1e4}
+    fit = svm("y ~ a + b + c", data, **how)
+    assert fit.converged
+    f = fit.decision_values
+    assert ((f > 0) == data["y"]).all()
+    held_out = fit.loo().decision_values
+    for row in range(16):
+        refit = svm("y ~ a + b + c", data.drop(index=row), **how).decision_function(data.iloc[[row]]).iloc[0]
+        assert held_out[row] == pytest.approx(refit, rel=1e-5, abs=1e-5)
+
+
 def test_a_wide_kernel_of_some_thousand_rows_has_a_factor():
     """Its diagonal falls below zero by what so many columns leave of rounding."""
     rng = np.random.default_rng(0)

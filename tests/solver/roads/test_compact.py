@@ -108,6 +108,18 @@ def test_independent_rows_of_a_block():
 
 
 @pytest.mark.parametrize("n", [40, 400])
+def test_a_negative_direction_that_the_sum_excludes_makes_no_row_dependent(n):
+    """β'Kβ is positive where Σβ = 0, but a small c does not see to the rest: K_ii are unlike, and few of them large."""
+    rng = np.random.default_rng(2)
+    definite, own = rng.normal(size=(n, n)), np.where(np.arange(n) % 10, 0.0, 30.0)
+    K = definite @ definite.T / n + np.diag(own) + 0.01 * np.eye(n) - 1.0
+    assert np.linalg.eigvalsh(K)[0] < -1.0
+    rows, R = bordered_inverse(K, np.zeros(n, np.int64), 1)
+    assert len(rows) == n
+    np.testing.assert_allclose(bordered(K[np.ix_(rows, rows)]) @ R, np.eye(n + 1), rtol=0, atol=TOL_INVERSE)
+
+
+@pytest.mark.parametrize("n", [40, 400])
 @pytest.mark.parametrize("lead", [1, 2])
 def test_no_row_depends_on_others_for_being_small_beside_them(n, lead):
     X, size = np.random.default_rng(5).normal(size=(n, 3)), np.ones(n)
