@@ -81,7 +81,47 @@ def test_distances_are_a_kernel_but_for_their_sign(levels):
     assert plain.is_convex and plain.converged
     np.testing.assert_allclose(plain.decision_values, centred.decision_values, rtol=0, atol=1e-9)
     np.testing.assert_allclose(plain.loo().values, centred.loo().values, rtol=0, atol=1e-9)
+    if levels == 2:
+        assert plain.gacv() == pytest.approx(centred.gacv(), rel=1e-9)
+        assert pickle.loads(pickle.dumps(plain)).gacv() == plain.gacv()
     assert "negative eigenvalues" not in str(plain.summary())
+
+
+def away(X, Z):
+    """The logarithm of a Student t density but for constants: zero at distance zero and negative beyond."""
+    return -np.log1p(((X[:, None] - Z) ** 2).sum(axis=2))
+
+
+def apart(X, Z):
+    return -np.abs(X - Z.T)
+
+
+@pytest.mark.parametrize("kernel", [away, apart])
+@pytest.mark.parametrize("C", [1.0, 40.0, 2000.0])
+def test_a_constant_in_a_kernel_makes_no_difference(kernel, C):
+    """It had to the digits: where K_ii are 0 bounds on rounding were, and free rows counted as dependent."""
+    rng = np.random.default_rng(0)
+    x = np.exp(1.5 * rng.normal(size=200))
+    data = pd.DataFrame({"x": x, "y": 2.0 * (x - x.mean()) / x.std() + rng.logistic(size=200) > 0})
+    plain, raised = (svm("y ~ x", data, kernel=each, C=C) for each in (kernel, lambda X, Z: 25.0 + kernel(X, Z)))
+    assert plain.is_convex and raised.is_convex and plain.converged and raised.converged
+    assert plain.intercept == pytest.approx(raised.intercept, abs=1e-7)
+    near = 1e-9 * max(1.0, plain.decision_values.abs().max())
+    np.testing.assert_allclose(plain.decision_values, raised.decision_values, rtol=0, atol=near)
+    np.testing.assert_allclose(plain.decision_function(data), plain.decision_values, rtol=0, atol=near)
+    one, other = plain.loo(), raised.loo()
+    assert max(one.n_rescued, other.n_rescued) <= 6 and one.n_failed == other.n_failed == 0
+    np.testing.assert_allclose(one.values, other.values, rtol=0, atol=1e3 * near)
+    folds = np.arange(200) % 5
+    np.testing.assert_allclose(plain.kfold(folds).values, raised.kfold(folds).values, rtol=0, atol=1e3 * near)
+
+
+@pytest.mark.filterwarnings("ignore:the kernel matrix has clearly negative eigenvalues")
+def test_a_constant_does_not_hide_what_is_not_convex():
+    x = DATA[["a", "b"]].to_numpy()
+    for constant in (0.0, 1e7, 1e9):
+        K = np.tanh(x @ x.T - 0.5) + constant
+        assert not svm("y ~ .", pd.DataFrame(K).assign(y=DATA["y"]), kernel="precomputed").is_convex
 
 
 def test_a_precomputed_kernel_that_is_passed():

@@ -151,12 +151,11 @@ class CustomKernel(Kernel):
     def bind(self, X: FloatArray) -> "CustomRows":
         """The rows and, from small blocks of them, the diagonal."""
         points = np.array(X, dtype=float, order="C")
-        blocks = (points[start : start + 32] for start in range(0, len(points), 32))
-        diagonal = np.concatenate([self(block, block).diagonal() for block in blocks])
-        check_magnitude(
-            log10_largest(diagonal), f"kernel={called(self.function)}", "multiply the function by a number"
-        )  # fmt: skip
-        return CustomRows(self, points, diagonal)
+        starts = range(0, len(points), 32)
+        blocks = [self(block, block) for block in (points[start : start + 32] for start in starts)]
+        largest = max((log10_largest(block) for block in blocks), default=-np.inf)
+        check_magnitude(largest, f"kernel={called(self.function)}", "multiply the function by a number")
+        return CustomRows(self, points, np.concatenate([block.diagonal() for block in blocks]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal, eigvalsh
 
+from svmstat._tools.doubles import EPS
 from svmstat._tools.warn import warn
 from svmstat.errors import DataError, DesignWarning
 from svmstat.kernels.magnitude import check_magnitude, log10_largest
@@ -15,7 +16,8 @@ INDEFINITE = 1e-8  # negative eigenvalue, relative to the largest, that is more 
 
 NOT_CONVEX = (
     "the kernel matrix has clearly negative eigenvalues, so the problem is not convex: "
-    "the fit is a stationary point, and its certificate does not say that it is the best one."
+    "the fit is a stationary point, and its certificate does not say that it is the best one. "
+    "What is held out is by stationary points near it."
 )
 
 
@@ -81,14 +83,14 @@ def clearly_indefinite(K: FloatArray, *, sum_given: bool = False) -> bool:
     >>> clearly_indefinite(-distances), clearly_indefinite(-distances, sum_given=True)
     (True, False)
     """
-    values = _eigenvalues(K)
-    least = -INDEFINITE * np.abs(values).max()
-    indefinite = bool(values.min() < least)
-    if indefinite and sum_given:
+    rounding = 0.0
+    if sum_given:
         means = K.mean(axis=1)
         shift = means - 0.5 * means.mean()
-        indefinite = bool(_eigenvalues(K - (shift[:, None] + shift)).min() < least)
-    return indefinite
+        rounding = len(K) * EPS * np.abs(K).max()
+        K = K - (shift[:, None] + shift)
+    values = _eigenvalues(K)
+    return bool(values.min() < -max(INDEFINITE * np.abs(values).max(), rounding))
 
 
 def _eigenvalues(K: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from svmstat._tools.checks import at_least
 from svmstat._tools.repeats import distinct_rows, squares
 from svmstat.errors import ArgumentError
 from svmstat.kernels.base import Kernel, Wrapped, check_part
+from svmstat.kernels.gram_checks import INDEFINITE
 from svmstat.kernels.pairs import FloatArray, plain, products
 from svmstat.kernels.points import PointKernel
 
@@ -151,5 +152,10 @@ class Nystrom(Wrapped, PointKernel):
 def landmarks_of(kernel: Kernel, rows: FloatArray) -> Landmarks:
     """The map of a resolved kernel from some rows (m, p)."""
     values, vectors = np.linalg.eigh(kernel.bind(plain(rows)).gram())
+    if values[0] < -INDEFINITE * np.abs(values).max():
+        raise ArgumentError(
+            f"kernel=Nystrom({kernel}) is not allowed: {kernel} has clearly negative eigenvalues on these rows, and no "
+            "map stands for them; kernel= takes it as it is."
+        )
     kept = values > _RANK * values[-1]
     return Landmarks(rows, vectors[:, kept] / np.sqrt(values[kept]))

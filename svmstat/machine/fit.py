@@ -154,9 +154,16 @@ class Machine(Posed):
 
     @property
     def diagonal(self) -> Floats:
-        """(n,) K(x_i, x_i), zero in rows of weight zero."""
-        of_row = self.groups.of_row
-        return np.where(of_row >= 0, self.gram.diagonal[of_row], 0.0)
+        """(n,) K(x_i, x_i), zero in rows of weight zero.
+
+        Where K has negative eigenvalues these are no squares: those of K about its means, which makes the same machine.
+        """
+        of_row, diagonal = self.groups.of_row, self.gram.diagonal
+        if self.gram.constant:
+            share = self.groups.weights / self.groups.weights.sum()
+            means = self.gram.complete() @ share
+            diagonal = diagonal - 2.0 * means + means @ share
+        return np.where(of_row >= 0, diagonal[of_row], 0.0)
 
     @property
     def is_support(self) -> NDArray[np.bool_]:

@@ -25,6 +25,8 @@ _MANY = 5000
 _LONGER = 10
 """How many times as many rows as columns the factor has at least."""
 
+_ROUNDING = 1e-9
+
 _CHUNK = 2**22
 """Kernel values that are computed at a time for a prediction."""
 
@@ -117,7 +119,23 @@ def gram_of(kernel: Kernel, X: Floats, first: Indices) -> Gram:
     factor = kernel.features(X[first]) if len(first) >= _MANY else None
     if factor is not None and _LONGER * factor.shape[1] <= len(first):
         return LowRank(factor)
-    return Gram(source(kernel, X, first))
+    gram = Gram(source(kernel, X, first))
+    return outweighed(gram) if kernel.may_be_indefinite and gram.fits else gram
+
+
+def outweighed(gram: Gram) -> Gram:
+    """The matrix, or K + c where K is seen to have negative eigenvalues: Kβ is the same, for Σβ = 0.
+
+    Bounds on rounding and the choice of rows rest on |K_ij| ≤ √(K_ii K_jj), which holds, but for a small factor, where
+    c is twice the largest |K_ij|.
+    """
+    K = gram.complete()
+    most = np.maximum(K.max(axis=1), -K.min(axis=1))
+    largest = most.max()
+    if (most**2 <= (1.0 + _ROUNDING) * largest * K.diagonal()).all():
+        return gram
+    c = 2.0 * float(largest)
+    return Gram(Precomputed().bind(K + c), constant=c)
 
 
 def expansion(

@@ -209,13 +209,13 @@ class Settings:
     def captured_trace(self) -> float:
         """The part of the trace of a kernel that its approximation by landmarks has; 1 where there is none.
 
-        NaN where the approximation is a part of a sum.
+        NaN where the approximation is a part of a sum, or the kernel is zero.
         """
         if not isinstance(self.kernel, Nystrom):
             return float("nan") if self.is_approximate else 1.0
         groups = self.machine.groups
         whole = self.kernel.kernel.diagonal(self.machine.X[groups.first]) @ groups.weights
-        return float(self.machine.gram.diagonal @ groups.weights / whole)
+        return float(self.machine.gram.diagonal @ groups.weights / whole) if whole > 0.0 else float("nan")
 
     @property
     def lambda_(self) -> float:

@@ -222,7 +222,8 @@ class TwoLevels(Solved):
         Notes
         -----
         D̂ grows with C K(x, x) for every bounded vector. Where many are bounded GACV lies far above the leave-one-out
-        loss that it approximates, and its minimum at too small a C; ``loo().mean_loss`` is exact.
+        loss that it approximates, and its minimum at too small a C; ``loo().mean_loss`` is exact. Of a kernel with
+        negative eigenvalues K(x, x) is that of K about its means, which is the same machine.
         """
         self._pair("gacv", "loo()")
         self.require_copies("gacv()", "it approximates leaving out rows one by one; loo().mean_loss is exact")

@@ -139,6 +139,7 @@ class Gram:
     source : where the kernel values come from
     budget : bytes that the matrix may take
     was_complete : whether all rows were known where this one comes from: they are computed together then
+    constant : what has been added to all values of a kernel
 
     Attributes
     ----------
@@ -157,6 +158,7 @@ class Gram:
         "_source",
         "_was_complete",
         "at_once",
+        "constant",
         "diagonal",
         "fits",
         "keeps",
@@ -165,8 +167,10 @@ class Gram:
     )
     _is_kept: ClassVar[bool] = True
 
-    def __init__(self, source: RowSource, *, budget: int = DEFAULT_BUDGET, was_complete: bool = False) -> None:
-        self._source, self._budget, self._extends = source, budget, Lock()
+    def __init__(
+        self, source: RowSource, *, budget: int = DEFAULT_BUDGET, was_complete: bool = False, constant: float = 0.0
+    ) -> None:
+        self._source, self._budget, self._extends, self.constant = source, budget, Lock(), constant
         self.diagonal = source.diagonal
         self.n = len(self.diagonal)
         self.fits = 8 * self.n**2 <= budget
@@ -181,7 +185,7 @@ class Gram:
 
     def __reduce__(self) -> tuple[Any, ...]:
         whole = self._was_complete or len(self._kept.values) == self.n
-        return partial(Gram, budget=self._budget, was_complete=whole), (self._source,)
+        return partial(Gram, budget=self._budget, was_complete=whole, constant=self.constant), (self._source,)
 
     @property
     def budget(self) -> int:

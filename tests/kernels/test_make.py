@@ -144,6 +144,10 @@ def test_what_is_refused(arguments, message):
         ({"kernel": "poly", "gamma": 1.0, "degree": 5, "X": X * 1e-100}, "of degree=5 has values of about 1e-99"),
         ({"kernel": "poly", "gamma": 1e-9, "degree": 3, "coef0": -1e60}, r"of degree=3 has values of about 1e\+180"),
         ({"kernel": lambda X, Z: 1e200 * X @ Z.T}, r"kernel=<lambda> has values of about 1e\+201 .* multiply"),
+        (
+            {"kernel": lambda X, Z: 1e200 * np.abs(X[:, :1] - Z[:, :1].T)},
+            r"<lambda> has values of about 1e\+201 .* mul",
+        ),
     ],
 )
 def test_values_that_cannot_be_computed_with(arguments, message):

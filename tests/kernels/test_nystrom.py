@@ -10,7 +10,7 @@ from levels import quiet, sample
 
 from svmstat import svm
 from svmstat.errors import ArgumentError, DataError
-from svmstat.kernels import RBF, Laplace, Linear, Nystrom, Precomputed, on_fewer_columns
+from svmstat.kernels import RBF, CustomKernel, Laplace, Linear, Nystrom, Precomputed, on_fewer_columns
 from svmstat.solver import LowRank
 
 # The map has digits for eigenvalues down to 1e-10 of the largest.
@@ -65,6 +65,20 @@ def test_it_can_be_added_scaled_and_put_on_columns():
     np.testing.assert_allclose(
         fewer(X[:, [0, 2]], fewer.at.rows), RBF(gamma=0.5)(X[:, [0, 2]], fewer.at.rows), atol=TOL
     )
+
+
+def test_negative_eigenvalues_have_no_map():
+    kernel = Nystrom(CustomKernel(lambda X, Z: -np.abs(X[:, :1] - Z[:, :1].T)), landmarks=20)
+    with pytest.raises(
+        ArgumentError, match=r"Nystrom\(<lambda>\) is not allowed: <lambda> has clearly negative eigenva"
+    ):
+        kernel.resolve(X)
+
+
+def test_of_zero_nothing_is_captured():
+    data = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(y=np.arange(len(X)) % 2)
+    found = svm("y ~ a + b", data, kernel=Nystrom(CustomKernel(lambda X, Z: np.zeros((len(X), len(Z)))), 20))
+    assert np.isnan(found.captured_trace)
 
 
 @pytest.mark.parametrize(
