@@ -444,12 +444,11 @@ def hidden_digits(fit: Resampled) -> tuple[str, ...]:
     """That rounding hides digits of f or of the margin, of the pair of which it hides most."""
     if not fit.converged:
         return ()
-    solutions = [pair.solution for pair in fit.machine.pairs]
-    shares = [each.resolution / np.ptp(each.field) for each in solutions if not each.flat and np.ptp(each.field) > 0]
+    hidden = max(map(_hidden_of_spread, fit.machine.pairs))
     found = []
-    if max(shares, default=0.0) > _MOST_HIDDEN:
+    if hidden > _MOST_HIDDEN:
         found.append(
-            f"rounding hides {max(shares):.2g} of the spread of f over the rows, which is small beside the margin: "
+            f"rounding hides {hidden:.2g} of the spread of f over the rows, which is small beside the margin: "
             "ranks, probabilities and held-out numbers hang on it, and so on the order of rows. A larger C or gamma "
             "shows more of f."
         )
@@ -459,6 +458,13 @@ def hidden_digits(fit: Resampled) -> tuple[str, ...]:
             "A smaller C shows more of the margin."
         )
     return tuple(found)
+
+
+def _hidden_of_spread(pair: Pair) -> float:
+    """What rounding may be of differences of f, as a share of the largest of them."""
+    solution = pair.solution
+    spread = float(pair.problem.gram.ordinary.spread(solution.field))
+    return solution.resolution / spread if spread > 0.0 and not solution.flat else 0.0
 
 
 def _hidden_of_margin(pair: Pair) -> float:

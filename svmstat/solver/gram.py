@@ -38,6 +38,9 @@ pieces of 10 MB a value costs 7 to 30 ns, in these 1.6 with 2 columns and 2.5 wi
 
 _TWOFOLD_AT_ONCE = 2**20
 
+_QUANTILE, _TIMES = 0.75, 16.0
+"""Of the positive K_ii, and how many times as large those of ordinary rows are at most."""
+
 
 class RowSource(Protocol):
     """Where kernel values come from: a kernel bound to the rows of a design."""
@@ -124,6 +127,47 @@ class _Kept(NamedTuple):
     place: Rows
 
 
+class Ordinary(NamedTuple):
+    """The rows that are not far from all others, by which it is judged what rounding hides of f.
+
+    |h(x)| and its rounding grow with √K(x, x). A row far away, under a polynomial kernel of skewed predictors, has
+    values many orders of magnitude larger than others: by its rounding nothing would be left of f at these, and by its
+    own f the spread is what nothing hides.
+
+    Attributes
+    ----------
+    rows : which they are; all, or some of them (m,)
+    share : the root of the largest K_ii of them, as a share of that of all rows
+    """
+
+    rows: slice | NDArray[np.intp]
+    share: float
+
+    def spread(self, field: Floats) -> Floats:
+        """Over them, of values (..., n)."""
+        return np.asarray(np.ptp(field[..., self.rows], axis=-1))
+
+
+def ordinary_rows(diagonal: Floats) -> Ordinary:
+    """Those of a diagonal K_ii (n,), at least three quarters of the rows.
+
+    Examples
+    --------
+    >>> ordinary_rows(np.array([1.0, 2.0, 1.0, 4.0])).share
+    1.0
+    >>> ordinary_rows(np.array([1.0, 2.0, 1.0, 4e6, 3.0])).share
+    0.000866...
+    """
+    size = np.abs(diagonal)
+    positive = size[size > 0.0]
+    most = _TIMES * float(np.quantile(positive, _QUANTILE)) if len(positive) else 0.0
+    largest = float(size.max(initial=0.0))
+    if largest <= most:
+        return Ordinary(slice(None), 1.0)
+    rows = np.flatnonzero(size <= most)
+    return Ordinary(rows, float(np.sqrt(size[rows].max() / largest)))
+
+
 class Gram:
     """A symmetric kernel matrix, whole in memory or computed as it is asked for.
 
@@ -154,6 +198,7 @@ class Gram:
         "_budget",
         "_extends",
         "_kept",
+        "_ordinary",
         "_short",
         "_source",
         "_was_complete",
@@ -180,6 +225,7 @@ class Gram:
         self.forget()
         self._was_complete = was_complete
         self._short: Floats | Literal["unknown"] | None = "unknown"
+        self._ordinary: Ordinary | None = None
         if self.at_once:
             self.complete()
 
@@ -195,6 +241,13 @@ class Gram:
     def passing(self) -> "Gram":
         """The same matrix, of which nothing is kept."""
         return Gram(self._source, budget=0)
+
+    @property
+    def ordinary(self) -> Ordinary:
+        """The rows by which it is judged what rounding hides."""
+        if self._ordinary is None:
+            self._ordinary = ordinary_rows(self.diagonal)
+        return self._ordinary
 
     @property
     def is_complete(self) -> bool:

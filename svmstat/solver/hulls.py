@@ -41,9 +41,13 @@ _BALANCED = 1e-14
 
 
 def digits(gram: Gram) -> tuple[float, float]:
-    """The squared distance that counts as none, by the spread of the rows about the first; how exactly h is known."""
-    diagonal = gram.diagonal
-    column = gram.columns(np.zeros(1, np.intp))[0]
+    """The squared distance that counts as none, by the spread of the rows about the first; how exactly h is known.
+
+    Both are those of ordinary rows.
+    """
+    rows = np.arange(gram.n)[gram.ordinary.rows]
+    diagonal = gram.diagonal[rows]
+    column = gram.columns(rows[:1])[0][rows]
     spread, largest = float(np.abs(diagonal + diagonal[0] - 2.0 * column).max()), float(np.abs(diagonal).max())
     return max(MEET * spread, _ROUNDING * largest), EPS * largest
 
@@ -119,7 +123,8 @@ def divided(
     half = np.maximum(np.minimum(high - b, b - low).min(axis=-1), 0.0)
     crossed = np.maximum(np.maximum(low - high, digits).max(axis=-1) / rho, unbalanced)
     field, rounding = h / -rho[..., None], rounding_of(beta, problem.gram.diagonal) / rho
-    extent = np.ptp(field, axis=-1)
+    ordinary = problem.gram.ordinary
+    extent = ordinary.spread(field)
     return Divided(
         problem.signs * beta / rho[..., None],
         field,
@@ -129,7 +134,7 @@ def divided(
         rounding,
         extent,
         rho,
-        judgement(crossed, rounding, rounding, np.abs(centre) / rho, extent),
+        judgement(crossed, rounding, rounding, np.abs(centre) / rho, extent, share=ordinary.share),
     )
 
 

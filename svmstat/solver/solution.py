@@ -263,7 +263,7 @@ class Judgement:
     ----------
     status : codes of `Status`
     rounding : bounds on the rounding of f
-    resolution : differences of f up to this mean nothing
+    resolution : differences of f up to this mean nothing, but for rows that are far from all others
     """
 
     status: NDArray[np.int8]
@@ -273,7 +273,7 @@ class Judgement:
 
 def judgement(
     violation: Floats | float, rounding: Floats | float, limit: Floats | float, beside: Floats | float,
-    spread: Floats | float, reach: Floats | float = 0.0,
+    spread: Floats | float, reach: Floats | float = 0.0, share: Floats | float = 1.0,
 ) -> Judgement:  # fmt: skip
     """Whether solutions can be relied on; all arguments of the shape (...,) of the solutions.
 
@@ -283,16 +283,17 @@ def judgement(
     rounding : of h
     limit : the rounding of plain sums Kβ: what the digits of β can be blamed for
     beside : see `sizes_beside`
-    spread : that of f over the rows, or one, the margin, where f is flat
+    spread : that of f over the ordinary rows, or one, the margin, where f is flat
     reach : see `reach_of`; it counts where the tolerance is met and hides some of f, which hardly varies then
+    share : that of the ordinary rows in rounding and reach, see `Ordinary`
     """
     excess, added = np.maximum(violation, 0.0), EPS * beside
-    good = (violation <= TOLERANCE) & is_seen(violation, rounding, beside, spread)
+    good = (violation <= TOLERANCE) & is_seen(violation, share * rounding, beside, spread)
     blamed = np.where(violation <= TOLERANCE + limit, Status.IMPRECISE, Status.UNCERTIFIED)
     status = np.where(good, Status.CERTIFIED, blamed).astype(np.int8)
-    hidden = np.minimum(CONDITION * (rounding + excess), PRECISION * spread)
+    hidden = np.minimum(CONDITION * (share * rounding + excess), PRECISION * spread)
     coarse = (violation <= TOLERANCE) & is_rough(violation, rounding, spread)
-    hidden = np.where(coarse, np.maximum(hidden, np.minimum(reach, spread)), hidden)
+    hidden = np.where(coarse, np.maximum(hidden, np.minimum(share * reach, spread)), hidden)
     return Judgement(status, np.asarray(rounding + added), np.asarray(hidden + added))
 
 
@@ -354,7 +355,7 @@ class Solution:
     gap : duality gap
     rounding : a bound on how far rounding may have taken ``field`` from the h of α, that of the kernel values included
     resolution : differences of f up to this mean nothing: some roundings and violations, at most a millionth of its
-        spread
+        spread; at rows that are far from all others (see `Ordinary`) rounding reaches further
     delicate : whether rounding of plain sums might hide too much of h, also at other rows
     flat : whether h = 0 as far as can be told, and so f = b everywhere, whatever rounding leaves of Σ_j α_j y_j K_ij
     norm_squared : ‖h‖²; NaN where it is negative

@@ -196,8 +196,8 @@ def _judged(
     diagonal, stays = problem.gram.diagonal, _stays(problem, origin, paths)
     limit = rounding_of(paths.beta, diagonal) + (origin.rounding if arrived(origin) else 0.0) + left
     field = problem.linear - paths.h
-    highest, lowest = field.max(axis=1), field.min(axis=1)
-    spread, dropped = highest - lowest, np.maximum(highest, -lowest)
+    highest, lowest, ordinary = field.max(axis=1), field.min(axis=1), problem.gram.ordinary
+    spread, dropped = ordinary.spread(field), np.maximum(highest, -lowest)
     rough = is_rough(paths.violation, limit, spread)
     noise = is_noise(dropped, paths.violation, limit) & ~rough
     maybe = np.flatnonzero(noise)
@@ -207,12 +207,13 @@ def _judged(
     limit, spread = limit + np.where(flat, dropped, 0.0), np.where(flat, 1.0, spread)
     beside = sizes_beside(middles(paths.interval), problem.linear)
     reach = reach_of(paths.gap, diagonal)
-    judged = judgement(paths.violation, limit, limit, beside, spread, reach)
+    share = np.where(flat, 1.0, ordinary.share)
+    judged = judgement(paths.violation, limit, limit, beside, spread, reach, share)
     judged.status[stays], judged.rounding[stays], judged.resolution[stays] = (
         origin.status, origin.rounding, origin.resolution,
     )  # fmt: skip
-    hidden = limit > PRECISION * spread
-    hazy = ~stays & ~flat & ~hidden & is_hazy(reach, spread)
+    hidden = share * limit > PRECISION * spread
+    hazy = ~stays & ~flat & ~hidden & is_hazy(share * reach, spread)
     if hazy.any() and problem.gram.short_factor() is None:
         hazy[:] = False
     return judged, ~stays & (rough | hazy | (~flat & hidden))

@@ -1,12 +1,15 @@
 """Any small problem: every answer is what its status says, judged in more digits and by an interior-point method."""
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz.boxes import judge_bounds
 from benchmarks.fuzz.dense import compare
 from benchmarks.fuzz.judge import answer_of, judge
+from svmstat import svm
 from svmstat.kernels import RBF, Linear, Polynomial, Spline
 from svmstat.objective.losses import p0
 from svmstat.solver import BoxQP, Gram, Status, solve
@@ -85,3 +88,44 @@ def test_ordinary_problems_are_certified(table):
         for C in (0.1, 1.0, 10.0):
             solution = solve(BoxQP(Gram(kernel.bind(X)), y, np.ones(len(y)), np.full(len(y), C)))
             assert solution.status is Status.CERTIFIED
+
+
+def with_a_far_row(far, n=60):
+    rng = np.random.default_rng(2)
+    x, z = rng.normal(size=(2, n))
+    data = pd.DataFrame({"x": x, "z": z, "y": x + z**2 + 0.3 * rng.normal(size=n) > 0.8})
+    data.loc[0, ["x", "z"]] = far
+    data.loc[0, "y"] = True
+    return data
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+@pytest.mark.parametrize("far", [3e3, 3e4, 1e6])
+@pytest.mark.parametrize("cost", [{"C": 10.0}, {"nu": (0.4, 0.4)}], ids=["C", "nu"])
+def test_f_is_that_of_a_fit_without_a_far_row(far, degree, cost):
+    """It is no support vector. A bound on the rounding of its own f had been that of all: theirs were 0."""
+    how = {"kernel": "poly", "degree": degree, "coef0": 1.0, "gamma": 1.0, "scale": False, **cost}
+    data = with_a_far_row(far)
+    fit = svm("y ~ x + z", data, **how)
+    assert fit.converged and fit.alpha[0] == 0.0
+    others = data.iloc[1:]
+    if "C" in how:
+        alone = svm("y ~ x + z", others, **how)
+        np.testing.assert_allclose(fit.decision_values[1:], alone.decision_values, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fit.loo().decision_values[1:], alone.loo().decision_values, rtol=0, atol=1e-7)
+        assert fit.predict(others).equals(alone.predict(others))
+        assert "rounding hides" not in str(fit.summary(loo=True))
+    assert fit.decision_values.nunique() > 45
+    assert (fit.decision_values != 0.0).all()
+
+
+def test_weights_of_a_million_beside_a_far_row():
+    rng = np.random.default_rng(3)
+    data = with_a_far_row(1e7)
+    weights = 10.0 ** rng.uniform(-6, 6, len(data))
+    how = {"kernel": "poly", "degree": 2, "coef0": 1.0, "C": 100.0, "scale": True, "gamma": 0.01}
+    fit = svm("y ~ x + z", data, weights=weights, **how)
+    K = (0.01 * fit.frame.X @ fit.frame.X.T + 1.0) ** 2
+    own = K.astype(np.longdouble) @ (fit.alpha.to_numpy() * fit.frame.y) + fit.intercept
+    assert fit.converged
+    np.testing.assert_allclose(fit.decision_values[1:], own[1:].astype(float), rtol=0, atol=1e-6)

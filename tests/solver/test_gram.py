@@ -6,6 +6,8 @@ from itertools import repeat
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from levels import laplace
 from problems import Counting
 
@@ -13,7 +15,7 @@ from svmstat.kernels import RBF, CustomKernel, Linear, Polynomial, Precomputed, 
 from svmstat.kernels import gram as plain_gram
 from svmstat.solver import Gram
 from svmstat.solver import gram as module
-from svmstat.solver.gram import combine
+from svmstat.solver.gram import combine, ordinary_rows
 
 TOL_SUM = 1e-12  # sums of at most n products in another order, relative to Σ|terms|
 
@@ -206,3 +208,21 @@ def test_a_pickle_knows_what_was_known(monkeypatch, complete):
         assert again.is_complete == complete
         assert again._source.whole - before == complete
         np.testing.assert_array_equal(again.complete(), gram.complete())
+
+
+@given(st.lists(st.floats(1e-8, 1e8), min_size=1, max_size=30))
+def test_three_quarters_of_the_rows_are_ordinary(diagonal):
+    diagonal = np.array(diagonal)
+    found = ordinary_rows(diagonal)
+    some = diagonal[found.rows]
+    assert len(some) >= 0.75 * len(diagonal) - 1
+    assert found.share == pytest.approx(np.sqrt(some.max() / diagonal.max()), rel=1e-12)
+    assert found.spread(diagonal) == np.ptp(some)
+
+
+def test_where_rows_are_alike_all_are():
+    X = np.random.default_rng(1).normal(size=(300, 3))
+    for kernel in (RBF(0.3), Linear()):
+        assert Gram(kernel.bind(X)).ordinary == (slice(None), 1.0)
+    for diagonal in (np.zeros(4), np.array([0.0, 0.0, 3.0])):
+        assert ordinary_rows(diagonal) == (slice(None), 1.0)

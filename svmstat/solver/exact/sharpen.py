@@ -31,8 +31,8 @@ def sharpen(case: Case, beta: Floats, h: Floats, limit: float, basis: Basis | No
     There h gets its value in twice the precision, and the free β follow; ``limit`` is the rounding of plain sums.
     """
     exact = case.gram.residual(beta, case.linear)
-    rounding = float(np.abs(exact - h).max() + EPS * np.abs(h).max())
-    if rounding <= PRECISION * np.ptp(exact - case.linear):
+    rounding, ordinary = float(np.abs(exact - h).max() + EPS * np.abs(h).max()), case.gram.ordinary
+    if ordinary.share * rounding <= PRECISION * ordinary.spread(exact - case.linear):
         return rounding
     correct(case, beta, h, basis)
     return float(EPS * (np.abs(h).max() + len(beta) ** 2 * limit))

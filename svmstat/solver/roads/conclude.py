@@ -71,13 +71,13 @@ def certified(
             correct(case, beta, h, basis)
             case = replace(case, rounding=float(EPS * np.abs(h).max()))
         return _of_hulls(problem, case, beta, h, basis, road, steps, events)
-    linear, lo, hi = case.linear, case.lo, case.hi
+    linear, lo, hi, ordinary = case.linear, case.lo, case.hi, problem.gram.ordinary
     rounding = limit = float(rounding_of(beta, problem.gram.diagonal)) + left + case.handed_down
-    ends, extent = certify(h, beta, lo, hi), np.ptp(linear - h)
+    ends, extent = certify(h, beta, lo, hi), ordinary.spread(linear - h)
     if is_rough(ends[2], rounding, extent) and _may_be_flat(problem, beta, h, ends[3], rounding):
         correct(case, beta, h, basis)
         ends = certify(h, beta, lo, hi)
-    elif limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
+    elif ordinary.share * limit > PRECISION * extent and not _may_be_flat(problem, beta, h, ends[3], rounding):
         rounding = sharpen(case, beta, h, limit, basis)
         rounding = max(rounding, blur_of(beta, problem.gram.diagonal, problem.gram.blur))
         ends = certify(h, beta, lo, hi)
@@ -86,7 +86,7 @@ def certified(
     reach = reach_of(ends[3], problem.gram.diagonal)
     blurred = _unsettled(case, beta, h, reach, limit)
     noise = is_noise(size, ends[2], rounding)
-    seen = is_seen(ends[2], rounding, beside, np.ptp(field)) and size > CONDITION * blurred
+    seen = is_seen(ends[2], ordinary.share * rounding, beside, ordinary.spread(field)) and size > CONDITION * blurred
     noise |= size <= PRECISION and not seen
     if noise and _may_be_flat(problem, beta, h, ends[3], rounding):
         without = certify(linear, beta, lo, hi)
@@ -97,9 +97,10 @@ def certified(
     b_low, b_high, violation, gap = ends
     norm_squared = 0.0 if flat else squared_norm(problem.gram, beta, field, limit)
     energy = float(beta @ field) if np.isnan(norm_squared) else norm_squared
-    spread = 1.0 if flat else float(np.ptp(field))
+    spread, share = (1.0, 1.0) if flat else (float(ordinary.spread(field)), ordinary.share)
     reach = reach_of(gap, problem.gram.diagonal)
-    judged = judgement(violation, rounding, limit, sizes_beside(middle(b_low, b_high), linear), spread, reach)
+    beside = sizes_beside(middle(b_low, b_high), linear)
+    judged = judgement(violation, rounding, limit, beside, spread, reach, share)
     alpha = problem.signs * beta
     objective = 0.5 * energy - float(problem.margin @ alpha)
     status = Status(int(judged.status))
@@ -116,7 +117,7 @@ def certified(
         gap=float(gap),
         rounding=float(judged.rounding),
         resolution=max(float(judged.resolution), CONDITION * blurred),
-        delicate=bool(limit > PRECISION * spread),
+        delicate=bool(share * limit > PRECISION * spread),
         flat=flat,
         norm_squared=norm_squared,
         objective=objective,
@@ -157,7 +158,7 @@ def _of_hulls(
         gap=float(found.gap),
         rounding=float(found.judged.rounding),
         resolution=float(found.judged.resolution),
-        delicate=bool(found.rounding > PRECISION * found.extent),
+        delicate=bool(problem.gram.ordinary.share * found.rounding > PRECISION * found.extent),
         flat=meet,
         norm_squared=0.0 if meet else norm_squared / rho / rho,
         objective=0.0 if meet else 0.5 * norm_squared / rho / rho - float(found.alpha.sum()),
@@ -183,7 +184,8 @@ def _meeting(problem: BoxQP, beta: Floats, norm_squared: float, unbalanced: floa
 
 def _unsettled(case: Case, beta: Floats, h: Floats, reach: Floats, rounding: float) -> float:
     """By how much f would be another if values of K were off in their last digits, where the gap does not tell."""
-    if not is_hazy(reach, np.ptp(case.linear - h)):
+    ordinary = case.gram.ordinary
+    if not is_hazy(ordinary.share * reach, ordinary.spread(case.linear - h)):
         return 0.0
     G = case.gram.short_factor()
     if G is None or np.abs(case.linear - G @ (G.T @ beta) - h).max() > as_good_as_rounding(rounding):
@@ -238,7 +240,7 @@ def _hides_more(case: Case, found: tuple[Floats, Floats], before: tuple[Floats, 
 
 def is_hidden(case: Case, beta: Floats, h: Floats) -> bool:
     """Whether the violation of (β, h) hides too much of h, and it is not of rounding."""
-    rounding, spread = rounding_of(beta, case.gram.diagonal), np.ptp(case.linear - h)
+    rounding, spread = rounding_of(beta, case.gram.diagonal), case.gram.ordinary.spread(case.linear - h)
     return bool(is_rough(judge(case, beta, h).violation, rounding, spread))
 
 
@@ -251,9 +253,10 @@ def made_finer(case: Case, beta: Floats, h: Floats, basis: Basis | None) -> tupl
     if case.lead > 1:
         return basis, 0
     _, _, violation, gap = certify(h, beta, case.lo, case.hi)
-    rounding, spread = float(rounding_of(beta, case.gram.diagonal)), np.ptp(case.linear - h)
+    ordinary = case.gram.ordinary
+    rounding, spread = float(rounding_of(beta, case.gram.diagonal)), ordinary.spread(case.linear - h)
     rough = is_rough(max(violation, 0.0), rounding, spread)
-    hazy = is_hazy(reach_of(gap, case.gram.diagonal), spread)
+    hazy = is_hazy(ordinary.share * reach_of(gap, case.gram.diagonal), spread)
     if violation > _NEARLY * TOLERANCE or not (rough or hazy):
         return basis, 0
     if (events := by_short_factor(case, beta, h)) is not None:
