@@ -123,10 +123,9 @@ class Band:
         """That too few replicates are left."""
         if self.is_known:
             return ()
-        return (
-            f"{self.n_failed} of {self.B} replicates have no predictions: {why_lost(self.by_nu)}; too few are left for "
-            "an interval.",
-        )
+        have = "has" if self.n_failed == 1 else "have"
+        lost = f"{self.n_failed} of {self.B} replicates {have} no predictions: {why_lost(self.by_nu)}"
+        return (f"{lost}; too few are left for an interval.",)
 
     def told_of(self, estimate: Floats) -> tuple[str, ...]:
         """That too few replicates are left, or that many estimates lie outside."""

@@ -19,8 +19,9 @@ from svmstat.reporting.summary import Printed, Summary
 
 _WHAT = (
     "Each is a mean over the rows of the fit: the prediction with the column at its value after the change minus that "
-    "before, all else as it is in the row. A step of a number goes from x to x + step; b - a is from a to b."
+    "before, all else as it is in the row."
 )
+_STEP, _FROM = "A step of a number goes from x to x + step", "b - a is from a to b"
 
 _ROUNDING = 1e-12
 """Changes up to this are of rounding."""
@@ -134,7 +135,16 @@ class Contrasts(Printed):
         beyond = (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
         sd = (_SD,) if SD in self.labels else ()
         band = NO_BAND if self.band is None else self.band.note(self.outcome.on)
-        return (*self.outcome.notes, _WHAT, *sd, *beyond, band)
+        return (*self.outcome.notes, self._what, *sd, *beyond, band)
+
+    @property
+    def _what(self) -> str:
+        """What an estimate is, and what its label stands for."""
+        pairs = [" - " in label for label in self.labels]
+        steps = [label != SD and not pair for label, pair in zip(self.labels, pairs, strict=True)]
+        if any(steps):
+            return f"{_WHAT} {_STEP}; {_FROM}." if any(pairs) else f"{_WHAT} {_STEP}."
+        return f"{_WHAT} A label {_FROM}." if any(pairs) else _WHAT
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"

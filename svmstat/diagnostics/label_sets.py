@@ -145,7 +145,7 @@ class LabelSets(Printed):
             index=tuple(labels),
             cells=tuple((count, count / known) for count in found),
             styles=("count", "share"),
-            title=f"Sets of {counted(len(self.index), 'row')}{once}",
+            title=f"Sets of {counted(sum(found), 'row')}{once}",
         )
         one = "group" if self.grouped else "row"
         out, it = (f"one {one}", f"a {one}") if self.how.startswith("leave-one") else (f"{one}s of a fold", "them")
@@ -168,7 +168,7 @@ class LabelSets(Printed):
         return Summary(f"Conformal label sets at {percent(self.level)}, by level", (by_level, of_rows), tuple(notes))
 
     def __repr__(self) -> str:
-        rows = counted(len(self.index), "row")
+        rows = counted(int(self.size.notna().sum()), "row")
         return (
             f"<LabelSets: {rows} at {percent(self.level)} in each of {len(self.shape.levels)} levels, "
             f"mean size {self.size.mean():.3g}>"

@@ -114,6 +114,7 @@ _FAR = (
     "signal, or folds or groups whose fits differ. loo().reliability() tells more."
 )
 NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
+_LACKING = "Without a prediction of every row there is no AUC, and no calibration."
 _OF_LEVELS = (
     "the maps are of pairs of levels, and those of a level against the rest may be far from it: loo().reliability() "
     "tells more."
@@ -184,13 +185,13 @@ _LARGE_LOSS = -2.0 * np.log(0.02)
 
 def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     """What the numbers of held-out rows, and their standard errors, do not say."""
-    *first, of_order, of_line = held_out_remarks(held_out)
-    return *first, f"{of_order} {of_line}"
+    *first, of_order, of_line = remarks = held_out_remarks(held_out)
+    return remarks if of_line == _LACKING else (*first, f"{of_order} {of_line}")
 
 
 def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
     """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
-    units, of_ranks = held_out.units, (_of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}")
+    units, of_ranks = held_out.units, _of_ranks(held_out)
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
     if are_groups(units):
         few = few_groups(units, held_out.weights)
@@ -201,6 +202,13 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
         return covered, *alike, *of_ranks
     carried = _PROBABILITY.format(n=units.count), *uneven_note(held_out.weights, units, _OF_NUMBERS)
     return *carried, covered, *alike, *of_ranks
+
+
+def _of_ranks(held_out: Evidence) -> tuple[str, ...]:
+    """What is to be known of ranks and of calibration, or why there is nothing to be known."""
+    if getattr(held_out, "n_failed", 0):
+        return (_LACKING,)
+    return _of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}"
 
 
 def uneven_note(weights: Floats, units: Units | None, found: str) -> tuple[str, ...]:

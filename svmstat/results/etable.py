@@ -324,6 +324,16 @@ def _coefficients(
         yield Section(of, of.replace("coefficients", "Coefficients of f,", 1).removesuffix(","), tuple(rows))
 
 
+def _remarks(known: Mapping[str, Evidence]) -> Iterator[str]:
+    """What is to be known of held-out numbers, each remark once, with the names of the fits unless it is of all."""
+    of: dict[str, list[str]] = {}
+    for name, each in known.items():
+        for remark in (*copies_note(each.weights, each.units), *held_out_remarks(each)):
+            of.setdefault(remark, []).append(name)
+    for remark, names in of.items():
+        yield remark if len(names) == len(known) else f"{', '.join(names)}: {remark}"
+
+
 def _notes(
     named: Mapping[str, SVMResults], held_out: Sequence[Evidence | None], linear: bool, B: int | None
 ) -> Iterator[str]:
@@ -331,14 +341,9 @@ def _notes(
     fits = list(named.values())
     known = {name: each for name, each in zip(named, held_out, strict=True) if each is not None}
     if known:
-        of: dict[str, list[str]] = {}
-        for name, each in known.items():
-            for remark in (*copies_note(each.weights, each.units), *held_out_remarks(each)):
-                of.setdefault(remark, []).append(name)
-        yield from (
-            remark if len(names) == len(known) else f"{', '.join(names)}: {remark}" for remark, names in of.items()
-        )
-        yield "Whether one of these fits is better than another: compare(), with standard errors of the difference."
+        yield from _remarks(known)
+        if len(fits) > 1:
+            yield "Whether one of these fits is better than another: compare(), with standard errors of the difference."
     if any(each is None for each in held_out):
         yield "Numbers of held-out rows that are missing take a while: etable(..., loo=True)."
     yield from chosen_notes([fit.optimism for fit in fits])

@@ -31,8 +31,11 @@ from svmstat.tuning.scores import MEASURES, TIED, Point, columns_of, first_least
 _TOO_LOW = (
     "The least of many scores is too low, for having been chosen. Corrected, it is that of rows that had no part in "
     "the choice: of {what}s drawn with replacement the best point is taken, and rated on the others [Tsamardinos, "
-    "Greasidou & Borboudakis 2018]. Simulated (python -m benchmarks validity tuning), the least is up to 0.08 a row of "
-    "deviance too low, the corrected one 0.03 too low to 0.02 too high, with one event in nine rows to 0.07"
+    "Greasidou & Borboudakis 2018]"
+)
+_SIMULATED = (
+    ". Simulated (python -m benchmarks validity tuning), the least is up to 0.08 a row of deviance too low, the "
+    "corrected one 0.03 too low to 0.02 too high, with one event in nine rows to 0.07"
 )
 _ASK = "; nested=True tunes anew without each of ten folds, which takes ten times as long."
 _OF_BLOCKS = "; rows that had no part in the search tell, none being nested in folds that are given."
@@ -201,7 +204,8 @@ class CostPlan(Plan):
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
-            notes.append(f"{_TOO_LOW.format(what=what)}{of_nesting(result)}")
+            simulated = _SIMULATED * self.is_of_probabilities
+            notes.append(f"{_TOO_LOW.format(what=what)}{simulated}{of_nesting(result)}")
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
         points = counted(result.n_failed, "grid point")
         lost = f"{points} could not be scored: see the column reason of .table."

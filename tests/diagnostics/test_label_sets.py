@@ -104,6 +104,7 @@ def test_a_level_of_one_row_is_in_every_set(lonely):
     assert own.loc["r7"].isna().all() and own.drop("r7").notna().all(axis=None) and own["only"].drop("r7").all()
     said = " ".join(str(fit.label_sets()).split())
     assert re.search(r"in every set:.*only \(1\)", said)
+    assert f"Sets of {len(lonely) - 1} rows" in said  # of which the shares below are
     assert "1 row of the fit could not be left out, and counts as the strangest of the level" in said
 
 

@@ -157,6 +157,8 @@ def test_a_level_of_one_row(lonely):
     text = str(loo)
     assert "1 row could not be left out: a class lost" in " ".join(text.split())
     assert re.search(r"-2 log-likelihood +- ", text)
+    assert "Without a prediction of every row there is no AUC, and no calibration." in " ".join(text.split())
+    assert "biased downwards" not in text and "or separate" not in text
     frame = fit.get_influence().summary_frame()
     assert frame.loc["r7"].drop("own").isna().all() and frame.drop(index="r7").notna().all(axis=None)
 

@@ -128,6 +128,11 @@ def test_without_held_out_rows(linear):
     assert "etable(..., loo=True)" in str(found) and "Held out" not in str(found)
 
 
+def test_of_one_fit_it_is_not_asked_which_is_better(fits):
+    assert "Whether one of these fits is better" in str(etable(fits))
+    assert "Whether one of these fits is better" not in str(etable([fits["one"]]))
+
+
 @pytest.mark.parametrize("K", [2], ids=["two"])
 def test_replicates_are_for_coefficients(linear):
     with pytest.raises(ArgumentError, match="B=39 is for standard errors of coefficients"):

@@ -381,6 +381,9 @@ def test_comparisons_say_where_their_steps_lead(two):
     beyond = int((two.frame.data["x"] - 0.5 < two.frame.data["x"].min()).sum())
     assert f"whose step ends beyond the values observed: x -0.5: {beyond}." in " ".join(down.split()) and beyond
     assert "sd is from half a standard deviation below the mean of the column" in sd and "sd is from" not in down
+    assert "A step of a number goes from x to x + step." in " ".join(down.split()) and "A step of a number" not in sd
+    pair = " ".join(str(two.comparisons("x", step=(0.0, 1.0))).split())
+    assert "A label b - a is from a to b." in pair and "A step of a number" not in pair
 
 
 def test_a_step_that_a_term_does_not_allow_names_the_column():
