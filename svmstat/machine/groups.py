@@ -26,6 +26,7 @@ _LONGER = 10
 """How many times as many rows as columns the factor has at least."""
 
 _ROUNDING = 1e-9
+"""By what share rounding may take |K_ij|² beyond K_ii K_jj."""
 
 _CHUNK = 2**22
 """Kernel values that are computed at a time for a prediction."""
