@@ -129,3 +129,27 @@ def test_weights_of_a_million_beside_a_far_row():
     own = K.astype(np.longdouble) @ (fit.alpha.to_numpy() * fit.frame.y) + fit.intercept
     assert fit.converged
     np.testing.assert_allclose(fit.decision_values[1:], own[1:].astype(float), rtol=0, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.CertificateWarning")
+@pytest.mark.parametrize("seed", [33, 79, 147])
+def test_last_digits_of_far_rows_do_not_unsettle_the_others(seed):
+    """Three of 40 rows lie far away, under a cubic kernel with a large C: f had been 0 at all others, and is ±1."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 2))
+    X[:3] *= 1e7
+    data = pd.DataFrame(X, columns=["a", "b"]).assign(y=rng.random(40) < 0.3 + 0.4 * (X[:, 0] > 0))
+    fit = svm("y ~ a + b", data, kernel="poly", gamma=0.5, degree=3, coef0=1.0, C=1e5)
+    assert (fit.decision_values.abs() > 0.9).all()
+
+
+@pytest.mark.parametrize("far", [1e3, 1e5, 1e7])
+def test_hulls_that_meet_beside_a_far_row_are_certified(far):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 2))
+    y = X[:, 0] + 0.8 * rng.normal(size=50) > 0
+    X[0] *= far
+    data = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
+    fit = svm("y ~ a + b", data, kernel="poly", degree=2, gamma=0.3, coef0=1.0, nu=(0.3, 0.4), scale=False)
+    assert fit.converged and (fit.decision_values == 0.0).all()
+    assert "the reduced hulls of the levels meet (rho = 0)" in " ".join(str(fit.summary(loo=False)).split())

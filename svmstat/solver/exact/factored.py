@@ -94,7 +94,7 @@ def unsettled(case: Case, G: Floats, beta: Floats, h: Floats) -> float:
     shares = np.divide(squares, own, out=np.zeros_like(squares), where=own > 0.0).max(axis=0)
     other, other_h = beta.copy(), np.empty(len(h))
     finish(case, G[:, shares > _BLURRED * EPS], other, other_h)
-    return float(np.ptp(other_h - h))
+    return float(case.gram.ordinary.spread(other_h - h))
 
 
 @compiled()

@@ -175,7 +175,7 @@ def _meeting(problem: BoxQP, beta: Floats, norm_squared: float, unbalanced: floa
     """What is reported of hulls that meet: f = 0, and the α of the 2ν form itself."""
     rounding, total = rounding_of(beta, problem.gram.diagonal), float(problem.total or 0.0)
     violation, gap = np.asarray(unbalanced), np.asarray(norm_squared)
-    judged = judgement(violation, rounding, rounding, 0.0, 1.0)
+    judged = judgement(violation, rounding, rounding, 0.0, 1.0, share=problem.gram.ordinary.share)
     return Divided(
         problem.signs * beta * total, np.zeros(problem.n), np.zeros(2), violation, gap, rounding, np.ones(()),
         np.zeros(()), judged,
