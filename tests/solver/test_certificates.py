@@ -153,3 +153,25 @@ def test_hulls_that_meet_beside_a_far_row_are_certified(far):
     fit = svm("y ~ a + b", data, kernel="poly", degree=2, gamma=0.3, coef0=1.0, nu=(0.3, 0.4), scale=False)
     assert fit.converged and (fit.decision_values == 0.0).all()
     assert "the reduced hulls of the levels meet (rho = 0)" in " ".join(str(fit.summary(loo=False)).split())
+
+
+@pytest.mark.parametrize("far", [1e5, 1e6, 1e7])
+@pytest.mark.parametrize("seed", range(4))
+def test_hulls_far_apart_do_not_meet_beside_a_cluster_of_another_scale(far, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 2))
+    X[:6] *= far
+    data = pd.DataFrame(X, columns=["a", "b"]).assign(y=X.sum(axis=1) > 0)
+    fit = svm("y ~ a + b", data, kernel="linear", nu=(0.3, 0.4), scale=False)
+    assert fit.converged and fit.rho > 0.0 and (fit.decision_values != 0.0).all()
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_a_rare_level_of_the_only_predictor_is_no_far_row(kernel, C):
+    """All other rows are at one point: what f differs by is seen at the rare level alone."""
+    rng = np.random.default_rng(1)
+    x = rng.random(200) < 0.03
+    data = pd.DataFrame({"x": x * 1.0, "y": rng.random(200) < 0.3 + 0.5 * x})
+    fit = svm("y ~ x", data, kernel=kernel, C=C)
+    assert fit.converged and fit.decision_values.nunique() == 2

@@ -211,13 +211,13 @@ def test_a_pickle_knows_what_was_known(monkeypatch, complete):
 
 
 @given(st.lists(st.floats(1e-8, 1e8), min_size=1, max_size=30))
-def test_three_quarters_of_the_rows_are_ordinary(diagonal):
+def test_half_of_the_rows_are_ordinary(diagonal):
     diagonal = np.array(diagonal)
     found = ordinary_rows(diagonal)
     some = diagonal[found.rows]
-    assert len(some) >= 0.75 * len(diagonal) - 1
+    assert 2 * len(some) >= len(diagonal)
     assert found.share == pytest.approx(np.sqrt(some.max() / diagonal.max()), rel=1e-12)
-    assert found.spread(diagonal) == np.ptp(some)
+    assert found.spread(diagonal) == max(np.ptp(some), found.share * np.ptp(diagonal))
 
 
 def test_where_rows_are_alike_all_are():
