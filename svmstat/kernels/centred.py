@@ -10,6 +10,7 @@ from svmstat._tools.checks import refuse
 from svmstat._tools.repeats import distinct_rows
 from svmstat._tools.threads import in_threads
 from svmstat.kernels.base import Kernel, Wrapped, check_part
+from svmstat.kernels.gram_checks import about_means
 from svmstat.kernels.pairs import FloatArray, plain, weighted_sums
 from svmstat.kernels.rows import TILE, Indices, Rows
 
@@ -43,10 +44,7 @@ def centred_gram(kernel: Kernel, X: FloatArray) -> FloatArray:
     array([[ 2.e-20, -2.e-20],
            [-2.e-20,  2.e-20]])
     """
-    K = kernel.without_constant().bind(X).gram()
-    means = K.mean(axis=1)
-    shift = means - 0.5 * means.mean()
-    return np.asarray(K - (shift[:, None] + shift))
+    return about_means(kernel.without_constant().bind(X).gram())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -85,12 +85,17 @@ def clearly_indefinite(K: FloatArray, *, sum_given: bool = False) -> bool:
     """
     rounding = 0.0
     if sum_given:
-        means = K.mean(axis=1)
-        shift = means - 0.5 * means.mean()
         rounding = len(K) * EPS * np.abs(K).max()
-        K = K - (shift[:, None] + shift)
+        K = about_means(K)
     values = _eigenvalues(K)
     return bool(values.min() < -max(INDEFINITE * np.abs(values).max(), rounding))
+
+
+def about_means(K: FloatArray) -> FloatArray:
+    """K_ij − mean of row i − mean of column j + mean, exactly symmetric as K (n, n) is."""
+    means = K.mean(axis=1)
+    shift = means - 0.5 * means.mean()
+    return np.asarray(K - (shift[:, None] + shift))
 
 
 def _eigenvalues(K: FloatArray) -> FloatArray:

@@ -149,10 +149,10 @@ class Resampled(Predicting, Updated):
         Notes
         -----
         Scaling, kernel width and factor coding are those of this fit, as in `loo`. The map of the probabilities is made
-        anew for each fold, as `svm` makes it of the rows that the fit of the fold
-        has seen; but with calibration="kfold", and "auto" beyond 5000 rows, and a number of folds it is that of the
-        values of the other rows by five folds. What is said of a row that is divided is the mean over its cases. A fit
-        by ν has that of the rows which a fold of several leaves; leave-one-out keeps n, ν and γ.
+        anew for each fold, as `svm` makes it of the rows that the fit of the fold has seen; but with
+        calibration="kfold", and "auto" beyond 5000 rows, and a number of folds it is that of the values of the other
+        rows by five folds. What is said of a row that is divided is the mean over its cases. A fit by ν has that of the
+        rows which a fold of several leaves; leave-one-out keeps n, ν and γ.
 
         Examples
         --------

@@ -214,7 +214,7 @@ def test_each_row_left_out_is_a_refit():
 
 @pytest.mark.parametrize("seed", [130, 202, 248])
 def test_a_row_far_away_does_not_hide_what_the_others_tell(seed):
-    """Its kernel value with itself is 1e12 times theirs; a last place of it had counted as one of each, and f was 0."""
+    """Its kernel value with itself is far larger than theirs; a last place of it had counted as one of each."""
     rng = np.random.default_rng(seed)
     data = pd.DataFrame(rng.lognormal(size=(16, 3)) ** 2, columns=list("abc"))
     data["y"] = rng.permutation(16) < 8
