@@ -1,6 +1,7 @@
 """How evidence is printed: in-sample beside held out, with what each number does not say."""
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -106,17 +107,17 @@ _CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
 _NEAR_BY = 0.25
 """How far from 1 a slope is still near it."""
 _NEAR = (
-    "where the map was fitted to held-out values they are near that by construction, and loo().reliability() tells "
+    "where the map was fitted to held-out values they are near that by construction, and {how}.reliability() tells "
     "more."
 )
 _FAR = (
     "maps of held-out values bring them near that where there is much to be seen, and not with few events, a weak "
-    "signal, or folds or groups whose fits differ. loo().reliability() tells more."
+    "signal, or folds or groups whose fits differ. {how}.reliability() tells more."
 )
 NO_LINE = "there are none where the probabilities are all the same or class frequencies, or separate the levels."
 _LACKING = "Without a prediction of every row there is no AUC, and no calibration."
 _OF_LEVELS = (
-    "the maps are of pairs of levels, and those of a level against the rest may be far from it: loo().reliability() "
+    "the maps are of pairs of levels, and those of a level against the rest may be far from it: {how}.reliability() "
     "tells more."
 )
 _NO_LINE_OF_SOME = (
@@ -355,10 +356,23 @@ def ranks_a_level_the_wrong_way(held_out: Evidence) -> bool:
 
 def _of_line(held_out: Evidence) -> str:
     """What is to be known of the calibration."""
+    how = _method_of(getattr(held_out, "how", ""))
     if not held_out.shape.two:
-        return _OF_LEVELS + _NO_LINE_OF_SOME * bool(np.isnan(held_out.calibration_slope).any())
+        return _OF_LEVELS.format(how=how) + _NO_LINE_OF_SOME * bool(np.isnan(held_out.calibration_slope).any())
     slope = held_out.calibration_slope
-    return NO_LINE if np.isnan(slope) else _NEAR if abs(slope - 1.0) <= _NEAR_BY else _FAR
+    return NO_LINE if np.isnan(slope) else (_NEAR if abs(slope - 1.0) <= _NEAR_BY else _FAR).format(how=how)
+
+
+def _method_of(how: str) -> str:
+    """Which method of a fit holds rows out as they are, of its own folds or of some that are given to it.
+
+    Examples
+    --------
+    >>> [_method_of(how) for how in ("leave-one-out", "10 folds of groups", "4 folds of KFold, 3 rows never")]
+    ['loo()', 'kfold(10)', 'kfold(...)']
+    """
+    own = re.match(r"(\d+) folds( of groups)?$", how)
+    return f"kfold({own[1]})" if own else "kfold(...)" if "folds" in how else "loo()"
 
 
 _CHOSEN = "The held-out numbers are those of the best of many fits, and too good for that: "

@@ -47,7 +47,8 @@ def splits(
 ) -> Codes:  # fmt: skip
     """(R, n) the fold of each row in each split, balanced within the classes (n,); −1 for rows of weight zero.
 
-    Of ``units`` that are groups the rows of each are in one fold. Those not ``nested`` are left out one by one.
+    Of ``units`` that are groups the rows of each are in one fold, whatever numbers a fit has given them. Those not
+    ``nested`` are left out one by one.
 
     Raises
     ------
@@ -56,6 +57,7 @@ def splits(
     """
     used = weights > 0
     grouped = are_groups(units)
+    units = None if units is None else units.in_order_of(np.arange(len(codes)), weights)
     members = np.zeros((len(codes), len(levels)))
     members[used, codes[used]] = weights[used]
     sums = units.sums(members) if units is not None and grouped else members[used]

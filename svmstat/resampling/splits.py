@@ -104,8 +104,8 @@ class Splits:
 def stratified(machine: Posed, k: int) -> Splits:
     """k stratified folds, whole groups or what `fold_units` keeps together in one.
 
-    Always the same ones, whatever the order of the rows and of the columns and the sign of each. Rows that count cases
-    are divided (`held_out_as`).
+    Always the same ones, whatever the order of the rows and of the columns, the sign of each and the names of the
+    levels. Rows that count cases are divided (`held_out_as`).
     """
     rng, units, weights = np.random.default_rng(_SEED), machine.units, machine.weights
     if are_groups(units):
@@ -120,7 +120,7 @@ def stratified(machine: Posed, k: int) -> Splits:
     of_unit, used = np.full(len(group), -1), np.flatnonzero(machine.groups.weights[group] > 0)
     used = used[_order(machine, group[used])]
     k = min(k, len(used))
-    of_unit[used] = assign_folds(machine.group_codes[group[used]].astype(float), k, rng)
+    of_unit[used] = assign_folds(_from_largest(machine.group_codes[group[used]]).astype(float), k, rng)
     fold = np.where(unit >= 0, of_unit[unit], -1)
     return Splits(fold, fold == np.arange(k)[:, None], f"{k} folds")
 
@@ -131,8 +131,23 @@ def _divided(machine: Posed, times: Codes, k: int, rng: np.random.Generator) -> 
     rows = rows[np.lexsort((weights[rows], _ranks(machine)[machine.groups.of_row[rows]]))]
     k = min(k, int(times[rows].sum()))
     part = np.zeros((k, len(weights)))
-    part[:, rows] = (dealt(machine.codes[rows], times[rows], k, rng) * (weights / times)[rows, None]).T
+    dealt_from = _from_largest(machine.codes[rows], times[rows])
+    part[:, rows] = (dealt(dealt_from, times[rows], k, rng) * (weights / times)[rows, None]).T
     return Splits(np.where(part.any(axis=0), part.argmax(axis=0), -1), part > 0.0, f"{k} folds", part=part)
+
+
+def _from_largest(codes: Codes, times: Codes | None = None) -> Codes:
+    """Classes (n,) that are dealt from that of most rows on, each so many ``times``, as the first come if it is a tie.
+
+    Examples
+    --------
+    >>> _from_largest(np.array([2, 0, 0, 2, 1, 1, 1]))
+    array([1, 0, 0, 1, 2, 2, 2])
+    """
+    known, first, of_row = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(known), np.intp)
+    rank[np.lexsort((-first, np.bincount(of_row.ravel(), times)))] = np.arange(len(known))
+    return rank[of_row.ravel()]
 
 
 def cases_of(machine: Posed) -> int:

@@ -66,9 +66,9 @@ class Calibrated(Settings):
             )
         )
 
-    def fitted_maps(self, n_jobs: int | None = None, progress: bool = False) -> Fitted:
-        """The maps from which probabilities are made, computed once."""
-        return self._fitted.get(lambda: self._fit_maps(n_jobs, progress))
+    def fitted_maps(self, n_jobs: int | None = None, progress: bool = False, by: str | None = None) -> Fitted:
+        """The maps from which probabilities are made, computed once; ``by`` another calibration than is usual here."""
+        return self._fitted.get(lambda: self._fit_maps(n_jobs, progress, by or kind_of(self.asked, self.n_used)))
 
     @property
     def needs_leave_one_out(self) -> bool:
@@ -85,9 +85,9 @@ class Calibrated(Settings):
         """The maps of the pairs, from which probabilities are made: Platt's, or those of Venn and Abers."""
         return self.fitted_maps().maps
 
-    def _fit_maps(self, n_jobs: int | None, progress: bool) -> Fitted:
+    def _fit_maps(self, n_jobs: int | None, progress: bool, by: str) -> Fitted:
         left = partial(self.left_out, self.shape.two, n_jobs, progress)
-        found = held_out_maps(self.machine, self.insample_maps, kind_of(self.asked, self.n_used), left)
+        found = held_out_maps(self.machine, self.insample_maps, by, left)
         if found.own.all() and self.asked != "auto":
             warn(
                 f"calibration={self.asked!r} is not possible, since no row of a class can be held out: probabilities "

@@ -32,6 +32,7 @@ from svmstat.resampling.splits import (
     stratified,
 )
 from svmstat.resampling.unseen import FOLDS, MOST_LEFT_OUT, Part, Unseen, averaged, unseen, unseen_by_folds
+from svmstat.results.calibrated import kind_of
 from svmstat.results.prediction import Predicting
 from svmstat.results.updated import Updated, data_of_folds
 from svmstat.solver import Status
@@ -149,10 +150,10 @@ class Resampled(Predicting, Updated):
         Notes
         -----
         Scaling, kernel width and factor coding are those of this fit, as in `loo`. The map of the probabilities is made
-        anew for each fold, as `svm` makes it of the rows that the fit of the fold has seen; but with
-        calibration="kfold", and "auto" beyond 5000 rows, and a number of folds it is that of the values of the other
-        rows by five folds. What is said of a row that is divided is the mean over its cases. A fit by ν has that of the
-        rows which a fold of several leaves; leave-one-out keeps n, ν and γ.
+        anew for each fold, of the rows that the fit of the fold has seen and as this fit has it: "auto" stands for what
+        it does for all rows. But with calibration="kfold", and "auto" beyond 5000 rows, and a number of folds it is
+        that of the values of the other rows by five folds. What is said of a row that is divided is the mean over its
+        cases. A fit by ν has that of the rows which a fold of several leaves; leave-one-out keeps n, ν and γ.
 
         Examples
         --------
@@ -334,6 +335,7 @@ def _without(fit: Resampled, lot: Codes, away: Floats | None) -> Said:
         return replace(lost, values=np.full((len(lot), len(fit.machine.pairs)), np.nan))
     machine = reweighted(fit.machine, kept, keeps_nu=len(lot) == 1)
     other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept))
+    other.fitted_maps(by=kind_of(fit.asked, fit.n_used))
     f = machine.decision_values[lot]
     failed = not other.converged or not other.maps.converged.all()
     return Said(other.maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f)

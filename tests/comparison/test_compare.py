@@ -346,3 +346,17 @@ def test_all_models_may_be_named():
         compare()
     with pytest.raises(ArgumentTypeError, match="NoneType is no model"):
         compare(None, small=one)
+
+
+def test_either_of_two_models_of_groups_may_come_first():
+    """Fits number their groups by their own columns: folds go by the rows of the groups."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=90), "z": rng.normal(size=90), "g": rng.integers(25, size=90)})
+    data["y"] = data.x + rng.logistic(size=90) > 0.3
+    one, other = svm("y ~ x + z", data, groups="g"), svm("y ~ z", data, groups="g")
+    options = {"folds": 5, "nested": True, "repeats": 1, "rng": 1}
+    first, second = (compare(*models, **options).table for models in ((one, other), (other, one)))
+    np.testing.assert_allclose(second["score"], first["score"].iloc[::-1], rtol=1e-9)
+    np.testing.assert_allclose(second["delta_nested"].iloc[1], -first["delta_nested"].iloc[1], rtol=1e-7)
+    turned = compare(svm("y ~ z + x", data.assign(x=-data.x), groups="g"), other, **options).table
+    np.testing.assert_allclose(turned["score"], first["score"], rtol=1e-6)

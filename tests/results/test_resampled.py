@@ -126,3 +126,38 @@ def test_leave_one_out_is_no_matter_of_a_second_where_every_deletion_is_solved_a
     text = " ".join(str(doubtful.summary()).split())
     assert "Those of held-out rows take a while: fit.loo(), or summary(loo=True)" in text
     assert "leave-one-out" not in text
+
+
+@pytest.mark.parametrize("n_levels", [2, 3])
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_folds_hang_on_no_names_of_levels(weights, n_levels):
+    data = sample().assign(y=np.random.default_rng(2).integers(n_levels, size=90))
+    data.loc[data.x > 0.9, "y"] = 1
+    scores = [
+        svm("y ~ x + z", data.assign(y=data.y.map(dict(enumerate(names)))), weights=weights).kfold(5).score
+        for names in ("abc", "zyx", "bca")
+    ]
+    np.testing.assert_allclose(scores, scores[0], rtol=1e-9)
+
+
+def test_refits_of_folds_have_the_map_that_is_usual_for_the_fit(monkeypatch):
+    """Of 5200 rows a fold leaves so few that "auto" alone would have each of them left out."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(5200, 2)), columns=["x", "z"])
+    data["y"] = data.x + rng.logistic(size=5200) > 0.0
+    fold = np.arange(5200) % 4
+    by_folds = svm("y ~ x + z", data, kernel="linear", calibration="kfold").kfold(fold)
+    monkeypatch.setattr("svmstat.results.calibrated.leave_one_out", lambda *_, **__: pytest.fail("rows are left out"))
+    usual = svm("y ~ x + z", data, kernel="linear").kfold(fold)
+    np.testing.assert_array_equal(usual.log_likelihoods, by_folds.log_likelihoods)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3])
+def test_held_out_numbers_name_the_method_that_has_their_reliability(n_levels):
+    data = sample(150).assign(y=lambda data: np.digitize(data.x, [0.0, 0.7][: n_levels - 1]))
+    fit = svm("y ~ x + z", data)
+    said = [
+        " ".join(str(found.summary()).split()) for found in (fit.loo(), fit.kfold(5), fit.kfold(np.arange(150) % 4))
+    ]
+    for how, words in zip(("loo()", "kfold(5)", "kfold(...)"), said, strict=True):
+        assert f"{how}.reliability() tells more" in words
