@@ -430,10 +430,8 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
     if held_out is not None:
         copies = copies_note(fit.frame.weights, fit.machine.units) if fit.weights_given else ()
         return (f"{own}.", *copies, *held_out_notes(held_out), *chosen_notes([fit.optimism]))
-    how = "loo()" if fit.usual_folds is None else "kfold()"
-    return (
-        f"{own}: they say little of other rows. Those of held-out rows take a while: fit.{how}, or summary(loo=True).",
-    )
+    how = " take a while: fit.loo()" if fit.usual_folds is None else ": fit.kfold()"
+    return (f"{own}: they say little of other rows. Those of held-out rows{how}, or summary(loo=True).",)
 
 
 _MOST_HIDDEN = 1e-3

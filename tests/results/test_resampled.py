@@ -148,8 +148,10 @@ def test_refits_of_folds_have_the_map_that_is_usual_for_the_fit(monkeypatch):
     fold = np.arange(5200) % 4
     by_folds = svm("y ~ x + z", data, kernel="linear", calibration="kfold").kfold(fold)
     monkeypatch.setattr("svmstat.results.calibrated.leave_one_out", lambda *_, **__: pytest.fail("rows are left out"))
-    usual = svm("y ~ x + z", data, kernel="linear").kfold(fold)
-    np.testing.assert_array_equal(usual.log_likelihoods, by_folds.log_likelihoods)
+    usual = svm("y ~ x + z", data, kernel="linear")
+    np.testing.assert_array_equal(usual.kfold(fold).log_likelihoods, by_folds.log_likelihoods)
+    words = " ".join(str(usual.summary(loo=False)).split())
+    assert "Those of held-out rows: fit.kfold(), or summary(loo=True)." in words
 
 
 @pytest.mark.parametrize("n_levels", [2, 3])
