@@ -109,7 +109,7 @@ class Evidence:
         return int(np.count_nonzero(self.failed))
 
     def _by_row(self, values: NDArray[Any], name: str) -> pd.Series:
-        return pd.Series(values, index=self.index, name=name)
+        return pd.Series(values, index=self.index, name=name, copy=True)
 
     @property
     def decision_values(self) -> Any:

@@ -5,7 +5,7 @@ coding are those of the fit to all rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -41,7 +41,7 @@ _ROOM = 2**22
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What the fits without each of n rows say of the other rows.
+    """What the fits without each of n rows say of the other rows; nothing can be written into it.
 
     Attributes
     ----------
@@ -53,6 +53,10 @@ class Changes:
     deviance_deleted: Floats
     max_change: Floats
     rms_change: Floats
+
+    def __post_init__(self) -> None:
+        for each in (self.deviance_deleted, self.max_change, self.rms_change):
+            each.setflags(write=False)
 
 
 class Later:
@@ -85,6 +89,8 @@ class Later:
 class LeaveOneOut:
     """What each of n rows says when it is left out. f^{[−k]}, A, B: the reduced fits of the P pairs and their maps.
 
+    Nothing can be written into it: a fit keeps it.
+
     Attributes
     ----------
     decision_values : (n, P) f^{[−k]}(x_k); NaN for the pairs that lose the class of k with it
@@ -114,6 +120,11 @@ class LeaveOneOut:
     n_events: int
     failed: NDArray[np.bool_]
     later: Later
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if isinstance(value := getattr(self, each.name), np.ndarray):
+                value.setflags(write=False)
 
     @property
     def n_failed(self) -> int:

@@ -74,7 +74,8 @@ class SVMResults(Pictured, Tabled, Termwise, Termed, Saved, AsEstimator):
         loo : bool, optional
             Whether numbers of held-out rows are computed for it, if they have not been: by leave-one-out, of more than
             5000 rows by ten folds, or as many as there are groups, unless the map needs each row left out. By default
-            they are where that takes a second or less.
+            they are where that takes a second or less. The map of the probabilities is shown, and looked at, where
+            there is one by then, as after `predict_proba`.
         bootstrap : Bootstrap, optional
             Refits of this fit, by `bootstrap`: the coefficients of a linear kernel have standard errors and 95 %
             percentiles then.

@@ -297,7 +297,7 @@ class Tested(Resampled):
         insample = self.insample_maps.log_likelihoods(self.machine.decision_values, self.frame.codes)
         measures = influences(
             self.frame.weights, self.deviance, changes.deviance_deleted, insample, loo.log_likelihoods,
-            changes.rms_change, self.machine.units,
+            changes.rms_change.copy(), self.machine.units,
         )  # fmt: skip
         labels = self._group_labels
         if labels is not None:

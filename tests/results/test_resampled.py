@@ -163,3 +163,22 @@ def test_held_out_numbers_name_the_method_that_has_their_reliability(n_levels):
     ]
     for how, words in zip(("loo()", "kfold(5)", "kfold(...)"), said, strict=True):
         assert f"{how}.reliability() tells more" in words
+
+
+@pytest.mark.parametrize("options", [{}, {"groups": "g"}, {"calibration": "insample"}, {"calibration": "venn-abers"}])
+def test_nothing_is_written_into_a_leave_one_out_that_the_fit_keeps(options):
+    data = sample(60).assign(g=np.arange(60) // 3)
+    fit, fresh = (svm("y ~ x + z", data, **options) for _ in range(2))
+    influence = fit.get_influence()
+    influence.measures.rms_change[:] = 0.0
+    for loo in (fit.loo(), influence.loo):
+        for each in (loo.arrays, loo.arrays.changes):
+            for name in each.__slots__:
+                if isinstance(values := getattr(each, name), np.ndarray):
+                    with pytest.raises(ValueError, match="read-only"):
+                        values[:] = 1
+        for series in (loo.deviance_deleted, loo.rms_change, influence.rms_change):
+            series.iloc[:] = 0.0
+    assert str(fit.summary()) == str(fresh.summary()) and str(fit.loo()) == str(fresh.loo())
+    assert str(fit.get_influence()) == str(fresh.get_influence())
+    assert str(fit.label_sets()) == str(fresh.label_sets())
