@@ -1,6 +1,7 @@
 """Numbers and names as text."""
 
 import math
+import re
 from collections.abc import Sequence
 
 _FEW, _ALL = 6, 17
@@ -8,6 +9,8 @@ _FEW, _ALL = 6, 17
 
 _WHOLE = 1e15
 """Whole numbers below it are written out."""
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def counted(count: int, noun: str) -> str:
@@ -19,6 +22,17 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def without_controls(text: str) -> str:
+    r"""Text in which neither XML nor HTML finds a character that it may not hold: control characters are replaced.
+
+    Examples
+    --------
+    >>> without_controls("a\x0bb") == "a\ufffdb"
+    True
+    """
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def probability_of(response: object, level: object) -> str:

@@ -285,14 +285,15 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     probability = weight_type == "probability"
     shares = w / (w.max(initial=0.0) or 1.0)
     complete = evaluate_complete(list(distinct.values()), table, shares if probability else w, na_action)
-    if len(complete.rows) < len(table):
+    n_incomplete = len(table) - len(complete.rows)
+    if n_incomplete:
         table = table.take(complete.rows)
     check_finite_columns("data", table, predictors)
     w = mean_one(w[complete.rows]) if probability else w[complete.rows]
     counted = w > 0
 
     outcome = complete.values[left.code]
-    response = learn_response(left, outcome, label_type(left, outcome, data), counted, event)
+    response = learn_response(left, outcome, label_type(left, outcome, data), counted, event, n_incomplete)
 
     factors = {code: learn_factor(each, complete.values[code], counted) for code, each in right.items()}
     for each in (left, *right.values()):

@@ -92,7 +92,9 @@ class Response:
         return series
 
 
-def learn_response(expression: Expression, value: Value, dtype: Any, counted: np.ndarray, event: object) -> Response:
+def learn_response(
+    expression: Expression, value: Value, dtype: Any, counted: np.ndarray, event: object, n_incomplete: int = 0
+) -> Response:
     """Find the levels and the event.
 
     Parameters
@@ -107,6 +109,8 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
         The rows of positive weight; the others have no say in the levels.
     event : object
         The positive level, None for the last one, and for more than two levels.
+    n_incomplete : int
+        How many rows were left out, since a value of them is missing.
 
     Returns
     -------
@@ -134,6 +138,8 @@ def learn_response(expression: Expression, value: Value, dtype: Any, counted: np
         raise DataError(
             f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "
             f"{levels[0]!r}. Two are needed."
+            + f" Rows left out for missing values: {n_incomplete}."
+            * (n_incomplete > 0)
         )
     if len(levels) > 2 and event is not None:
         raise ArgumentError(

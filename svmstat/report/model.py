@@ -99,7 +99,7 @@ def _logistic(fit: SVMResults) -> Any:
     Statsmodels takes half a second to import, the whole of it a second: what is needed here, for this part only.
     """
     frame, w = fit.frame, fit.frame.weights
-    X = _independent(np.column_stack([np.ones(len(frame.X)), frame.X]))
+    X = _independent(np.column_stack([np.ones(len(frame.X)), _standardised(frame.X)]))
     if X.shape[1] >= len(X):
         raise ValueError("there are as many independent ones as rows, which any labels can be fitted with")
     numbers = _as_numbers(frame.response.levels)  # which compare() matches by value
@@ -128,6 +128,12 @@ def _as_numbers(levels: Sequence[Any]) -> NDArray[np.intp] | None:
     places = range(len(levels))
     found = [k for level in levels for k in places if level == k or str(level) == str(k)]
     return np.array(found) if sorted(found) == list(places) else None
+
+
+def _standardised(X: Floats) -> Floats:
+    """The columns of X (n, p), those that are constant as they are: in units of their own some regressions get lost."""
+    deviation = X.std(axis=0)
+    return np.where(deviation > 0.0, (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0), X)
 
 
 def _independent(X: Floats) -> Floats:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 
+from svmstat._tools.texts import without_controls
 from svmstat.reporting.plots import sized_svg
 from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.html import NAME
@@ -74,7 +75,8 @@ def page(title: str, formula: str, sections: Iterable[Section]) -> str:
     every = list(sections)
     links = "\n".join(f'<li><a href="#{escape(each.anchor)}">{escape(each.title)}</a></li>' for each in every)
     head = f"<h1>{escape(title)}</h1>\n<pre>{escape(formula)}</pre>\n<nav><ol>\n{links}\n</ol></nav>"
-    return _PAGE.format(title=escape(title), summary=NAME, body="\n".join([head, *(each.html for each in every)]))
+    body = "\n".join([head, *(each.html for each in every)])
+    return without_controls(_PAGE.format(title=escape(title), summary=NAME, body=body))
 
 
 def paragraph(text: str) -> str:

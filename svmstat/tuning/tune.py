@@ -132,7 +132,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         "loo" the CV score of `SVMResults.loo`; their weighted error rate; the error rate with each row counted by its
         class weight, which with ``costs`` is in proportion to the risk; or the mean loss (1/Σw) Σ w L [m − y f]₊, with
         "loo" and the hinge loss the V₀ of [000: section 4]. The last is for two levels only; so are "gacv" and "gckl".
-        Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0.
+        Among equal scores the smallest C is chosen, then the smallest gamma, degree and coef0; of a search by ν that
+        of the least P_F + P_M, then the earlier kernel, the larger ν of the other level and that of the event.
     folds : int, splitter, column name or array_like of shape (n,)
         The folds of "kfold", minimax and Neyman–Pearson: their number, ≥ 2; a splitter of scikit-learn that holds out
         no row twice; or the fold label of each row, as for blocks of time or space. With groups these are held out

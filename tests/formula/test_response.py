@@ -192,6 +192,12 @@ def test_one_class(y, only):
         fitted(y)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have missing values:svmstat.errors.DesignWarning")
+def test_one_class_beside_missing_values_says_how_many_rows_are_gone():
+    with pytest.raises(DataError, match=r"'a'\. Two are needed\. Rows left out for missing values: 2\.$"):
+        fitted(["a", "a", None, None])
+
+
 @pytest.mark.parametrize("y", [[1, "a", 1], [1 + 2j, 0j, 1j], pd.date_range("2020", periods=3)])
 def test_types_of_no_use(y):
     with pytest.raises(DataError, match="y holds"):

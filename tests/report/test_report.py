@@ -16,6 +16,7 @@ from svmstat.errors import ArgumentError
 from svmstat.report import influence as influence_module
 from svmstat.report import report
 from svmstat.report.evidence import calibration
+from svmstat.report.model import beside_logistic
 from svmstat.report.provenance import call_text
 from svmstat.reporting.rendering.values import show
 
@@ -347,6 +348,29 @@ def test_weights_and_missing_values():
     data.loc[5, "lon"] = np.nan
     page = report(svm("egg_count > 0 ~ lon + lat", data, weights="copies"), B=9, rng=1)
     assert "weights=…" in text(page)
+
+
+@pytest.mark.usefixtures("few_envelopes")
+@pytest.mark.filterwarnings("ignore:letters of names are boxes:svmstat.errors.DesignWarning")
+def test_control_characters_of_names_break_no_page_and_no_figure():
+    data = sample(2).assign(y=lambda d: np.where(d["y"] == d["y"].iloc[0], "a\x0bb", "c\x01d"))
+    page = report(svm("y ~ x + z", data), B=9, rng=1)
+    drawn = [base64.b64decode(each).decode() for each in re.findall('base64,([^"]+)"', page)]
+    for each in (page, *drawn):
+        assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", each)
+    assert len(drawn) > 2 and all(ElementTree.fromstring(each).tag.endswith("svg") for each in drawn)
+    assert "a\ufffdb" in text(page)
+
+
+def test_columns_in_units_of_their_own_have_a_logistic_model():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    data["y"] = np.digitize(data["x"] + rng.logistic(size=90), [-0.7, 0.7]).astype(str)
+    found = []
+    for by in ((1.0, 1.0), (1e6, 1e-6)):
+        fit = svm("y ~ x + z", data.assign(x=data["x"] * by[0], z=data["z"] * by[1]), scale=False)
+        found.append(re.search(r"logistic \d+\.\d+", text("".join(beside_logistic(fit, None, False))))[0])
+    assert found[0] == found[1]
 
 
 @pytest.mark.usefixtures("few_envelopes")

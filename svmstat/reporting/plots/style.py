@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from svmstat._tools.texts import without_controls
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentError, ArgumentTypeError, DesignWarning
 from svmstat.reporting.plots.room import LACKING, LEAST, give_room
@@ -537,7 +538,7 @@ def sized_svg(draw: Callable[[Axes], object], size: tuple[float, float]) -> tupl
 
         give_room(figure, draw=save)
     width, height = figure.get_size_inches()
-    return file.getvalue(), (float(width), float(height))
+    return without_controls(file.getvalue()), (float(width), float(height))
 
 
 @contextmanager
