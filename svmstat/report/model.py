@@ -131,9 +131,16 @@ def _as_numbers(levels: Sequence[Any]) -> NDArray[np.intp] | None:
 
 
 def _standardised(X: Floats) -> Floats:
-    """The columns of X (n, p), those that are constant as they are: in units of their own some regressions get lost."""
+    """The columns of X (n, p), which some regressions get lost by in units of their own; the constant ones as they are.
+
+    Examples
+    --------
+    >>> _standardised(np.array([[0.1, 1e9], [0.1, 3e9], [0.1, 1e9], [0.1, 3e9]]))[:, 1].tolist()
+    [-1.0, 1.0, -1.0, 1.0]
+    """
     deviation = X.std(axis=0)
-    return np.where(deviation > 0.0, (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0), X)
+    varied = deviation > _DEPENDENT * np.abs(X).max(axis=0)
+    return np.where(varied, (X - X.mean(axis=0)) / np.where(varied, deviation, 1.0), X)
 
 
 def _independent(X: Floats) -> Floats:
