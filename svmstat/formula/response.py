@@ -135,11 +135,10 @@ def learn_response(
                 f"{_shown(list(levels))}: it names rows, and there is nothing that tells its levels apart."
             )
     if len(levels) == 1:
+        left_out = f" Rows left out for missing values: {n_incomplete}." if n_incomplete else ""
         raise DataError(
             f"The response {name!r} has one class only in the {int(counted.sum())} rows that count: "
-            f"{levels[0]!r}. Two are needed."
-            + f" Rows left out for missing values: {n_incomplete}."
-            * (n_incomplete > 0)
+            f"{levels[0]!r}. Two are needed.{left_out}"
         )
     if len(levels) > 2 and event is not None:
         raise ArgumentError(

@@ -11,6 +11,7 @@ from scipy.linalg import qr
 
 from svmstat._tools.arrays import Floats
 from svmstat.comparison import compare
+from svmstat.formula.scaling import learn_scaling
 from svmstat.report.evidence import WIDE
 from svmstat.report.page import figure, paragraph
 from svmstat.reporting.plots.style import MOST_PANELS, grid_of_panels
@@ -96,10 +97,13 @@ def effects(fit: SVMResults, replicates: Bootstrap, n_jobs: int | None, progress
 def _logistic(fit: SVMResults) -> Any:
     """Logistic regression, multinomial for more than two levels, on the columns that are linearly independent.
 
+    They are standardised, for in units of their own some regressions get lost.
     Statsmodels takes half a second to import, the whole of it a second: what is needed here, for this part only.
     """
     frame, w = fit.frame, fit.frame.weights
-    X = _independent(np.column_stack([np.ones(len(frame.X)), _standardised(frame.X)]))
+    ones = np.ones(len(frame.X))
+    scaling = learn_scaling(frame.design.column_names, frame.X, ones, standardise=True)
+    X = _independent(np.column_stack([ones, scaling.apply(frame.X)]))
     if X.shape[1] >= len(X):
         raise ValueError("there are as many independent ones as rows, which any labels can be fitted with")
     numbers = _as_numbers(frame.response.levels)  # which compare() matches by value
@@ -128,19 +132,6 @@ def _as_numbers(levels: Sequence[Any]) -> NDArray[np.intp] | None:
     places = range(len(levels))
     found = [k for level in levels for k in places if level == k or str(level) == str(k)]
     return np.array(found) if sorted(found) == list(places) else None
-
-
-def _standardised(X: Floats) -> Floats:
-    """The columns of X (n, p), which some regressions get lost by in units of their own; the constant ones as they are.
-
-    Examples
-    --------
-    >>> _standardised(np.array([[0.1, 1e9], [0.1, 3e9], [0.1, 1e9], [0.1, 3e9]]))[:, 1].tolist()
-    [-1.0, 1.0, -1.0, 1.0]
-    """
-    deviation = X.std(axis=0)
-    varied = deviation > _DEPENDENT * np.abs(X).max(axis=0)
-    return np.where(varied, (X - X.mean(axis=0)) / np.where(varied, deviation, 1.0), X)
 
 
 def _independent(X: Floats) -> Floats:

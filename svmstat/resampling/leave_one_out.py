@@ -39,6 +39,13 @@ _ROOM = 2**22
 """Pairwise probabilities in memory at a time."""
 
 
+def _read_only(found: "Changes | LeaveOneOut") -> None:
+    """Let nothing be written into its arrays."""
+    for each in fields(found):
+        if isinstance(value := getattr(found, each.name), np.ndarray):
+            value.setflags(write=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What the fits without each of n rows say of the other rows; nothing can be written into it.
@@ -55,8 +62,7 @@ class Changes:
     rms_change: Floats
 
     def __post_init__(self) -> None:
-        for each in (self.deviance_deleted, self.max_change, self.rms_change):
-            each.setflags(write=False)
+        _read_only(self)
 
 
 class Later:
@@ -122,9 +128,7 @@ class LeaveOneOut:
     later: Later
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if isinstance(value := getattr(self, each.name), np.ndarray):
-                value.setflags(write=False)
+        _read_only(self)
 
     @property
     def n_failed(self) -> int:

@@ -56,15 +56,14 @@ def splits(
         If one of the ``levels`` (K,), as the classes are called, has too few rows.
     """
     used = weights > 0
-    grouped = are_groups(units)
-    units = None if units is None else units.in_order_of(np.arange(len(codes)), weights)
+    groups = units.in_order_of(np.arange(len(codes)), weights) if are_groups(units) else None
     members = np.zeros((len(codes), len(levels)))
     members[used, codes[used]] = weights[used]
-    sums = units.sums(members) if units is not None and grouped else members[used]
+    sums = members[used] if groups is None else groups.sums(members)
     counts = (sums > 0).sum(axis=0)
     needed = _LEAST if nested else min(folds, _LEAST)
     if repeats and counts.min() < needed:
-        level, fewest, what = levels[int(counts.argmin())], int(counts.min()), "group" if grouped else "row"
+        level, fewest, what = levels[int(counts.argmin())], int(counts.min()), "row" if groups is None else "group"
         why = ", since two folds may be left out together" if nested else ""
         raise DataError(
             f"the level {level!r} of the response has {counted(fewest, what)}: for folds every level must have "
@@ -72,10 +71,10 @@ def splits(
         )
     found = np.full((repeats, len(codes)), -1)
     for fold, each in zip(found, seed.spawn(repeats), strict=True):
-        if units is not None and grouped:
-            fold[used] = assign_units(sums, folds, np.random.default_rng(each))[units.of_row[used]]
-        else:
+        if groups is None:
             fold[used] = assign_folds(codes[used].astype(float), folds, np.random.default_rng(each))
+        else:
+            fold[used] = assign_units(sums, folds, np.random.default_rng(each))[groups.of_row[used]]
     return found
 
 

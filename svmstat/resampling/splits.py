@@ -131,8 +131,8 @@ def _divided(machine: Posed, times: Codes, k: int, rng: np.random.Generator) -> 
     rows = rows[np.lexsort((weights[rows], _ranks(machine)[machine.groups.of_row[rows]]))]
     k = min(k, int(times[rows].sum()))
     part = np.zeros((k, len(weights)))
-    dealt_from = _from_largest(machine.codes[rows], times[rows])
-    part[:, rows] = (dealt(dealt_from, times[rows], k, rng) * (weights / times)[rows, None]).T
+    codes = _from_largest(machine.codes[rows], times[rows])
+    part[:, rows] = (dealt(codes, times[rows], k, rng) * (weights / times)[rows, None]).T
     return Splits(np.where(part.any(axis=0), part.argmax(axis=0), -1), part > 0.0, f"{k} folds", part=part)
 
 

@@ -335,7 +335,7 @@ def _without(fit: Resampled, lot: Codes, away: Floats | None) -> Said:
         return replace(lost, values=np.full((len(lot), len(fit.machine.pairs)), np.nan))
     machine = reweighted(fit.machine, kept, keeps_nu=len(lot) == 1)
     other = replace(fit, machine=machine, frame=replace(fit.frame, weights=kept))
-    other.fitted_maps(by=kind_of(fit.asked, fit.n_used))
+    maps = other.fitted_maps(by=kind_of(fit.asked, fit.n_used)).maps
     f = machine.decision_values[lot]
-    failed = not other.converged or not other.maps.converged.all()
-    return Said(other.maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f)
+    failed = not other.converged or not maps.converged.all()
+    return Said(maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f)
