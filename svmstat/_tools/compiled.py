@@ -98,9 +98,25 @@ def copy_into(target, values):
 
 @compiled(borrowing=True)
 def clear(target, m):
-    """target[:m] = 0, a loop for the same reason."""
+    """target[:m] = 0, a loop for the same reason, as are those below."""
     for i in range(m):
         target[i] = 0
+
+
+@compiled(inside=True, borrowing=True)
+def number_from_zero(target):
+    """target[:] = 0, 1, 2, …"""
+    for i in range(target.shape[0]):
+        target[i] = i
+
+
+@compiled(inside=True, borrowing=True)
+def sum_of(values):
+    """Σ of values (n,), one after the other."""
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += values[i]
+    return total
 
 
 def nothing_on_disk(function: Any) -> bool:

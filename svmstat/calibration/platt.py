@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from svmstat._tools.arrays import Floats
-from svmstat._tools.compiled import compiled
+from svmstat._tools.arrays import Codes, Floats
+from svmstat._tools.compiled import compiled, sum_of
 from svmstat.calibration.exponential import exp_of_negative
 from svmstat.calibration.series import Series, newton_step, risen_without, series_of, step_without, without_rows
 
@@ -155,22 +156,29 @@ def _falling(a, b, deviation, n_event, n_other):
     return 0.0, np.log(n_other / n_event)
 
 
-@compiled()
-def fit_maps_without(f, y, weights, start, which, copies, slope, intercept, maps, converged):
+def fit_maps_without(
+    f: Floats, y: Floats, weights: Floats, start: Codes, which: Codes, copies: Floats, slope: float, intercept: float,
+    maps: Floats, converged: NDArray[np.bool_],
+) -> None:  # fmt: skip
     """Fill ``maps`` (2, D), A ≤ 0 and B, and ``converged`` (D,) without ``copies`` (E,) of the rows ``which`` (E,).
 
     Those of each deletion are from ``start`` (D + 1,); f, y, weights (n,); slope, intercept: the map of all rows.
     """
-    around, left = series_at(f, y, weights, slope, intercept), weights.copy()
+    maps_by_series(f, y, weights, start, which, copies, slope, intercept, maps, converged)
+    for d in np.flatnonzero(~converged):
+        some = slice(start[d], start[d + 1])
+        left = weights.copy()
+        left[which[some]] -= copies[some]
+        maps[0, d], maps[1, d], converged[d] = fit_falling_map(f, y, left, slope, intercept)
+
+
+@compiled()
+def maps_by_series(f, y, weights, start, which, copies, slope, intercept, maps, converged):
+    """The same where the series of the cross-entropy tells; ``converged`` is false elsewhere."""
+    around = series_at(f, y, weights, slope, intercept)
     sums = around.series.left_sums
     for d in range(start.shape[0] - 1):
         a, b, converged[d] = map_without(around, y, which, copies, start[d], start[d + 1])
-        if not converged[d]:
-            for e in range(start[d], start[d + 1]):
-                left[which[e]] = weights[which[e]] - copies[e]
-            a, b, converged[d] = fit_map(f, y, left, slope, intercept)
-            for e in range(start[d], start[d + 1]):
-                left[which[e]] = weights[which[e]]
         maps[0, d], maps[1, d] = _falling(a, b, around.scale, sums[1, 0], sums[0, 0])
 
 
@@ -190,8 +198,10 @@ def series_at(f, y, weights, slope, intercept):
     n, x = f.shape[0], np.empty(f.shape[0])
     center, scale = _standardise(f, weights, x)
     a, b = slope * scale, intercept + slope * center
-    slopes, curvatures = np.empty(n), np.empty(n)
-    _derivatives(x, y, np.zeros(n), np.ones(n), a, b, slopes, curvatures)
+    slopes, curvatures, once = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        once[i] = 1.0
+    _derivatives(x, y, np.zeros(n), once, a, b, slopes, curvatures)
     return Around(series_of(x, y, weights, slopes, curvatures), center, scale, a, b)
 
 
@@ -329,7 +339,7 @@ def _backtracked(x, y, doubts, weights, a, b, step_a, step_b, decrement):
         candidate = _cross_entropy(x, y, doubts, weights, a + length * step_a, b + length * step_b)
         if candidate < value - 1e-4 * length * decrement:
             return length
-        if decrement <= 1e-12 * weights.sum() and candidate <= value + 1e-13 * abs(value):
+        if decrement <= 1e-12 * sum_of(weights) and candidate <= value + 1e-13 * abs(value):
             return length  # near the minimum rounding hides the decrease, and Newton's step is right
         length *= 0.5
     return 0.0

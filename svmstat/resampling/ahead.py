@@ -12,7 +12,7 @@ from svmstat._tools.garbage import seldom_collected
 from svmstat._tools.second import join, leave
 from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
-from svmstat.calibration.platt import fit_falling_map, fit_maps_without
+from svmstat.calibration.platt import fit_falling_map, maps_by_series
 from svmstat.kernels.gamma import _count
 from svmstat.resampling.leave_one_out import _diagnose
 from svmstat.solver import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
@@ -21,7 +21,7 @@ _V, _M, _ROWS, _SOME = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64), np.
 
 AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     *OF_ONE_SOLUTION,
-    (fit_maps_without, (_V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
+    (maps_by_series, (_V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     (fit_falling_map, (_V, _V, _V, 0.0, 0.0)),
     (pairwise, (_M, 0)),
     (_diagnose, (_M, _V, _V, _V, _SOME, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),

@@ -29,9 +29,9 @@ OF_ONE_SOLUTION: Calls = (
 """What a solution ends with, and what the first step from it to others begins with."""
 
 OF_MANY_SOLUTIONS: Calls = (
-    (settle_all, (_M, _WANTED, _PATHS)),
-    (correct_all, (_M, _TABLEAU, _WANTED, _PATHS)),
     (certify_all, (_M, _POINT, _V, _WANTED, _PATHS)),
+    (correct_all, (_M, _TABLEAU, _WANTED, _PATHS)),
+    (settle_all, (_M, _WANTED, _PATHS)),
     (compact_all, (_M, _V, _V, _V, _WANTED, _SOME, 0, _PATHS, _ROWS)),
     (follow_tableau, (_TABLEAU, _POINT, _WANTED, _SOME, 0, _PATHS)),
 )

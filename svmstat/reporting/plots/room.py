@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 LEAST = 1.0
@@ -44,10 +45,11 @@ def give_room(figure: Any, least: float = LEAST, draw: Callable[[], object] | No
 
 
 def _settle(figure: Any) -> None:
-    """Draw a figure until its layout stays: that of squares follows from the one before."""
+    """Lay a figure out until its layout stays: that of squares follows from the one before."""
     places: list[float] = []
+    lay_out = partial(figure.get_layout_engine().execute, figure)
     for _ in range(_TRIES):
-        _drawn(figure, figure.draw_without_rendering, 0.0)
+        _drawn(figure, lay_out, 0.0)
         before, places = places, [end for ax in figure.axes for end in ax.get_position().bounds]
         if before and max(abs(one - other) for one, other in zip(before, places, strict=True)) < _SAME:
             return

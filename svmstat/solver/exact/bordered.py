@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.compiled import compiled
+from svmstat._tools.compiled import compiled, sum_of
 from svmstat.solver.gram import Gram, Rows
 from svmstat.solver.problem import Sums
 from svmstat.solver.solution import Basis
@@ -88,7 +88,7 @@ def bordered_block(K, group, rows, least, R, lead):
     M, size, chosen = np.empty((m, m)), np.empty(m), np.zeros(m, np.bool_)
     for a in range(m):
         size[a] = abs(K[rows[a], rows[a]])
-    c, larger = _typical(size), _OUTWEIGHS * size.sum() / max(m, 1)
+    c, larger = _typical(size), _OUTWEIGHS * sum_of(size) / max(m, 1)
     if _invert(K, group, rows, c, least, M, size, chosen):
         c = larger
         _invert(K, group, rows, c, least, M, size, chosen)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
-from svmstat._tools.compiled import compiled, copy_into
+from svmstat._tools.compiled import clear, compiled, copy_into, number_from_zero, sum_of
 from svmstat.solver.exact.path import ARRIVED
 from svmstat.solver.gram import combine, gather
 from svmstat.solver.problem import BoxQP
@@ -63,7 +63,7 @@ def _start(beta0, upper0, upper, lo, hi, rows, beta):
         positive += max(beta[a], 0.0)
         negative -= min(beta[a], 0.0)
     if positive == 0.0 or negative == 0.0:
-        beta[:] = 0.0
+        clear(beta, beta.shape[0])
         return
     shrunk_positive, shrunk_negative = min(1.0, negative / positive), min(1.0, positive / negative)
     for a in range(rows.shape[0]):
@@ -77,7 +77,8 @@ def _exact(K, s, lo, hi, beta, h):
     Where it was not, β is as good as before or better.
     """
     n = beta.shape[0]
-    free, rows, certified = np.empty(n, np.bool_), np.empty(n, np.int64), False
+    free, rows, certified, places = np.empty(n, np.bool_), np.empty(n, np.int64), False, np.empty(n, np.int64)
+    number_from_zero(places)
     for i in range(n):
         free[i] = lo[i] < beta[i] < hi[i]
     m = _numbers(free, rows)
@@ -87,11 +88,11 @@ def _exact(K, s, lo, hi, beta, h):
             return False
         block, x, target = np.empty((m, m)), np.empty(m), np.empty(m)
         low, high, step = np.empty(m), np.empty(m), np.empty(m)
-        gather(K, rows[:m], rows[:m], np.arange(m), block)
+        gather(K, rows[:m], rows[:m], places[:m], block)
         for a in range(m):
             i = rows[a]
             x[a], target[a], low[a], high[a] = beta[i], h[i], lo[i], hi[i]
-        if not inside(block, x, target, beta.sum(), low, high, step):
+        if not inside(block, x, target, sum_of(beta), low, high, step):
             return False
         for a in range(m):
             beta[rows[a]], step[a] = x[a], -step[a]
@@ -172,7 +173,8 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
     signs, uppers, code = wanted.signs, wanted.uppers, paths.code
     n = signs.shape[0]
     full_lo, full_hi = np.empty(n), np.empty(n)
-    opened, places, room = np.empty(n, np.int64), np.arange(n), np.empty(0)
+    opened, places, room = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(0)
+    number_from_zero(places)
     for q in range(uppers.shape[0]):
         if not chosen[q]:
             continue
@@ -208,7 +210,7 @@ def compact_all(stored, linear, beta0, upper0, wanted, chosen, patience, paths, 
         if code[q] == TOO_LONG:
             continue
         beta = paths.beta[q]
-        beta[:] = 0.0
+        clear(beta, n)
         for a in range(m):
             beta[rows[a]] = part[a]
         _fresh(stored, linear, beta, paths.h[q])

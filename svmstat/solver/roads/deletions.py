@@ -55,7 +55,9 @@ def follow_tableau(tableau, origin, wanted, chosen, max_events, paths):
     """
     near = tableau.rows
     n, w, lead = origin.beta.shape[0], near.shape[0], origin.b.shape[0]
-    place, order = np.full(n, -1), np.empty(w, np.int64)
+    place, order = np.empty(n, np.int64), np.empty(w, np.int64)
+    for i in range(n):
+        place[i] = -1
     for a in range(w):
         place[near[a]], order[a] = a, a
     changed, rows, places = np.empty(n, np.int64), np.empty(w, np.int64), np.empty(w, np.int64)

@@ -10,7 +10,7 @@ Reference: Nocedal & Wright (2006), Numerical Optimization, Algorithm 16.3.
 
 import numpy as np
 
-from svmstat._tools.compiled import compiled
+from svmstat._tools.compiled import compiled, number_from_zero
 from svmstat.solver.active import downdate, share_in_box, solve_lower, solve_upper
 
 _MEETINGS = 40
@@ -31,7 +31,8 @@ def inside(K, x, target, total, lo, hi, step):
     rounding. Returns whether it came to the end.
     """
     m = x.shape[0]
-    raised, rows, d, v, nothing = _factor(K), np.arange(m), np.empty(m), np.empty(m), np.empty((m, 0))
+    raised, rows, d, v, nothing = _factor(K), np.empty(m, np.int64), np.empty(m), np.empty(m), np.empty((m, 0))
+    number_from_zero(rows)
     for i in range(m):
         step[i] = 0.0
     for _ in range(_MEETINGS):
@@ -52,8 +53,17 @@ def inside(K, x, target, total, lo, hi, step):
         for a in range(first, m):
             rows[a] = rows[a + 1]
         if m == 0:
-            return bool(abs(total) <= _SPENT * np.abs(x).max())
+            return bool(abs(total) <= _SPENT * _largest(x))
     return False
+
+
+@compiled(inside=True)
+def _largest(x):
+    """The largest |x_i| of x (m,)."""
+    largest = 0.0
+    for i in range(x.shape[0]):
+        largest = max(largest, abs(x[i]))
+    return largest
 
 
 @compiled(inside=True)
