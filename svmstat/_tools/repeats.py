@@ -1,10 +1,10 @@
 """Rows that are copies of each other, told apart and ordered by their values alone."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 _HALF = np.uint64(32)
@@ -117,7 +117,7 @@ def first_copies(rows: NDArray[np.float64], known: NDArray[np.float64]) -> NDArr
     array([1, 3, 1, 3])
     """
     both = np.vstack([known, rows]) + 0.0  # −0 equals 0
-    place = _first(pd.factorize(_hashes(both))[0])
+    place = _first(import_module("pandas").factorize(_hashes(both))[0])
     if not (both[place] == both).all():  # two different rows of one hash
         place = _first(distinct_rows(both, np.ones(len(both))).of_row)
     return place[len(known) :]

@@ -24,7 +24,7 @@ _SWITCH = "SVMSTAT_COMPILE_AHEAD"
 _CLAIMS = "SVMSTAT_COMPILE_CLAIMS"
 """Environment variable of the second process: the folder of the claims."""
 
-_MODULE = "svmstat.resampling.ahead"
+_MODULE = "svmstat._tools.ahead"
 
 _PATIENCE = 60.0
 """Seconds after which what the other has not compiled is compiled here: no function takes a tenth of that."""

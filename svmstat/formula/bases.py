@@ -5,11 +5,11 @@ They have the columns that R gives, since a machine, other than a regression, de
 
 import numbers
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from patsy import stateful_transform
-from scipy.interpolate import BSpline
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import at_least, finite, flag, refuse
@@ -113,7 +113,8 @@ class NaturalSpline:
 
     def _splines(self, x: Floats, derivative: int) -> Floats:
         """(n, df + 3) the cubic B-splines, or their derivatives."""
-        each = BSpline(self.knots, np.eye(len(self.knots) - _ORDER), _ORDER - 1)
+        interpolate = import_module("scipy.interpolate")  # takes a tenth of a second, for splines only
+        each = interpolate.BSpline(self.knots, np.eye(len(self.knots) - _ORDER), _ORDER - 1)
         return np.asarray(each(x, nu=derivative))
 
 

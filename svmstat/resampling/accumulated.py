@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat._tools.near import BUT_FOR_ROUNDING
+from svmstat._tools.near import BUT_FOR_ROUNDING, tree_of
 
 _ROUNDING = 1e-12
 """Up to this share of it a sum of weights is what was wanted, but for rounding."""
@@ -137,6 +136,6 @@ def _nearest_of_empty(totals: Floats, edges: tuple[Floats, Floats]) -> Iterator[
     middles = [((each[1:] - each[0]) + (each[:-1] - each[0])) / 2.0 / (each[-1] - each[0]) for each in edges]
     points = np.column_stack([each.ravel() for each in np.meshgrid(*middles, indexing="ij")])
     used, empty = np.flatnonzero(totals.ravel() > 0), np.flatnonzero(totals.ravel() == 0)
-    tree = cKDTree(points[used])
+    tree = tree_of(points[used])
     for cell, away in zip(empty.tolist(), tree.query(points[empty])[0], strict=True):
         yield cell, used[sorted(tree.query_ball_point(points[cell], away * BUT_FOR_ROUNDING))]

@@ -1,21 +1,18 @@
-"""What a fit, its summary and its test of fit need, compiled by a second process while the first begins with the fit.
-
-The first process compiles as it comes; this one takes what comes late there. Who needs what the other is at waits.
-"""
+"""What a fit, its summary and its test of fit need, compiled by a second process while the first begins with a fit."""
 
 from typing import Any
 
 import numpy as np
-from numba import typeof
 
-from svmstat._tools.garbage import seldom_collected
-from svmstat._tools.second import join, leave
+from svmstat._tools.ahead import types_of
 from svmstat.calibration.coupling import pairwise
 from svmstat.calibration.isotonic import isotonic
 from svmstat.calibration.platt import fit_falling_map, maps_by_series
 from svmstat.kernels.gamma import _count
 from svmstat.resampling.leave_one_out import _diagnose
 from svmstat.solver import OF_MANY_SOLUTIONS, OF_ONE_SOLUTION
+
+__all__ = ["AHEAD", "types_of"]
 
 _V, _M, _ROWS, _SOME = np.empty(0), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0, np.bool_)
 
@@ -35,24 +32,3 @@ What the first process needs next comes first, while that compiles the descent; 
 of it first: the first process comes from the other side. The paths of leave-one-out, with which a summary begins, are
 for the first process, unless nobody has asked for a summary yet.
 """
-
-
-def types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The types for which a function is compiled.
-
-    Examples
-    --------
-    >>> types_of((np.empty(0), 0))
-    (Array(float64, 1, 'C', False, aligned=True), int64)
-    """
-    return tuple(typeof(each) for each in arguments)  # type: ignore[no-untyped-call]
-
-
-if __name__ == "__main__":
-    join()
-    try:
-        with seldom_collected():
-            for function, arguments in AHEAD:
-                function.compile(types_of(arguments))
-    finally:
-        leave()

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
-from scipy.spatial import cKDTree
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, nearest, number, refuse
 from svmstat._tools.frames import is_name
-from svmstat._tools.near import too_far
+from svmstat._tools.near import too_far, tree_of
 from svmstat.errors import ArgumentError
 from svmstat.formula import AlteredRows, ModelFrame, Variable
 
@@ -138,7 +137,7 @@ def _spread(data: Floats, reach: Floats) -> Floats:
     order = np.argsort(point, kind="stable")
     rank = np.empty(len(data))
     rank[order] = np.arange(len(data)) - np.repeat(np.cumsum(count) - count, count)
-    away = cKDTree(points).query(points, k=[2])[0].ravel()  # infinite if there is no other
+    away = tree_of(points).query(points, k=[2])[0].ravel()  # infinite if there is no other
     largest = np.minimum(_STEP * np.sqrt(count), _WITHIN * away)
     radius = largest[point] * np.sqrt(rank / count[point])
     moved = data + reach * radius[:, None] * np.column_stack([np.cos(rank * _TURN), np.sin(rank * _TURN)])
