@@ -41,6 +41,10 @@ class Settings:
     untuned: tuple[str, ...]
     kind: str = field(default=PANDAS, kw_only=True)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle and copy take, which is all that is known now: other threads may be finding out more."""
+        return self.__dict__.copy()
+
     @cached_property
     def shape(self) -> Shape:
         """How what is known of pairs is shown."""

@@ -330,6 +330,24 @@ def test_copies(formula, duplicate, K):
     assert repr(other) == repr(fit)
 
 
+class Meanwhile:
+    """What another thread does while a fit is copied: it finds out more of it."""
+
+    def __init__(self, fit):
+        self.fit = fit
+
+    def __reduce__(self):
+        self.fit.__dict__["found since"] = True
+        return Meanwhile, (None,)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda fit: pickle.loads(pickle.dumps(fit))])
+def test_a_fit_is_copied_as_it_is_while_more_is_found_out(duplicate, K):
+    fit = svm("y ~ x", sample(K, 30))
+    fit.__dict__["meanwhile"] = Meanwhile(fit)
+    assert "found since" not in duplicate(fit).__dict__
+
+
 def test_a_fit_cannot_be_changed(K):
     fit = svm("y ~ x", sample(K, 30))
     with pytest.raises(AttributeError):
