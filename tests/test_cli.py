@@ -915,9 +915,82 @@ def test_text_that_looks_like_numbers_is_read_as_the_fit_had_it(tmp_path, capsys
 @pytest.mark.parametrize(
     ("output", "message"), [("p.csv.gz", "text that is not compressed"), ("p.tsv", "commas are between the fields")]
 )
-def test_suffixes_that_promise_something_else(output, message, tmp_path, capsys):
+def test_suffixes_of_fields_that_promise_something_else(output, message, tmp_path, capsys):
     assert cli.main(["predict", "none", "mackerel", "--output", str(tmp_path / output)]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["report", "y ~ x", "data", "--out", "r.pdf"], "'r.pdf' cannot be written: the output is a page of HTML"),
+        (["report", "y ~ x", "data", "--out", "r.csv"], "a page of HTML"),
+        (["predict", "model", "data", "--output", "p.xlsx"], "fields with commas between them, as in a .csv"),
+        (["fit", "y ~ x", "data", "--output", "s.html"], "the output is text, as in a .txt"),
+        (["fit", "y ~ x", "data", "--output", "s.docx", "--format", "html"], "a page of HTML"),
+        (["tune", "data", "--formula", "y ~ x", "--format", "html", "--output", "s.tex"], "a page of HTML"),
+        (["fit", "y ~ x", "data", "--format", "markdown", "--output", "s.tex"], "Markdown, as in a .md"),
+        (["fit", "y ~ x", "data", "--save", "f.csv"], "'f.csv' cannot be written: a fit is saved in a form of its own"),
+    ],
+)
+def test_suffixes_that_promise_something_else(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_column_of_the_folds_has_other_tasks_too(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"block": np.arange(60) % 5 + 1, "x": rng.normal(size=60), "z": rng.normal(size=60)})
+    data["y"] = np.where(data["x"] + rng.normal(size=60) > 0, "yes", "no")
+    data.to_csv(tmp_path / "data.csv", index=False)
+    data[data["block"] != 3].to_csv(tmp_path / "part.csv", index=False)
+
+    def score(file, *more):
+        formulas = ["--formula", "y ~ x", "--formula", "y ~ ."]
+        assert cli.main(["compare", str(tmp_path / file), *formulas, "--folds", "block", *more]) == 0
+        return re.search(r"^\. +(\S+)", capsys.readouterr().out, re.M)[1]
+
+    assert score("data.csv", "--subset", "block != 3") == score("part.csv") != score("data.csv")
+    assert score("data.csv", "--weights", "block") != score("data.csv")
+    assert score("data.csv", "--groups", "block")
+
+
+def test_models_that_cannot_be_compared_are_called_as_in_the_table(tmp_path, capsys):
+    pd.DataFrame({"y": list("ab") * 20, "z": list("abc") * 13 + ["a"], "x": np.arange(40) % 7}).to_csv(
+        tmp_path / "data.csv", index=False
+    )
+    assert cli.main(["compare", str(tmp_path / "data.csv"), "--formula", "y ~ x", "--formula", "z ~ x"]) == 2
+    assert "their levels differ: 'y ~ x' has 'a', 'b', 'z ~ x' has 'a', 'b', 'c'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "y ~ x", "--weights", "q"], "it must be the name of a column."),
+        (["fit", "y ~ x | z"], "--groups says which rows belong together"),
+        (["fit", "y ~ x", "--kernel", "RBF"], "'laplace'."),
+        (["tune", "--formula", "y ~ x", "--nu", "0.1"], "it is for --criterion minimax and neyman-pearson=LEVEL."),
+        (["fit", "y ~ x", "--jobs", "0", "--out", "r.html"], "it must be a number of workers, or -1 for all cores."),
+    ],
+)
+def test_messages_have_the_words_of_the_command_line(arguments, words, tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    pd.DataFrame({"y": list("ab") * 20, "x": np.arange(40) % 7, "z": np.arange(40) % 5}).to_csv(path, index=False)
+    place = 1 if arguments[0] == "tune" else 2
+    command = ["report" if "--jobs" in arguments else arguments[0], *arguments[1:]]
+    assert cli.main([*command[:place], str(path), *command[place:]]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_numbers_as_text_are_told_with_what_to_do_about_the_file(tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    pd.DataFrame({"y": list("ab") * 20, "x": [f"{k / 7:.2f}%" for k in range(40)]}).to_csv(path, index=False)
+    assert cli.main(["fit", "y ~ x", str(path)]) == 0
+    told = capsys.readouterr().err
+    assert "reads as numbers with '%', 40 different ones in 40 rows" in told
+    assert "if numbers are meant, write them without the '%'." in told
 
 
 def test_levels_with_blanks_have_weights(tmp_path, capsys):

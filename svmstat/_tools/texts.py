@@ -13,6 +13,22 @@ _WHOLE = 1e15
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
+def how_alike(one: object, other: object) -> str:
+    """By what alone two texts differ, "blanks" or "case" (of words, not of letters); ``""`` if by more, or nothing.
+
+    Examples
+    --------
+    >>> how_alike("yes", "yes "), how_alike("yes", "Yes"), how_alike("u", "U"), how_alike("yes", "no")
+    ('blanks', 'case', '', '')
+    """
+    if not (isinstance(one, str) and isinstance(other, str)) or one == other:
+        return ""
+    one, other = (" ".join(each.split()) for each in (one, other))
+    if one == other:
+        return "blanks"
+    return "case" if len(one) > 1 and one.casefold() == other.casefold() else ""
+
+
 def counted(count: int, noun: str) -> str:
     """So many of them.
 

@@ -22,9 +22,10 @@ from svmstat._tools.checks import workers
 from svmstat._tools.files import write_whole
 from svmstat._tools.texts import counted
 from svmstat.commands.files import COMPRESSED, as_written, is_parquet, one_number, read_data, texts_of
+from svmstat.commands.words import at_the_shell
 from svmstat.comparison import compare
 from svmstat.errors import ArgumentError, LongRunWarning, SvmstatError, SvmstatWarning
-from svmstat.formula import speaks_of, two_sides
+from svmstat.formula import speaks_of, subset_rows, two_sides
 from svmstat.loading import load
 from svmstat.model import svm
 from svmstat.options import (
@@ -41,6 +42,21 @@ from svmstat.report import report
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.tuning import tune
+
+_IS = {
+    "html": "a page of HTML", "fields": "fields with commas between them, as in a .csv", "text": "text, as in a .txt",
+    "latex": "LaTeX, as in a .tex", "markdown": "Markdown, as in a .md",
+}  # fmt: skip
+"""What a kind of output is."""
+
+_PROMISED = {".html": "html", ".htm": "html", ".csv": "fields", ".tsv": "fields", ".tex": "latex"}
+"""The kind that a suffix promises."""
+
+_OTHERS = (".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".png", ".jpg", ".svg")
+"""Suffixes of other programs, whose files nothing is written into."""
+
+_OF_COMPARE = {"folds", "nested", "repeats", "rng", "n_jobs", "progress"}
+"""What `compare` is asked for beside the models: no names of these."""
 
 _ALL_CORES = {"n_jobs": -1}
 """Of a command, unless it says otherwise: nothing else waits for them, and the numbers are the same."""
@@ -65,8 +81,9 @@ def run(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argumen
         for written in (arguments.get("page", output), arguments.get("save")):
             _check_folder(written)
             _keep_input(written, arguments.get("model"), arguments.get("data"))
-        _check_promise(arguments.get("page", output), function is _predict)
         _check_different(arguments.get("page", output), arguments.get("save"))
+        _check_promise(arguments.get("page", output), _kind_of(function, arguments))
+        _check_promise(arguments.get("save"), "saved")
         _write(function(**arguments) + "\n", output, fields=function is _predict)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
@@ -100,12 +117,27 @@ def _check_folder(output: str | None) -> None:
         raise SvmstatError(f"{output!r} cannot be written: {os.strerror(missing)}.")
 
 
-def _check_promise(output: str | None, fields: bool) -> None:
-    """Refuse a name whose suffix promises what the text, or its fields, will not be."""
-    if output and Path(output).suffix.lower() in COMPRESSED:
-        raise SvmstatError(f"{output!r} cannot be written: the output is text that is not compressed.")
-    if output and fields and Path(output).suffix.lower() == ".tsv":
-        raise SvmstatError(f"{output!r} cannot be written: commas are between the fields, as in a .csv.")
+def _kind_of(function: Callable[..., str], arguments: Mapping[str, Any]) -> str:
+    """What a command writes: fields, or text in one of the forms of a summary."""
+    if function is _report:
+        return "html"
+    return "fields" if function is _predict else str(arguments.get("format", "text"))
+
+
+def _check_promise(output: str | None, kind: str) -> None:
+    """Refuse a name whose suffix promises what the output will not be."""
+    suffix = Path(output or "").suffix.lower()
+    told = ""
+    if kind == "saved":
+        told = "a fit is saved in a form of its own, as a .svmstat" if suffix in (*_PROMISED, *_OTHERS) else ""
+    elif suffix in COMPRESSED:
+        told = "the output is text that is not compressed"
+    elif kind == "fields" and suffix == ".tsv":
+        told = "commas are between the fields, as in a .csv"
+    elif suffix in _OTHERS or _PROMISED.get(suffix, kind) != kind:
+        told = f"the output is {_IS[kind]}"
+    if told:
+        raise SvmstatError(f"{output!r} cannot be written: {told}.")
 
 
 def _check_different(output: str | None, saved: str | None) -> None:
@@ -203,7 +235,7 @@ def _compare(
       svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --formula "egg_count > 0 ~ lon + lat + b_depth"
       svmstat compare mackerel --formula "egg_count > 0 ~ lon + lat" --kernel linear --kernel rbf --nested --seed 1
     """
-    settings = _settings(options, "folds", "nested", "repeats", "rng", "n_jobs", "progress")
+    settings = _settings(options, *_OF_COMPARE)
     each = [(formula, kernel) for formula in formulas for kernel in kernels or (None,)]
     if len(each) < 2:
         raise SvmstatError("one model is given: compare takes several, by several --formula or several --kernel.")
@@ -212,19 +244,23 @@ def _compare(
     folds = settings.get("folds")
     frame = _frame(data, options, formulas, folds)
     if folds in frame.columns:
+        with _warnings_on_stderr():
+            frame = frame[subset_rows(options.pop("subset", None), frame, {})]
         settings["folds"] = frame[folds]
+    elsewhere = {options.get("weights"), options.get("groups")}
     fits = [
         _with_levels(
-            partial(svm, formula, _without_folds(frame, folds, formula)),
+            partial(svm, formula, frame if folds in elsewhere else _without_folds(frame, folds, formula)),
             options | ({} if kernel is None else {"kernel": kernel}),
         )
         for formula, kernel in each
     ]
     names = tuple(_name(*one, formulas, kernels) for one in each)
     _check_same_rows(fits, names)
+    named = dict(zip(names, fits, strict=True))
     with _warnings_on_stderr():
-        found = replace(compare(*fits, **settings), names=names)
-        return _shown(found.summary(), format)
+        found = compare(*fits, **settings) if _OF_COMPARE & named.keys() else compare(**named, **settings)
+        return _shown(replace(found, names=names).summary(), format)
 
 
 def _without_folds(frame: pd.DataFrame, folds: object, formula: str) -> pd.DataFrame:
@@ -347,7 +383,7 @@ def _warnings_on_stderr() -> Iterator[None]:
     later: dict[str, None] = {}
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        text = str(message).replace("progress=True shows", "--progress shows")
+        text = str(message)
         if not issubclass(category, LongRunWarning):
             later[text] = None
         elif text not in at_once:
@@ -369,7 +405,7 @@ def _warn(text: str) -> None:
 def _say(text: str) -> None:
     """A line on stderr, where there is one: print() would write it into the output."""
     if sys.stderr is not None:
-        print(f"svmstat: {text}", file=sys.stderr, flush=True)
+        print(f"svmstat: {at_the_shell(text)}", file=sys.stderr, flush=True)
 
 
 def _with_levels(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -6,7 +6,14 @@ from svmstat.formula.design import Design, NewRows
 from svmstat.formula.functions import is_shared
 from svmstat.formula.grouping import Grouping, fold_labels
 from svmstat.formula.response import Response
-from svmstat.formula.rows import case_weights, counted_rows, named_column, read_by_condition, true_probabilities
+from svmstat.formula.rows import (
+    case_weights,
+    counted_rows,
+    named_column,
+    read_by_condition,
+    subset_rows,
+    true_probabilities,
+)
 from svmstat.formula.sides import right_side, speaks_of, two_sides, with_response
 from svmstat.formula.source import Untrusted
 from svmstat.formula.update import update_formula
@@ -32,6 +39,7 @@ __all__ = [
     "read_by_condition",
     "right_side",
     "speaks_of",
+    "subset_rows",
     "true_probabilities",
     "two_sides",
     "update_formula",

@@ -12,7 +12,7 @@ from svmstat._tools import checks
 from svmstat._tools.frames import as_pandas, columns_called
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
-from svmstat.formula.columns import Column, check_frame, computable, read_table, reads_as_number
+from svmstat.formula.columns import Column, check_frame, computable, read_table
 from svmstat.formula.design import Design, term_columns
 from svmstat.formula.evaluation import (
     check_finite_columns,
@@ -24,7 +24,8 @@ from svmstat.formula.evaluation import (
 from svmstat.formula.expression import Expression, bind
 from svmstat.formula.factor import Factor, Term, learn_factor, warn_alike
 from svmstat.formula.grouping import WEIGHT_TYPES, Grouping, check_labels, group_labels, grouping_of, mean_one
-from svmstat.formula.meaning import refuse_misread
+from svmstat.formula.identifiers import tell_identifiers
+from svmstat.formula.meaning import refuse_misread, warn_near_text
 from svmstat.formula.parse import Parsed, parse
 from svmstat.formula.response import (
     Response,
@@ -38,14 +39,6 @@ from svmstat.formula.smooth import Smooth, fit_smooth, read_smooth, refuse_produ
 from svmstat.formula.source import Source
 from svmstat.formula.terms import MOST_TERMS
 from svmstat.formula.values import Value
-
-_MANY_LEVELS = 10
-"""Fewer different texts may be codes, whatever they read as."""
-_NAMES = 100
-"""Levels that name rows, of at most twice as many, if they are no numbers."""
-
-_FEW_OTHERS = 3
-"""So many levels beside numbers may be codes for missing values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -271,6 +264,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     table = read_table("data", data, used)
     for each in (left, *right.values()):
         refuse_misread(each, table)
+        warn_near_text(each, table)
     for each in right.values():
         refuse_rows_of_caller(each, table)
 
@@ -300,7 +294,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
         warn_whole_column(each, complete.values[each.code], table)
     for expression, levels in ((left, response.levels), *((each.expression, each.levels) for each in factors.values())):
         warn_alike(expression, levels)
-    _tell_identifiers(factors.values(), int(np.count_nonzero(counted)))
+    tell_identifiers(factors.values(), int(np.count_nonzero(counted)))
     terms = tuple(_fitted(term, factors, complete.values) for term in parsed.terms)
     _refuse_width(parsed, terms)
     columns = term_columns("data", terms, complete.values, table.index)
@@ -398,33 +392,6 @@ def _tell_both_sides(left: Expression, right: Iterable[Expression]) -> None:
                 "anything about it.",
                 DesignWarning,
             )
-
-
-def _tell_identifiers(factors: Iterable[Factor], n: int) -> None:
-    """Warn of factors of which hardly two of n rows have the same level: text that reads as numbers, names of rows."""
-    for factor in factors:
-        if len(factor.levels) < _MANY_LEVELS or 2 * len(factor.levels) <= n:
-            continue
-        others = [level for level in factor.levels if not reads_as_number(level)]
-        if len(others) > _FEW_OTHERS or not all(isinstance(level, str) for level in others):
-            if len(factor.levels) < _NAMES:
-                continue
-            warn(
-                f"{factor.expression.code} has {len(factor.levels)} different levels in {n} rows, and a column for "
-                "each: of a level that one row has nothing can be learnt, and new ones are refused. Names of rows are "
-                "no predictors; of dates make numbers.",
-                DesignWarning,
-            )
-            continue
-        but = f" but for {', '.join(map(repr, others))}, which may stand for missing values" if others else ""
-        commas = any("," in level for level in factor.levels if isinstance(level, str))
-        decimal = "as read_csv(decimal=',') does, or with thousands=',' if that is what the commas are"
-        how = decimal if commas else "as astype(float) does"
-        warn(
-            f"{factor.expression.code} is text that reads as numbers, {len(factor.levels) - len(others)} different "
-            f"ones in {n} rows{but}, and has a column for each: if numbers are meant, convert it, {how}.",
-            DesignWarning,
-        )
 
 
 def _tell_constant(dropped: tuple[str, ...], count: int, varies: bool) -> None:

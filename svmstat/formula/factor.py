@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from svmstat._tools.texts import how_alike
 from svmstat._tools.warn import warn
 from svmstat.errors import DataError, DesignWarning
 from svmstat.formula.columns import new_levels
@@ -148,7 +150,7 @@ def learn_factor(expression: Expression, value: Value, counted: np.ndarray) -> F
 
 
 def warn_alike(expression: Expression, levels: Sequence[Level]) -> None:
-    """Tell of levels that look the same in any printout, as 1 and "1" do, or that are blank.
+    """Tell of levels that look the same in any printout, as 1 and "1" do, or differ by case alone, or are blank.
 
     Warns
     -----
@@ -163,9 +165,20 @@ def warn_alike(expression: Expression, levels: Sequence[Level]) -> None:
         how, remedy = ("blanks", ".str.strip()") if texts else ("type", ".astype(str)")
         advice = f"printouts show them alike, and {remedy} of the column makes them one."
         warn(f"data {expression.label} has levels that differ by {how} alone, {named}: {advice}", DesignWarning)
+    elif differ := differ_by_case(levels):
+        advice = "if they are one, .str.lower() of the column makes them so."
+        warn(f"data {expression.label} has levels that differ by case alone, {differ}: {advice}", DesignWarning)
     elif blank:
         told = f"data {expression.label} has a level that is blank, {blank[0]!r}"
         warn(f"{told}: if it stands for a missing value, make it None.", DesignWarning)
+
+
+def differ_by_case(levels: Sequence[Level]) -> str:
+    """The first two levels that do so alone, ``""`` if none do."""
+    for one, other in pairwise(sorted((each for each in levels if isinstance(each, str)), key=str.casefold)):
+        if how_alike(one, other) == "case":
+            return f"{one!r} and {other!r}"
+    return ""
 
 
 def positions(value: Value, levels: tuple[Level, ...]) -> np.ndarray:

@@ -2,14 +2,19 @@
 
 import ast
 from collections.abc import Hashable, Iterator
+from itertools import islice
 
 import numpy as np
 
-from svmstat.formula.columns import Table
+from svmstat._tools.texts import how_alike
+from svmstat._tools.warn import warn
+from svmstat.errors import DesignWarning
+from svmstat.formula.columns import Table, reads_as_number
 from svmstat.formula.expression import Expression
 from svmstat.formula.names import NO_NAME, called_name, quoted_by
 
 _JOINS = ast.BitAnd | ast.BitOr
+_ORDERS = ast.Lt | ast.LtE | ast.Gt | ast.GtE
 _ASKS = frozenset({
     "isin", "between", "eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal", "equal",
     "not_equal", "isclose", "logical_and", "logical_or", "logical_xor", "logical_not", "startswith", "endswith",
@@ -93,15 +98,35 @@ def refuse_misread(expression: Expression, table: Table) -> None:
     ------
     FormulaError
         If conditions are added, which numpy joins by "or"; if a number is joined to a condition, which compares
-        bits; or if numbers are compared with text, which differ in every row.
+        bits; or if numbers are compared with text, which differ in every row and have no order.
     """
     if expression.column is not None:
         return
     reader = _Reader(table)
     for node in _nodes(expression.code):
-        for find in (reader.sum_of_conditions, reader.bits_of_numbers, reader.text_beside_numbers):
+        readings = (reader.sum_of_conditions, reader.bits_of_numbers, reader.text_beside_numbers, reader.text_in_order)
+        for find in readings:
             if told := find(node):
                 raise expression.source.error(f"The term {expression.code!r} cannot be used: {told}.")
+
+
+def warn_near_text(expression: Expression, table: Table) -> None:
+    """Tell of text that is none of what a column is compared with, but for its case or blanks.
+
+    Warns
+    -----
+    DesignWarning
+    """
+    if expression.column is not None:
+        return
+    reader = _Reader(table)
+    for node in _nodes(expression.code):
+        for held, asked, how in reader.near_text(node):
+            warn(
+                f"{expression.code!r} takes {held!r} for another value than {asked!r}, from which it differs by {how} "
+                "alone.",
+                DesignWarning,
+            )
 
 
 class _Reader:
@@ -165,6 +190,32 @@ class _Reader:
                 such = f" such as {held[0]!r}" if held and kind != "boolean" else ""
                 name, never = ast.unparse(column), repr(constants[0])
                 return f"{name!r} holds {_HOLDS[kind]}{such}, which {never} is no value of"
+        return ""
+
+    def near_text(self, node: ast.AST) -> Iterator[tuple[str, str, str]]:
+        """Text of a column, what it is compared with, and by what alone the two differ: one for each column."""
+        for column, constants in _equated(node):
+            if self._kind(column) == "text":
+                values = self._table.columns[self._column(column)].dropna().unique().tolist()
+                new = (each for each in values if each not in constants)
+                found = ((each, asked, how_alike(each, asked)) for each in new for asked in constants)
+                yield from islice((each for each in found if each[2]), 1)
+
+    def text_in_order(self, node: ast.AST) -> str:
+        """What is wrong about text that is to be larger or smaller than a number, or a number than text."""
+        if not (isinstance(node, ast.Compare) and any(isinstance(each, _ORDERS) for each in node.ops)):
+            return ""
+        operands = [node.left, *node.comparators]
+        for column in operands:
+            kind = self._kind(column)
+            other: tuple[type, ...] = {"text": (int, float), "number": (str,)}.get(kind, ())
+            beside = [each for each in operands if isinstance(each, ast.Constant) and isinstance(each.value, other)]
+            if other and beside:
+                values = self._table.columns[self._column(column)].dropna().tolist()
+                held = [each for each in values if kind == "number" or not reads_as_number(each)] or values
+                such = f" such as {held[0]!r}" if held else ""
+                name, constant = ast.unparse(column), ast.unparse(beside[0])
+                return f"{name!r} holds {_HOLDS[kind]}{such}, which is neither above nor below {constant}"
         return ""
 
 

@@ -12,7 +12,7 @@ from pandas.api import types
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.columns import TOLD_APART
 from svmstat.formula.expression import Expression
-from svmstat.formula.factor import positions
+from svmstat.formula.factor import differ_by_case, positions
 from svmstat.formula.values import Level, Value
 
 # More distinct numbers than this are a measurement, not classes.
@@ -141,9 +141,11 @@ def learn_response(
             f"{levels[0]!r}. Two are needed.{left_out}"
         )
     if len(levels) > 2 and event is not None:
+        differ, against = differ_by_case(levels), f"{_compared(name)} == {event!r}"
+        same = f" But {differ} differ by case alone: make them one before." if differ else ""
         raise ArgumentError(
             f"event={event!r} is not allowed: the response {name!r} has {len(levels)} levels, {_shown(levels)}, and an "
-            f'event is one of two. For it against the others compare, as in "{_compared(name)} == {event!r} ~ ...".'
+            f'event is one of two. For it against the others compare, as in "{against} ~ ...".{same}'
         )
     response = Response(name, levels, levels[-1], dtype)
     chosen = levels[-1] if event is None else response.find(event)

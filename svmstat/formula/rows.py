@@ -11,7 +11,7 @@ from svmstat._tools.frames import label_at
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError
 from svmstat.formula.columns import computable, plain, read_table
 from svmstat.formula.expression import bind
-from svmstat.formula.meaning import refuse_misread
+from svmstat.formula.meaning import refuse_misread, warn_near_text
 from svmstat.formula.parse import whole
 from svmstat.formula.source import Untrusted
 
@@ -149,6 +149,7 @@ def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.nd
     if not len(known):
         return np.zeros(len(data), dtype=bool)
     refuse_misread(expression, table)
+    warn_near_text(expression, table)
     expression.memorize(table.take(known))
     value = expression.evaluate(table)
     if value.single:

@@ -323,6 +323,9 @@ class _Reader(ast.NodeVisitor):
         )
 
     def _refuse_attribute(self, node: ast.Attribute, what: str, end: str) -> NoReturn:
+        if (name := ast.unparse(node)) in self._columns:
+            dotted = f"{name!r} is a name with dots, as R has them: a column of that name is written Q({name!r})."
+            raise self._source.error(dotted)
         match node.value:
             case ast.Name(id=name) if name not in self._columns:
                 self._refuse(f"'{name}.{node.attr}'")

@@ -403,6 +403,7 @@ def test_levels_of_a_categorical_with_another_that_no_row_has():
     [
         (["yes", "yes ", "no"], "has levels that differ by blanks alone, 'yes' and 'yes ': printouts show them alike"),
         (["a b", "a  b", "a"], "'a  b' and 'a b'"),
+        (["yes", "Yes", "no"], "has levels that differ by case alone, 'Yes' and 'yes': if they are one, .str.lower()"),
         ([" ", "b", "c"], "has a level that is blank, ' ': if it stands for a missing value, make it None"),
     ],
 )

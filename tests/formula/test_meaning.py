@@ -84,6 +84,40 @@ def test_text_is_no_number(data, code, words):
 
 
 @pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("answer > 2", "'answer' holds text such as 'n.d.', which is neither above nor below 2"),
+        ("1 < answer", "'answer' holds text such as 'n.d.', which is neither above nor below 1"),
+        ("0 <= x < '1'", "'x' holds numbers such as "),
+        ("Q('sex') >= 1", "which is neither above nor below 1"),
+    ],
+)
+def test_text_and_numbers_have_no_order(data, code, words):
+    """One cell that is no number makes text of a column."""
+    refused(data.assign(answer=["2.5", "n.d.", *["3"] * (N - 2)]), code, words)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("answer == 'yes'", "takes 'Yes' for another value than 'yes', from which it differs by case alone"),
+        ("answer != 'no'", "takes 'no ' for another value than 'no', from which it differs by blanks alone"),
+        ("np.isin(answer, ['yes', 'Yes', 'no'])", "takes 'no ' for another value than 'no'"),
+    ],
+)
+def test_near_misses_of_text_are_told(data, code, told):
+    data = data.assign(answer=["yes", "Yes", "no", "no "] * (N // 4))
+    for formula, subset in (("y ~ x", code), (f"I({code}) ~ x", None)):
+        with pytest.warns(DesignWarning, match=re.escape(told)):
+            build_design(formula, data, subset=subset)
+
+
+def test_all_that_is_near_may_be_named(data):
+    data = data.assign(answer=["yes", "Yes", "no", "NO"] * (N // 4), grade=["a", "A"] * (N // 2))
+    build_design("np.isin(answer, ['yes', 'Yes']) ~ x", data, subset="(grade == 'a') | (x > 0)")
+
+
+@pytest.mark.parametrize(
     "code", ["sex != '1'", "level != 1", "flag != 1", "date != '2020-01-05'", "sex.isin([1, '1'])", "~sex.isin([])"]
 )
 def test_equal_kinds_are_compared(data, code):

@@ -361,3 +361,12 @@ def test_products_of_factors_with_more_columns_than_any_fit_could_use():
     product = ":".join(f"C(f{k})" for k in range(6))
     with pytest.raises(FormulaError, match="more than 100000 columns"):
         build_design(Untrusted(f"y ~ {product}"), data)
+
+
+@pytest.mark.parametrize("name", ["malic.acid", "malic.acid.b", "x.y"])
+def test_a_name_with_dots_is_told(name):
+    """As where Python is the caller; x is another column."""
+    data = DATA.assign(**{name: DATA["z"]})
+    with pytest.raises(FormulaError, match=rf"a name with dots, as R has them: .* is written Q\('{name}'\)"):
+        build_design(Untrusted(f"y ~ k + {name}"), data)
+    assert build_design(Untrusted(f"y ~ Q('{name}')"), data).X.shape == (len(data), 1)
