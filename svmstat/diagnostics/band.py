@@ -101,7 +101,9 @@ class Band:
         return cls(*percentiles(values[~failed], level), level, len(values), int(failed.sum()), other_maps, by_nu)
 
     def note(self, on: str) -> str:
-        """What it is, of effects on "prob" or "decision"."""
+        """What it is, of effects on "prob" or "decision"; nothing where it is not known."""
+        if not self.is_known:
+            return ""
         return NOTE.format(mapped=_MAPPED * (on == "prob")) + f" {OTHER_MAPS[self.other_maps]}".rstrip()
 
     @property

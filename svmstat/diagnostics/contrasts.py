@@ -135,7 +135,7 @@ class Contrasts(Printed):
         beyond = (f"Rows of {self.n_rows} whose step ends beyond the values observed: {outside}.",) if outside else ()
         sd = (_SD,) if SD in self.labels else ()
         band = NO_BAND if self.band is None else self.band.note(self.outcome.on)
-        return (*self.outcome.notes, self._what, *sd, *beyond, band)
+        return (*self.outcome.notes, self._what, *sd, *beyond, *filter(None, [band]))
 
     @property
     def _what(self) -> str:

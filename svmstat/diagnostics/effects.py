@@ -250,7 +250,7 @@ class Effect(Printed):
     def _notes(self) -> tuple[str, ...]:
         kind = f"{self.kind}, pair" if len(self.variables) == 2 else self.kind
         band = NO_BAND if self.band is None else self.band.note(self.outcome.on)
-        return (*self.outcome.notes, _MEANINGS[kind], _OF_THE_FIT, band)
+        return (*self.outcome.notes, _MEANINGS[kind], _OF_THE_FIT, *filter(None, [band]))
 
     def __repr__(self) -> str:
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
@@ -340,6 +340,7 @@ class Effects(Printed):
         )  # fmt: skip
         kinds = dict.fromkeys(each.kind for each in self.effects)
         constant = ", ".join(map(str, self.constant))
+        band = "" if first.band is None else first.band.note(first.outcome.on)
         notes = (
             *(_MEANINGS[kind] for kind in kinds),
             *first.outcome.notes,
@@ -348,9 +349,8 @@ class Effects(Printed):
             else "Each effect has a printout of its own, result[name].",
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
-            NO_BAND
-            if first.band is None
-            else f"Intervals are in the printouts of single effects. There {first.band.note(first.outcome.on)}",
+            *((NO_BAND,) if first.band is None else ()),
+            *((f"Intervals are in the printouts of single effects. There {band}",) if band else ()),
         )
         block = Block(wide=(Entry("Rows averaged over", len(first.weights), "count"),))
         warnings = () if first.band is None else first.band.warnings  # those of each effect are in its own printout

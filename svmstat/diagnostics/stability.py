@@ -113,7 +113,8 @@ class PredictionResult(Printed):
         parts: tuple[Part, ...] = (block,)
         if len(frame):
             parts += (self._first_rows(frame),)
-        notes = (*_NOTES, *filter(None, [OTHER_MAPS[self.other_maps], FLAT * self.flat]))
+        notes = _NOTES if self._band.is_known else _NOTES[:1]
+        notes = (*notes, *filter(None, [OTHER_MAPS[self.other_maps], FLAT * self.flat]))
         return Summary(f"Predicted probabilities, {WHAT}", parts, notes, self._warnings())
 
     def _first_rows(self, frame: pd.DataFrame) -> Table:

@@ -214,7 +214,10 @@ class TermTests(Printed):
         for test in self.tests:
             if test.dependence.why_not:
                 lacking.setdefault(test.dependence.why_not, []).append(test.name)
-        found = [f"{', '.join(names)}: no test, since {why}." for why, names in lacking.items()]
+        found = [
+            f"{', '.join(names)}: no test, since {why if len(names) == 1 else why.replace('its ', 'their ', 1)}."
+            for why, names in lacking.items()
+        ]
         found += self._of_changes()
         if any(not test.dependence.why_not for test in self.tests):
             found += [*self._few_rows(), *self._rare_levels(), *self._many_levels(), *self._few_groups()]

@@ -1,6 +1,6 @@
 """Formulas: from ``y ~ x`` and a data frame to the arrays of a fit, and the same again for new data."""
 
-from svmstat.formula.altered import AlteredDesign, AlteredRows, Variable, check_inside, check_varies
+from svmstat.formula.altered import AlteredDesign, AlteredRows, Variable, check_inside, check_varies, within
 from svmstat.formula.build import ModelFrame, build_design
 from svmstat.formula.design import Design, NewRows
 from svmstat.formula.functions import is_shared
@@ -44,4 +44,5 @@ __all__ = [
     "two_sides",
     "update_formula",
     "with_response",
+    "within",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import ended, nearest, refuse
@@ -14,6 +15,9 @@ from svmstat._tools.texts import written
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula.build import ModelFrame
 from svmstat.formula.columns import plain
+
+_ROUNDING = 1e-12
+"""Of the largest size of a column, by which a sum or a grid may pass its last value."""
 
 _ROOM = 2**16
 """Altered rows that are computed at a time to see whether they can be."""
@@ -239,12 +243,20 @@ def check_inside(argument: str, variable: Variable, values: Sequence[float]) -> 
         numbers = np.empty((0, 0))
     if numbers.ndim != 1:
         raise refuse(argument, values, "numbers")
-    low, high = float(variable.values.min()), float(variable.values.max())
-    outside = numbers[~((numbers >= low) & (numbers <= high))]
-    if len(outside) or not len(numbers):
-        given = float(outside[0]) if len(outside) else values
+    numbers, outside = within(variable, numbers)
+    if outside.any() or not len(numbers):
+        given = float(numbers[outside][0]) if len(numbers) else values
+        low, high = variable.values.min(), variable.values.max()
         raise refuse(argument, given, f"between {low:g} and {high:g}, where {variable.name!r} was observed")
     return numbers
+
+
+def within(variable: Variable, numbers: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Numbers, and which are not among the values of a column; those that pass an end by rounding are put on it."""
+    low, high = float(variable.values.min()), float(variable.values.max())
+    inside = np.clip(numbers, low, high)
+    numbers = np.where(np.abs(numbers - inside) <= _ROUNDING * max(abs(low), abs(high)), inside, numbers)
+    return numbers, ~((numbers >= low) & (numbers <= high))
 
 
 def check_varies(argument: str, variable: Variable) -> Variable:

@@ -31,6 +31,7 @@ _FEWER = 1e-10
 """A share of the largest variance of products, each in units of its own, below which one does not vary."""
 
 _ALIKE = "what its columns and the response have in common does not vary in all directions, as where they tell a level"
+ARE_CONSTANT = "its columns are constant in these rows"
 _FUNCTIONS = "its columns are functions of the other predictors"
 
 
@@ -93,7 +94,7 @@ def generalised_covariance(
     held = None if units is None else units.among(rows.first)
     n, df = float(weights.sum()), own.shape[1] * (residuals.shape[1] - 1)
     if columns.shape[1] > 0 and basis.shape[1] == 0:
-        return untested(df, "its columns are constant in these rows")
+        return untested(df, ARE_CONSTANT)
     if df == 0:
         return untested(df, _FUNCTIONS, 1.0)
     count, what = (n, "rows") if units is None else (units.count, "groups" if units.grouped else "rows")

@@ -20,7 +20,7 @@ from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planne
 from svmstat.diagnostics.effects import Effect, Effects, labelled
 from svmstat.diagnostics.outcome import ON, Outcome
 from svmstat.errors import UnavailableError
-from svmstat.formula import AlteredRows, Variable, check_inside, check_varies
+from svmstat.formula import AlteredRows, Variable, check_inside, check_varies, within
 from svmstat.formula.scaling import mean_and_sd
 from svmstat.kernels import Precomputed
 from svmstat.resampling.averages import Predictor, SignedMeans, is_flat, means
@@ -268,7 +268,8 @@ class Explained(Uncertain):
         (variable,), (grid,) = planned.variables, planned.grid
         columns = pd.Index(labelled(variable, grid), name=variable.name)
         if len(outcome.keys) > 1:
-            columns = pd.MultiIndex.from_product([outcome.keys, columns], names=[outcome.key_name, variable.name])
+            name = f"{variable.name}_value" if variable.name == outcome.key_name else variable.name
+            columns = pd.MultiIndex.from_product([outcome.keys, columns], names=[outcome.key_name, name])
         index = self.frame.index[self.frame.weights > 0]
         return pd.DataFrame(curves.transpose(1, 2, 0).reshape(len(index), -1), index=index, columns=columns)
 
@@ -318,8 +319,8 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
         low, high = _around_mean(variable.values, rows.weights)
         return [Contrast(variable, SD, 0, np.full(n, low), np.full(n, high))]
     by = _real(step)
-    ends = variable.values + by
-    beyond = int(np.count_nonzero((ends > variable.values.max()) | (ends < variable.values.min())))
+    ends, outside = within(variable, variable.values + by)
+    beyond = int(np.count_nonzero(outside))
     if beyond == n and not named and step == 1:
         return _planned(rows, variable, SD, named)
     if by == 0.0 or beyond == n:
@@ -327,7 +328,7 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
         raise refuse(
             "step",
             step,
-            f"a number other than 0, of a size below {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'",
+            f"a number other than 0, of a size up to {reach:g}, the range of {variable.name!r}, or a pair, or 'sd'",
         )
     return [Contrast(variable, f"{by:+g}", beyond, variable.values, ends)]
 

@@ -24,7 +24,7 @@ from svmstat.kernels.additive import term_called
 from svmstat.kernels.base import family
 from svmstat.machine import fit_machine
 from svmstat.reporting.summary import Summary
-from svmstat.resampling.covariance import Dependence, generalised_covariance, untested
+from svmstat.resampling.covariance import ARE_CONSTANT, Dependence, generalised_covariance, untested
 from svmstat.resampling.frequencies import Frequencies
 from svmstat.resampling.loops import Outlook, run_pieces
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate
@@ -322,6 +322,8 @@ def _tested(
     """The test of some terms beside the rest, and what `_fewest` has of their columns; none where they read no more."""
     if design.read_by(names) <= design.read_by(rest):
         return untested(0, why_not), np.nan
+    if not _columns(design, names).any():
+        return untested(0, ARE_CONSTANT), np.nan
     own, others = _apart(design, X, names, rest)
     return _dependence(evidence, own, others), _fewest(evidence, own)
 

@@ -678,3 +678,38 @@ def test_a_grid_is_of_numbers(grid):
     fit = svm("y ~ x + z", sample(2, 40))
     with pytest.raises(ArgumentError, match=r"grid=.* is not allowed"):
         fit.effects("x", kind="pdp", grid=grid)
+
+
+def tenths(n=120):
+    """A column of tenths, whose sums pass them by rounding: 0.2 + 0.1 > 0.3."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": rng.choice([0.1, 0.2, 0.3], n), "level": rng.normal(size=n)})
+    score = 8.0 * data["x"] + data["level"] + rng.logistic(size=n)
+    return data.assign(y=score > 1.6, grade=pd.cut(score, 3, labels=list("abc")).astype(str))
+
+
+def test_an_end_that_is_passed_by_rounding_is_the_end():
+    data = tenths()
+    fit, count = svm("y ~ x + level", data, C=2.0), data["x"].value_counts()
+    for step, beyond in ((0.1, count[0.3]), (-0.1, count[0.1]), (0.2, count[0.2] + count[0.3])):
+        assert fit.comparisons("x", step=step).beyond == (beyond,)
+    assert fit.comparisons("x", step=(0.1, 0.1 + 0.2)).beyond == (0,)
+    for kind in ("pdp", "ice"):
+        grid = fit.effects("x", kind=kind, grid=np.arange(0.1, 0.31, 0.1)).summary_frame()["x"]
+        assert grid.max() == 0.3
+    with pytest.raises(ArgumentError, match=r"step=0\.3 is not allowed: .* of a size up to 0\.2, the range of 'x'"):
+        fit.comparisons("x", step=0.3)
+
+
+def test_a_predictor_called_level_has_curves():
+    curves = svm("grade ~ x + level", tenths()).effects("level", kind="ice", grid=3).curves
+    assert curves.columns.names == ["level", "level_value"]
+    assert curves.columns.nlevels == 2 and len(curves.columns) == 12
+
+
+def test_a_band_that_there_is_not_is_not_explained(two):
+    effect = two.effects("x", B=39, rng=1)
+    assert "percentiles" in str(effect)
+    lost = replace(effect.band, n_failed=39)
+    assert lost.note("prob") == "" != effect.band.note("prob")
+    assert "held the mean" not in str(replace(effect, band=lost))

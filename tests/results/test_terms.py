@@ -400,6 +400,22 @@ def test_what_the_machine_does_not_read_is_nothing_to_be_given():
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::svmstat.errors.DesignWarning")
+@pytest.mark.parametrize("formula", ["y ~ x + still", "y ~ s(x) + still"])
+def test_a_constant_is_no_function_of_others(formula):
+    found = svm(formula, additive().assign(still=3.0)).drop1().tests[1].dependence
+    assert found.why_not == "its columns are constant in these rows" and np.isnan(found.concurvity)
+
+
+def test_several_terms_without_a_test_are_several():
+    data = additive().assign(site=np.resize(list("pqr"), 120))
+    data["region"] = data.site.map({"p": "P", "q": "Q", "r": "R"})
+    found = svm("y ~ x + site + region", data).drop1()
+    assert "site, region: no test, since their columns are functions of the other predictors." in " ".join(
+        str(found).split()
+    )
+
+
 def test_a_factor_that_is_another_one_is_a_function_of_it():
     data = additive().assign(site=np.resize(list("pqr"), 120))
     data["region"] = data.site.map({"p": "P", "q": "Q", "r": "R"})
