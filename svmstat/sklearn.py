@@ -14,7 +14,7 @@ from pandas.api import types
 
 from svmstat._tools.arrays import Floats
 from svmstat._tools.checks import is_real
-from svmstat._tools.frames import as_pandas, columns_called, native
+from svmstat._tools.frames import as_pandas, columns_called, label_at, native
 from svmstat.errors import ArgumentError, DataError, UnavailableError
 from svmstat.formula import right_side, with_response
 from svmstat.kernels import Kernel, Precomputed
@@ -307,7 +307,7 @@ class SVMClassifier(ClassifierMixin, BaseEstimator):
         _, f = self.result_.decision_at(data)
         unknown = np.flatnonzero(np.isnan(f).any(axis=1))
         if len(unknown):
-            row, name = data.iloc[unknown[:1]], data.index[unknown[0]]
+            row, name = data.iloc[unknown[:1]], label_at(data.index, unknown[0])
             missing = columns_called(row, self.result_.frame.design.predictors).isna().any(axis=None)
             what = "X has a missing value" if missing else "a term of the formula is missing, and no column of X,"
             raise DataError(f"{what} in row {name!r}: fill it in, or leave the row out.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -363,15 +363,29 @@ def is_name(value: object) -> bool:
     return value is not pd.NA and pd.api.types.is_hashable(value)
 
 
+_DAY = "%Y-%m-%d"
+
+
+class _Plainly(str):
+    """Text that is written without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def label_at(index: pd.Index, place: int) -> object:
-    """The label of a row as Python writes it.
+    """The label of a row as Python writes it, but times as tables have them.
 
     Examples
     --------
-    >>> label_at(pd.Index([7, 8]), 1), label_at(pd.Index(["a"]), 0)
-    (8, 'a')
+    >>> label_at(pd.Index([7, 8]), 1), label_at(pd.Index(["a"]), 0), label_at(pd.date_range("2021-02-17", periods=1), 0)
+    (8, 'a', 2021-02-17)
     """
     label = index[place]
+    if isinstance(label, pd.Timestamp | pd.Timedelta | pd.Period | pd.Interval):
+        return _Plainly(shown_labels(index[[place]])[0] if _are_days(index) else str(label))
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -383,6 +397,8 @@ def shown_labels(index: pd.Index) -> list[str]:
     >>> shown_labels(pd.date_range("2021-02-17", periods=1)), shown_labels(pd.Index([7, "a"]))
     (['2021-02-17'], ['7', 'a'])
     """
-    if isinstance(index, pd.DatetimeIndex) and (index == index.normalize()).all():
-        return index.strftime("%Y-%m-%d").tolist()
-    return list(map(str, index))
+    return index.strftime(_DAY).tolist() if _are_days(index) else list(map(str, index))
+
+
+def _are_days(index: pd.Index) -> TypeGuard[pd.DatetimeIndex]:
+    return isinstance(index, pd.DatetimeIndex) and bool((index == index.normalize()).all())

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools import checks
-from svmstat._tools.frames import as_pandas, columns_called
+from svmstat._tools.frames import as_pandas, columns_called, label_at
 from svmstat._tools.warn import warn
 from svmstat.errors import ArgumentTypeError, DataError, DesignWarning, FormulaError
 from svmstat.formula.columns import Column, check_frame, computable, read_table
@@ -157,9 +157,10 @@ class ModelFrame:
         if len(unknown):
             known = ", ".join(map(repr, self.response.levels))
             new = value.levels[value.data[unknown[0]]] if value.levels else value.data[unknown[0], 0].item()
+            row = label_at(table.index, unknown[0])
             raise DataError(
-                f"newdata has a new level of the response {self.response.name!r} in row {table.index[unknown[0]]!r}: "
-                f"not {known}, but {new!r}."
+                f"newdata has a new level of the response {self.response.name!r} in row {row!r}: not {known}, "
+                f"but {new!r}."
             )
         return np.where(value.missing, -1, codes)
 

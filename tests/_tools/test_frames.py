@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from svmstat._tools.frames import alike, as_pandas, read_frame
+from svmstat._tools.frames import alike, as_pandas, label_at, read_frame
 from svmstat.errors import ArgumentTypeError, DataError
 
 BIG = 2**62 + 1  # no double holds it
@@ -126,3 +126,11 @@ def test_names_that_are_there_twice():
         read_frame("data", pa.table([[1], [2]], names=["x", "x"]))
     with pytest.raises(DataError, match="two columns of the answer would have one name"):
         alike(pd.DataFrame({("a", "b_c"): [1], ("a_b", "c"): [2]}), "polars")
+
+
+def test_rows_of_times_are_named_as_in_tables():
+    """Not as Python writes them: Timestamp('2021-02-17 00:00:00')."""
+    days, hours = (pd.date_range("2021-02-17", periods=3, freq=freq) for freq in ("D", "h"))
+    periods = pd.period_range("2021-02", periods=2, freq="M")
+    named = [f"{label_at(index, 0)!r}" for index in (days, hours, periods, pd.Index(["a"]), pd.Index([3]))]
+    assert named == ["2021-02-17", "2021-02-17 00:00:00", "2021-02", "'a'", "3"]
