@@ -14,6 +14,7 @@ from svmstat._tools.checks import at_least, between, flag, one_of, refuse, worke
 from svmstat._tools.frames import shown_labels
 from svmstat._tools.once import Once
 from svmstat._tools.randomness import check_draws, seed_sequence
+from svmstat._tools.texts import counted
 from svmstat.diagnostics.envelope import LEAST, NOTE, SHORT, Envelope
 from svmstat.diagnostics.loo import LooResult
 from svmstat.errors import ArgumentError, UnavailableError
@@ -68,6 +69,9 @@ _LESS = (
 _NONE = "There is no envelope, for which labels are drawn for every copy of a row: "
 _TO_COME = "Which values some row reaches by chance alone: .envelope()."
 _TOP = 10
+_DIGITS = 9
+"""Of a delta D beside the largest: further ones may hang on the order in which sums are made."""
+
 _LABELLED = 5
 """Of groups the largest of either measure, in the figure."""
 
@@ -388,7 +392,7 @@ class InfluenceResult(Printed):
         of_others = _OTHERS if (others > 0.0).any() else _LESS
         like_own = self._like_own() >= _LIKE_OWN and np.abs(others).sum() <= _LITTLE * own.sum()
         made_of = _OWN.format(but=self._but) if like_own else of_others
-        return (*(note.format(made_of=made_of) for note in _NOTES), *self._elsewhere, *self._of_weights)
+        return (*(note.format(made_of=made_of) for note in _NOTES), *self._tied, *self._elsewhere, *self._of_weights)
 
     @property
     def _but(self) -> str:
@@ -400,9 +404,25 @@ class InfluenceResult(Printed):
 
     @property
     def _largest(self) -> NDArray[np.intp]:
-        """Where the largest ΔD are."""
-        known = np.where(self._shown, self.measures.delta_deviance, -np.inf)
-        return np.argsort(-known, kind="stable")[: min(_TOP, int(self._shown.sum()))]
+        """Where the largest ΔD are; of equal ones those that come first."""
+        return np.argsort(-self._rounded, kind="stable")[: min(_TOP, int(self._shown.sum()))]
+
+    @property
+    def _rounded(self) -> Floats:
+        """(n,) ΔD beside the largest |ΔD|, in digits that rounding does not reach; −∞ where it is not known."""
+        known = np.where(self._shown, self.measures.delta_deviance, 0.0)
+        largest = float(np.abs(known).max(initial=0.0)) or 1.0
+        return np.where(self._shown, np.round(known / largest, _DIGITS), -np.inf)
+
+    @property
+    def _tied(self) -> tuple[str, ...]:
+        """How many have the ΔD of the last one of the table, and are not in it."""
+        listed, rounded = self._largest, self._rounded
+        more = int(np.isin(rounded, rounded[listed[-1:]]).sum() - np.isin(rounded[listed], rounded[listed[-1:]]).sum())
+        if more == 0:
+            return ()
+        has = "has" if more == 1 else "have"
+        return (f"{counted(more, f'more {self._what[:-1]}')} {has} the delta D of the last one.",)
 
     @property
     def _shown(self) -> NDArray[np.bool_]:

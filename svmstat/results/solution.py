@@ -104,7 +104,9 @@ class Solved(Calibrated):
     def n_support(self) -> pd.DataFrame:
         """Support vectors by class, or by pair: columns ``rows`` (all rows), ``free``, ``bounded``, ``total``.
 
-        Sums of weights where weights were given. A vector is free if 0 < α < u, bounded if α = u.
+        Sums of weights where weights were given. A vector is free if 0 < α < u, bounded if α = u. Where free rows
+        depend on each other under the kernel, as more of them than columns do under a linear one, several α give
+        the same f, and which of them is counted hangs on the order of the rows and columns.
         """
         counts = []
         weights = self.machine.groups.weights

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -209,3 +210,22 @@ def test_of_groups_nothing_is_said_of_the_weight_of_a_row():
     data = sample(2, 30, seed=5).assign(w=np.linspace(0.5, 2.0, 30), g=np.arange(30) // 3)
     text = " ".join(str(svm("y ~ x + z", data, weights="w", groups="g").get_influence()).split())
     assert "Influence of whole groups" in text and "Of a row of weight w" not in text
+
+
+def test_rows_of_one_delta_d_are_in_the_order_of_the_rows_and_counted():
+    """Which of them the table has does not hang on the names of levels, by which sums are made."""
+    rng = np.random.default_rng(9)
+    data = pd.DataFrame({"a": rng.integers(0, 4, 90), "b": rng.integers(0, 3, 90), "g": rng.choice(list("uvw"), 90)})
+    data["t"] = rng.random(90) < 0.4
+    data["y"] = np.where(0.8 * data["a"] + data["t"] + 1.2 * rng.normal(size=90) > 1.8, "bb", "aa")
+    renamed = data.replace({"g": {"u": "n", "v": "m", "w": "l"}})
+    one, other = (svm("y ~ a + b + g + t", each, kernel="linear").get_influence() for each in (data, renamed))
+    listed = one.summary().parts[1].index
+    assert listed == other.summary().parts[1].index
+    shown = one.summary_frame()["delta_deviance"].to_numpy()
+    places = [int(label) for label in listed]
+    equal = [(k, m) for k, m in pairwise(places) if np.isclose(shown[k], shown[m], rtol=1e-9)]
+    assert equal and all(k < m for k, m in equal)
+    more = np.isclose(shown, shown[places[-1]], rtol=1e-9).sum() - np.isclose(shown[places], shown[places[-1]]).sum()
+    told = f"{more} more row{'s' if more > 1 else ''} {'have' if more > 1 else 'has'} the delta D of the last one."
+    assert (told in " ".join(str(one).split())) == (more > 0)
