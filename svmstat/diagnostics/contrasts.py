@@ -10,10 +10,10 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.band import NO_BAND, Band
-from svmstat.diagnostics.outcome import Outcome
+from svmstat.diagnostics.outcome import Outcome, rows_averaged
 from svmstat.reporting.plots import comparisons_plot
 from svmstat.reporting.rendering.lines import cut
-from svmstat.reporting.rendering.parts import Block, Entry, Part, Table
+from svmstat.reporting.rendering.parts import Block, Part, Table
 from svmstat.reporting.rendering.values import or_none
 from svmstat.reporting.summary import Printed, Summary
 
@@ -55,6 +55,8 @@ class Contrasts(Printed):
     estimate : ndarray (v, q)
     band : Band or None
         Over replicates, (v, q).
+    weight : float or None
+        The sum of the weights of these rows, where it is another number.
     """
 
     outcome: Outcome
@@ -64,6 +66,7 @@ class Contrasts(Printed):
     n_rows: int
     estimate: Floats
     band: Band | None
+    weight: float | None = None
 
     def summary_frame(self) -> pd.DataFrame:
         """``term``, ``contrast``, ``estimate``, ``lower`` and ``upper``; NaN without replicates.
@@ -104,7 +107,7 @@ class Contrasts(Printed):
 
     def _block(self) -> Block:
         right = () if self.band is None else self.band.beside(self.estimate)
-        return Block(left=(Entry("Rows averaged over", self.n_rows, "count"),), right=right)
+        return Block(left=rows_averaged(self.n_rows, self.weight), right=right)
 
     def tables(self, title: str = "") -> tuple[Part, ...]:
         """A table of estimates and intervals; of more than two levels one for each."""

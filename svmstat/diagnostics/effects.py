@@ -15,7 +15,7 @@ from svmstat._tools.texts import written
 from svmstat.diagnostics.band import NO_BAND, Band
 from svmstat.diagnostics.contrasts import Contrasts
 from svmstat.diagnostics.effect_plans import near
-from svmstat.diagnostics.outcome import Outcome
+from svmstat.diagnostics.outcome import Outcome, repeated, rows_averaged
 from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
 from svmstat.reporting.plots.style import MOST_PANELS, told_apart
@@ -220,7 +220,7 @@ class Effect(Printed):
         left = [
             Entry("Kind", _CALLED[self.kind]),
             Entry("Values", by if len(self.grid) == 1 else by.replace(", ", " x ")),
-            Entry("Rows averaged over", len(self.weights), "count"),
+            *rows_averaged(len(self.weights), repeated(self.weights)),
         ]
         if not self.near.all():
             left.append(Entry("Values without data near", int((~self.near).sum()), "count"))
@@ -352,7 +352,7 @@ class Effects(Printed):
             *((NO_BAND,) if first.band is None else ()),
             *((f"Intervals are in the printouts of single effects. There {band}",) if band else ()),
         )
-        block = Block(wide=(Entry("Rows averaged over", len(first.weights), "count"),))
+        block = Block(wide=rows_averaged(len(first.weights), repeated(first.weights)))
         warnings = () if first.band is None else first.band.warnings  # those of each effect are in its own printout
         return Summary(f"Effects on {first.outcome.name}", (block, table), notes, warnings)
 

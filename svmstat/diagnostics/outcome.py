@@ -7,8 +7,12 @@ import numpy as np
 from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import probability_of
 from svmstat.diagnostics.shape import Shape
+from svmstat.reporting.rendering.parts import Entry
 
 ON = ("prob", "decision")
+
+_ROUNDING = 1e-9
+"""Of a sum of weights that were divided by their mean."""
 
 FLAT = (
     "The map from f to probabilities is flat, as where held-out values tell nothing of the response: every row has the "
@@ -73,3 +77,21 @@ class Outcome:
     def key_name(self) -> str:
         """The column in which the keys stand."""
         return "level" if self.on == "prob" else "pair"
+
+
+def repeated(weights: Floats) -> float | None:
+    """What the weights (n,) of rows add up to; None where that is their number, as of probability weights.
+
+    Examples
+    --------
+    >>> repeated(np.array([2.0, 3.0])), repeated(np.array([0.5, 1.5]))
+    (5.0, None)
+    """
+    total = float(weights.sum())
+    return None if abs(total - len(weights)) <= _ROUNDING * total else total
+
+
+def rows_averaged(n: int, weight: float | None) -> tuple[Entry, ...]:
+    """What a summary says of the rows whose predictions are averaged."""
+    rows = Entry("Rows averaged over", n, "count")
+    return (rows,) if weight is None else (rows, Entry("Sum of weights", weight, "count"))

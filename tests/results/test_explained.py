@@ -701,6 +701,16 @@ def test_an_end_that_is_passed_by_rounding_is_the_end():
         fit.comparisons("x", step=0.3)
 
 
+def test_weights_that_repeat_rows_are_added_up_in_the_printouts():
+    data = tenths().assign(w=np.resize([1, 2, 3], 120), share=np.resize([0.5, 1.0, 1.5], 120))
+    once, often = svm("y ~ x + level", data), svm("y ~ x + level", data, weights="w")
+    shares = svm("y ~ x + level", data, weights="share", weight_type="probability")
+    for fit, told in ((once, False), (often, True), (shares, False)):
+        for found in (fit.effects("x"), fit.effects(), fit.comparisons("level")):
+            assert re.search(r"Rows averaged over: +120", str(found))
+            assert bool(re.search(r"Sum of weights: +240", str(found))) == told
+
+
 def test_a_predictor_called_level_has_curves():
     curves = svm("grade ~ x + level", tenths()).effects("level", kind="ice", grid=3).curves
     assert curves.columns.names == ["level", "level_value"]
