@@ -16,6 +16,9 @@ from svmstat.resampling.replicates import least_replicates, percentiles
 
 _HEADERS = {"estimate": "coefficient", "se": "std. error", "lower": "lower", "upper": "upper"}
 
+_ROUNDING = 1e-12
+"""Of the largest of all replicates, up to which a coefficient is 0 but for rounding."""
+
 _NAMED = 5
 """Pairs, or terms, that are named."""
 
@@ -54,8 +57,10 @@ class Coefficients(Printed):
 
     @property
     def _good(self) -> Floats:
+        """Those that have coefficients; what rounding has left of one that is 0 is 0."""
         found: Floats = self.replicates[~np.isnan(self.replicates).any(axis=(1, 2))]
-        return found
+        size = np.abs(found)
+        return np.where(size <= _ROUNDING * size.max(axis=0, initial=0.0), 0.0, found)
 
     @property
     def n_failed(self) -> int:

@@ -17,6 +17,7 @@ from svmstat.diagnostics.worth import (
     balanced_folds,
     few_groups,
     hang_on_the_intercept,
+    lacks_predictions,
     uneven_note,
     what_is_left_out,
 )
@@ -233,8 +234,8 @@ class Comparison(Printed):
     def _without_slopes(self) -> list[str]:
         """Why some models have no calibration line."""
         without = [k for k, each in enumerate(self.evidence) if np.isnan(each.calibration_slope)]
-        lost = [self.names[k] for k in without if self.evidence[k].n_failed]
-        none = [self.names[k] for k in without if not self.evidence[k].n_failed]
+        lost = [self.names[k] for k in without if lacks_predictions(self.evidence[k])]
+        none = [self.names[k] for k in without if not lacks_predictions(self.evidence[k])]
         found = [f"No slope of {', '.join(lost)}: there is none without a prediction of every row."] if lost else []
         return found + ([f"No slope of {', '.join(none)}: {NO_LINE}"] if none else [])
 

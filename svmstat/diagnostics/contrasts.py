@@ -55,8 +55,8 @@ class Contrasts(Printed):
     estimate : ndarray (v, q)
     band : Band or None
         Over replicates, (v, q).
-    weight : float or None
-        The sum of the weights of these rows, where it is another number.
+    weights : ndarray (n_rows,) or None
+        Those of the rows; None if all are one.
     """
 
     outcome: Outcome
@@ -66,7 +66,7 @@ class Contrasts(Printed):
     n_rows: int
     estimate: Floats
     band: Band | None
-    weight: float | None = None
+    weights: Floats | None = None
 
     def summary_frame(self) -> pd.DataFrame:
         """``term``, ``contrast``, ``estimate``, ``lower`` and ``upper``; NaN without replicates.
@@ -107,7 +107,8 @@ class Contrasts(Printed):
 
     def _block(self) -> Block:
         right = () if self.band is None else self.band.beside(self.estimate)
-        return Block(left=rows_averaged(self.n_rows, self.weight), right=right)
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        return Block(left=rows_averaged(weights), right=right)
 
     def tables(self, title: str = "") -> tuple[Part, ...]:
         """A table of estimates and intervals; of more than two levels one for each."""

@@ -15,7 +15,7 @@ from svmstat._tools.texts import written
 from svmstat.diagnostics.band import NO_BAND, Band
 from svmstat.diagnostics.contrasts import Contrasts
 from svmstat.diagnostics.effect_plans import near
-from svmstat.diagnostics.outcome import Outcome, repeated, rows_averaged
+from svmstat.diagnostics.outcome import Outcome, rows_averaged
 from svmstat.formula import Variable
 from svmstat.reporting.plots import effects as figures
 from svmstat.reporting.plots.style import MOST_PANELS, told_apart
@@ -45,6 +45,9 @@ _MEANINGS = {
     "ice": "Individual conditional expectations: the prediction of each row with the column at other values, all else "
     "as it is (Goldstein et al. 2015); estimate is their mean, the partial dependence.",
 }
+_ELSEWHERE = "Intervals are in the printouts of single effects. There"
+_DRAWN = "The bands of the figure:"
+
 _OF_THE_FIT = "An effect is one on what the fit predicts, not on the response: it is no causal effect."
 
 
@@ -220,7 +223,7 @@ class Effect(Printed):
         left = [
             Entry("Kind", _CALLED[self.kind]),
             Entry("Values", by if len(self.grid) == 1 else by.replace(", ", " x ")),
-            *rows_averaged(len(self.weights), repeated(self.weights)),
+            *rows_averaged(self.weights),
         ]
         if not self.near.all():
             left.append(Entry("Values without data near", int((~self.near).sum()), "count"))
@@ -256,6 +259,15 @@ class Effect(Printed):
         bands = "no replicates" if self.band is None else f"{self.band.B} replicates"
         what = f"{cut(self.name, 30)} on {cut(self.outcome.name, 30)}"
         return line(f"<Effect: {what}, ", _CALLED[self.kind], f", {self.near.size} values, {bands}>")
+
+
+def _of_the_spread(flat: bool, drawn: bool) -> tuple[str, ...]:
+    """What the ranges in a table are not, and where more is."""
+    if drawn:
+        return () if flat else ("Greatest minus least is above zero for noise too.",)
+    if flat:
+        return ("Each effect has a printout of its own, result[name].",)
+    return ("Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name].",)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -329,6 +341,13 @@ class Effects(Printed):
 
     def summary(self) -> Summary:
         """How much the prediction changes over each predictor, and what the numbers are not."""
+        return self._summary(drawn=False)
+
+    def beside_figure(self) -> Summary:
+        """The same on a page that has their figure, and no printouts of single effects."""
+        return self._summary(drawn=True)
+
+    def _summary(self, drawn: bool) -> Summary:
         first = self.effects[0]
         names = ("range",) if len(first.outcome.keys) == 1 else tuple(map(str, first.outcome.keys))
         cells = tuple(
@@ -344,15 +363,14 @@ class Effects(Printed):
         notes = (
             *(_MEANINGS[kind] for kind in kinds),
             *first.outcome.notes,
-            "Greatest minus least is above zero for noise too; each effect has a printout of its own, result[name]."
-            if not first.outcome.flat
-            else "Each effect has a printout of its own, result[name].",
+            *_of_the_spread(first.outcome.flat, drawn),
             _OF_THE_FIT,
             *((f"Without an effect, having one value only: {constant}.",) if constant else ()),
             *((NO_BAND,) if first.band is None else ()),
-            *((f"Intervals are in the printouts of single effects. There {band}",) if band else ()),
+            *((f"{_DRAWN if drawn else _ELSEWHERE} {band}",) if band else ()),
         )
-        block = Block(wide=rows_averaged(len(first.weights), repeated(first.weights)))
+        right = first.band.entries if drawn and first.band is not None else ()
+        block = Block(wide=rows_averaged(first.weights), right=right)
         warnings = () if first.band is None else first.band.warnings  # those of each effect are in its own printout
         return Summary(f"Effects on {first.outcome.name}", (block, table), notes, warnings)
 

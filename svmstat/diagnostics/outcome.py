@@ -79,19 +79,16 @@ class Outcome:
         return "level" if self.on == "prob" else "pair"
 
 
-def repeated(weights: Floats) -> float | None:
-    """What the weights (n,) of rows add up to; None where that is their number, as of probability weights.
+def rows_averaged(weights: Floats) -> tuple[Entry, ...]:
+    """What a summary says of rows with these weights (n,) whose predictions are averaged.
+
+    Of weights that repeat rows also their sum; that of probability weights is n.
 
     Examples
     --------
-    >>> repeated(np.array([2.0, 3.0])), repeated(np.array([0.5, 1.5]))
-    (5.0, None)
+    >>> [(entry.label, entry.value) for entry in rows_averaged(np.array([2.0, 3.0]))]
+    [('Rows averaged over, weighted', 2), ('Sum of weights', 5.0)]
     """
-    total = float(weights.sum())
-    return None if abs(total - len(weights)) <= _ROUNDING * total else total
-
-
-def rows_averaged(n: int, weight: float | None) -> tuple[Entry, ...]:
-    """What a summary says of the rows whose predictions are averaged."""
-    rows = Entry("Rows averaged over", n, "count")
-    return (rows,) if weight is None else (rows, Entry("Sum of weights", weight, "count"))
+    n, total = len(weights), float(weights.sum())
+    rows = Entry(f"Rows averaged over{', weighted' if np.ptp(weights) > 0.0 else ''}", n, "count")
+    return (rows,) if abs(total - n) <= _ROUNDING * total else (rows, Entry("Sum of weights", total, "count"))

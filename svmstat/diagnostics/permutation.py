@@ -39,6 +39,10 @@ _HELD_FOR_GOOD = (
     "groups or probability weights cannot be repeated"
 )
 
+_CHOSEN = (
+    "C and kernel were chosen by this response, and are held at what was best for it: the p-value is too small{how}."
+)
+
 _SIZES = (
     "In simulations of noise the p-value was 0.05 or less in {share} of samples (python -m benchmarks validity "
     "permutations)."
@@ -86,6 +90,8 @@ class PermutationResult(Printed):
         As how many rows those with weights count, for the printout; empty where each is one.
     strength : str
         What the fit is given beside its kernel, "cost" or "nu".
+    chosen : bool
+        Whether these are known to be of a search with this response.
     """
 
     statistic: float
@@ -97,6 +103,7 @@ class PermutationResult(Printed):
     repeatable: bool = True
     of_weights: tuple[str, ...] = ()
     strength: str = "cost"
+    chosen: bool = False
 
     @property
     def B(self) -> int:
@@ -137,7 +144,8 @@ class PermutationResult(Printed):
             ),
         )
         held = _HELD if self.repeatable else _HELD_FOR_GOOD
-        chosen = "chosen anew for each" if self.retuned else held
+        searched = self.chosen and not self.retuned
+        chosen = "chosen anew for each" if self.retuned else "held at those of the fit" if searched else held
         few = (
             (_FEW.format(B=len(good), least=1.0 / (1 + len(good))),)
             if len(good) < least_replicates(0.95, sides=1)
@@ -149,7 +157,9 @@ class PermutationResult(Printed):
         moved = _OF_GROUPS.get(self.permuted, () if self.repeatable else (_WITH_WEIGHTS,))
         null = _NOTES[0].format(chosen=chosen, strength=self.strength)
         notes = (null, *self.of_weights, *moved, *nowhere, *few, worth)
-        return Summary("Permutation test", (block,), notes, failed_warning(self.n_failed, self.B))
+        again = "; retune=True repeats the search for each permutation" if self.repeatable else ""
+        warnings = (_CHOSEN.format(how=again),) if searched else ()
+        return Summary("Permutation test", (block,), notes, (*failed_warning(self.n_failed, self.B), *warnings))
 
     def __repr__(self) -> str:
         failed = f", {self.n_failed} failed" if self.n_failed else ""

@@ -207,9 +207,14 @@ def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
 
 def _of_ranks(held_out: Evidence) -> tuple[str, ...]:
     """What is to be known of ranks and of calibration, or why there is nothing to be known."""
-    if getattr(held_out, "n_failed", 0):
+    if lacks_predictions(held_out):
         return (_LACKING,)
     return _of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}"
+
+
+def lacks_predictions(held_out: Evidence) -> bool:
+    """Whether rows could not be predicted, and not only without a certificate, so that what needs all is missing."""
+    return bool(getattr(held_out, "n_failed", 0) and np.isnan(np.asarray(held_out.auc, float)).all())
 
 
 def uneven_note(weights: Floats, units: Units | None, found: str) -> tuple[str, ...]:

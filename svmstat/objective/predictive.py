@@ -7,6 +7,7 @@ Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver
 Obuchowski (1997), Nonparametric analysis of clustered ROC curve data.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from scipy.special import expit
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.objective.units import Units
 
-_MOST_STEPS = 50
+_MOST_STEPS, _STEEPEST = 50, 4.0
+"""Of Newton's method, and a slope that they reach however large the logits are: each step goes a bit of the way."""
 _ROUNDING = 1e-12
 _SMALL = float(np.finfo(float).tiny)
 _STRIDE = 4.0
@@ -239,7 +241,7 @@ def calibration_line(
         return NO_LINE
     design = np.column_stack([np.ones(len(x)), x])
     line = np.array([0.0, min(1.0, _STRIDE / np.abs(x).max())])  # with larger logits there is next to no information
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MOST_STEPS + math.ceil(_STEEPEST * np.abs(x).max() / _STRIDE)):
         mean = expit(design @ line)
         information = design.T @ (design * (weights * mean * (1.0 - mean))[:, None])
         if np.linalg.cond(information) > 1e14:

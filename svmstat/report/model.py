@@ -91,7 +91,7 @@ def effects(fit: SVMResults, replicates: Bootstrap, n_jobs: int | None, progress
         f"Effects of {which} predictors",
         f"Accumulated local effects, or average predictions by level, of {which} predictors.",
     )
-    yield found.summary().as_html()
+    yield found.beside_figure().as_html()
 
 
 def _logistic(fit: SVMResults) -> Any:

@@ -18,7 +18,7 @@ from svmstat.diagnostics.band import Band
 from svmstat.diagnostics.contrasts import SD, Contrasts
 from svmstat.diagnostics.effect_plans import KINDS, Contrast, Plan, plan, planned_contrasts
 from svmstat.diagnostics.effects import Effect, Effects, labelled
-from svmstat.diagnostics.outcome import ON, Outcome, repeated
+from svmstat.diagnostics.outcome import ON, Outcome
 from svmstat.errors import UnavailableError
 from svmstat.formula import AlteredRows, Variable, check_inside, check_varies, within
 from svmstat.formula.scaling import mean_and_sd
@@ -362,5 +362,5 @@ def _contrasts(
     return Contrasts(
         outcome, tuple(each.variable.name for each in contrasts), tuple(each.label for each in contrasts),
         tuple(each.beyond for each in contrasts), len(rows.weights), shown[0],
-        _band(shown, level, predict, outcome), repeated(rows.weights),
+        _band(shown, level, predict, outcome), rows.weights,
     )  # fmt: skip

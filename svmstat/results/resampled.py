@@ -307,7 +307,7 @@ def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool
     parts = []
     for rows, each in zip(lots, said, strict=True):
         assert each.values is not None
-        logs = log_of_own(each.probability, fit.frame.codes[rows])
+        logs = log_of_own(each.probability, fit.frame.codes[rows]) if each.own is None else each.own
         parts.append(Part(each.values, each.probability, logs, each.failed))
     return averaged(machine, splits, parts, machine.resolution, lambda: fit.maps)
 
@@ -338,4 +338,5 @@ def _without(fit: Resampled, lot: Codes, away: Floats | None) -> Said:
     maps = other.fitted_maps(by=kind_of(fit.asked, fit.n_used)).maps
     f = machine.decision_values[lot]
     failed = not other.converged or not maps.converged.all()
-    return Said(maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f)
+    own = maps.log_likelihoods(f, fit.frame.codes[lot])
+    return Said(maps.probabilities(f), vote(f, machine.classes), np.full(len(lot), failed), f, own)

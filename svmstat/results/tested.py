@@ -260,6 +260,7 @@ class Tested(Resampled):
             permuted=("groups" if constant else "within groups") if self.grouped else "rows",
             arrangements=arrangements(self.machine), repeatable=self.machine.units is None,
             of_weights=self._of_weights, strength="cost" if self.nu is None else "nu",
+            chosen=self.optimism is not None or self.retuned is not None,
         )  # fmt: skip
 
     def get_influence(

@@ -136,8 +136,8 @@ class ThetaPlan(Plan):
             ),
             right=(
                 Entry("Score", float(row["score"])),
-                Entry("  standard error", float(row["score_se"])),
-                Entry("Error of held-out rows", float(row["error"]), "share"),
+                *(() if self.criterion.of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
+                Entry(self.criterion.error_name, float(row["error"]), "share"),
                 Entry("Points", len(result.table), "count"),
             ),
         )
@@ -228,7 +228,7 @@ class CoordinatePlan(ThetaPlan):
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
             "at last of sqrt(2), from the best C with equal theta and by 2^12 at most, until no move made it less by "
             f"more than 0.01 %{_each_kernel(result)}.",
-            f"{_LED}{of_nesting(result)}",
+            f"{_LED}{'.' if self.criterion.of_full_fit else of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )

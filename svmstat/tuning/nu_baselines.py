@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Floats
 from svmstat.kernels import Kernel, centred_gram
+from svmstat.machine import tied
 from svmstat.objective.nu import Nu, largest_single
 from svmstat.resampling.loops import run_pieces, watched_steps
-from svmstat.solver import sweep_line
+from svmstat.solver import TOLERANCE, resolved, sweep_line
 from svmstat.tuning.error_control import Minimax, NeymanPearson, best_cell
 from svmstat.tuning.nu_grid import outlook_of_sweeps, sample_without
 from svmstat.tuning.sample import Distinct, Effort
@@ -87,7 +88,8 @@ def _of_kernel(
         line = sweep_line(sample_without(K, sample.y, sample.weights, out), event[falling], other[falling])
         f[np.ix_(falling, out)] = line.f[:, 0, np.count_nonzero(~out) :]
         flags[k, falling] = line.code[:, 0]
-    rates = np.array([_rates(row, sample, shifted_for) for row in f]).T
+    told = tied(resolved(f, TOLERANCE).T, np.full(D, TOLERANCE)).T  # as the certificates of the sweep tell them apart
+    rates = np.array([_rates(row, sample, shifted_for) for row in told]).T
     rates[:, (flags > 1).any(axis=0)] = np.nan
     return rates, (flags > 1).sum(axis=0), (flags == 1).sum(axis=0)
 

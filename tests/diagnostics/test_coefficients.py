@@ -1,6 +1,7 @@
 """Coefficients with their spread: they are those of fits to drawn rows, and the printout says what the interval is."""
 
 import re
+from dataclasses import replace
 
 import forms
 import numpy as np
@@ -191,3 +192,14 @@ def test_levels_whose_slope_is_mostly_zero_are_named():
     assert "WARNING: g[rare] is 0 in a fifth or more of the replicates" in text
     without = svm("y ~ x + g", data[:98], kernel="linear").confint(B=59, rng=1)
     assert "WARNING" not in str(without)
+
+
+def test_what_rounding_leaves_of_a_coefficient_is_zero(fit):
+    """A bound of 1e-17 would say that a slope is above 0."""
+    found = fit.confint(B=59, rng=1)
+    some = found.replicates.copy()
+    some[:20, 1] = np.abs(some[:, 1]).max() * np.where(np.arange(20) % 2, 1e-16, -1e-16)[:, None]
+    some[20:, 1] = np.abs(some[20:, 1])
+    frame = replace(found, replicates=some).summary_frame()
+    of_x = frame[frame.index.get_level_values(-1) == fit.param_names[1]]
+    assert (of_x["lower"] == 0.0).all() and (of_x["upper"] > 0.0).all()

@@ -409,6 +409,19 @@ def test_what_was_held_under_permutation_is_told_by_whether_the_search_can_be_re
     assert "which are chosen anew for each" in anew and "held at those of the fit" not in anew
 
 
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+def test_a_search_that_is_not_repeated_is_known():
+    """No "if" where it was so."""
+    for repeatable, told in ((True, "retune=True repeats the search for each permutation"), (False, "too small.")):
+        text = printed(of_permutations(np.arange(99.0), repeatable=repeatable, chosen=True))
+        assert "WARNING: C and kernel were chosen by this response, and are held" in text and told in text
+        assert "if they were chosen" not in text and "had they been chosen" not in text
+    assert "WARNING" not in printed(of_permutations(np.arange(99.0), retuned=True, chosen=True))
+    data = sample(2, 40)
+    best = tune("y ~ x + z", data, C=[1.0, 4.0], gamma=[0.1, 1.0]).best
+    assert best.permutation_test(B=9, rng=1).chosen and not svm("y ~ x + z", data).permutation_test(B=9, rng=1).chosen
+
+
 @pytest.mark.parametrize("given", [{}, {"groups": "g"}])
 def test_a_level_that_has_no_weight_is_none(given):
     data = sample(3, 30, seed=5).assign(g=np.arange(30))

@@ -65,6 +65,19 @@ def test_calibration_line_of_probabilities_of_zero():
         assert found == pytest.approx((value, se), rel=TOL_NEWTON)
 
 
+def test_calibration_line_of_many_probabilities_of_zero():
+    """Of rare events, as a forest predicts them: its steps are so short that the slope takes many."""
+    rng = np.random.default_rng(3)
+    p = np.maximum(rng.beta(0.3, 4.0, size=600) - 0.02, 0.0)
+    event = rng.random(600) < np.minimum(1.5 * p, 0.9)
+    assert np.count_nonzero(p == 0.0) > 150
+    some = p > 0.0
+    logits = np.log(p[some]) - np.log1p(-p[some])
+    fit = sm.GLM(event[some].astype(float), sm.add_constant(logits), family=sm.families.Binomial()).fit(tol=1e-12)
+    for found, value, se in zip(predictive.calibration_line(p, event, np.ones(600)), fit.params, fit.bse, strict=True):
+        assert found == pytest.approx((value, se), rel=1e-6)
+
+
 @pytest.mark.parametrize("x", [np.repeat([0.2, 0.8], 10), np.full(20, 0.4), np.repeat([0.0, 1.0], 10)])
 def test_no_line_where_the_levels_are_apart_or_nothing_differs(x):
     line = predictive.calibration_line(x, np.repeat([False, True], 10), np.ones(20))

@@ -705,9 +705,9 @@ def test_weights_that_repeat_rows_are_added_up_in_the_printouts():
     data = tenths().assign(w=np.resize([1, 2, 3], 120), share=np.resize([0.5, 1.0, 1.5], 120))
     once, often = svm("y ~ x + level", data), svm("y ~ x + level", data, weights="w")
     shares = svm("y ~ x + level", data, weights="share", weight_type="probability")
-    for fit, told in ((once, False), (often, True), (shares, False)):
+    for fit, weighted, told in ((once, "", False), (often, ", weighted", True), (shares, ", weighted", False)):
         for found in (fit.effects("x"), fit.effects(), fit.comparisons("level")):
-            assert re.search(r"Rows averaged over: +120", str(found))
+            assert re.search(f"Rows averaged over{weighted}: +120", str(found))
             assert bool(re.search(r"Sum of weights: +240", str(found))) == told
 
 

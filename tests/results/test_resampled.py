@@ -182,3 +182,16 @@ def test_nothing_is_written_into_a_leave_one_out_that_the_fit_keeps(options):
     assert str(fit.summary()) == str(fresh.summary()) and str(fit.loo()) == str(fresh.loo())
     assert str(fit.get_influence()) == str(fresh.get_influence())
     assert str(fit.label_sets()) == str(fresh.label_sets())
+
+
+def test_folds_lose_no_digits_of_a_probability_that_underflows():
+    """A row so far out that its probability is 0 counts as in tune(), which has the same folds and maps."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=40)
+    y = np.where(x + rng.normal(size=40) > 0, "b", "a")
+    x[0], y[0] = 1e6, "a"
+    data, fold = pd.DataFrame({"x": x, "y": y}), np.arange(40) % 4
+    given = {"kernel": "linear", "scale": False, "calibration": "insample"}
+    score = svm("y ~ x", data, C=1.0, **given).kfold(fold).score
+    searched = tune("y ~ x", data, C=[1.0], criterion="kfold", folds=fold, **given).table["score"]
+    assert score == pytest.approx(searched[0], rel=1e-6) and score > 1e5

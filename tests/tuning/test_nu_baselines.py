@@ -277,3 +277,37 @@ def test_two_sequences_are_not_swallowed(search):
     """They have one ν, so that the second sequence is refused."""
     with pytest.raises(ArgumentError, match=r"^nu=.* must be one sequence of numbers"):
         tune("y ~ a + b", DATA, nu=[[0.4, 0.6], [0.5, 0.55]], criterion=minimax(), search=search, **OPTIONS)
+
+
+def tenths(seed, n=60):
+    """Two columns of four values: many rows have f = 0, or the same f, but for rounding."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.integers(0, 4, n) * 1.0, "z": rng.integers(0, 4, n) * 1.0})
+    return data.assign(y=np.where(data["x"] + data["z"] + 1.5 * rng.normal(size=n) > 3.0, "b", "a"))
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6, 9])
+def test_rounding_is_no_false_alarm(seed):
+    how = {"criterion": minimax(), "kernel": "linear", "nu": [0.8], "folds": 4, "rng": 1}
+    grid, balanced = (tune("y ~ x + z", tenths(seed), search=each, **how).table for each in ("grid", "balanced"))
+    np.testing.assert_allclose(balanced[["p_f", "p_m"]], grid[["p_f", "p_m"]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [18, 22, 31])
+def test_a_shift_does_not_part_what_rounding_parts(seed):
+    found = tune(
+        "y ~ x + z", tenths(seed), criterion=minimax(), search="bias", kernel="linear", nu=[0.6], folds=4, rng=1
+    )
+    row, fold, data = found.table.iloc[0], found.fold.to_numpy(), tenths(seed)
+    f = np.empty(len(data))
+    standard = data.assign(**{name: (data[name] - data[name].mean()) / data[name].std(ddof=0) for name in ("x", "z")})
+    for k in range(4):
+        out = fold == k
+        kept = svm("y ~ x + z", standard[~out], kernel="linear", nu=0.6, scale=False)
+        f[out] = kept.decision_function(standard[out])
+    moved = f + row["shift"]
+    assert np.abs(moved).min() > 1e-6
+    event = (data["y"] == "b").to_numpy()
+    assert row["p_f"] == pytest.approx((moved[~event] > 0).mean()) and row["p_m"] == pytest.approx(
+        (moved[event] <= 0).mean()
+    )
