@@ -123,6 +123,16 @@ class ThetaPlan(Plan):
         table = _table(every, own.points[own.least], names, grid.parameters)
         return Found(table, before + own.chosen, which, params, C, theta=tuple(theta))
 
+    @property
+    def of_full_fit(self) -> bool:
+        """Whether the score is that of a fit to all rows, and none is held out."""
+        return False
+
+    @property
+    def error_name(self) -> str:
+        """What the error rate of a point is of."""
+        return Criterion.error_name
+
     def _head(self, result: TuneResult) -> tuple[Block, Table]:
         """The best point with its θ."""
         row, params = result.best_row, result.best_params
@@ -136,8 +146,8 @@ class ThetaPlan(Plan):
             ),
             right=(
                 Entry("Score", float(row["score"])),
-                *(() if self.criterion.of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
-                Entry(self.criterion.error_name, float(row["error"]), "share"),
+                *(() if self.of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
+                Entry(self.error_name, float(row["error"]), "share"),
                 Entry("Points", len(result.table), "count"),
             ),
         )
@@ -211,6 +221,16 @@ class CoordinatePlan(ThetaPlan):
     def judged(self, sample: Sample, left: LeftOut) -> Nested:
         return self.cost.judged(sample, left)
 
+    @property
+    def of_full_fit(self) -> bool:
+        """As the criterion has it."""
+        return self.cost.criterion.of_full_fit
+
+    @property
+    def error_name(self) -> str:
+        """As the criterion has it."""
+        return self.cost.criterion.error_name
+
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
         """The score over each θ and C, the others held at their best values."""
         table = _with_its_kernel(result)
@@ -228,7 +248,7 @@ class CoordinatePlan(ThetaPlan):
             f"The score is the {result.score_name}; C and each theta were moved in turn, by factors of 1/16 to 16 and "
             "at last of sqrt(2), from the best C with equal theta and by 2^12 at most, until no move made it less by "
             f"more than 0.01 %{_each_kernel(result)}.",
-            f"{_LED}{'.' if self.criterion.of_full_fit else of_nesting(result)}",
+            f"{_LED}{'.' if self.of_full_fit else of_nesting(result)}",
             _NOT_TESTED,
             *note_of_groups(result.best),
         )

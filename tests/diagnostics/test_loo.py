@@ -348,3 +348,20 @@ def test_the_correlation_with_own_misfit_counts_copies():
     repeated = svm("y ~ a + b", data.loc[data.index.repeat(data["w"])].reset_index(drop=True)).get_influence()
     (own, other) = (re.search(r"Correlation with own: +(\S+)", str(each)).group(1) for each in (weighted, repeated))
     assert own == other
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.SvmstatWarning")
+def test_rows_without_a_certificate_have_predictions_and_an_auc():
+    """They fail, and nothing is said to be missing that is printed."""
+    rng = np.random.default_rng(13)
+    n = 600
+    data = pd.DataFrame({
+        "elev": rng.uniform(100, 2000, n).round(0), "canopy": rng.uniform(0, 100, n).round(1),
+        "wet": rng.normal(0, 1, n).round(3),
+    })  # fmt: skip
+    score = 2.2 * data["wet"] - 0.002 * (data["elev"] - 1000) + 0.02 * (data["canopy"] - 50) + rng.logistic(size=n)
+    data["present"] = (score.rank() > n - 20).astype(int)
+    loo = svm("present ~ elev + canopy", data, C=32, gamma=0.0208681).loo()
+    assert loo.n_failed > 0 and not loo.prob.isna().any() and 0.0 < loo.auc < 1.0
+    text = " ".join(str(loo).split())
+    assert "Without a prediction of every row" not in text and "AUC" in text

@@ -345,3 +345,13 @@ def test_held_out_loss_is_a_mean_over_the_pairs_of_a_level():
     pairs = contrasts([(0, 1), (0, 2), (1, 2)], "hinge")
     f = np.array([[0.5, -1.0, 9.0], [0.5, 9.0, 3.0]])
     np.testing.assert_allclose(cosso.held_out_loss(pairs, np.array([0, 1]), f), [(0.5 + 2.0) / 2, (1.5 + 0.0) / 2])
+
+
+@pytest.mark.filterwarnings("ignore::svmstat.errors.GridWarning")
+def test_a_criterion_of_the_full_fit_has_no_held_out_numbers_and_no_advice_that_is_refused():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=40), "z": rng.normal(size=40)})
+    data["y"] = np.where(data["x"] + rng.normal(size=40) > 0, "a", "b")
+    text = str(tune("y ~ s(x) + s(z)", data, C=[0.1, 1, 10], criterion="gacv", theta="coordinate"))
+    assert "standard error" not in text and "held-out rows" not in text and "nested=True" not in text
+    assert "Apparent error" in text
