@@ -23,10 +23,20 @@ def how_alike(one: object, other: object) -> str:
     """
     if not (isinstance(one, str) and isinstance(other, str)) or one == other:
         return ""
-    one, other = (" ".join(each.split()) for each in (one, other))
-    if one == other:
+    if one.split() == other.split():
         return "blanks"
-    return "case" if len(one) > 1 and one.casefold() == other.casefold() else ""
+    return "case" if len(one.strip()) > 1 and as_read(one) == as_read(other) else ""
+
+
+def as_read(text: str) -> str:
+    """Text but for its case and blanks.
+
+    Examples
+    --------
+    >>> as_read(" Not  sure")
+    'not sure'
+    """
+    return " ".join(text.split()).casefold()
 
 
 def counted(count: int, noun: str) -> str:

@@ -1,6 +1,7 @@
 """Text of which hardly two rows have the same: what it was probably meant to be, before it gets a column for each."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from svmstat._tools.texts import counted
@@ -37,7 +38,7 @@ def tell_identifiers(factors: Iterable[Factor], n: int) -> None:
 
 def _told(code: str, levels: tuple[object, ...], n: int) -> str:
     units = [unit_of(level) for level in levels]
-    unit = max((each for each in units if each is not None), key=units.count, default="")
+    unit = next((each for each, _ in Counter(units).most_common(2) if each is not None), "")
     others = [level for level, own in zip(levels, units, strict=True) if own not in (unit, "")]
     texts = [level for level in levels if isinstance(level, str)]
     if len(others) <= max(_SHOWN, _OTHERS * len(levels)) and all(isinstance(level, str) for level in others):

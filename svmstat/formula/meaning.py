@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from svmstat._tools.texts import how_alike
+from svmstat._tools.texts import as_read, how_alike
 from svmstat._tools.warn import warn
 from svmstat.errors import DesignWarning
 from svmstat.formula.columns import Table, reads_as_number
@@ -196,9 +196,10 @@ class _Reader:
         """Text of a column, what it is compared with, and by what alone the two differ: one for each column."""
         for column, constants in _equated(node):
             if self._kind(column) == "text":
+                asked = {as_read(each): each for each in constants if isinstance(each, str)}
                 values = self._table.columns[self._column(column)].dropna().unique().tolist()
-                new = (each for each in values if each not in constants)
-                found = ((each, asked, how_alike(each, asked)) for each in new for asked in constants)
+                new = (each for each in values if isinstance(each, str) and each not in constants)
+                found = ((each, near, how_alike(each, near)) for each in new if (near := asked.get(as_read(each))))
                 yield from islice((each for each in found if each[2]), 1)
 
     def text_in_order(self, node: ast.AST) -> str:
