@@ -196,9 +196,10 @@ class _Reader:
         """Text of a column, what it is compared with, and by what alone the two differ: one for each column."""
         for column, constants in _equated(node):
             if self._kind(column) == "text":
-                asked = {as_read(each): each for each in constants if isinstance(each, str)}
+                texts = dict.fromkeys(each for each in constants if isinstance(each, str))
+                asked = {as_read(each): each for each in texts}
                 values = self._table.columns[self._column(column)].dropna().unique().tolist()
-                new = (each for each in values if isinstance(each, str) and each not in constants)
+                new = (each for each in values if isinstance(each, str) and each not in texts)
                 found = ((each, near, how_alike(each, near)) for each in new if (near := asked.get(as_read(each))))
                 yield from islice((each for each in found if each[2]), 1)
 
