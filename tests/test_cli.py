@@ -931,6 +931,9 @@ def test_suffixes_of_fields_that_promise_something_else(output, message, tmp_pat
         (["tune", "data", "--formula", "y ~ x", "--format", "html", "--output", "s.tex"], "a page of HTML"),
         (["fit", "y ~ x", "data", "--format", "markdown", "--output", "s.tex"], "Markdown, as in a .md"),
         (["fit", "y ~ x", "data", "--save", "f.csv"], "'f.csv' cannot be written: a fit is saved in a form of its own"),
+        (["fit", "y ~ x", "data", "--save", "f.csv.gz"], "a fit is saved in a form of its own"),
+        (["report", "y ~ x", "data", "--out", "r.md"], "a page of HTML"),
+        (["predict", "model", "data", "--output", "p.json"], "fields with commas between them"),
     ],
 )
 def test_suffixes_that_promise_something_else(arguments, message, tmp_path, monkeypatch, capsys):

@@ -25,8 +25,12 @@ def squares(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> squares(np.array([[1.0, -1.0], [2.0, 0.0]]))
     array([0.5, 1. ])
     """
-    found = (differences**2).sum(axis=1)
-    rounded: NDArray[np.float64] = np.round(found / max(float(found.max()), np.finfo(float).tiny), _DIGITS)
+    return beside_largest((differences**2).sum(axis=1))
+
+
+def beside_largest(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(m,) sums that are not negative beside the largest, in digits that do not hang on the order of what is added."""
+    rounded: NDArray[np.float64] = np.round(sums / max(float(sums.max()), np.finfo(float).tiny), _DIGITS)
     return rounded
 
 

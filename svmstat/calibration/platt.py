@@ -166,9 +166,8 @@ def fit_maps_without(
     """
     maps_by_series(f, y, weights, start, which, copies, slope, intercept, maps, converged)
     for d in np.flatnonzero(~converged):
-        some = slice(start[d], start[d + 1])
-        left = weights.copy()
-        left[which[some]] -= copies[some]
+        some, left = slice(start[d], start[d + 1]), weights.copy()
+        np.subtract.at(left, which[some], copies[some])
         maps[0, d], maps[1, d], converged[d] = fit_falling_map(f, y, left, slope, intercept)
 
 

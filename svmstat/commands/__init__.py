@@ -49,10 +49,12 @@ _IS = {
 }  # fmt: skip
 """What a kind of output is."""
 
-_PROMISED = {".html": "html", ".htm": "html", ".csv": "fields", ".tsv": "fields", ".tex": "latex"}
+_PROMISED = {
+    ".html": "html", ".htm": "html", ".csv": "fields", ".tsv": "fields", ".tex": "latex", ".md": "markdown",
+}  # fmt: skip
 """The kind that a suffix promises."""
 
-_OTHERS = (".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".png", ".jpg", ".svg")
+_OTHERS = (".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".ods", ".png", ".jpg", ".svg", ".json")
 """Suffixes of other programs, whose files nothing is written into."""
 
 _OF_COMPARE = {"folds", "nested", "repeats", "rng", "n_jobs", "progress"}
@@ -129,7 +131,8 @@ def _check_promise(output: str | None, kind: str) -> None:
     suffix = Path(output or "").suffix.lower()
     told = ""
     if kind == "saved":
-        told = "a fit is saved in a form of its own, as a .svmstat" if suffix in (*_PROMISED, *_OTHERS) else ""
+        others = (*_PROMISED, *_OTHERS, *COMPRESSED)
+        told = "a fit is saved in a form of its own, as a .svmstat" if suffix in others else ""
     elif suffix in COMPRESSED:
         told = "the output is text that is not compressed"
     elif kind == "fields" and suffix == ".tsv":

@@ -2,7 +2,7 @@
 
 _INSTEAD = (
     ("progress=True shows", "--progress shows"),
-    ("folds=Series ", "--folds of a column "),
+    ("folds=Series and nested=True", "--folds of a column and --nested"),
     ("criterion=Minimax()", "--criterion minimax"),
     ("minimax() and neyman_pearson(a)", "--criterion minimax and neyman-pearson=LEVEL"),
     (", a kernel such as RBF() or a function K(X, Z)", ""),

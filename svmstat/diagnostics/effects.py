@@ -369,7 +369,7 @@ class Effects(Printed):
             *((NO_BAND,) if first.band is None else ()),
             *((f"{_DRAWN if drawn else _ELSEWHERE} {band}",) if band else ()),
         )
-        right = first.band.entries if drawn and first.band is not None else ()
+        right = first.band.entries if drawn and first.band is not None and first.band.is_known else ()
         block = Block(wide=rows_averaged(first.weights), right=right)
         warnings = () if first.band is None else first.band.warnings  # those of each effect are in its own printout
         return Summary(f"Effects on {first.outcome.name}", (block, table), notes, warnings)

@@ -265,7 +265,7 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
     table = read_table("data", data, used)
     for each in (left, *right.values()):
         refuse_misread(each, table)
-        warn_near_text(each, table)
+    warn_near_text((left, *right.values()), table)
     for each in right.values():
         refuse_rows_of_caller(each, table)
 

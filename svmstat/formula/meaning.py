@@ -1,10 +1,11 @@
 """Code that means something else to Python than to who writes a formula or a condition."""
 
 import ast
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 
 from svmstat._tools.texts import as_read, how_alike
 from svmstat._tools.warn import warn
@@ -110,23 +111,35 @@ def refuse_misread(expression: Expression, table: Table) -> None:
                 raise expression.source.error(f"The term {expression.code!r} cannot be used: {told}.")
 
 
-def warn_near_text(expression: Expression, table: Table) -> None:
-    """Tell of text that is none of what a column is compared with, but for its case or blanks.
+def warn_near_text(expressions: Iterable[Expression], table: Table) -> None:
+    """Tell of text that is none of what its column is compared with in any of these, but for its case or blanks.
 
     Warns
     -----
     DesignWarning
     """
-    if expression.column is not None:
-        return
     reader = _Reader(table)
-    for node in _nodes(expression.code):
-        for held, asked, how in reader.near_text(node):
+    compared: dict[Hashable, dict[str, str]] = {}
+    for expression in expressions:
+        for node in _nodes(expression.code) if expression.column is None else ():
+            for column, text in reader.compared_text(node):
+                compared.setdefault(column, {}).setdefault(text, expression.code)
+    for column, codes in compared.items():
+        for held, asked in islice(_near(table.columns[column], list(codes)), 1):
             warn(
-                f"{expression.code!r} takes {held!r} for another value than {asked!r}, from which it differs by {how} "
-                "alone.",
+                f"{codes[asked]!r} takes {held!r} for another value than {asked!r}, from which it differs by "
+                f"{how_alike(held, asked)} alone.",
                 DesignWarning,
             )
+
+
+def _near(column: pd.Series, asked: list[str]) -> Iterator[tuple[str, str]]:
+    """Text of a column that is none of what is asked, but for its case or blanks, and what that is."""
+    known = {as_read(each): each for each in asked}
+    for held in column.dropna().unique().tolist():
+        near = known.get(as_read(held)) if isinstance(held, str) else None
+        if near is not None and held not in asked and how_alike(held, near):
+            yield held, near
 
 
 class _Reader:
@@ -192,16 +205,11 @@ class _Reader:
                 return f"{name!r} holds {_HOLDS[kind]}{such}, which {never} is no value of"
         return ""
 
-    def near_text(self, node: ast.AST) -> Iterator[tuple[str, str, str]]:
-        """Text of a column, what it is compared with, and by what alone the two differ: one for each column."""
+    def compared_text(self, node: ast.AST) -> Iterator[tuple[Hashable, str]]:
+        """Columns of text, and each text that they are compared with for being equal."""
         for column, constants in _equated(node):
             if self._kind(column) == "text":
-                texts = dict.fromkeys(each for each in constants if isinstance(each, str))
-                asked = {as_read(each): each for each in texts}
-                values = self._table.columns[self._column(column)].dropna().unique().tolist()
-                new = (each for each in values if isinstance(each, str) and each not in texts)
-                found = ((each, near, how_alike(each, near)) for each in new if (near := asked.get(as_read(each))))
-                yield from islice((each for each in found if each[2]), 1)
+                yield from ((self._column(column), each) for each in constants if isinstance(each, str))
 
     def text_in_order(self, node: ast.AST) -> str:
         """What is wrong about text that is to be larger or smaller than a number, or a number than text."""

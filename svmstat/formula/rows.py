@@ -149,7 +149,7 @@ def _condition(subset: str, data: pd.DataFrame, env: Mapping[str, Any]) -> np.nd
     if not len(known):
         return np.zeros(len(data), dtype=bool)
     refuse_misread(expression, table)
-    warn_near_text(expression, table)
+    warn_near_text([expression], table)
     expression.memorize(table.take(known))
     value = expression.evaluate(table)
     if value.single:

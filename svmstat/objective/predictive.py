@@ -7,7 +7,6 @@ Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver
 Obuchowski (1997), Nonparametric analysis of clustered ROC curve data.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +16,12 @@ from scipy.special import expit
 from svmstat._tools.arrays import Codes, Floats
 from svmstat.objective.units import Units
 
-_MOST_STEPS, _STEEPEST = 50, 4.0
-"""Of Newton's method, and a slope that they reach however large the logits are: each step goes a bit of the way."""
+_MOST_STEPS, _NEAR, _SHORTEST = 100, 1e-3, 1e-12
+"""Of Newton's method; the change of a logit up to which a step is taken whole; the share of one that is tried last."""
 _ROUNDING = 1e-12
 _SMALL = float(np.finfo(float).tiny)
 _STRIDE = 4.0
-"""How far a step goes at most, on the scale of logits."""
+"""The largest logit of the line that is set off from."""
 
 
 class Estimate(NamedTuple):
@@ -241,15 +240,14 @@ def calibration_line(
         return NO_LINE
     design = np.column_stack([np.ones(len(x)), x])
     line = np.array([0.0, min(1.0, _STRIDE / np.abs(x).max())])  # with larger logits there is next to no information
-    for _ in range(_MOST_STEPS + math.ceil(_STEEPEST * np.abs(x).max() / _STRIDE)):
+    for _ in range(_MOST_STEPS):
         mean = expit(design @ line)
         information = design.T @ (design * (weights * mean * (1.0 - mean))[:, None])
         if np.linalg.cond(information) > 1e14:
             return NO_LINE
-        step = np.linalg.solve(information, design.T @ (weights * (y - mean)))
-        size = np.abs(design @ step).max()
-        if size > _STRIDE:  # far from the line Newton's step may go too far
-            step *= _STRIDE / size
+        gradient = design.T @ (weights * (y - mean))
+        step = np.linalg.solve(information, gradient)
+        step *= _length(design, y, weights, line, step, float(gradient @ step))
         line += step
         if np.abs(step).max() <= 1e-12 * max(1.0, np.abs(line).max()):
             covariance = np.linalg.inv(information)
@@ -259,6 +257,22 @@ def calibration_line(
             se = np.sqrt(np.diag(covariance))
             return Line(*map(Estimate, line.tolist(), se.tolist()))
     return NO_LINE
+
+
+def _length(design: Floats, y: Floats, weights: Floats, line: Floats, step: Floats, slope: float) -> float:
+    """The first of 1, ½, ¼, … of Newton's step that raises the log-likelihood by a share of what its slope promises."""
+    change = design @ step
+    if np.abs(change).max() <= _NEAR:  # where its digits tell nothing the whole step is right
+        return 1.0
+
+    def value(logits: Floats) -> float:
+        return float(weights @ (y * logits - np.logaddexp(0.0, logits)))
+
+    before, length = design @ line, 1.0
+    least = value(before)
+    while length > _SHORTEST and not value(before + length * change) >= least + 1e-4 * length * slope:
+        length *= 0.5
+    return length
 
 
 def _separated(x: Floats, event: NDArray[np.bool_]) -> bool:

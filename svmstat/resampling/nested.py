@@ -99,7 +99,7 @@ def log_likelihoods(without: Callable[[list[Codes]], list[Said]], order: Codes, 
     places = [(r, j, k, rows) for r, of_row in enumerate(fold) for j, k, rows in lots(of_row)]
     said = without([rows for *_, rows in places])
     for (r, j, k, rows), each in zip(places, said, strict=True):
-        own = log_of_own(each.probability[:, order], codes[rows]) if each.own is None else each.own
+        own = log_of_own(each.probability[:, order], codes[rows])
         table[r, j, rows] = np.where(fold[r, rows] == k, own, table[r, j, rows])
         table[r, k, rows] = np.where(fold[r, rows] == j, own, table[r, k, rows])
     return table

@@ -19,7 +19,7 @@ class Said:
     winner : (m,) the class that is predicted; −1 where a refit has lost a class
     failed : (m,) whether a refit has lost a class, or has not reached its optimum
     values : (m, P) decision values of the pairs of classes, by which rows are ranked; None for the log odds
-    own : (m,) logarithms of the probabilities of their own classes, where these may have lost digits
+    own : (m,) logarithms of the probabilities of their own classes, also of those that underflow
     """
 
     probability: Floats

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import at_least, refuse
-from svmstat._tools.repeats import squares
+from svmstat._tools.repeats import beside_largest, squares
 from svmstat.errors import ArgumentError, DataError
 from svmstat.machine import Machine, Posed
 from svmstat.objective.units import Units, are_groups
@@ -23,6 +24,7 @@ from svmstat.resampling.folds import (
     is_table,
     rows_of_weight,
 )
+from svmstat.solver import Gram
 
 _SEED = 0
 """The folds of a fit are the same whenever they are asked for."""
@@ -173,11 +175,28 @@ def _order(machine: Posed, groups: Codes, weights: Floats | None = None) -> Code
     That is the distance from the mean of their class, and then from that of all; then from these means by weight, as in
     a table of all combinations of values the others are in the middle; and the weight. The rest as their values are.
     """
-    if not machine.kernel.of_rows:
-        return np.arange(len(groups))
-    X, codes = machine.X[machine.groups.first[groups]], machine.group_codes[groups]
-    keys = _from_means(X, codes, np.ones(len(X)))
-    return np.lexsort(keys if weights is None else (weights, *_from_means(X, codes, weights), *keys))
+    codes = machine.group_codes[groups]
+    if machine.kernel.of_rows:
+        from_means = partial(_from_means, machine.X[machine.groups.first[groups]], codes)
+    else:
+        from_means = partial(_from_means_in_kernel, machine.gram, groups, codes)
+    keys = from_means(np.ones(len(groups)))
+    return np.lexsort(keys if weights is None else (weights, *from_means(weights), *keys))
+
+
+def _from_means_in_kernel(gram: Gram, groups: Codes, codes: Codes, weights: Floats) -> tuple[Floats, Floats]:
+    """The same by the kernel values of groups (m,), for a kernel that knows no columns: ‖φ − Σ v φ‖² with Σv = 1."""
+
+    def apart(some: NDArray[np.bool_]) -> Floats:
+        v = np.zeros(gram.n)
+        v[groups[some]] = weights[some] / weights[some].sum()
+        products = gram.complete() @ v
+        return np.asarray(gram.diagonal - 2.0 * products + v @ products)[groups]
+
+    own = np.empty(len(groups))
+    for k in np.unique(codes):
+        own[codes == k] = apart(codes == k)[codes == k]
+    return beside_largest(apart(np.ones(len(groups), bool))), beside_largest(own)
 
 
 def _from_means(X: Floats, codes: Codes, weights: Floats) -> tuple[Floats, Floats]:

@@ -297,7 +297,7 @@ def _planned(rows: AlteredRows, variable: Variable, step: Step, named: bool) -> 
     pair = isinstance(step, tuple | list)
     if np.ndim(step) > 0 and (not pair or len(step) != 2):  # type: ignore[arg-type]
         raise refuse("step", step, "a number, 'sd' or a pair (low, high)")
-    if pair and step[0] == step[1]:  # type: ignore[index]
+    if pair and not any(each is pd.NA for each in step) and step[0] == step[1]:  # type: ignore[index, union-attr]
         raise refuse("step", step, "a pair of two values")
     if variable.levels is not None:
         if pair:

@@ -321,9 +321,10 @@ class Solved(Calibrated):
             For another kernel.
         """
         if not self.has_params:
+            instead = ": effects() shows what each predictor does, drop1() what it is worth" * self.kernel.of_rows
             raise UnavailableError(
-                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}: "
-                "effects() shows what each predictor does, drop1() what it is worth."
+                f"{name} exists for kernel='linear' only, where f is linear; this fit has kernel {self.kernel_name!r}"
+                f"{instead}."
             )
 
 

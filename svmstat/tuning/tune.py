@@ -153,7 +153,8 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         a search over θ.
     rng : int or Generator, optional
         Where the folds, those of ``nested`` too, and rows that set a threshold come from; nothing else is random. They
-        hang on the columns, their order and signs and the names of the levels besides, and not on the order of rows.
+        hang on the columns, their order and signs and the names of the levels besides, and not on the order of rows, if
+        the kernel is not "precomputed".
     n_jobs : int, optional
         Workers, as in `joblib.Parallel`: threads unless ``joblib.parallel_config`` names another backend. The result
         does not depend on them.

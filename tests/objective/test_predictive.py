@@ -78,6 +78,21 @@ def test_calibration_line_of_many_probabilities_of_zero():
         assert found == pytest.approx((value, se), rel=1e-6)
 
 
+@pytest.mark.parametrize(("far", "steep"), [(200, 5.0), (700, 5.0), (700, 4.5), (300, 8.0)])
+def test_a_row_that_is_certain_and_right_tells_nothing_of_the_line(far, steep):
+    rng = np.random.default_rng(0)
+    x = 0.3 * rng.normal(size=400)
+    x[0], event = far, rng.random(400) < expit(steep * x)
+    event[0] = True
+    assert not event.all()
+    one, other = (
+        predictive.calibration_line(expit(x[some:]), event[some:], np.ones(400 - some), None, expit(-x[some:]))
+        for some in (0, 1)
+    )
+    assert 3.0 < one.slope.value < 10.0
+    np.testing.assert_allclose(one, other, rtol=1e-8)
+
+
 @pytest.mark.parametrize("x", [np.repeat([0.2, 0.8], 10), np.full(20, 0.4), np.repeat([0.0, 1.0], 10)])
 def test_no_line_where_the_levels_are_apart_or_nothing_differs(x):
     line = predictive.calibration_line(x, np.repeat([False, True], 10), np.ones(20))

@@ -184,6 +184,29 @@ def test_nothing_is_written_into_a_leave_one_out_that_the_fit_keeps(options):
     assert str(fit.label_sets()) == str(fresh.label_sets())
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_of_a_kernel_matrix_hang_on_its_values_and_not_on_the_order_of_its_rows(weighted):
+    """They are those of the same kernel by its name."""
+    rng = np.random.default_rng(0)
+    X, order = rng.normal(size=(60, 2)), rng.permutation(60)
+    data = pd.DataFrame(X, columns=["a", "b"]).assign(
+        y=np.where(X[:, 0] + rng.normal(size=60) > 0, "a", "b"), w=rng.integers(1, 4, 60) * 1.0
+    )
+    given = {"weights": "w"} if weighted else {}
+    by_name = svm("y ~ a + b", data, kernel="linear", scale=False, **given).kfold(5)
+    for rows in (np.arange(60), order):
+        some = data.iloc[rows]
+        K = (
+            pd.DataFrame(some[["a", "b"]].to_numpy() @ some[["a", "b"]].to_numpy().T)
+            .rename(columns=str)
+            .add_prefix("k")
+        )
+        columns = " + ".join(K.columns)
+        matrix = K.assign(y=some["y"].to_numpy(), w=some["w"].to_numpy())
+        found = svm(f"y ~ {columns}", matrix, kernel="precomputed", **given).kfold(5)
+        assert found.score == pytest.approx(by_name.score, rel=1e-6)
+
+
 def test_folds_lose_no_digits_of_a_probability_that_underflows():
     """A row so far out that its probability is 0 counts as in tune(), which has the same folds and maps."""
     rng = np.random.default_rng(1)
