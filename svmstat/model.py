@@ -170,8 +170,9 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     -----
     DesignWarning
         For constant columns, columns on both sides of the formula, factors of 100 levels or more, or text that
-        reads as numbers, of which most rows have a level of their own, indefinite kernel matrices, and if more than a
-        tenth of the weight is dropped for missing values.
+        reads as numbers or dates, of which most rows have a level of their own, levels, or text that a column is
+        compared with, that differ by case or blanks alone, indefinite kernel matrices, and if more than a tenth of the
+        weight is dropped for missing values.
     CertificateWarning, CalibrationWarning
         If the optimality of the solution or the convergence of the Platt map could not be certified.
 
