@@ -10,22 +10,27 @@ _FEW, _ALL = 6, 17
 _WHOLE = 1e15
 """Whole numbers below it are written out."""
 
+_CODE = 2
+"""Letters of which the case may tell levels apart."""
+
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def how_alike(one: object, other: object) -> str:
-    """By what alone two texts differ, "blanks" or "case" (of words, not of letters); ``""`` if by more, or nothing.
+    """By what alone two texts differ, "blanks" or "case"; ``""`` if by more, or nothing.
+
+    Of one letter or two the case may be the code, as of genotypes.
 
     Examples
     --------
-    >>> how_alike("yes", "yes "), how_alike("yes", "Yes"), how_alike("u", "U"), how_alike("yes", "no")
+    >>> how_alike("yes", "yes "), how_alike("yes", "Yes"), how_alike("Aa", "AA"), how_alike("yes", "no")
     ('blanks', 'case', '', '')
     """
     if not (isinstance(one, str) and isinstance(other, str)) or one == other:
         return ""
     if one.split() == other.split():
         return "blanks"
-    return "case" if len(one.strip()) > 1 and as_read(one) == as_read(other) else ""
+    return "case" if len(one.strip()) > _CODE and as_read(one) == as_read(other) else ""
 
 
 def as_read(text: str) -> str:

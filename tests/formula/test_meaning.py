@@ -113,9 +113,9 @@ def test_near_misses_of_text_are_told(data, code, told):
 
 
 def test_all_that_is_near_may_be_named(data):
-    data = data.assign(answer=["yes", "Yes", "no", "NO"] * (N // 4), grade=["a", "A"] * (N // 2))
-    build_design("np.isin(answer, ['yes', 'Yes']) ~ x", data, subset="(grade == 'a') | (x > 0)")
-    build_design("y ~ I(answer == 'yes') + I(answer == 'Yes') + I(answer == 'no') + I(answer == 'NO')", data)
+    data = data.assign(answer=["yes", "Yes", "not", "NOT"] * (N // 4), grade=["Aa", "AA"] * (N // 2))
+    build_design("np.isin(answer, ['yes', 'Yes']) ~ x", data, subset="(grade == 'Aa') | (x > 0)")
+    build_design("y ~ I(answer == 'yes') + I(answer == 'Yes') + I(answer == 'not') + I(answer == 'NOT') + grade", data)
 
 
 @pytest.mark.parametrize(
