@@ -188,10 +188,9 @@ def _from_means_in_kernel(gram: Gram, groups: Codes, codes: Codes, weights: Floa
     """The same by the kernel values of groups (m,), for a kernel that knows no columns: ‖φ − Σ v φ‖² with Σv = 1."""
 
     def apart(some: NDArray[np.bool_]) -> Floats:
-        v = np.zeros(gram.n)
-        v[groups[some]] = weights[some] / weights[some].sum()
-        products = gram.complete() @ v
-        return np.asarray(gram.diagonal - 2.0 * products + v @ products)[groups]
+        v, products = weights[some] / weights[some].sum(), np.zeros(gram.n)
+        gram.add(groups[some], v, products)
+        return np.asarray(gram.diagonal - 2.0 * products + v @ products[groups[some]])[groups]
 
     own = np.empty(len(groups))
     for k in np.unique(codes):
