@@ -50,23 +50,25 @@ class Contrasts(Printed):
         What is compared, such as "+1" or "b - a".
     beyond : tuple of int, length v
         Of how many rows the step ends beyond the observed values.
-    n_rows : int
-        The number of rows.
+    weights : ndarray (n,)
+        Those of the rows.
     estimate : ndarray (v, q)
     band : Band or None
         Over replicates, (v, q).
-    weights : ndarray (n_rows,) or None
-        Those of the rows; None if all are one.
     """
 
     outcome: Outcome
     terms: tuple[Hashable, ...]
     labels: tuple[str, ...]
     beyond: tuple[int, ...]
-    n_rows: int
+    weights: Floats
     estimate: Floats
     band: Band | None
-    weights: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.weights)
 
     def summary_frame(self) -> pd.DataFrame:
         """``term``, ``contrast``, ``estimate``, ``lower`` and ``upper``; NaN without replicates.
@@ -107,8 +109,7 @@ class Contrasts(Printed):
 
     def _block(self) -> Block:
         right = () if self.band is None else self.band.beside(self.estimate)
-        weights = np.ones(self.n_rows) if self.weights is None else self.weights
-        return Block(left=rows_averaged(weights), right=right)
+        return Block(left=rows_averaged(self.weights), right=right)
 
     def tables(self, title: str = "") -> tuple[Part, ...]:
         """A table of estimates and intervals; of more than two levels one for each."""

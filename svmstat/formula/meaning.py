@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -125,21 +124,23 @@ def warn_near_text(expressions: Iterable[Expression], table: Table) -> None:
             for column, text in reader.compared_text(node):
                 compared.setdefault(column, {}).setdefault(text, expression.code)
     for column, codes in compared.items():
-        for held, asked in islice(_near(table.columns[column], list(codes)), 1):
+        near = next(_near(table.columns[column], list(codes)), None)
+        if near is not None:
+            held, asked, how = near
             warn(
-                f"{codes[asked]!r} takes {held!r} for another value than {asked!r}, from which it differs by "
-                f"{how_alike(held, asked)} alone.",
+                f"{codes[asked]!r} takes {held!r} for another value than {asked!r}, from which it differs by {how} "
+                "alone.",
                 DesignWarning,
             )
 
 
-def _near(column: pd.Series, asked: list[str]) -> Iterator[tuple[str, str]]:
-    """Text of a column that is none of what is asked, but for its case or blanks, and what that is."""
+def _near(column: pd.Series, asked: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Text of a column that is none of what is asked, what of that it nearly is, and by what alone the two differ."""
     known = {as_read(each): each for each in asked}
     for held in column.dropna().unique().tolist():
         near = known.get(as_read(held)) if isinstance(held, str) else None
-        if near is not None and held not in asked and how_alike(held, near):
-            yield held, near
+        if near is not None and held not in asked and (how := how_alike(held, near)):
+            yield held, near, how
 
 
 class _Reader:

@@ -361,6 +361,6 @@ def _contrasts(
     shown = outcome.shown(values)
     return Contrasts(
         outcome, tuple(each.variable.name for each in contrasts), tuple(each.label for each in contrasts),
-        tuple(each.beyond for each in contrasts), len(rows.weights), shown[0],
-        _band(shown, level, predict, outcome), rows.weights,
+        tuple(each.beyond for each in contrasts), rows.weights, shown[0],
+        _band(shown, level, predict, outcome),
     )  # fmt: skip

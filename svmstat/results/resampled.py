@@ -12,6 +12,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import flag, one_of, workers
 from svmstat._tools.once import Once
 from svmstat.calibration import Calibration, log_of_own
+from svmstat.calibration.maps import LEAST
 from svmstat.diagnostics import Evidence, HeldOut, LooResult
 from svmstat.errors import UnavailableError
 from svmstat.formula import fold_labels
@@ -39,9 +40,6 @@ from svmstat.solver import Status
 
 _CHEAP, _MAPPED = 6e6, 0.15
 """Operations that take about a second: rows that a support vector moves, and rows of a map, in units of the former."""
-
-_UNDERFLOWN = float(np.log(np.finfo(float).tiny))
-"""What stands for log p where p is no number any more."""
 
 _ANEW, _OF_HULLS = 1000.0, 8.0
 """How much longer a deletion takes that cannot start from the solution, and is solved anew; and one with ν."""
@@ -312,7 +310,7 @@ def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool
         assert each.values is not None
         logs = log_of_own(each.probability, fit.frame.codes[rows])
         if each.own is not None:  # a probability may have underflown
-            logs = np.where(logs <= _UNDERFLOWN, each.own, logs)
+            logs = np.where(logs <= np.log(LEAST), each.own, logs)
         parts.append(Part(each.values, each.probability, logs, each.failed))
     return averaged(machine, splits, parts, machine.resolution, lambda: fit.maps)
 
