@@ -1,10 +1,14 @@
 """The report of a fit: one HTML page with its resampling statistics, that needs nothing but itself."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from svmstat._tools.checks import at_least, between, one_of
+from svmstat._tools.randomness import check_draws
 from svmstat.diagnostics.envelope import LEAST
+from svmstat.diagnostics.gof import METHODS
 from svmstat.kernels import Additive
 from svmstat.report.evidence import calibration, goodness, prediction
 from svmstat.report.influence import influential
@@ -60,7 +64,9 @@ def report(
     Raises
     ------
     ArgumentError
-        If B, method, level or rng cannot be used.
+        If B, method, level, rng, n_jobs or progress cannot be used.
+    DataError, UnavailableError
+        If the method that is asked for cannot, as in `SVMResults.gof`.
 
     Examples
     --------
@@ -70,32 +76,41 @@ def report(
     >>> page.count("<img"), "http" in page
     (7, False)
     """
+    at_least("B", B, 1)
+    between("level", level, 0.0, 1.0)
+    check_draws(rng, n_jobs, progress)
+    if method is not None:
+        one_of("method", method, METHODS)
     seed = int(np.random.default_rng().integers(2**32)) if rng is None else rng
     shown_seed, how = seed_text(seed), (n_jobs, progress)  # a Generator has moved on afterwards
     influence = fit.get_influence(*how)
-    if method is None:
-        copies = fit.weight_type == "probability" or not influence.no_copies
-        method = "residual" if copies and not influence.loo.n_failed else "pairs"
-    together = influence if method == "residual" and B >= LEAST and influence.has_lines else None
-    gof = fit.gof(B, method, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
-    loo = fit.loo()
+    copies = fit.weight_type == "probability" or not influence.no_copies
+    used = method or ("residual" if copies and not influence.loo.n_failed else "pairs")
+    together = influence if used == "residual" and B >= LEAST and influence.has_lines else None
+    test = partial(fit.gof, B, used, level, seed, n_jobs=n_jobs, progress=progress, envelope_of=together)
+    gof = None if method is None else test()  # what is asked for may be refused, and then at once
+    loo, of_rows = fit.loo(), fit.kernel.of_rows
+    summary, predicted = fit.summary().as_html(), tuple(prediction(loo))
+    beside, tested = tuple(beside_logistic(fit, *how)), tuple(terms(fit, *how)) if of_rows else ()
+    calibrated = tuple(calibration(fit, loo))
+    gof = test() if gof is None else gof  # which a second process compiles for meanwhile, in a new installation
     if influence.has_lines and together is None:
         influence.envelope(max(B, LEAST), _another(seed, 1), n_jobs, progress)
     parts = {
-        "Summary": [fit.summary().as_html()],
-        f"Prediction error by {loo.how}": prediction(loo),
-        "Beside a logistic model": beside_logistic(fit, *how),
+        "Summary": (summary,),
+        f"Prediction error by {loo.how}": predicted,
+        "Beside a logistic model": beside,
         "Goodness of fit": goodness(gof),
     }
-    if fit.kernel.of_rows:
+    if of_rows:
         replicates = replicates_for(fit, B, _another(seed, 2), *how)
         if isinstance(fit.kernel, Additive):
             parts["Functions of the terms"] = functions(fit, replicates)
-        parts["Terms"] = terms(fit, *how)
+        parts["Terms"] = tested
         parts["Effects"] = effects(fit, replicates, *how)
     parts |= {
         "Influential groups" if influence.grouped else "Influential rows": influential(fit, influence, level),
-        "Calibration": calibration(fit, loo),
+        "Calibration": calibrated,
         "How this was made": provenance(fit, gof, shown_seed, call),
     }
     sections = [Section(title, tuple(elements)) for title, elements in parts.items()]

@@ -12,7 +12,7 @@ import pytest
 from levels import sample
 
 from svmstat import datasets, svm
-from svmstat.errors import ArgumentError
+from svmstat.errors import ArgumentError, DataError
 from svmstat.report import influence as influence_module
 from svmstat.report import report
 from svmstat.report.evidence import calibration
@@ -292,13 +292,29 @@ def test_another_method_and_level(fit):
     assert "<!-- 90 % envelope -->" in image(page, "Outlyingness against influence")
 
 
-@pytest.mark.parametrize("options", [{"B": 0}, {"method": "rows"}, {"level": 1.0}, {"rng": "one"}])
+WRONG = [{"B": 0}, {"method": "rows"}, {"level": 1.0}, {"rng": "one"}, {"n_jobs": 0}, {"progress": "yes"}]
+
+
+@pytest.mark.parametrize("options", WRONG)
 def test_arguments_are_refused_before_anything_is_computed(fit, options):
     def never(*args, **kwargs):
         raise AssertionError("computed")
 
     with pytest.raises(ArgumentError, match=f"{next(iter(options))}="):
         report(Changed(fit, loo=never), **options)
+    with pytest.raises(ArgumentError, match=f"{next(iter(options))}="):
+        report(Changed(fit, get_influence=never), **options)
+
+
+def test_a_method_that_is_asked_for_is_refused_before_anything_else_is_computed():
+    data = datasets.load("mackerel").iloc[::9]
+    fit = svm("egg_count > 0 ~ lon + lat", data, weights=np.linspace(0.5, 1.5, len(data)))
+
+    def never(*args, **kwargs):
+        raise AssertionError("computed")
+
+    with pytest.raises(DataError, match="method='parametric' draws a label for every copy of a row"):
+        report(Changed(fit, summary=never, drop1=never), method="parametric")
 
 
 @pytest.mark.usefixtures("few_envelopes")
