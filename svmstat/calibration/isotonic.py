@@ -57,7 +57,7 @@ def points_of(x: Floats, event: NDArray[np.bool_], weights: Floats) -> Points:
 
 @compiled(inside=True)
 def pooled(events, others):
-    """Starts of the blocks (k,) into which G ≥ 1 points in their order are pooled, and the blocks' weights, each (k,).
+    """How many blocks G ≥ 1 points in their order are pooled into; their starts and weights, the first of (G,) each.
 
     The shares of events of the blocks increase strictly.
     """
@@ -71,7 +71,7 @@ def pooled(events, others):
             of_events[k] += of_events[k + 1]
             of_others[k] += of_others[k + 1]
         k += 1
-    return starts[:k], of_events[:k], of_others[:k]
+    return k, starts, of_events, of_others
 
 
 @compiled()
@@ -88,8 +88,8 @@ def isotonic(events, others):
     shares = np.empty(events.shape[0])
     if shares.shape[0] == 0:
         return shares
-    starts, of_events, of_others = pooled(events, others)
-    for k in range(starts.shape[0]):
-        end = starts[k + 1] if k + 1 < starts.shape[0] else shares.shape[0]
-        shares[starts[k] : end] = of_events[k] / (of_events[k] + of_others[k])
+    blocks, starts, of_events, of_others = pooled(events, others)
+    for k in range(blocks):
+        for g in range(starts[k], starts[k + 1] if k + 1 < blocks else shares.shape[0]):
+            shares[g] = of_events[k] / (of_events[k] + of_others[k])
     return shares

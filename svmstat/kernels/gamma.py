@@ -142,8 +142,9 @@ def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
     for shift in (48, 32, 16, 0):
 
         def strip(start: int, prefix: NDArray[np.int64] = prefix, shift: int = shift) -> FloatArray:
-            counts = np.zeros((2, DIGITS))
-            _count(X, columns, w, start, min(start + STRIP, len(X)), power, prefix, shift, counts)
+            counts, distances = np.zeros((2, DIGITS)), np.empty(CHUNK)
+            end, bits = min(start + STRIP, len(X)), distances.view(np.int64)
+            _count(X, columns, w, start, end, power, prefix, shift, counts, distances, bits)
             return counts
 
         counts = np.zeros((2, DIGITS))
@@ -166,16 +167,19 @@ def middle_distances(X: FloatArray, w: FloatArray, power: int) -> FloatArray:
 
 
 @compiled()
-def _count(points, columns, w, first, last, power, prefix, shift, counts):  # type: ignore[no-untyped-def]
-    """Add w_i w_j to counts[t, digit] for pairs j < i, first ≤ i < last, whose bits begin with prefix[t]."""
-    buffer = np.empty(CHUNK)
+def _count(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917  arrays of a numba loop
+    points, columns, w, first, last, power, prefix, shift, counts, distances, bits
+):
+    """Add w_i w_j to counts[t, digit] for pairs j < i, first ≤ i < last, whose bits begin with prefix[t].
+
+    Room for distances (CHUNK,) is given, and its bits as integers.
+    """
     both = prefix[0] != prefix[1]
     for i in range(first, last):
         for start in range(0, i, CHUNK):
-            chunk = buffer[: min(CHUNK, i - start)]
-            distances_from(points[i], columns, start, power, chunk)
-            bits = chunk.view(np.int64)
-            for j in range(bits.size):
+            size = min(CHUNK, i - start)
+            distances_from(points[i], columns, start, power, distances[:size])
+            for j in range(size):
                 head = bits[j] >> shift
                 high, digit = head >> 16, head & (DIGITS - 1)
                 if high == prefix[0]:

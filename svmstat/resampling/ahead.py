@@ -24,7 +24,7 @@ AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (_diagnose, (_M, _V, _V, _V, _SOME, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     *OF_MANY_SOLUTIONS,
     (isotonic, (_V, _V)),
-    (_count, (_M, _M, _V, 0, 0, 0, _ROWS, 0, _M)),
+    (_count, (_M, _M, _V, 0, 0, 0, _ROWS, 0, _M, _V, _ROWS)),
 )
 """Functions in the order in which they are compiled, each with arguments of the types that it is called with.
 
