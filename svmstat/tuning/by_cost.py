@@ -22,7 +22,7 @@ from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
-from svmstat.tuning.edges import is_tied, warn_of_edges, warn_of_failed
+from svmstat.tuning.edges import is_tied, notes_of_edges, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, searched_in
 from svmstat.tuning.sample import Effort, Folds, Sample
@@ -200,7 +200,8 @@ class CostPlan(Plan):
                 Entry("Grid points", len(result.table), "count"),
             ),
         )
-        notes = [f"The score is the {result.score_name}.{_never(result)}", *note_of_groups(result.best), *_hard(result)]
+        notes = [f"The score is the {result.score_name}.{_never(result)}", *notes_of_edges(result)]
+        notes += [*note_of_groups(result.best), *_hard(result)]
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"

@@ -24,7 +24,7 @@ from svmstat.reporting.rendering.values import brief
 from svmstat.reporting.summary import Summary
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
-from svmstat.tuning.edges import warn_of_edges
+from svmstat.tuning.edges import notes_of_edges, warn_of_edges
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
@@ -282,7 +282,7 @@ class NuPlan(Plan):
         notes = [f"P_F and P_M are estimated by cross-validation{chosen}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
-        notes += note_of_groups(result.best)
+        notes += [*notes_of_edges(result), *note_of_groups(result.best)]
         if result.n_threshold is not None and not by_loo:
             notes.append(_without_held_out(result.best, result.n_threshold))
         if by_loo:

@@ -28,7 +28,7 @@ from svmstat.tuning.by_cost import CostPlan, of_nested, of_nesting, plan_by_cost
 from svmstat.tuning.coordinates import descend
 from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_out_loss, select
 from svmstat.tuning.criteria import Criterion
-from svmstat.tuning.edges import warn_of_edges, warn_of_failed
+from svmstat.tuning.edges import notes_of_edges, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, theta_of
 from svmstat.tuning.sample import Effort, Folds, Sample
@@ -250,6 +250,7 @@ class CoordinatePlan(ThetaPlan):
             f"more than 0.01 %{_each_kernel(result)}.",
             f"{_LED}{'.' if self.of_full_fit else of_nesting(result)}",
             _NOT_TESTED,
+            *notes_of_edges(result, _kernel_columns(result)),
             *note_of_groups(result.best),
         )
         blocks: tuple[Block | Table, ...] = (block, *of_nested(result), table)
@@ -413,6 +414,7 @@ class CossoPlan(ThetaPlan):
             "left out, and C is at last that of theta with their number as its sum.",
             f"The score chose {chosen} and M, and is too low for that{of_nesting(result)}",
             _NOT_TESTED,
+            *notes_of_edges(result, _kernel_columns(result)),
             *note_of_groups(result.best),
         )
         return Summary(

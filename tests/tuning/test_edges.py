@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from levels import sample
 
-from svmstat import tune
+from svmstat import minimax, tune
 from svmstat.errors import GridWarning
 from svmstat.tuning.edges import warn_of_edges
 
@@ -86,3 +86,20 @@ def test_only_the_names_that_are_given_are_told_of():
     columns = {"C": [1.0, 2.0], "gamma": [0.1, 0.2], "score": [1.0, 2.0]}
     (text,) = told_of_edges({"C": 1.0, "gamma": 0.1}, ["gamma"], **columns)
     assert "gamma" in text
+
+
+@pytest.mark.parametrize(
+    ("formula", "options"),
+    [
+        ("y ~ x + z", {"C": [0.5, 1.0]}),
+        ("y ~ x + z", {"criterion": minimax(), "nu": [0.2, 0.4]}),
+        ("y ~ s(x) + s(z)", {"C": [0.5, 1.0], "theta": "coordinate"}),
+    ],
+)
+def test_what_is_warned_of_is_in_the_printout(formula, options):
+    with pytest.warns(GridWarning) as caught:
+        found = tune(formula, sample(2, 60), gamma=[0.1, 50.0], rng=1, **options)
+    told = [str(each.message) for each in caught if " of its grid" in str(each.message)]
+    shown = " ".join(str(found).split())
+    assert told
+    assert all(f"{text[0].upper()}{text[1:]}." in shown for text in told)
