@@ -56,6 +56,11 @@ _PREDICTIONS = {
     "mcnemar": ("McNemar p", "pvalue"),
 }
 
+_POOLED = (
+    "AUC of pooled held-out values is biased downwards, most where rows are few and the signal is weak: "
+    "fit.loo().summary() says by how much."
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison(Printed):
@@ -224,7 +229,7 @@ class Comparison(Printed):
                 "(costs, priors, class_weight or nu), the number of errors is not what they are to keep small, and it "
                 "varies much from fit to fit."
             )
-        notes += filter(None, [self._without_errors()])
+        notes += filter(None, [self._without_errors() or (_POOLED if self.evidence[0].shape.two else None)])
         if not self.evidence[0].shape.two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
         else:
