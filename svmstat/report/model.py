@@ -35,7 +35,8 @@ _WIDTH = 6.2
 
 def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """The comparison with a logistic regression on the columns of the design."""
-    trouble = importlib.import_module("statsmodels.tools.sm_exceptions").ModelWarning, RuntimeWarning
+    of_statsmodels = importlib.import_module("statsmodels.tools.sm_exceptions")
+    trouble = of_statsmodels.ModelWarning, RuntimeWarning
     try:
         with warnings.catch_warnings():
             for kind in trouble:
@@ -43,7 +44,8 @@ def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iter
             logistic = _logistic(fit)
         found = compare(fit, folds=fit.usual_folds, n_jobs=n_jobs, progress=progress, logistic=logistic)
     except (np.linalg.LinAlgError, ValueError, *trouble) as error:
-        why = _NOT_FOUND if isinstance(error, RuntimeWarning) else str(error).partition(". ")[0].rstrip(".")
+        lost = isinstance(error, RuntimeWarning | of_statsmodels.ConvergenceWarning)
+        why = _NOT_FOUND if lost else str(error).partition(". ")[0].rstrip(".")
         yield paragraph(f"There is no logistic model of these columns to compare with: {why}.")
         return
     yield paragraph(

@@ -1,10 +1,12 @@
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from levels import sample
+from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from svmstat import compare, svm
 from svmstat.report.model import _logistic, beside_logistic, effects
@@ -93,3 +95,12 @@ def test_the_figure_of_effects_has_the_height_of_the_panels_that_are_shown(most,
     drawn = next(effects(fit, fit.bootstrap(39, 1), None, False))
     assert f"of {which} predictors.</figcaption>" in drawn
     assert f'width="713" height="{height}"' in drawn  # of one row of panels, and of two
+
+
+def test_where_statsmodels_does_not_converge_the_words_are_those_of_the_report(monkeypatch):
+    def lost(fit):
+        warnings.warn("Maximum Likelihood optimization failed to converge. Check mle_retvals", ConvergenceWarning, 2)
+
+    monkeypatch.setattr("svmstat.report.model._logistic", lost)
+    (told,) = beside_logistic(svm("y ~ x + z", sample(3, 60)), None, False)
+    assert "to compare with: statsmodels finds no maximum of its likelihood, which has none where classes" in told
