@@ -169,10 +169,10 @@ def svm(  # noqa: PLR0913  a caller names those that matter; all have defaults
     Warns
     -----
     DesignWarning
-        For constant columns, columns on both sides of the formula, factors of 100 levels or more, or text that
-        reads as numbers or dates, of which most rows have a level of their own, levels, or text that a column is
-        compared with, that differ by case or blanks alone, indefinite kernel matrices, and if more than a tenth of the
-        weight is dropped for missing values.
+        For constant columns, columns on both sides of the formula, text that reads as numbers, factors of 100 levels
+        or more, or text that reads as dates, of which most rows have a level of their own, levels, or text that a
+        column is compared with, that differ by case or blanks alone, indefinite kernel matrices, and if more than a
+        tenth of the weight is dropped for missing values.
     CertificateWarning, CalibrationWarning
         If the optimality of the solution or the convergence of the Platt map could not be certified.
 

@@ -11,6 +11,10 @@ _INSTEAD = (
     (", or one number for each row", ""),
     (", or one label for each row", ""),
     (", -1 for all cores, or None", ", or -1 for all cores"),
+    (
+        "convert it, as pd.to_numeric(errors='coerce') does",
+        "write them without anything else, and leave the fields of missing values empty",
+    ),
     ("convert it, as astype(float) does", "write them without anything else"),
     (
         "convert it, as read_csv(decimal=',') does, or with thousands=',' if that is what the commas are",

@@ -1,4 +1,4 @@
-"""Text of which hardly two rows have the same: what it was probably meant to be, before it gets a column for each."""
+"""Text of many levels: what it was probably meant to be, before it gets a column for each."""
 
 import re
 from collections import Counter
@@ -19,8 +19,16 @@ _NAMES = 100
 _SHOWN, _OTHERS = 3, 0.2
 """So many levels beside numbers are named as what may stand for missing values; of all levels they are no more."""
 
+_MARKS = {"na", "n/a", "n.a.", "nan", "nd", "n.d.", "null", "nil", "none", "missing", "unknown"}
+"""What stands for a missing value beside numbers, in small letters; so does what has neither letters nor digits."""
+
+_MEASURED = 0.5
+"""The share of levels with digits after the point from which on numbers were measured, and are no codes."""
+
 _WITH_UNIT = re.compile(r"([^\w\s.,+-]?)\s*([+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?)\s*([^\d.,+-]{0,6})")
 """A number with a sign of a currency before it, or with a unit after it."""
+
+_FRACTION = re.compile(r"\d[.,]\d")
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -28,25 +36,51 @@ _DATE = re.compile(r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4
 
 
 def tell_identifiers(factors: Iterable[Factor], n: int) -> None:
-    """Warn of factors of which hardly two of n rows have the same level: numbers and dates as text, names of rows."""
+    """Warn of numbers and dates that are text, and of names of rows.
+
+    Unless hardly two of n rows have the same, whole numbers without a mark of missing values may be codes, and dates
+    too; so is what stands in C().
+    """
     for factor in factors:
-        if len(factor.levels) >= _MANY_LEVELS and 2 * len(factor.levels) > n:
-            told = _told(factor.expression.code, factor.levels, n)
-            if told:
-                warn(told, DesignWarning)
+        code, levels = factor.expression.code, factor.levels
+        if len(levels) < _MANY_LEVELS:
+            continue
+        own = 2 * len(levels) > n
+        if not own and code.startswith("C("):
+            continue
+        told = _of_numbers(code, levels, n, are_codes=not own) or (_of_rows(code, levels, n) if own else "")
+        if told:
+            warn(told, DesignWarning)
 
 
-def _told(code: str, levels: tuple[object, ...], n: int) -> str:
+def _of_numbers(code: str, levels: tuple[object, ...], n: int, *, are_codes: bool) -> str:
+    """What is said of numbers that are text; nothing where there are none, or whole ones that may be codes."""
     units = [unit_of(level) for level in levels]
     unit = next((each for each, _ in Counter(units).most_common(2) if each is not None), "")
     others = [level for level, own in zip(levels, units, strict=True) if own not in (unit, "")]
     texts = [level for level in levels if isinstance(level, str)]
-    if len(others) <= max(_SHOWN, _OTHERS * len(levels)) and all(isinstance(level, str) for level in others):
-        return (
-            f"{code} is text that reads as numbers{f' with {unit!r}' if unit else ''}, {len(levels) - len(others)} "
-            f"different ones in {n} rows{_beside(others)}, and has a column for each: if numbers are meant, convert "
-            f"it, {_how(texts, unit)}."
-        )
+    if len(others) > max(_SHOWN, _OTHERS * len(levels)) or not all(isinstance(level, str) for level in others):
+        return ""
+    if are_codes and not (others and all(map(_is_mark, others))):
+        fractions = sum(_FRACTION.search(text) is not None for text in texts)
+        if fractions < _MEASURED * len(levels):
+            return ""
+    return (
+        f"{code} is text that reads as numbers{f' with {unit!r}' if unit else ''}, {len(levels) - len(others)} "
+        f"different ones in {n} rows{_beside(others)}, and has a column for each: if numbers are meant, convert "
+        f"it, {_how(texts, unit, marked=bool(others))}."
+    )
+
+
+def _is_mark(level: object) -> bool:
+    """Whether a level stands for a missing value beside numbers."""
+    text = str(level).strip().lower()
+    return text in _MARKS or not any(letter.isalnum() for letter in text)
+
+
+def _of_rows(code: str, levels: tuple[object, ...], n: int) -> str:
+    """What is said of levels of which hardly two rows have the same."""
+    texts = [level for level in levels if isinstance(level, str)]
     if sum(_DATE.fullmatch(text.strip()) is not None for text in texts) >= (1.0 - _OTHERS) * len(levels):
         return (
             f"{code} is text that reads as dates, {len(levels)} different ones in {n} rows, and has a column for each: "
@@ -86,7 +120,7 @@ def _beside(others: list[object]) -> str:
     return f" but for {', '.join(map(repr, others[:_SHOWN]))}{more}, which may stand for missing values"
 
 
-def _how(texts: list[str], unit: str) -> str:
+def _how(texts: list[str], unit: str, *, marked: bool) -> str:
     """How numbers are made of the texts of levels."""
     commas = any("," in text for text in texts)
     odd = [f"without the {unit!r}"] if unit else []
@@ -94,8 +128,6 @@ def _how(texts: list[str], unit: str) -> str:
     if odd:
         odd += ["with points for decimal commas"] if commas else []
         return " and ".join(odd)
-    return (
-        "as read_csv(decimal=',') does, or with thousands=',' if that is what the commas are"
-        if commas
-        else "as astype(float) does"
-    )
+    if commas:
+        return "as read_csv(decimal=',') does, or with thousands=',' if that is what the commas are"
+    return "as pd.to_numeric(errors='coerce') does" if marked else "as astype(float) does"

@@ -41,6 +41,31 @@ def test_many_marks_of_missing_values_do_not_hide_numbers():
         build_design("y ~ v", data(marks + [str(k / 7) for k in range(len(marks), N)]))
 
 
+FEW = [f"{k % 15 / 7:.2f}" for k in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (FEW, r"reads as numbers, 15 different ones in 40 rows, and .* as astype\(float\) does"),
+        ([f"{text} mg" for text in FEW], "reads as numbers with 'mg', 15 different ones"),
+        ([".", *FEW[1:]], r"15 .* but for '\.', which .* as pd.to_numeric\(errors='coerce'\) does"),
+        (["?", *(str(k % 15) for k in range(1, N))], r"15 different ones in 40 rows but for '\?'"),
+        (["Unknown", *(str(k % 15) for k in range(1, N))], "15 different ones in 40 rows but for 'Unknown'"),
+    ],
+)
+def test_numbers_that_rows_share_are_told_if_they_were_measured_or_stand_beside_a_mark(texts, told):
+    with pytest.warns(DesignWarning, match=told):
+        build_design("y ~ v", data(texts))
+
+
+def test_whole_numbers_that_rows_share_may_be_codes():
+    build_design("y ~ v", data(str(k % 15) for k in range(N)))
+    build_design("y ~ v", data(["outside", *(str(k % 15) for k in range(1, N))]))
+    build_design("y ~ C(v)", data(FEW))
+    build_design("y ~ v", data(f"{k % 5}.5" for k in range(N)))
+
+
 @pytest.mark.parametrize("write", ["A{}", "{}:30", "{}-1", "plot {}"])
 def test_what_names_rows_is_not_told(write):
     build_design("y ~ v", data(map(write.format, range(N))))
