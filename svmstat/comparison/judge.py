@@ -37,8 +37,10 @@ def held_out(member: Member, splits: Splits | None, units: Units | None, n_jobs:
 def turned(said: Said, observed: Observed, reference: Observed, order: Codes) -> Said:
     """With decision values of the pairs of the reference, if there are any for them."""
     if said.values is None or (len(order) > 2 and (order != np.arange(len(order))).any()):
-        return replace(said, values=None)
-    return replace(said, values=-said.values) if len(order) == 2 and order[reference.event] != observed.event else said
+        return replace(said, values=None, maps=None)
+    if len(order) == 2 and order[reference.event] != observed.event:
+        return replace(said, values=-said.values, maps=None)
+    return said
 
 
 def evidence(
@@ -57,7 +59,7 @@ def evidence(
     return HeldOut(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
-        units=observed.units, optimism=optimism, points=points, groups=observed.groups,
+        units=observed.units, optimism=optimism, points=points, groups=observed.groups, maps=said.maps,
         seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 

@@ -39,7 +39,7 @@ class Machines:
     def one_by_one(self, n_jobs: int | None, progress: bool) -> Said:
         """Leave-one-out, or by group, as `SVMResults.loo` has it."""
         loo = self.fit.loo(n_jobs, progress)
-        return Said(loo.probability, loo.winner, loo.failed, loo.values)
+        return Said(loo.probability, loo.winner, loo.failed, loo.values, maps=loo.maps)
 
     def without(self, lots: Sequence[Codes], n_jobs: int | None, progress: bool) -> list[Said]:
         """Each lot by a bound u = 0, as `SVMResults.said_without` has it."""
@@ -48,4 +48,4 @@ class Machines:
     def by_folds(self, splits: Splits, n_jobs: int | None, progress: bool) -> Said:
         """What refits say, as `SVMResults.kfold` has it of folds that are given."""
         found = by_refits(self.fit, splits, n_jobs, progress)
-        return Said(found.probability, found.winner, found.failed, found.decision_values)
+        return Said(found.probability, found.winner, found.failed, found.decision_values, maps=self.fit.insample_maps)

@@ -475,8 +475,9 @@ class Evidence:
 
         Values by fits without their row are pooled, which biases it slightly downwards: leaving a row out moves its own
         probability away from its level. Where predictors have few values, most rows sharing theirs with rows of another
-        level, those with the same ones count as tied, and of more than two levels P(level) is by the maps that all
-        rows share; rows that these maps do not tell apart are tied everywhere.
+        level, those with the same ones count as tied, and of more than two levels all are ranked by P(level) of the
+        maps that all rows share, at their held-out decision values; these are the in-sample maps of the fit where each
+        fold has its own. Rows that these maps do not tell apart are tied everywhere.
         """
         return self._shown([each.value for each in self._auc()], "auc")
 

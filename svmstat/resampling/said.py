@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
+from svmstat.calibration import Calibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Said:
     failed : (m,) whether a refit has lost a class, or has not reached its optimum
     values : (m, P) decision values of the pairs of classes, by which rows are ranked; None for the log odds
     own : (m,) logarithms of the probabilities of their own classes, also of those that underflow
+    maps : from values to probabilities, the same for all rows, by which these are ranked; None where there are none
     """
 
     probability: Floats
@@ -27,6 +29,7 @@ class Said:
     failed: NDArray[np.bool_]
     values: Floats | None = None
     own: Floats | None = None
+    maps: Calibration | None = None
 
 
 def keeps_all(codes: Codes, weights: Floats, kept: Floats) -> bool:

@@ -33,6 +33,25 @@ def test_evidence_of_a_fit_is_its_own(fit, logit):
         assert getattr(both["svm rbf"], name) == pytest.approx(getattr(loo, name), rel=1e-12)
 
 
+@pytest.mark.parametrize("formula", ["y ~ s", "y ~ x"])
+@pytest.mark.parametrize("calibration", ["auto", "venn-abers"])
+def test_evidence_of_several_levels_is_its_own(formula, calibration):
+    """Rows are ranked by maps that they share: by π they would be by their own left-out label."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"y": rng.choice(list("abc"), 90), "s": rng.choice(list("pqrst"), 90)})
+    data = data.assign(x=rng.normal(size=90), block=rng.permutation(90) % 5)
+    fit, other = svm(formula, data, calibration=calibration), svm(formula, data, C=2)
+    for both, own in (
+        (compare(other, fit), fit.loo()),
+        (compare(other, fit, folds="block"), fit.kfold("block")),
+    ):
+        found = both["svm rbf 2"]
+        np.testing.assert_array_equal(found.auc, own.auc)
+        np.testing.assert_array_equal(found.auc_se, own.auc_se)
+        for level in range(3):
+            np.testing.assert_array_equal(found.along(level), own.along(level))
+
+
 def test_differences_have_paired_standard_errors(fit, logit):
     both = compare(fit, logit)
     one, other = (each.log_likelihoods for each in both.evidence)
