@@ -42,6 +42,8 @@ SEARCHES: dict[str, Callable[..., Cell | None]] = {
     "coordinate_2d": coordinate_descent_by_kernel,
 }
 BASELINES = ("balanced", "bias")
+_IN_PART = ("coordinate", "coordinate_2d")
+"""What does not look at all points of a grid."""
 _CALLED = {
     "grid": "all grid points",
     "coordinate": "coordinate descent in gamma, nu of the event and nu of the other level",
@@ -216,7 +218,7 @@ class NuPlan(Plan):
             scores = left_out_values(result.best.machine)
         else:
             scores = result.best.decision_function(held).to_numpy()
-        rule = ShiftedRule(result.best, -threshold(scores, a, delta))
+        rule = ShiftedRule(result.best, 0.0 - threshold(scores, a, delta))  # and no −0
         return replace(result, rule=rule, n_threshold=len(scores), order=order_of_threshold(len(scores), a, delta))
 
     def figure(self, result: TuneResult, ax: Axes | None) -> Axes:
@@ -294,7 +296,10 @@ class NuPlan(Plan):
         lost = f"{counted(result.n_failed, 'point')} without an estimate: see the column reason of .table."
         warnings = [lost] if result.n_failed else []
         if result.order is None and bool(self.criterion.violated(np.array(row[self._compared("p_f")]))):
-            warnings.append("no point keeps P_F at the level: the one with the least Neyman-Pearson score was taken.")
+            which, more = (" that was looked at", " search='grid' looks at all.") if self.kind in _IN_PART else ("", "")
+            warnings.append(
+                f"no point{which} keeps P_F at the level: the one with the least Neyman-Pearson score was taken.{more}"
+            )
         if result.best.rho == 0.0:
             warnings.append(
                 "the reduced hulls of the best point meet (rho = 0): f = 0 in all rows, and one level is predicted for "
@@ -346,7 +351,7 @@ def plan_by_errors(criterion: Minimax | NeymanPearson, asked: Asked) -> NuPlan:
     """
     kind = one_of("search", asked.search, (*SEARCHES, *BASELINES))
     if asked.smooth is not None:
-        one_of("smooth", asked.smooth, [name for name in SMOOTHINGS if name is not None])
+        one_of("smooth", asked.smooth, [name for name in SMOOTHINGS if name is not None], also=", or None")
     nu_event, nu_other = _both("nu", asked.nu)
     if kind == "bias" and isinstance(criterion, NeymanPearson) and criterion.delta is not None:
         raise refuse("search", kind, "another with delta, which sets the threshold on f itself")
@@ -387,6 +392,8 @@ def _both(name: str, nu: object) -> tuple[Floats, Floats]:
     each = list(nu)  # type: ignore[call-overload]
     if len(each) == 2 and all(map(_is_sequence, each)):
         return _values(f"{name}[0]", each[0]), _values(f"{name}[1]", each[1])
+    if any(isinstance(value, list | tuple | np.ndarray | pd.Series) for value in each):
+        raise refuse(name, nu, allowed)
     values = _values(name, each)
     return values, values
 

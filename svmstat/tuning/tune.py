@@ -152,9 +152,9 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Criteria to be computed beside the score, as columns of the table; not with "kfold", minimax, Neyman–Pearson and
         a search over θ.
     rng : int or Generator, optional
-        Where the folds, those of ``nested`` too, and rows that set a threshold come from; nothing else is random. They
+        Where the folds, those of ``nested`` too, and rows that set a threshold come from; nothing else is random. Folds
         hang on the columns, their order and signs and the names of the levels besides, and not on the order of rows, if
-        the kernel is not "precomputed".
+        the kernel is not "precomputed"; rows that set a threshold are drawn by their places in the data.
     n_jobs : int, optional
         Workers, as in `joblib.Parallel`: threads unless ``joblib.parallel_config`` names another backend. The result
         does not depend on them.

@@ -361,7 +361,11 @@ REFUSED = [
     ({"nu": [[0.5, 0.6], []]}, "is not allowed: it must be"),
     ({"nu": np.array([[0.3, 0.4, 0.5]])}, "is not allowed: it must be"),
     ({"nu": [np.array([0.3, 0.4]), np.array([])]}, "is not allowed: it must be"),
+    ({"nu": [[0.1], [0.2], [0.3]]}, f"nu=[[0.1], [0.2], [0.3]] is not allowed: {SEQUENCE}"),
+    ({"nu": [[0.1], []]}, f"nu=[[0.1], []] is not allowed: {SEQUENCE}"),
+    ({"nu": ((0.1, 0.2), 0.3)}, f"nu=((0.1, 0.2), 0.3) is not allowed: {SEQUENCE}"),
     ({"smooth": "1d"}, "smooth='1d' is not allowed: it must be one of '2d', '3d'"),
+    ({"smooth": False}, "smooth=False is not allowed: it must be one of '2d', '3d', or None"),
     ({"smooth": True}, "smooth=True is not allowed: it must be one of '2d', '3d'"),
     ({"search": "coordinat"}, "did you mean 'coordinate'"),
     (
@@ -703,6 +707,27 @@ def test_summary_of_a_violated_constraint():
     assert told in check_text(found)
     sure = found_by(MANY, criterion=neyman_pearson(0.01, 0.7), nu=[[0.8, 1.0], [0.9, 1.0]])
     assert sure.best_row["p_f"] > 0.01 and told not in check_text(sure)  # the threshold sees to it
+
+
+def test_a_search_in_part_says_so_where_no_point_keeps_the_level():
+    rng = np.random.default_rng(35)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 1.2 * rng.normal(size=40) > 0.2, "yes", "no")
+    data = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+    asked = {"criterion": neyman_pearson(0.08), "nu": [0.1, 0.3, 0.5, 0.7, 0.9], "gamma": [0.05, 0.2, 1.0, 4.0]}
+    asked |= {"folds": 4, "rng": 1, "event": "yes"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GridWarning)
+        part, whole = (tune("y ~ a + b", data, search=search, **asked) for search in ("coordinate", "grid"))
+    assert whole.best_row["p_f"] <= 0.08 < part.best_row["p_f"]
+    told = " ".join(str(part).split())
+    assert "no point that was looked at keeps P_F at the level" in told and "search='grid' looks at all." in told
+
+
+def test_a_threshold_of_zero_has_no_sign():
+    data = pd.DataFrame({"x": [0.0, 1.0] * 40, "y": [0, 1, 1, 0] * 20})
+    rule = tune("y ~ x", data, criterion=neyman_pearson(0.3, 0.3), nu=[0.9, 1.0], kernel="linear", rng=1).rule
+    assert rule.shift == 0.0 and not np.signbit(rule.shift)
 
 
 @pytest.mark.parametrize("search", SEARCHES)
