@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,17 +32,19 @@ def main(arguments):
     parser.add_argument("--dearest", type=int, default=15, help="how many functions are listed")
     parser.add_argument("--tree", type=Path, default=ROOT, help="another checkout")
     parser.add_argument("--types", action="store_true", help="list every compilation, with the types of its arguments")
+    parser.add_argument("--python", default=sys.executable, help="that of a new installation")
     given = parser.parse_args(arguments)
+    run = partial(process, tree=given.tree, python=given.python)
     for what, command in WITHOUT_CACHE.items():
-        print(f"{what}: {min(process(command, given.tree)[0] for _ in range(5)):.2f} s, the least of 5 processes")
+        print(f"{what}: {min(run(command)[0] for _ in range(5)):.2f} s, the least of 5 processes")
     with tempfile.TemporaryDirectory() as folder:
         page = [*REPORT, "--out", str(Path(folder) / "report.html")]
-        first, again = (process(page, given.tree, folder)[0] for _ in range(2))
+        first, again = (run(page, cache=folder)[0] for _ in range(2))
         print(
             f"svmstat report, the first command of README: {first:.1f} s, {again:.1f} s with what is compiled on disk"
         )
     with tempfile.TemporaryDirectory() as folder:
-        cold, warm = (json.loads(process([str(STEPS)], given.tree, folder)[1]) for _ in range(2))
+        cold, warm = (json.loads(run([str(STEPS)], cache=folder)[1]) for _ in range(2))
     report(cold, warm)
     dearest(cold, given.dearest)
     if given.types:
@@ -52,15 +55,13 @@ def main(arguments):
 STEPS = Path(__file__).with_name("first_call_steps.py")
 
 
-def process(command, tree, cache=None):
+def process(command, tree, cache=None, python=sys.executable):
     """Seconds and output of a process that has the package of a checkout, and a folder for what numba compiles."""
     environment = {**os.environ, "PYTHONPATH": str(tree.resolve())}
     if cache is not None:
         environment["NUMBA_CACHE_DIR"] = cache
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *command], env=environment, cwd=tree, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([python, *command], env=environment, cwd=tree, capture_output=True, text=True, check=True)
     return time.perf_counter() - start, done.stdout
 
 
