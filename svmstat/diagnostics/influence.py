@@ -410,9 +410,14 @@ class InfluenceResult(Printed):
     @property
     def _rounded(self) -> Floats:
         """(n,) ΔD beside the largest |ΔD|, in digits that rounding does not reach; −∞ where it is not known."""
-        known = np.where(self._shown, self.measures.delta_deviance, 0.0)
+        return self._in_digits("delta_deviance")
+
+    def _in_digits(self, name: str) -> Floats:
+        """(n,) the same of any measure."""
+        values = getattr(self.measures, name)
+        known = np.where(self._shown & np.isfinite(values), values, 0.0)
         largest = float(np.abs(known).max(initial=0.0)) or 1.0
-        return np.where(self._shown, np.round(known / largest, _DIGITS), -np.inf)
+        return np.where(self._shown & ~np.isnan(values), np.round(values / largest, _DIGITS), -np.inf)
 
     @property
     def _tied(self) -> tuple[str, ...]:
@@ -434,22 +439,22 @@ class InfluenceResult(Printed):
         """(n,) the groups, or the rows whose weight is not zero."""
         return np.full(len(self.index), True) if self.grouped else np.asarray(self.loo.weights > 0)
 
-    def _most(self, name: str) -> int | None:
-        """Where a measure is largest; None where nothing is known of it."""
-        known = np.where(self._shown, getattr(self.measures, name), np.nan)
-        return int(np.nanargmax(known)) if np.isfinite(known).any() else None
+    def _most(self, name: str) -> list[int]:
+        """Where a measure is largest, but for rounding; nowhere if nothing is known of it."""
+        rounded = self._in_digits(name)
+        return np.flatnonzero((rounded > -np.inf) & (rounded == rounded.max())).tolist()
 
     @property
     def _elsewhere(self) -> tuple[str, ...]:
         """The largest outlyingness and influence, where no table names them."""
         listed, told = set(self._largest.tolist()), []
         for name in () if self.has_envelope else ("outlyingness", "rms_change"):
-            place = self._most(name)
-            if place is None or place in listed:
+            places = self._most(name)
+            if not places or not listed.isdisjoint(places):
                 continue
-            value = float(getattr(self.measures, name)[place])
+            value, where = float(getattr(self.measures, name)[places[0]]), self._labels[places[0]]
             if value > 0.0:
-                told.append(f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {self._labels[place]}")
+                told.append(f"the largest {_PRINTED[name]}, {value:.4g}, in {self._what[:-1]} {where}")
         return (f"Not among those of largest delta D: {' and '.join(told)}.",) if told else ()
 
     @property
@@ -472,8 +477,8 @@ class InfluenceResult(Printed):
         beyond, labels = self.beyond(level), self._labels
         rows = []
         for name in MEASURES:
-            values, place = getattr(self.measures, name), self._most(name)
-            largest = (None, "-") if place is None else (float(values[place]), labels[place])
+            values, places = getattr(self.measures, name), self._most(name)
+            largest = (float(values[places[0]]), labels[places[0]]) if places else (None, "-")
             critical = self._known.critical_value(name, level)
             found = (critical, int(beyond[name].sum())) if np.isfinite(critical) else (None, None)
             rows.append((*largest, *found))

@@ -141,7 +141,7 @@ class AlteredRows:
                 )
             distinct = np.unique(numbers)
             if len(distinct) != 2 and design.levels_of(name, distinct.tolist()) is None:
-                return Variable(name, numbers, None)
+                return Variable(name, numbers + 0.0, None)  # and no −0
         elif isinstance(values.dtype, pd.CategoricalDtype):
             values = values.cat.remove_unused_categories()
         codes, found = pd.factorize(values, sort=True, use_na_sentinel=not values.isna().any())

@@ -1,12 +1,14 @@
 """What a fit is worth on rows that it has not seen: leave-one-out and folds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import FrameType
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.checks import flag, one_of, workers
@@ -41,6 +43,9 @@ from svmstat.solver import Status
 _CHEAP, _MAPPED = 6e6, 0.15
 """Operations that take about a second: rows that a support vector moves, and rows of a map, in units of the former."""
 
+_SAME = 1e-6
+"""Decision values of the same machine differ by no more, where one was found on a path, and the other by itself."""
+
 _ANEW, _OF_HULLS = 1000.0, 8.0
 """How much longer a deletion takes that cannot start from the solution, and is solved anew; and one with ν."""
 
@@ -53,11 +58,22 @@ class Resampled(Predicting, Updated):
     ----------
     optimism : float or None
         Of the best fit of `tune`: by how much the held-out deviance by which it was chosen is too low for that; NaN
-        where it was chosen by something else.
+        where it was chosen by something else, or is held out or mapped otherwise than then. What `update` makes of the
+        best fit is a fit that was chosen as long as it is the same machine.
     """
 
     optimism: float | None = field(default=None, kw_only=True)
     _loo: Once = field(default_factory=Once, init=False)
+
+    def _again(
+        self, formula: str | None, data: pd.DataFrame | None, changes: Mapping[str, Any], caller: FrameType
+    ) -> Self:
+        """The fit with changes, which was chosen as this one was if it is the same machine of the same rows."""
+        found = super()._again(formula, data, changes, caller)
+        if self.optimism is None or not _same_machine(self, found):
+            return found
+        same = (found.asked, found.coupled_by) == (self.asked, self.coupled_by) and _same_groups(self, found)
+        return replace(found, optimism=self.optimism if same else np.nan)
 
     def loo(self, n_jobs: int | None = None, progress: bool = False, by: str | None = None) -> LooResult:
         """Leave every row out in turn, or every group where there are groups; computed once and kept.
@@ -299,6 +315,21 @@ def _dearer(pair: Pair) -> float:
     if solution.status is not Status.CERTIFIED or (with_nu and solution.flat):
         return _ANEW
     return _OF_HULLS if with_nu else 1.0
+
+
+def _same_machine(one: Resampled, other: Resampled) -> bool:
+    """Whether two fits are to the same labels and weights, and their decision values are the same but for rounding."""
+    a, b = one.frame, other.frame
+    if not (np.array_equal(a.codes, b.codes) and np.array_equal(a.weights, b.weights)):
+        return False
+    f, h = np.abs(one.machine.decision_values), np.abs(other.machine.decision_values)  # another event turns the sign
+    return bool((np.abs(f - h) <= _SAME * max(1.0, f.max())).all())
+
+
+def _same_groups(one: Resampled, other: Resampled) -> bool:
+    """Whether two fits to the same rows hold the same out together."""
+    a, b = one.machine.units, other.machine.units
+    return (a is None and b is None) or (a is not None and b is not None and np.array_equal(a.of_row, b.of_row))
 
 
 def by_refits(fit: Resampled, splits: Splits, n_jobs: int | None, progress: bool) -> Unseen:

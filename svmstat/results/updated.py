@@ -33,7 +33,8 @@ class Updated(Settings):
         It is what `svm` gives for the arguments of this fit's call and these. Names in the formula that are no columns
         stand for what they stood for then; new ones are looked up where ``update`` is called. With another kernel the
         parameters of the old one are dropped; a ν takes the place of C, costs, priors and class weights, and C that of
-        a ν. Of the best fit of `tune` C and the parameters of the kernel are those that were found.
+        a ν. Of the best fit of `tune` C and the parameters of the kernel are those that were found; its held-out
+        numbers are corrected, or said not to be, as long as it is the same machine of the same rows.
 
         Parameters
         ----------

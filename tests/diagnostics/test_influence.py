@@ -229,3 +229,12 @@ def test_rows_of_one_delta_d_are_in_the_order_of_the_rows_and_counted():
     more = np.isclose(shown, shown[places[-1]], rtol=1e-9).sum() - np.isclose(shown[places], shown[places[-1]]).sum()
     told = f"{more} more row{'s' if more > 1 else ''} {'have' if more > 1 else 'has'} the delta D of the last one."
     assert (told in " ".join(str(one).split())) == (more > 0)
+
+
+@pytest.mark.parametrize("names", ["abc", "zyx"])
+def test_rows_that_tie_with_one_of_the_table_are_not_named_beside_it(names):
+    """Which of equal rows has the largest value by a last bit hangs on the order of rows and levels."""
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"f": rng.choice(list("abc"), 30), "y": rng.choice(["p", "q", "r"], 30)})
+    influence = svm("y ~ f", data.assign(f=data["f"].map(dict(zip("abc", names, strict=True))))).get_influence()
+    assert "-2 log pi" not in influence.notes[-1]

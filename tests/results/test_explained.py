@@ -723,3 +723,10 @@ def test_a_band_that_there_is_not_is_not_explained(two):
     lost = replace(effect.band, n_failed=39)
     assert lost.note("prob") == "" != effect.band.note("prob")
     assert "held the mean" not in str(replace(effect, band=lost))
+
+
+def test_a_grid_has_no_minus_zero_whatever_the_order_of_rows():
+    data = pd.DataFrame({"b": [-1.0, -0.0, 0.0, 1, 2, 3, -2, 0.5] * 4, "y": [0, 1, 0, 1, 1, 0, 0, 1] * 4})
+    for rows in (data, data.iloc[::-1]):
+        values = svm("y ~ b", rows).effects().summary_frame().iloc[:, 1].to_numpy(float)
+        assert 0.0 in values and not np.signbit(values[values == 0.0]).any()

@@ -256,3 +256,26 @@ def test_folds_are_those_of_the_column_as_it_has_become(given):
     labels = frame["block"].to_numpy()
     assert str(fit.kfold("block")) == str(fit.kfold(labels)) != first
     assert str(compare(fit, smaller, folds="block")) == str(compare(fit, smaller, folds=labels))
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_best_fit_stays_a_chosen_one_as_long_as_it_is_the_same_machine(K):
+    data = sample(K, 72, seed=3).assign(g=np.arange(72) % 12)
+    best = quiet("y ~ x + z", data, C=[0.5, 2.0, 8.0], gamma=[0.2, 0.6]).best
+    assert best.optimism > 0.0
+    for same in (best.update(), best.refit(data), best.update().update()):
+        assert same.optimism == best.optimism
+        assert same.loo().rsquared == pytest.approx(best.loo().rsquared, rel=1e-9)
+        assert "corrected for tuning" in str(same.summary())
+    for other in (best.update(calibration="insample"), best.update(groups="g")):
+        assert np.isnan(other.optimism)
+        assert "those of the best of many fits" in " ".join(str(other.loo().summary()).split())
+    for changed in (best.update(C=3.0), best.update(data=data.iloc[:60]), best.update(". ~ . - z")):
+        assert changed.optimism is None
+
+
+def test_the_best_fit_with_the_other_event_is_chosen_too():
+    data = sample(2, 72, seed=3)
+    best = quiet("y ~ x + z", data, C=[0.5, 2.0, 8.0], gamma=[0.2, 0.6]).best
+    turned = best.update(event=next(level for level in best.classes if level != best.event))
+    assert turned.optimism == best.optimism
