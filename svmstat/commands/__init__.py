@@ -211,8 +211,8 @@ def _predict(model: str, data: str) -> str:
     """Predict the rows of a file by a fit that was saved with "svmstat fit --save" or SVMResults.save(), and print them
     as comma-separated values: the columns of the file as they are, then .fitted, the probability of the event, .class,
     the level that is predicted, .decision, the decision value, and if the file has the response .resid, the deviance
-    residual; of more than two levels .fitted and .decision for each level and each pair. A row in which a predictor is
-    missing has none of them. Nothing that the file of the fit says is executed.
+    residual; of more than two levels .fitted and .resid for each level and .decision for each pair. A row in which a
+    predictor is missing has none of them. Nothing that the file of the fit says is executed.
 
     Some examples:
       svmstat predict eggs.svmstat stations.csv

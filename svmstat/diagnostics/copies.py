@@ -7,8 +7,8 @@ from svmstat.objective.units import Units
 from svmstat.reporting.rendering.values import show
 
 _COPIES = (
-    "Weights are numbers of copies: {n} rows count as {total} independent ones, in standard errors and p-values too. "
-    "Where a weight says how much a row stands for, as in a survey: weight_type='probability'."
+    "Weights are {taken}numbers of copies: {n} rows count as {total} independent ones, in standard errors and p-values "
+    "too. Where a weight says how much a row stands for, as in a survey: weight_type='probability'."
 )
 
 
@@ -23,4 +23,5 @@ def copies_note(weights: Floats, units: Units | None = None) -> tuple[str, ...]:
     used = weights[weights > 0]
     if units is not None or bool(np.all(used == 1.0)):
         return ()
-    return (_COPIES.format(n=len(used), total=show(float(used.sum()), "count")),)
+    taken = "" if bool(np.all(used == np.round(used))) else "taken as "
+    return (_COPIES.format(taken=taken, n=len(used), total=show(float(used.sum()), "count")),)

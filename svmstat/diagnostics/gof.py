@@ -162,7 +162,9 @@ class GofResult(Printed):
             )
         if not self.by_residuals:
             than = "exceeds" if self.reject else "does not exceed"
-            return f"The deviance {than} the {self.level:.4g} point of its replicates."
+            between = self.reject and self.pvalue > 1.0 - self.level
+            more = f", between two of which that lies: the p-value is above {1.0 - self.level:.4g}" if between else ""
+            return f"The deviance {than} the {self.level:.4g} point of its replicates{more}."
         if self.reject:
             return (
                 "Rejected: structure is left that these probabilities do not explain; the decision rule may still be "
@@ -201,7 +203,7 @@ class GofResult(Printed):
         of_rows = self.of_weights if self.n_groups is None else (self._note_of_groups(),)
         lost = failed_warning(self.n_failed, self.B)
         if not self.by_residuals:
-            undecided = () if self.is_decided else (self.verdict,)
+            undecided = () if self.is_decided and self.reject == (self.pvalue <= 1.0 - self.level) else (self.verdict,)
             notes = (*undecided, *of_rows, self._of_deviance, _FLEXIBLE.format(drawn=self.drawn))
             return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes, lost)
         beside = Block(

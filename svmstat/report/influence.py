@@ -48,11 +48,12 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         )
     else:
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy() & (influence.loo.weights > 0)
-        yield from map(paragraph, influence.notes)
+        whole = "The weights are" if fit.weight_type == "probability" else "Weights that are not whole are"
         yield paragraph(
-            f"The weights are no numbers of copies, so that no envelope can be drawn: {_lying(above, influence)} above "
+            f"{whole} no numbers of copies, so that no envelope can be drawn: {_lying(above, influence)} above "
             f"the {percent(level)} point of χ²(1) [003], which is no reference for the largest of all rows."
         )
+        yield influence.summary(level).as_html()
     yield figure(
         lambda ax: influence.plot_index(level=level, reference="envelope" if by_chance else "chi2", ax=ax),
         WIDE,

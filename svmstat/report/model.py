@@ -27,6 +27,10 @@ _CLOSE = 1e-13
 
 _NOT_FOUND = "statsmodels finds no maximum of its likelihood, which has none where classes are separated"
 
+_OF_KERNEL_VALUES = (
+    "There is no logistic model of these columns to compare with: they are kernel values, a column for each row."
+)
+
 _OF_GLM = "statsmodels.genmod.generalized_linear_model", "statsmodels.genmod.families"
 
 _LEVEL = 0.95
@@ -35,6 +39,9 @@ _WIDTH = 6.2
 
 def beside_logistic(fit: SVMResults, n_jobs: int | None, progress: bool) -> Iterator[str]:
     """The comparison with a logistic regression on the columns of the design."""
+    if not fit.kernel.of_rows:
+        yield paragraph(_OF_KERNEL_VALUES)
+        return
     of_statsmodels = importlib.import_module("statsmodels.tools.sm_exceptions")
     trouble = of_statsmodels.ModelWarning, RuntimeWarning
     try:

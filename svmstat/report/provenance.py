@@ -22,8 +22,10 @@ _PACKAGES = ("svmstat", "numpy", "scipy", "pandas", "numba", "matplotlib")
 def provenance(fit: SVMResults, gof: GofResult, seed: str, call: str | None) -> Iterator[str]:
     """The call, the test, seeds and versions."""
     yield f"<pre>{escape(call if call is not None else call_text(fit))}</pre>"
+    chosen = () if fit.optimism is None else (Entry("Not in that call", "cost and kernel were chosen by tune()"),)
     made = Block(
         wide=(
+            *chosen,
             Entry("Test of the fit", f"B = {gof.B}, method {gof.method}, level {gof.level:g}"),
             Entry("Seed", seed),
             Entry("Date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),

@@ -397,7 +397,8 @@ def _notes(fit: Resampled, two: bool) -> tuple[str, ...]:
     if np.isnan(margin).any():
         notes.append(f"No margin{of(np.isnan(margin))}: ||h||^2 is negative, as it may be of an indefinite kernel.")
     if np.isinf(margin).any():
-        notes.append(f"h = 0{of(np.isinf(margin))}: the decision function is constant.")
+        several = "their decision functions are" if np.isinf(margin).sum() > 1 else "the decision function is"
+        notes.append(f"h = 0{of(np.isinf(margin))}: {several} constant.")
         if fit.nu is not None and means_meet(fit):
             notes.append("To this kernel the means of the levels are the same: h = 0 whatever nu is.")
         elif fit.nu is not None:

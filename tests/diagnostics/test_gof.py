@@ -215,6 +215,20 @@ def test_the_fit_is_rejected_where_the_pvalue_is_no_more_than_one_minus_the_leve
     assert found.critical_value == 95.0
 
 
+@pytest.mark.parametrize(("D", "told"), [(94.5, True), (93.5, False), (95.5, False)])
+def test_a_deviance_between_two_replicates_is_above_their_point_and_not_rejected_by_its_pvalue(D, told):
+    """[003] has the quantile, which lies between two replicates: 94.1 of 1 … 99, above which p may be 0.06."""
+    replicates = np.arange(1.0, 100.0)
+    found = GofResult(
+        statistic=D, replicates=replicates, deviance=D, deviance_replicates=replicates, method="pairs", level=0.95
+    )
+    assert (found.reject and found.pvalue > 0.05) == told
+    assert (
+        "point of its replicates, between two of which that lies: the p-value is above 0.05" in found.verdict
+    ) == told
+    assert ("between two of which" in " ".join(str(found).split())) == told
+
+
 def test_without_a_replicate_there_is_no_pvalue():
     nothing = np.full(9, np.nan)
     found = GofResult(

@@ -104,3 +104,11 @@ def test_where_statsmodels_does_not_converge_the_words_are_those_of_the_report(m
     monkeypatch.setattr("svmstat.report.model._logistic", lost)
     (told,) = beside_logistic(svm("y ~ x + z", sample(3, 60)), None, False)
     assert "to compare with: statsmodels finds no maximum of its likelihood, which has none where classes" in told
+
+
+def test_kernel_values_are_no_columns_of_a_logistic_model():
+    data = sample(2, 40)
+    X = data[["x", "z"]].to_numpy()
+    gram = pd.DataFrame(np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))).add_prefix("k").assign(y=data["y"])
+    (told,) = beside_logistic(svm("y ~ .", gram, kernel="precomputed"), None, False)
+    assert "no logistic model of these columns to compare with: they are kernel values" in told

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from levels import sample
 
-from svmstat import datasets, svm
+from svmstat import datasets, svm, tune
 from svmstat.errors import ArgumentError, DataError
 from svmstat.report import influence as influence_module
 from svmstat.report import report
@@ -446,3 +446,25 @@ def test_without_any_held_out_probability_calibration_is_a_sentence():
     fit = svm("y ~ x", data, nu=(1, 1))
     assert fit.loo().n_failed == 30
     assert "No row has a held-out probability" in "".join(calibration(fit, fit.loo()))
+
+
+@pytest.mark.usefixtures("few_envelopes")
+@pytest.mark.filterwarnings("ignore:the best:svmstat.errors.GridWarning")
+def test_the_best_fit_of_a_search_says_what_its_call_does_not():
+    data = sample(2, 60)
+    page = text(report(tune("y ~ x + z", data, C=[0.5, 2.0], gamma=[0.1, 0.5]).best, B=9, rng=1))
+    assert "cost and kernel were chosen by tune()" in page
+    assert "chosen by tune()" not in text(report(svm("y ~ x + z", data), B=9, rng=1)).partition("How this was made")[2]
+
+
+FRACTIONS = [("frequency", "Weights that are not whole"), ("probability", "The weights")]
+
+
+@pytest.mark.parametrize(("kind", "told"), FRACTIONS)
+def test_what_is_named_beside_the_largest_is_beside_a_table_of_them(kind, told):
+    data = sample(3, 60).assign(w=lambda d: 0.5 + np.arange(len(d)) % 2)
+    page = text(report(svm("y ~ x + z", data, weights="w", weight_type=kind), B=9, rng=1))
+    assert f"{told} are no numbers of copies" in page
+    influential = page.partition("no envelope can be drawn")[2]
+    assert influential.index("largest delta D") < influential.index("How this was made")
+    assert ("Weights are taken as numbers of copies: 60 rows count as 60" in page) == (kind == "frequency")
