@@ -138,6 +138,11 @@ class GofResult(Printed):
         return self._n_good >= self._n_needed
 
     @property
+    def _is_between(self) -> bool:
+        """Whether the deviance exceeds the critical value for that lying between two replicates, and by no p-value."""
+        return self.reject and self.pvalue > 1.0 - self.level
+
+    @property
     def _n_good(self) -> int:
         return self.B - self.n_failed
 
@@ -162,8 +167,8 @@ class GofResult(Printed):
             )
         if not self.by_residuals:
             than = "exceeds" if self.reject else "does not exceed"
-            between = self.reject and self.pvalue > 1.0 - self.level
-            more = f", between two of which that lies: the p-value is above {1.0 - self.level:.4g}" if between else ""
+            told = f", between two of which that lies: the p-value is above {1.0 - self.level:.4g}"
+            more = told if self._is_between else ""
             return f"The deviance {than} the {self.level:.4g} point of its replicates{more}."
         if self.reject:
             return (
@@ -203,7 +208,7 @@ class GofResult(Printed):
         of_rows = self.of_weights if self.n_groups is None else (self._note_of_groups(),)
         lost = failed_warning(self.n_failed, self.B)
         if not self.by_residuals:
-            undecided = () if self.is_decided and self.reject == (self.pvalue <= 1.0 - self.level) else (self.verdict,)
+            undecided = () if self.is_decided and not self._is_between else (self.verdict,)
             notes = (*undecided, *of_rows, self._of_deviance, _FLEXIBLE.format(drawn=self.drawn))
             return Summary("Goodness of fit by the bootstrapped deviance", (block,), notes, lost)
         beside = Block(

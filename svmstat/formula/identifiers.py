@@ -28,7 +28,8 @@ _MEASURED = 0.5
 _WITH_UNIT = re.compile(r"([^\w\s.,+-]?)\s*([+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?)\s*([^\d.,+-]{0,6})")
 """A number with a sign of a currency before it, or with a unit after it."""
 
-_FRACTION = re.compile(r"\d[.,]\d")
+_FRACTION = re.compile(r"\d[.,]\d*[1-9]")
+"""Digits after a point; codes that were numbers once end in .0."""
 
 _MINUS = "\N{MINUS SIGN}"
 

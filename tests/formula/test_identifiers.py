@@ -63,6 +63,7 @@ def test_whole_numbers_that_rows_share_may_be_codes():
     build_design("y ~ v", data(str(k % 15) for k in range(N)))
     build_design("y ~ v", data(["outside", *(str(k % 15) for k in range(1, N))]))
     build_design("y ~ C(v)", data(FEW))
+    build_design("y ~ v", data(f"{k % 15}.0" for k in range(N)))
     build_design("y ~ v", data(f"{k % 5}.5" for k in range(N)))
 
 
