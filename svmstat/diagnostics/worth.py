@@ -50,7 +50,7 @@ _OF_RARE = (
     "0.98."
 )
 _RARE = 0.15
-"""The share of one of two levels up to which that is said; of more in proportion."""
+"""The share of one of two levels below which that is said; of more in proportion."""
 _OF_WEAK = (
     " {where} the signal was weak, or a level had a fourth or a fifth of the rows, -2 log-likelihood and Brier score "
     "were covered in 0.75 to 0.94, R-squared and AUC in 0.45 to 0.91, sensitivity and specificity in 0.33 to 0.77, "
@@ -58,7 +58,7 @@ _OF_WEAK = (
     "constant in some samples, for fits differ most then."
 )
 _UNEVEN_LEVELS, _WEAK = 0.6, 0.1
-"""The share of a level, times the number of levels, and R², up to which that is said."""
+"""The share of a level, times the number of levels, and R², below which that is said."""
 _OF_WEIGHED = (
     " {where} costs or priors, as here, weighed even levels 1 : 3 or 1 : 4, -2 log-likelihood, R-squared and Brier "
     "score were covered in 0.63 to 0.95, AUC and error rate in 0.43 to 0.95, sensitivity and specificity in 0.22 to "
