@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import levels
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from levels import assert_same_fit
 
 from svmstat import datasets, svm
+from svmstat.errors import DataError
 from svmstat.formula import build_design
 
 # Predictions of the rows of the fit repeat its sums in another order.
@@ -296,3 +298,16 @@ def test_the_environment_is_not_that_of_the_package():
     with pytest.raises(ValueError, match="no function 'resolve_gamma'"):
         svm("y ~ resolve_gamma(x1)", DATA)
     assert build_design("y ~ x1", DATA).X.shape == (60, 1)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_rows_where_a_kernel_overflows_are_refused(K):
+    """They had been NaN, which stands for a missing predictor, and left out of rates of errors."""
+    x = np.random.default_rng(0).normal(size=40)
+    data = pd.DataFrame({"x": x, "y": np.array(list("abc"))[np.digitize(x, [0.0, 0.7][: K - 1])]})
+    fit = svm("y ~ x", data, kernel="poly", degree=3)
+    far = data.head(4).assign(x=[1.0, np.nan, -1e110, 1e110]).set_axis(list("abcd"))
+    for call in (fit.decision_function, fit.predict, fit.predict_proba, fit.augment, partial(fit.get_prediction, B=39)):
+        with pytest.raises(DataError, match=r"newdata is so far .* in row 'c' that its decision value is not finite"):
+            call(far)
+    assert np.isnan(fit.decision_function(far.head(2)).loc["b"]).all()

@@ -177,9 +177,10 @@ def _with_nan(values: pd.Series) -> pd.Series:
 
 
 def _doubles(values: pd.Series) -> np.ndarray:
-    """Numbers (n,) as doubles; whole ones that are too large for them are infinite, and refused as such."""
+    """Numbers (n,) as doubles; those that are too large for them are infinite, and refused as such."""
     try:
-        numbers = values.to_numpy("float64", na_value=np.nan)
+        with np.errstate(over="ignore"):
+            numbers = values.to_numpy("float64", na_value=np.nan)
     except OverflowError:
         numbers = np.array([_double(value) for value in values])
     _refuse_inexact(values, numbers)

@@ -62,7 +62,8 @@ def case_weights(weights: object, data: pd.DataFrame, inside: np.ndarray) -> np.
     if not np.isfinite(total):
         raise ArgumentError(f"{shown} add up to more than doubles can carry: multiply them all by a smaller number.")
     if not total > 0:
-        raise ArgumentError(f"{shown} are all zero: at least one row must count.")
+        which = " in the rows that have the response and all predictors" if (result > 0).any() else ""
+        raise ArgumentError(f"{shown} are all zero{which}: at least one row must count.")
     return result
 
 

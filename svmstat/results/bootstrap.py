@@ -96,11 +96,12 @@ class Bootstrap:
         new = None if newdata is None else read_frame("newdata", newdata)
         data, kind = (None, self.fit.kind) if new is None else (new.data, new.kind)
         index, complete, X = self.fit.rows_at(data)
+        decision = self.fit.decision_at(data)[1]
         found = spread(self.replicates, X, level, n_jobs, progress)
         every = np.full((3, len(index), len(self.fit.classes)), np.nan)
         every[:, complete] = found.se, found.lower, found.upper
         maps, n_failed = self.fit.maps, int(self.replicates.unmapped.sum())
-        probability = maps.probabilities(self.fit.decision_at(data)[1])
+        probability = maps.probabilities(decision)
         return PredictionResult(
             index,
             self.fit.shape,

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from svmstat._tools.arrays import Codes, Floats
-from svmstat._tools.frames import alike
-from svmstat.errors import UnavailableError
+from svmstat._tools.frames import alike, label_at
+from svmstat.errors import DataError, UnavailableError
 from svmstat.kernels import Precomputed
 from svmstat.machine import Pair, vote
 from svmstat.objective import measures
@@ -76,14 +76,28 @@ class Solved(Calibrated):
         return np.ascontiguousarray(X[:, self.frame.rows]) if isinstance(self.kernel, Precomputed) else X
 
     def decision_at(self, newdata: pd.DataFrame | None) -> tuple[pd.Index, Floats]:
-        """The index of new rows (m,) and their decision values (m, P), NaN where a predictor is missing."""
+        """The index of new rows (m,) and their decision values (m, P), NaN where a predictor is missing.
+
+        Raises
+        ------
+        DataError
+            For a row that is so far away that the kernel has no finite value there.
+        """
         if newdata is None:
             return self.frame.index, self.machine.decision_values
         index, complete, X = self.rows_at(newdata)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, in words
+            found = self.machine.decision_function(X)
+        lost = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if len(lost):
+            raise DataError(
+                f"newdata is so far from the rows of the fit in row {label_at(index[complete], lost[0])!r} that its "
+                f"decision value is not finite: the kernel {self.kernel_name!r} is too large there."
+            )
         if complete.all():
-            return index, self.machine.decision_function(X)
+            return index, found
         values = np.full((len(index), len(self.machine.pairs)), np.nan)
-        values[complete] = self.machine.decision_function(X)
+        values[complete] = found
         return index, values
 
     @cached_property

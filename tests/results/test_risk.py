@@ -320,3 +320,9 @@ def test_a_level_of_rows_that_do_not_count_is_not_new():
         FIT.risk(rare, weights="v")
     three = svm("y ~ x + z", TRAIN.assign(y=np.where(TRAIN["x"] > 0.5, "far", TRAIN["y"])))
     assert three.error(absent, weights="v") == three.error(kept)
+
+
+def test_weights_that_are_zero_where_rows_count_are_told_as_such():
+    new = NEW.head(3).assign(y=[NEW["y"].iloc[0], None, NEW["y"].iloc[2]])
+    with pytest.raises(ArgumentError, match="weights are all zero in the rows that have the response and all predict"):
+        FIT.risk(new, weights=[0, 1, 0])
