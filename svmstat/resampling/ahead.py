@@ -21,7 +21,7 @@ AHEAD: tuple[tuple[Any, tuple[Any, ...]], ...] = (
     (maps_by_series, (_V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     (fit_falling_map, (_V, _V, _V, 0.0, 0.0)),
     (pairwise, (_M, 0)),
-    (_diagnose, (_M, _ROWS, _V, _V, _V, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
+    (_diagnose, (_M, _V, _V, _V, _SOME, _ROWS, _ROWS, _V, 0.0, 0.0, _M, _SOME)),
     *OF_MANY_SOLUTIONS,
     (isotonic, (_V, _V)),
     (_count, (_M, _M, _V, 0, 0, 0, _ROWS, 0, _M, _V, _ROWS)),

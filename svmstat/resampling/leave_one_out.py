@@ -16,7 +16,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.compiled import compiled
 from svmstat.calibration import Maps, deviance_risen, fit_map, map_without, series_at
 from svmstat.calibration import deviance as map_deviance
-from svmstat.machine import Machine, Pair, elsewhere, others_of, tied_where_coarse, vote
+from svmstat.machine import Machine, elsewhere, others_of, tied_where_coarse, vote
 from svmstat.objective.bounds import ROUNDING, deletions
 from svmstat.objective.units import are_groups
 from svmstat.resampling.deletions import (
@@ -28,7 +28,7 @@ from svmstat.resampling.deletions import (
     trials,
 )
 from svmstat.resampling.loops import WORTH_WORKERS, Outlook, matrix_reason, one_blas_thread, run_pieces
-from svmstat.solver import Anchor, Batch, Road, Solution, Status, anchor_at, resolved, solve
+from svmstat.solver import Anchor, Road, Solution, Status, anchor_at, resolved, solve
 
 Array = NDArray[Any]
 
@@ -278,23 +278,28 @@ def _without(
     violation, changes = np.tile(_violations(machine), (B, 1)), np.empty((3, B))
     refits, events, rescued = np.zeros((3, B), np.int64)
     f = np.tile(machine.group_values, (B, 1, 1)) if influence and not alone else np.empty(0)
+    codes = machine.group_codes[left.group]
     for p, (pair, anchor) in enumerate(zip(machine.pairs, anchors, strict=True)):
-        holds = pair.holds(machine.group_codes[left.group])
+        holds = pair.holds(codes)
         mine, which_of = np.unique(of[holds], return_inverse=True)
         if len(mine) == 0:
             continue
         weights, full = machine.groups.weights[pair.rows], pair.decision
         place, taken = np.searchsorted(pair.rows, left.group[holds]), left.copies[holds]
-        moves, reduced = np.zeros(len(mine), bool), np.empty((0, len(full)))
+        reduced, moves = np.tile(full, (len(mine), 1)), np.zeros(len(mine), bool)
         np.logical_or.at(moves, which_of, _moves(pair.solution, place))
-        rank = np.where(moves, np.cumsum(moves) - 1, -1)  # of a deletion among those that move
-        of_one, stays = rank[which_of], mine[~moves]
-        of_moved = of_one >= 0
-        if moves.any():
-            moved, at = mine[moves], (of_one[of_moved], place[of_moved])
-            uppers = deletions(pair.problem.upper, weights, at[1], taken[of_moved], at[0])
+        which = np.flatnonzero(moves)
+        if len(which):
+            of_moved, moved = moves[which_of], mine[which]
+            rank = np.searchsorted(which, which_of[of_moved])
+            uppers = deletions(pair.problem.upper, weights, place[of_moved], taken[of_moved], rank)
             batch = solve(pair.problem, uppers, start=anchor)
-            reduced = _decision_values(pair, batch, full, at)
+            reduced[which] = tied_where_coarse(
+                np.add(batch.field, batch.intercept[:, None], out=batch.field), batch.resolution, full,
+                pair.solution.resolution,
+            )  # fmt: skip
+            at = which_of[of_moved], place[of_moved]
+            reduced[at] = resolved(reduced[at], batch.resolution[rank])
             resolution[:, p] = _of_deletions(of, moved, batch.resolution, resolution[:, p])
             violation[moved, p], certified[moved, p] = batch.violation, batch.status == Status.CERTIFIED
             rescued[moved] += batch.road == Road.RESCUE
@@ -303,22 +308,20 @@ def _without(
                 others = others_of(pair.rows, machine.gram.n)
                 h = elsewhere(machine.gram, pair.rows, others, batch.alpha * pair.problem.signs)
                 f[moved[:, None], others, p] = h + batch.intercept[:, None]
-                f[moved[:, None], pair.rows, p] = reduced
             if not holds.all():  # rows of other classes that are deleted with some of this pair
                 own[:, p] = of_other_classes(machine.gram, pair, batch, moved, left, holds, own[:, p])
         numbers, fitted = np.empty((5 if alone and influence else 2, len(mine))), np.zeros(len(mine), bool)
         start = np.searchsorted(which_of, np.arange(len(mine) + 1))
         _diagnose(
-            reduced, rank, pair.problem.signs, weights, full, start, place, taken, maps.slope[p], maps.intercept[p],
+            reduced, pair.problem.signs, weights, full, moves, start, place, taken, maps.slope[p], maps.intercept[p],
             numbers, fitted,
         )  # fmt: skip
-        own[holds, p] = full[place]
-        own[np.flatnonzero(holds)[of_moved], p] = reduced[of_one[of_moved], place[of_moved]]
+        own[holds, p] = reduced[which_of, place]
         slope[mine, p], intercept[mine, p], changes = numbers[0], numbers[1], numbers[2:]
         calibrated[mine, p] = fitted
         refits[mine] += 1
         if len(f):
-            f[stays[:, None], pair.rows, p] = full
+            f[mine[:, None], pair.rows, p] = reduced
     totals = machine.totals - left.taken(machine.group_codes, machine.n_classes)
     found = {
         "decision_values": own, "resolution": resolution, "slope": slope, "intercept": intercept, "totals": totals,
@@ -330,17 +333,6 @@ def _without(
     if not alone:
         changes = _coupled_changes(machine, maps, left, f, slope, intercept, totals)
     return found | {"deviance_deleted": changes[0], "max_change": changes[1], "rms_change": changes[2]}
-
-
-def _decision_values(pair: Pair, batch: Batch, full: Floats, deleted: tuple[Codes, Codes]) -> Floats:
-    """Those (M, m) of the fits of a pair that are in the batch, whose fields they take the place of.
-
-    full (m,) are those of the fit to all rows, and ``deleted`` the deletions and rows of which a row is left out.
-    """
-    f = np.add(batch.field, batch.intercept[:, None], out=batch.field)
-    found = tied_where_coarse(f, batch.resolution, full, pair.solution.resolution)
-    found[deleted] = resolved(found[deleted], batch.resolution[deleted[0]])
-    return found
 
 
 def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
@@ -355,32 +347,31 @@ def _moves(full: Solution, place: Codes) -> NDArray[np.bool_]:
 
 @compiled()
 def _diagnose(  # noqa: PLR0913, PLR0917  arrays of a numba loop
-    f, rank, y, weights, full, start, place, copies, slope, intercept, numbers, calibrated
+    f, y, weights, full, moves, start, place, copies, slope, intercept, numbers, calibrated
 ):
     """Fill ``numbers`` (2, B) or (5, B): A, B, deviance, largest and rms change; and ``calibrated`` (B,).
 
-    f (M, m) decision values of the reduced fits that deletions of ``rank`` (B,) ≥ 0 lead to; others change nothing, and
-    have those of the full fit (m,); y, weights (m,); place, copies (E,) the deleted rows, those of each deletion from
-    ``start`` (B + 1,).
+    f (B, m) decision values of the reduced fits, full (m,) those of the full fit, which they are unless the deletion
+    ``moves`` (B,) it; y, weights (m,); place, copies (E,) the deleted rows, those of each deletion from ``start``
+    (B + 1,).
     """
     around, reduced = series_at(full, y, weights, slope, intercept), weights.copy()
     whole = map_deviance(full, y, weights, slope, intercept)
-    for q in range(rank.shape[0]):
+    for q in range(f.shape[0]):
         for c in range(numbers.shape[0]):
             numbers[c, q] = np.nan
-        values = f[rank[q]] if rank[q] >= 0 else full
-        if np.isnan(values[place[start[q]]]):
+        if np.isnan(f[q, place[start[q]]]):
             continue
-        if rank[q] < 0:
+        if not moves[q]:
             calibrated[q] = _other_map(around, whole, y, place, copies, start[q], start[q + 1], numbers[:, q])
             if calibrated[q]:
                 continue
         _take(reduced, weights, place, copies, start[q], start[q + 1])
-        a, b, calibrated[q] = fit_map(values, y, reduced, slope, intercept)
+        a, b, calibrated[q] = fit_map(f[q], y, reduced, slope, intercept)
         numbers[0, q], numbers[1, q] = a, b
         if numbers.shape[0] > 2:
-            numbers[2, q] = map_deviance(values, y, reduced, a, b)
-            numbers[3, q], numbers[4, q] = _changes_of(values, full, reduced)
+            numbers[2, q] = map_deviance(f[q], y, reduced, a, b)
+            numbers[3, q], numbers[4, q] = _changes_of(f[q], full, reduced)
         for e in range(start[q], start[q + 1]):
             reduced[place[e]] = weights[place[e]]
 
