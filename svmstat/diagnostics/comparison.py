@@ -229,8 +229,10 @@ class Comparison(Printed):
                 "(costs, priors, class_weight or nu), the number of errors is not what they are to keep small, and it "
                 "varies much from fit to fit."
             )
-        notes += filter(None, [self._without_errors() or (_POOLED if self.evidence[0].shape.two else None)])
-        if not self.evidence[0].shape.two:
+        two, untold = self.evidence[0].shape.two, self._without_errors()
+        if untold or two:
+            notes.append(untold or _POOLED)
+        if not two:
             notes.append("Of more than two levels AUC and calibration are by level: comparison[name].auc.")
         else:
             notes += self._without_slopes()

@@ -236,8 +236,8 @@ def build_design(  # noqa: PLR0913  the arguments of svm() that are about data
         If a column is constant, and dropped; a term is not a number where its columns are present; a column stands
         on both sides; ten levels or more read as numbers, measured or beside a mark of missing values; more than every
         second row has a level of its own, of text that reads as numbers or dates, or of 100 levels or more, as names
-        of rows have; levels, or text that a column is compared with, differ by case or
-        blanks alone; or more than a tenth of the weight is dropped for missing values.
+        of rows have; levels, or text that a column is compared with, differ by case or blanks alone; or more than a
+        tenth of the weight is dropped for missing values.
 
     Examples
     --------

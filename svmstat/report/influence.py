@@ -48,9 +48,9 @@ def influential(fit: SVMResults, influence: InfluenceResult, level: float) -> It
         )
     else:
         above = (influence.delta_deviance > influence.critical_value(level)).to_numpy() & (influence.loo.weights > 0)
-        whole = "The weights are" if fit.weight_type == "probability" else "Weights that are not whole are"
+        these = "The weights are" if fit.weight_type == "probability" else "Weights that are not whole are"
         yield paragraph(
-            f"{whole} no numbers of copies, so that no envelope can be drawn: {_lying(above, influence)} above "
+            f"{these} no numbers of copies, so that no envelope can be drawn: {_lying(above, influence)} above "
             f"the {percent(level)} point of χ²(1) [003], which is no reference for the largest of all rows."
         )
         yield influence.summary(level).as_html()
