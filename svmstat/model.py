@@ -2,8 +2,8 @@
 
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -277,14 +277,17 @@ class Call:
         The arguments that are not the defaults, as they were.
     now : data frame or None
         What the data have become since, for a frame that can be changed in place.
+    of_others : dict
+        What takes the place of arguments for other rows: those of which a search has made arrays for its own.
     """
 
     given: Mapping[str, Any]
     now: pd.DataFrame | None = None
+    of_others: Mapping[str, Any] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         changed = self.now is not None and not self.now.equals(self.given["data"])
-        return Call, (self.given, self.now if changed else None)
+        return Call, (self.given, self.now if changed else None, self.of_others)
 
     def __repr__(self) -> str:
         return f"<Call: svm({', '.join(self.given)})>"
@@ -303,23 +306,28 @@ class Call:
         kept = {name: value for name, value in self.given.items() if name not in replaced}
         if formula is not None and "theta" in kept:
             kept["theta"] = Inherited(kept["theta"])
-        self._refuse_arrays(self.now if data is None else data, changes)
         data = self.now if data is None else data
+        arrays = [name for name in _OF_ROWS if not isinstance(kept.get(name), _NAMES)]
+        if arrays and data is not None and not self._has_rows_of(data):
+            kept |= self.of_others
+            self._refuse_arrays(kept, changes)
         new = {name: value for name, value in (("formula", formula), ("data", data)) if value is not None}
         return _fit_as({**_DEFAULTS, **kept, **changes, **new}, env)
 
-    def _refuse_arrays(self, data: Any, changes: Mapping[str, Any]) -> None:
-        """Refuse an array that was for rows which these data do not have: it would be taken for others."""
-        arrays = [name for name in _OF_ROWS if name not in changes and not isinstance(self.given.get(name), _NAMES)]
-        if not arrays or data is None:
-            return
+    def _has_rows_of(self, data: Any) -> bool:
+        """Whether data have the rows that they had."""
         now, kept = as_pandas("data", data), as_pandas("data", self.given["data"])
         told_apart = data is not self.now and not kept.index.equals(pd.RangeIndex(len(kept)))
-        if not (now.index.equals(kept.index) if told_apart else has_rows_of(now, kept)):
-            raise ArgumentError(
-                f"{arrays[0]} was given as an array for the rows of the data as they were, and these are others: give "
-                "it again, or name a column."
-            )
+        return now.index.equals(kept.index) if told_apart else has_rows_of(now, kept)
+
+    def _refuse_arrays(self, asked: Mapping[str, Any], changes: Collection[str]) -> None:
+        """Refuse an array that was for rows which the data no longer have: it would be taken for others."""
+        for name in _OF_ROWS:
+            if name not in changes and not isinstance(asked.get(name), _NAMES):
+                raise ArgumentError(
+                    f"{name} was given as an array for the rows of the data as they were, and these are others: give "
+                    "it again, or name a column."
+                )
 
     def posing(self) -> Posing:
         """What the call asks for of data and texts that are not trusted: nothing is solved, and no name looked up."""
@@ -335,10 +343,13 @@ class Call:
         return (*kernel, *cost, *nu)
 
 
-def call_of(kept: Mapping[str, Any], data: Any) -> Call:
-    """The call with these arguments of `svm`, of which the data were given as a frame that may change."""
+def call_of(kept: Mapping[str, Any], data: Any, of_others: Mapping[str, Any] | None = None) -> Call:
+    """The call with these arguments of `svm`, of which the data were given as a frame that may change.
+
+    Of other rows some are ``of_others``.
+    """
     given = {name: value for name, value in kept.items() if value is not _DEFAULTS[name]}
-    return Call(given, None if data is kept["data"] else data)
+    return Call(given, None if data is kept["data"] else data, of_others or {})
 
 
 def _nu_alone(

@@ -1,6 +1,6 @@
 """What a fit knows of its data and settings."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from svmstat._tools.frames import PANDAS
 from svmstat.diagnostics.shape import Shape
 from svmstat.errors import UnavailableError
 from svmstat.formula import ModelFrame, Response
-from svmstat.kernels import Kernel, Linear, Nystrom, clearly_indefinite, family
+from svmstat.kernels import Kernel, Linear, Nystrom, On, Scaled, clearly_indefinite, family
 from svmstat.machine import Machine
 from svmstat.objective.decision import Decision
 from svmstat.objective.units import are_groups, effective_count
@@ -213,12 +213,16 @@ class Settings:
     def captured_trace(self) -> float:
         """The part of the trace of a kernel that its approximation by landmarks has; 1 where there is none.
 
-        NaN where the approximation is a part of a sum, or the kernel is zero.
+        Factors and the choice of columns are those of both. NaN where the approximation is a part of a sum or a
+        product, or centred or normed, and where the kernel is zero.
         """
-        if not isinstance(self.kernel, Nystrom):
-            return float("nan") if self.is_approximate else 1.0
+        if not self.is_approximate:
+            return 1.0
+        approximated = _approximated(self.kernel)
+        if approximated is None:
+            return float("nan")
         groups = self.machine.groups
-        whole = self.kernel.kernel.diagonal(self.machine.X[groups.first]) @ groups.weights
+        whole = approximated.diagonal(self.machine.X[groups.first]) @ groups.weights
         return float(self.machine.gram.diagonal @ groups.weights / whole) if whole > 0.0 else float("nan")
 
     @property
@@ -245,3 +249,13 @@ class Settings:
     def has_params(self) -> bool:
         """Whether f is a linear function of the columns of the design."""
         return isinstance(self.kernel, Linear)
+
+
+def _approximated(kernel: Kernel) -> Kernel | None:
+    """What a kernel by landmarks would be by all rows; None for one that is combined with others."""
+    if isinstance(kernel, Nystrom):
+        return kernel.kernel
+    if not isinstance(kernel, Scaled | On):
+        return None
+    inner = _approximated(kernel.kernel)
+    return None if inner is None else replace(kernel, kernel=inner)

@@ -38,8 +38,8 @@ MOST_COEFFICIENTS = 6
 """Pairs whose coefficients stand side by side."""
 
 _LANDMARKS = (
-    "The kernel is approximated by its values at landmarks: the captured part of its trace says how well. The solution "
-    "is exact for the approximate kernel, and every number here is of that machine."
+    "The kernel{part} is approximated by its values at landmarks{how}. The solution is exact for the approximate "
+    "kernel, and every number here is of that machine."
 )
 
 _MOST_PAIRS = 45
@@ -85,12 +85,26 @@ def summarize(
     title = f"{'' if two else 'Multiclass '}Support Vector Machine Results"
     shown = coefficients if two or len(fit.pairs) <= MOST_COEFFICIENTS else None
     of_spread = ((), ()) if shown is None else (coefficient_notes(fit.shape.strength), shown.warnings())
-    own = [*([_LANDMARKS] if fit.is_approximate else []), *_notes(fit, two)]
+    own = [*_of_landmarks(fit), *_notes(fit, two)]
     of_dropped = ((), ()) if dropped is None else (dropped.notes, dropped.warnings)
     evidence = dict.fromkeys((*of_dropped[0], *_of_evidence(fit, held_out)))  # copies of rows have one note for both
     notes = (*own, *of_terms, *evidence, *of_spread[0], *caution(fit, held_out, by_row))
     warnings = (*unreliable(fit), *told, *of_dropped[1], *of_spread[1], *trouble(fit, held_out))
     return Summary(title, tuple(parts), notes, warnings)
+
+
+def _of_landmarks(fit: Resampled) -> list[str]:
+    """That the kernel is approximate, or what it is made of."""
+    if not fit.is_approximate:
+        return []
+    if _tells_how_well(fit):
+        return [_LANDMARKS.format(part="", how=": the captured part of its trace says how well")]
+    return [_LANDMARKS.format(part=", or a part of it,", how="")]
+
+
+def _tells_how_well(fit: Resampled) -> bool:
+    """Whether an approximation by landmarks has a captured part of the trace."""
+    return fit.is_approximate and not np.isnan(fit.captured_trace)
 
 
 def _model(fit: Resampled, two: bool) -> Block:
@@ -127,7 +141,7 @@ def _model(fit: Resampled, two: bool) -> Block:
             Entry("Loss", fit.loss),
             *([] if long else kernel),
             *(Entry(f"  {name}", value, "setting") for name, value in fit.kernel_parameters.items()),
-            *([Entry("  captured trace", fit.captured_trace, "share")] if fit.captured_trace < 1.0 else []),
+            *([Entry("  captured trace", fit.captured_trace, "share")] if _tells_how_well(fit) else []),
             *_cost(fit, total),
         ),
     )

@@ -14,7 +14,7 @@ from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response
 from svmstat.objective.measures import share
-from svmstat.objective.nu import Nu, nu_of_sample
+from svmstat.objective.nu import nu_of_sample
 from svmstat.objective.predictive import proportion
 from svmstat.prepared import Prepared
 from svmstat.reporting.plots.nu import roc_plot, share_surface_plot
@@ -72,6 +72,7 @@ class NuPlan(Plan):
     smooth : None, "2d" or "3d"
     nu_event, nu_other : (I,) and (J,) rising values of ν₊ and ν₋
     n_folds : number of folds
+    of_largest : whether these are parts of the largest single ν, for the ordinary ν-SVM
     """
 
     first_found = "nu_event"
@@ -82,6 +83,7 @@ class NuPlan(Plan):
     nu_event: Floats
     nu_other: Floats
     n_folds: int
+    of_largest: bool = False
 
     @property
     def folds(self) -> int:
@@ -119,15 +121,18 @@ class NuPlan(Plan):
         rows = sample.distinct(grid.kernels[0].of_rows)
         surface, cell = (self._searched if self.kind in SEARCHES else self._along_lines)(rows, grid, effort)
         if cell is None:
+            most = f", here of {most_in_folds(rows):.4g} at most," if self.kind == "bias" else ""
             raise DataError(
                 "no point that was looked at could be estimated: for each of them rho is too small in some fold for "
-                "the decision function to have digits; larger nu or another gamma help."
+                f"the decision function to have digits; larger nu{most} or another gamma help."
             )
         s, j, i = cell
         both = float(surface.nu_event[j, i]), float(surface.nu_other[j, i])
         chosen = int(np.count_nonzero(surface.known.ravel()[: np.ravel_multi_index(cell, surface.shape)]))
-        nu = nu_of_sample(both, rows.y, rows.weights)
-        return Found(self._table(surface, grid), chosen, s, {"nu": both, **grid.arguments[s]}, nu=nu)
+        asked = self._single(rows)[i] if self.kind == "bias" else both
+        nu = nu_of_sample(asked, rows.y, rows.weights)
+        params = {"nu": both, **grid.arguments[s]}
+        return Found(self._table(surface, grid), chosen, s, params, nu=nu, nu_asked=asked)
 
     def _possible(self, nu_other: Floats, n_other: float) -> Floats:
         """ν₋ such that each of the rows of the other level can be left out, where that is wanted."""
@@ -146,21 +151,23 @@ class NuPlan(Plan):
         event, shifted_for = self.nu_event, None
         other = self._possible(self.nu_event, rows.weights[rows.y < 0].sum())
         if self.kind == "bias":
-            both, shifted_for = self._single(rows), self.criterion
+            both = [nu_of_sample(nu, rows.y, rows.weights) for nu in self._single(rows)]
+            shifted_for = self.criterion
             event, other = np.array([nu.event for nu in both]), np.array([nu.other for nu in both])
         surface = along_lines(rows, grid.kernels, event, other, shifted_for, effort, single=self.kind == "bias")
         return surface, surface.best(self.criterion, self.smooth)
 
-    def _single(self, rows: Distinct) -> list[Nu]:
+    def _single(self, rows: Distinct) -> list[float]:
         """The values of ν that the ordinary ν-SVM has on these rows, and without each fold."""
         most = most_in_folds(rows)
-        single = self.nu_event[self.nu_event <= most * (1.0 + 1e-12)].tolist()
+        values = self.nu_event * most if self.of_largest else self.nu_event
+        single: list[float] = values[values <= most * (1.0 + 1e-12)].tolist()
         if not single:
             raise DataError(
                 f"every nu is above twice the share of the smaller class, {most:.4g}, where the ordinary nu-SVM has "
-                "no solution: of all rows, and of those without each fold."
+                "no solution: of all rows, and of those without each fold. Give smaller ones, or none for parts of it."
             )
-        return [nu_of_sample(nu, rows.y, rows.weights) for nu in single]
+        return single
 
     def _table(self, surface: ErrorSurface, grid: Grid) -> pd.DataFrame:
         """One row for each point that was looked at."""
@@ -255,6 +262,8 @@ class NuPlan(Plan):
     def summary(self, result: TuneResult) -> Summary:
         row = result.best_row
         kernel = [Entry(f"Best {name}", value, "setting") for name, value in result.searched.items()]
+        nu = result.best.machine.pairs[0].nu
+        single = None if nu is None or not nu.single else 2.0 * nu.event * nu.n_event / nu.n
 
         def rates(label: str, name: str) -> list[Entry]:
             smoothed = float(row[self._compared(name)])
@@ -264,6 +273,7 @@ class NuPlan(Plan):
         block = Block(
             wide=(Entry("Criterion", str(self.criterion)), Entry("Search", _CALLED[self.kind])),
             left=(
+                *([] if single is None else [Entry("nu", single, "setting")]),
                 Entry("nu of the event", float(row["nu_event"]), "setting"),
                 Entry("nu of the other level", float(row["nu_other"]), "setting"),
                 *kernel,
@@ -284,7 +294,7 @@ class NuPlan(Plan):
         notes = [f"P_F and P_M are estimated by cross-validation{chosen}."]
         if result.order is not None:
             notes = ["P_F and P_M are those of f > 0 by cross-validation, not of the rule with its threshold."]
-        notes += [*notes_of_edges(result), *note_of_groups(result.best)]
+        notes += [*self._left_out(result), *notes_of_edges(result), *note_of_groups(result.best)]
         if result.n_threshold is not None and not by_loo:
             notes.append(_without_held_out(result.best, result.n_threshold))
         if by_loo:
@@ -311,6 +321,18 @@ class NuPlan(Plan):
                 "optimal: the error rates are those of their midpoint, or of the end that is finite."
             )
         return Summary("Search with controlled errors", (block, *rule, *nested), tuple(notes), tuple(warnings))
+
+    def _left_out(self, result: TuneResult) -> list[str]:
+        """How many values of ν the ordinary ν-SVM does not have."""
+        asked = len(self.nu_event)
+        lost = asked - result.table["nu_event"].nunique() if self.kind == "bias" else 0
+        if not lost:
+            return []
+        are = "is" if lost == 1 else "are"
+        return [
+            f"{lost} of {asked} values of nu {are} left out: above twice the share of the smaller class, of all rows "
+            "or of those without a fold, the ordinary nu-SVM has no solution."
+        ]
 
 
 def _without_held_out(best: SVMResults, n_threshold: int) -> str:
@@ -359,7 +381,8 @@ def plan_by_errors(criterion: Minimax | NeymanPearson, asked: Asked) -> NuPlan:
         raise refuse("nu", asked.nu, f"one sequence of numbers with search={kind!r}, which has one nu for both levels")
     _refuse_costs(criterion, asked)
     folds = at_least("folds", asked.folds, 2)
-    return NuPlan(criterion, kind, asked.smooth, nu_event, nu_other, folds)  # type: ignore[arg-type]
+    of_largest = kind == "bias" and asked.nu is None
+    return NuPlan(criterion, kind, asked.smooth, nu_event, nu_other, folds, of_largest)  # type: ignore[arg-type]
 
 
 def _refuse_costs(criterion: Minimax | NeymanPearson, asked: Asked) -> None:

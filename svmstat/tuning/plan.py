@@ -56,6 +56,7 @@ class Found:
     kernel : which kernel of the grid it has
     params : its parameters as arguments of `svm`
     C, nu : its cost, or its ν in the place of one
+    nu_asked : ν as an argument of `svm`: one number for the ordinary ν-SVM, two for the 2ν-SVM
     corrected : its score as it would be without the choice; None if that is not known
     theta : the weights of the terms of an additive kernel, if they were searched
     """
@@ -66,6 +67,7 @@ class Found:
     params: dict[str, Any]
     C: float = 1.0
     nu: Nu | None = None
+    nu_asked: float | tuple[float, float] | None = None
     corrected: float | None = None
     theta: tuple[float, ...] | None = None
 

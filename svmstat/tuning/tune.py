@@ -103,7 +103,9 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         Of the kernel "poly"; by default 3 and 0.
     nu : sequence of float, or two sequences, optional
         Values of ν₊ and ν₋ of the 2ν-SVM, in (0, 1], for `minimax` and `neyman_pearson`; two sequences are those for
-        the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then.
+        the event and for the other level. By default 1/25, 2/25, …, 1 for both. C is not used then. With
+        search="bias" values of the one ν of the ordinary ν-SVM, which is at most twice the share of the smaller class,
+        of all rows and of those without each fold: by default these parts of that, and larger ones are left out.
     theta : {"coordinate", "cosso"} or mapping, optional
         Of an additive formula, see docs/additive.md: values for the terms as in `svm`, or how they are chosen.
         "coordinate": from the best C with equal θ, C and each θ in turn by factors of 1/16 to 16, at last of √2, and by
@@ -265,12 +267,14 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
     call = {"formula": text, "data": source.native, **of_data}
     rows = np.isin(np.arange(len(data)), own.frame.rows) if lost else subset
     call |= {"subset": rows if apart is None else apart[1]}
-    call |= {name: found.params[name] for name in ("C", "nu", "theta") if name in found.params}
+    of_others = {} if call["subset"] is subset else {"subset": subset}
+    call |= {name: found.params[name] for name in ("C", "theta") if name in found.params}
+    call |= {} if found.nu_asked is None else {"nu": found.nu_asked}
     kernel_of = arguments_of(on_other_columns(kernel_found, own.X, own.frame.weights))
     if isinstance(kernel_found, Additive):
         named = {name: value for name, value in grid.arguments[found.kernel].items() if name != "formula"}
         kernel_of = {"kernel": wanted.given[0], **named}
-    best = replace(best, call=call_of({**call, **kernel_of}, shared), kind=source.kind)
+    best = replace(best, call=call_of({**call, **kernel_of}, shared, of_others), kind=source.kind)
     if len(found.table) > 1:
         of_rows = counted and plan.is_of_probabilities  # not of blocks, of which leave-one-out knows nothing
         corrected = found.corrected if of_rows and found.corrected is not None else np.nan

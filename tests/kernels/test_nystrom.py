@@ -10,7 +10,17 @@ from levels import quiet, sample
 
 from svmstat import svm
 from svmstat.errors import ArgumentError, DataError
-from svmstat.kernels import RBF, CustomKernel, Laplace, Linear, Nystrom, Precomputed, on_fewer_columns
+from svmstat.kernels import (
+    RBF,
+    Centred,
+    CustomKernel,
+    Laplace,
+    Linear,
+    Normed,
+    Nystrom,
+    Precomputed,
+    on_fewer_columns,
+)
 from svmstat.solver import LowRank
 
 # The map has digits for eigenvalues down to 1e-10 of the largest.
@@ -118,6 +128,24 @@ def test_the_summary_says_what_it_is_and_how_well(K):
     assert fit.converged and fit.kkt_violation <= 1e-8
     other = svm(FORMULA, sample(K, 72, seed=4), C=2.0, gamma=0.4)
     assert "landmarks" not in str(other.summary()) and not other.is_approximate
+
+
+@pytest.mark.parametrize("landmarks", [12, 500])
+def test_what_is_captured_is_that_of_a_kernel_with_a_factor_or_on_some_columns(landmarks):
+    data, of = sample(2, 72, seed=4), Nystrom(RBF(gamma=0.4), landmarks=landmarks)
+    on_all, on_some = svm("y ~ x", data, kernel=of), svm(FORMULA, data, kernel=of.on("x"))
+    for fit, share in ((svm(FORMULA, data, kernel=2.0 * of), svm(FORMULA, data, kernel=of).captured_trace),
+                       (on_some, on_all.captured_trace)):  # fmt: skip
+        assert fit.captured_trace == pytest.approx(share, rel=1e-9)
+        text = " ".join(str(fit.summary()).split())
+        assert f"captured trace: {share:.4f}" in text and "the captured part of its trace says how well" in text
+
+
+@pytest.mark.parametrize("combined", [lambda k: k + Linear(), Centred, Normed])
+def test_without_a_captured_part_none_is_spoken_of(combined):
+    fit = svm(FORMULA, sample(2, 72, seed=4), kernel=combined(Nystrom(RBF(gamma=0.4), landmarks=12)))
+    text = " ".join(str(fit.summary()).split())
+    assert np.isnan(fit.captured_trace) and "captured" not in text and "landmarks" in text
 
 
 def test_a_part_of_a_sum_is_told_of():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from levels import quiet, sample
 
-from svmstat import compare, svm, tune
+from svmstat import compare, neyman_pearson, svm, tune
 from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, UnavailableError
 from svmstat.loading import load
 
@@ -279,3 +279,24 @@ def test_the_best_fit_with_the_other_event_is_chosen_too():
     best = quiet("y ~ x + z", data, C=[0.5, 2.0, 8.0], gamma=[0.2, 0.6]).best
     turned = best.update(event=next(level for level in best.classes if level != best.event))
     assert turned.optimism == best.optimism
+
+
+@pytest.mark.parametrize("how", ["as it is", "pickled"])
+@pytest.mark.parametrize("kind", ["held out", "of the other formula"])
+def test_rows_that_a_search_has_chosen_are_none_of_other_data(kind, how):
+    """The rows held out for a threshold, or without values of a formula compared, are no ``subset`` of the user."""
+    rng = np.random.default_rng(2)
+    one, two = (
+        pd.DataFrame(rng.normal(size=(n, 3)), columns=["x", "z", "u"]).assign(y=lambda d: d["x"] > 0.5 * d["z"])
+        for n in (60, 45)
+    )
+    one.loc[:4, "u"] = np.nan
+    if kind == "held out":
+        asked = {"criterion": neyman_pearson(0.3, delta=0.3), "nu": [0.5, 0.6], "rng": 1}
+        found = tune("y ~ x + z", one, gamma=0.3, subset="z < 1.5", **asked)
+    else:
+        found = tune(["y ~ x + z", "y ~ x + u"], one, C=2.0, gamma=0.3, subset="z < 1.5")
+    best = found.best if how == "as it is" else pickle.loads(pickle.dumps(found.best))
+    assert best.n_rows < (one["z"] < 1.5).sum() and best.update().n_rows == best.n_rows
+    assert best.refit(two).n_rows == best.update(data=two).n_rows == (two["z"] < 1.5).sum()
+    assert best.update(data=two, subset="x > 0").n_rows == (two["x"] > 0).sum()

@@ -1,5 +1,7 @@
 """The simpler ways to control errors: equal ν is the diagonal of the grid, and no shift does better than the chosen."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -218,6 +220,55 @@ def test_nu_that_the_rows_without_a_fold_do_not_have_are_left_out():
     options = OPTIONS | {"folds": block, "gamma": 0.4}
     found = tune("y ~ a + b", data, criterion=minimax(), nu=[few, 2.0 * few, 2.1 * few], search="bias", **options)
     assert len(found.table) == 2 and (found.table["status"] == "ok").all()
+
+
+def test_nu_that_are_left_out_are_counted():
+    lost = "2 of 5 values of nu are left out: above twice the share of the smaller class"
+    nu = [0.4, 0.5, 2 / 3, 0.7, 1.0]
+    assert lost in " ".join(str(tune("y ~ a + b", DATA, criterion=minimax(), nu=nu, search="bias", **OPTIONS)).split())
+    for options in ({"nu": nu[:3], "search": "bias"}, {"nu": nu, "search": "balanced"}, {"search": "bias"}):
+        found = tune("y ~ a + b", DATA, criterion=minimax(), **options, **OPTIONS)
+        assert "left out: above twice" not in " ".join(str(found).split())
+
+
+def uneven(n_events, seed=1):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    return data.assign(y=np.where((data["a"] + 0.7 * rng.normal(size=200)).rank() > 200 - n_events, "yes", "no"))
+
+
+@pytest.mark.parametrize("n_events", [5, 20, 100])
+def test_nu_are_parts_of_the_largest_by_default(n_events):
+    """Whatever the share of the smaller class, and in no fold more than there can be."""
+    found = tune("y ~ a + b", uneven(n_events), criterion=minimax(), search="bias", gamma=0.1, rng=1, folds=5)
+    single = 2.0 * found.table["nu_event"] * n_events / 200
+    assert len(single) == 25
+    # without one of five folds a fifth fewer of both, as far as rows can be divided
+    np.testing.assert_allclose(single, np.arange(1, 26) / 25 * single.max(), rtol=TOL_ROUNDING)
+    assert single.max() == pytest.approx(2.0 * n_events / 200, rel=0.02) and single.max() <= 2.0 * n_events / 200
+    assert found.best_row["status"] == "ok"
+
+
+def test_larger_nu_are_named_with_the_largest():
+    with pytest.raises(DataError, match=r"larger nu, here of 0\.2 at most, or another gamma help"):
+        tune("y ~ a + b", uneven(20), criterion=minimax(), search="bias", nu=[0.01], gamma=0.1, rng=1)
+
+
+def test_the_best_is_the_ordinary_machine_also_when_it_is_fitted_anew():
+    data, block = uneven(31), np.arange(200) // 7 % 4
+    options = {"criterion": minimax(), "search": "bias", "nu": [0.1, 0.2], "gamma": 0.3, "rng": 0}
+    found = tune("y ~ a + b", data, folds=block, **options)
+    nu = 2.0 * found.best_row["nu_event"] * 31 / 200
+    assert min(abs(nu - 0.1), abs(nu - 0.2)) < TOL_ROUNDING and re.search(rf"nu: +{nu:.6g}", str(found))
+    same = svm("y ~ a + b", data, nu=round(nu, 9), gamma=0.3)
+    f = found.best.kfold(block).decision_values
+    np.testing.assert_allclose(f, same.kfold(block).decision_values, rtol=1e-6, atol=1e-6)
+    no = data["y"] == "no"
+    rates = ((f + found.rule.shift > 0)[no].mean(), (f + found.rule.shift <= 0)[~no].mean())
+    assert rates == pytest.approx(tuple(found.best_row[["p_f", "p_m"]]), abs=TOL_ROUNDING)
+    np.testing.assert_allclose(found.best.update(event="no").decision_values, -found.best.decision_values, atol=1e-6)
+    other = uneven(40, seed=2)
+    assert found.best.refit(other).nu == svm("y ~ a + b", other, nu=round(nu, 9), gamma=0.3).nu
 
 
 def test_no_nu_is_left():
