@@ -190,9 +190,13 @@ def held_out_notes(held_out: Evidence) -> tuple[str, ...]:
     return remarks if of_line == _LACKING else (*first, f"{of_order} {of_line}")
 
 
-def held_out_remarks(held_out: Evidence) -> tuple[str, ...]:
-    """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration."""
-    units, of_ranks = held_out.units, _of_ranks(held_out)
+def held_out_remarks(held_out: Evidence, by_level: bool = True) -> tuple[str, ...]:
+    """The same one by one, as those of several fits are told apart; the last two are of ranks and of calibration.
+
+    Without numbers that more than two levels have ``by_level`` these are not spoken of.
+    """
+    units = held_out.units
+    of_ranks = _of_ranks(held_out) if by_level or held_out.shape.two else _of_errors(held_out)
     alike = (_ALIKE,) if any(each.se <= _NO_SE for _, _, each in numbers_of(held_out)) else ()
     if are_groups(units):
         few = few_groups(units, held_out.weights)
@@ -210,6 +214,12 @@ def _of_ranks(held_out: Evidence) -> tuple[str, ...]:
     if lacks_predictions(held_out):
         return (_LACKING,)
     return _of_order(held_out), f"{_CALIBRATED}{_of_line(held_out)}"
+
+
+def _of_errors(held_out: Evidence) -> tuple[str, ...]:
+    """What is to be known of error rates where there is no AUC beside them."""
+    hangs = not lacks_predictions(held_out) and hang_on_the_intercept(held_out)
+    return (_of_order(held_out),) if hangs else ()
 
 
 def lacks_predictions(held_out: Evidence) -> bool:

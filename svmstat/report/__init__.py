@@ -35,7 +35,7 @@ def report(
     """A fit with all that can be said of it, as a web page.
 
     Summary, prediction error by leave-one-out, a logistic model beside it, goodness of fit, terms, effects, influential
-    rows and calibration.
+    rows and calibration; of a precomputed kernel without the model, the terms and the effects.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ _CLOSE = 1e-13
 _NOT_FOUND = "statsmodels finds no maximum of its likelihood, which has none where classes are separated"
 
 _OF_KERNEL_VALUES = (
-    "There is no logistic model of these columns to compare with: they are kernel values, a column for each row."
+    "There is no logistic model of these columns to compare with: they are kernel values, a column for each row. So "
+    "there are no terms and no effects of predictors either."
 )
 
 _OF_GLM = "statsmodels.genmod.generalized_linear_model", "statsmodels.genmod.families"

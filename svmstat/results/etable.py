@@ -328,7 +328,7 @@ def _remarks(known: Mapping[str, Evidence]) -> Iterator[str]:
     """What is to be known of held-out numbers, each remark once, with the names of the fits unless it is of all."""
     of: dict[str, list[str]] = {}
     for name, each in known.items():
-        for remark in (*copies_note(each.weights, each.units), *held_out_remarks(each)):
+        for remark in (*copies_note(each.weights, each.units), *held_out_remarks(each, by_level=False)):
             of.setdefault(remark, []).append(name)
     for remark, names in of.items():
         yield remark if len(names) == len(known) else f"{', '.join(names)}: {remark}"

@@ -90,7 +90,7 @@ class Tested(Resampled):
         level : float
             Between 0 and 1: the percentile of the replicates that the statistic is compared with.
         rng : int or Generator, optional
-            On which alone the replicates depend.
+            On which alone the replicates depend; with kernel="precomputed" on the order of the rows too.
         retune : bool
             For the best fit of `tune` and "residual": whether cost and kernel are chosen anew in every replicate, by
             the same search. That takes B searches.
@@ -209,7 +209,7 @@ class Tested(Resampled):
         B : int
             Number of permutations, at least 1.
         rng : int or Generator, optional
-            On which alone they depend.
+            On which alone they depend; with kernel="precomputed" on the order of the rows too.
         retune : bool
             For the best fit of `tune`: whether cost and kernel are chosen anew for every permutation, by the same
             search, without which a tuned score is compared with untuned ones.

@@ -44,7 +44,8 @@ class Uncertain(Resampled):
         B : int
             Number of replicates, at least 1.
         rng : int or Generator, optional
-            On which alone the replicates depend; the draws of one seed are the same for every B.
+            On which alone the replicates depend, with kernel="precomputed" also on the order of the rows; the draws of
+            one seed are the same for every B.
         n_jobs, progress
             As in `loo`.
 

@@ -112,3 +112,4 @@ def test_kernel_values_are_no_columns_of_a_logistic_model():
     gram = pd.DataFrame(np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))).add_prefix("k").assign(y=data["y"])
     (told,) = beside_logistic(svm("y ~ .", gram, kernel="precomputed"), None, False)
     assert "no logistic model of these columns to compare with: they are kernel values" in told
+    assert "no terms and no effects" in told

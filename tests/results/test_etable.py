@@ -215,3 +215,14 @@ def test_two_fits_of_one_name_are_refused(linear):
 def test_a_name_with_a_line_break_is_in_one_line(linear):
     text = str(etable({"one\ntwo": linear, "b": linear.update(". ~ . - z")}))
     assert "one two:" in text and "\none" not in text.replace("\none two", "")
+
+
+@pytest.mark.parametrize("signal", [True, False])
+def test_of_more_levels_the_notes_are_of_numbers_in_the_table(signal):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"]).assign(y=np.repeat(list("abc"), 30))
+    data["x"] += signal * np.arange(90) // 30
+    text = " ".join(str(etable([svm("y ~ x + z", data)])).split())
+    assert "AUC and calibration are by level" in text
+    assert "biased downwards" not in text and "slope 1 and intercept 0" not in text
+    assert ("error rate near 1" in text) == ("no better than the class frequencies" in text) == (not signal)
