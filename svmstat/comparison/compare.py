@@ -25,9 +25,17 @@ from svmstat.errors import ArgumentError, ArgumentTypeError
 from svmstat.formula import fold_labels
 from svmstat.formula.response import Response
 from svmstat.objective.units import are_groups
+from svmstat.resampling.copies import copies_among
 from svmstat.resampling.loops import one_blas_thread
 from svmstat.resampling.nested import folds_for, log_likelihoods, nested_estimate, splits
-from svmstat.resampling.splits import Splits, check_folds, given_splits, is_number, is_splitter, refuse_tables
+from svmstat.resampling.splits import (
+    Splits,
+    check_folds,
+    given_splits,
+    is_number,
+    is_splitter,
+    refuse_tables,
+)
 from svmstat.results import SVMResults
 from svmstat.results.updated import data_of_folds
 
@@ -139,7 +147,8 @@ def compare(
     for member, order in zip(members, orders, strict=True):
         said = turned(held_out(member, held, units, n_jobs, progress), member.observed, reference, order)
         optimism = member.fit.optimism if isinstance(member, Machines) else None
-        judged = evidence(how, shape, reference, said, order, held, optimism, member.observed.points)
+        copies = copies_among(member.fit.machine, held) if isinstance(member, Machines) else {}
+        judged = evidence(how, shape, reference, said, order, held, optimism, member.observed.points, copies)
         found.append(judged if held is None else judged.without(held.never(reference.weights)))
         if nested:
             without = partial(member.without, n_jobs=n_jobs, progress=progress)

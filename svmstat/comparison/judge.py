@@ -1,7 +1,9 @@
 """What models say of rows that they have not seen, beside what was observed; and by nested folds."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +47,7 @@ def turned(said: Said, observed: Observed, reference: Observed, order: Codes) ->
 
 def evidence(
     how: str, shape: Shape, observed: Observed, said: Said, order: Codes, splits: Splits | None,
-    optimism: float | None, points: Codes | None,
+    optimism: float | None, points: Codes | None, copies: Mapping[str, Any],
 ) -> HeldOut:  # fmt: skip
     """What was said, beside what was observed, with the classes in the order of the reference."""
     p, n = said.probability[:, order], len(observed.codes)
@@ -60,6 +62,7 @@ def evidence(
         how=how, index=index, shape=shape, codes=observed.codes, weights=observed.weights, values=values,
         probability=p, log_likelihoods=log_of_own(p, observed.codes), winner=winner, failed=said.failed,
         units=observed.units, optimism=optimism, points=points, groups=observed.groups, maps=said.maps,
+        **copies,
         seen=None if splits is None else splits.seen(observed.codes, observed.weights, len(order)),
     )  # fmt: skip
 

@@ -15,6 +15,8 @@ from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.worth import (
     NO_LINE,
     balanced_folds,
+    copies_left,
+    copies_seen,
     few_groups,
     hang_on_the_intercept,
     lacks_predictions,
@@ -192,6 +194,7 @@ class Comparison(Printed):
             + COVERAGE
             + _OF_WEIGHED * any(self.thresholds),
             *copies_note(self.evidence[0].weights, units),
+            *copies_left(self.evidence[0]),
             *uneven_note(self.evidence[0].weights, units, _OF_UNEVEN),
         ]
         if self.nested:
@@ -258,9 +261,12 @@ class Comparison(Printed):
             return None
         first = self.evidence[0]
         one, folds = what_is_left_out(first), balanced_folds(first)
+        others_tell = any(each.rsquared > 2.0 * each.rsquared_se for each in self.evidence)
+        they = "it tells" if len(which) == 1 else "they tell"
+        since = f"{they} little of what the predictors do" if others_tell else "the predictors tell little"
         told = (
-            f"AUC and errors of {', '.join(which)} hang on how the intercept moves when {one} is left out, since the "
-            f"predictors tell little{f'; folds={folds} keeps the levels in balance' if folds else ''}."
+            f"AUC and errors of {', '.join(which)} hang on how the intercept moves when {one} is left out, since "
+            f"{since}{f'; folds={folds} keeps the levels in balance' if folds else ''}."
         )
         if not self._tested_by_errors:
             return told
@@ -269,8 +275,16 @@ class Comparison(Printed):
             "such samples."
         )
 
+    def _of_copies(self) -> list[str]:
+        """Which models have seen copies of what they predict."""
+        of: dict[str, list[str]] = {}
+        for name, each in zip(self.names, self.evidence, strict=True):
+            if (seen := copies_seen(each)) is not None:
+                of.setdefault(seen, []).append(name)
+        return [f"{', '.join(names)}: {seen}" for seen, names in of.items()]
+
     def _warnings(self) -> list[str]:
-        found = []
+        found = self._of_copies()
         for name, each in zip(self.names, self.evidence, strict=True):
             if each.n_failed:
                 what = "row was" if each.n_failed == 1 else "rows were"

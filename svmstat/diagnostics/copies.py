@@ -11,6 +11,22 @@ _COPIES = (
     "too. Where a weight says how much a row stands for, as in a survey: weight_type='probability'."
 )
 
+_OTHERS_SEEN = (
+    "Leave-one-out leaves out one copy of a row, and fits without it have seen its others: unless these are different "
+    "cases, a flexible machine looks better than it is on new rows. {kfold} holds copies out together."
+)
+
+
+def other_copies_note(weights: Floats, units: Units | None = None, kfold: str = "fit.kfold()") -> tuple[str, ...]:
+    """That rows of weights (n,) that are repeats are left out copy by copy; nothing where each is one.
+
+    Examples
+    --------
+    >>> other_copies_note(np.ones(3)), len(other_copies_note(np.array([1.0, 2.0])))
+    ((), 1)
+    """
+    return (_OTHERS_SEEN.format(kfold=kfold),) if units is None and weights.max(initial=0.0) > 1.0 else ()
+
 
 def copies_note(weights: Floats, units: Units | None = None) -> tuple[str, ...]:
     """As how many rows those count whose weights (n,) are repeats; nothing where each is one, or is in a unit.

@@ -77,6 +77,10 @@ class Evidence:
         The share of the rows of the fit that are support vectors; None of other models.
     groups : Series (n,) or None
         The group of each row, where there are groups.
+    copies_seen : float
+        Σw of the rows of which the fits without them have seen copies: equal rows that are no different cases.
+    copies_suspicious : bool
+        Whether these are many, and more than chance makes of such predictors.
     """
 
     how: str
@@ -97,6 +101,8 @@ class Evidence:
     optimism: float | None = None
     support: float | None = None
     groups: pd.Series | None = None
+    copies_seen: float = 0.0
+    copies_suspicious: bool = False
 
     def __repr__(self) -> str:
         failed = f", {counted(self.n_failed, 'row')} failed" if self.n_failed else ""

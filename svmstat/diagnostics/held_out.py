@@ -6,7 +6,7 @@ import numpy as np
 
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.evidence import Evidence
-from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
+from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, warnings_of_held_out
 from svmstat.reporting.rendering.parts import Block, Entry
 from svmstat.reporting.summary import Printed, Summary
 
@@ -28,7 +28,6 @@ class HeldOut(Printed, Evidence):
         rows = int(np.count_nonzero(self.weights > 0))
         block = Block(left=(Entry("Rows held out", rows - self.n_failed, "count"),))
         failed = f"{counted(self.n_failed, 'row')} could not be held out, or not exactly."
-        of_one = on_one_row(self)
-        warnings = (*([failed] if self.n_failed else []), *([] if of_one is None else [f"of the score {of_one}."]))
+        warnings = (*([failed] if self.n_failed else []), *warnings_of_held_out(self))
         title = f"Held out: {self.how}"
         return Summary(title, (*held_out_tables(self), block), notes_of_held_out_alone(self), warnings)

@@ -53,8 +53,10 @@ _LIKE_OWN = 0.8
 """Correlation with own misfit from which a deletion deviance is little else."""
 _LITTLE = 0.5
 """The share of own misfit up to which what the others gain or lose is little beside it, in the rows that are shown."""
+_NEARLY_ALL = 0.25
+"""The same up to which it is nearly all own misfit, and beyond which it is mostly that."""
 _OWN = (
-    "It is nearly all own misfit{but}: a large one says that it was badly predicted, not that it moves the fit, "
+    "It is {share} own misfit{but}: a large one says that it was badly predicted, not that it moves the fit, "
     "of which the rms change of f at the others tells."
 )
 _BUT = " (not in {what} {rows}, where the others gain more)"
@@ -390,8 +392,10 @@ class InfluenceResult(Printed):
         """What the measures say, and what they do not."""
         own, others = self.measures.own[self._largest], self.measures.others[self._largest]
         of_others = _OTHERS if (others > 0.0).any() else _LESS
-        like_own = self._like_own() >= _LIKE_OWN and np.abs(others).sum() <= _LITTLE * own.sum()
-        made_of = _OWN.format(but=self._but) if like_own else of_others
+        beside = np.abs(others).sum() / own.sum()
+        like_own = self._like_own() >= _LIKE_OWN and beside <= _LITTLE
+        share = "nearly all" if beside <= _NEARLY_ALL else "mostly"
+        made_of = _OWN.format(share=share, but=self._but) if like_own else of_others
         return (*(note.format(made_of=made_of) for note in _NOTES), *self._tied, *self._elsewhere, *self._of_weights)
 
     @property

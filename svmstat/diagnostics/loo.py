@@ -10,7 +10,7 @@ from svmstat._tools.arrays import Codes
 from svmstat._tools.texts import counted
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.diagnostics.gacv import observed_loss
-from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, on_one_row
+from svmstat.diagnostics.worth import held_out_tables, notes_of_held_out_alone, warnings_of_held_out
 from svmstat.objective.losses import Loss
 from svmstat.objective.measures import share
 from svmstat.objective.units import are_groups
@@ -151,8 +151,7 @@ class LooResult(Printed, Evidence):
 
     def summary(self) -> Summary:
         """Score, errors, ranking and calibration of the rows by the fits without them, and what went wrong."""
-        of_one = on_one_row(self)
-        warnings = self.what_failed() if of_one is None else (*self.what_failed(), f"of the score {of_one}.")
+        warnings = (*self.what_failed(), *warnings_of_held_out(self))
         errors = Block(
             left=(
                 *([Entry("Groups left out", self._n_groups, "count")] if are_groups(self.units) else []),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from svmstat._tools.arrays import Floats
-from svmstat.diagnostics.copies import copies_note
+from svmstat.diagnostics.copies import copies_note, other_copies_note
 from svmstat.diagnostics.evidence import Evidence
 from svmstat.objective.predictive import Estimate
 from svmstat.objective.units import Units, are_groups
@@ -97,11 +97,16 @@ _RANKS_OF_MORE = (
 )
 _NO_RANKS = (
     "AUC, errors, sensitivity and specificity of pooled values hang on more than the predictors where these tell "
-    "little: without {one} the intercept moves away from its level, by which alone AUC may come near 0 and the "
-    "error rate near 1, and standard errors know nothing of it."
+    "little, or f little of them, as with a small C: without {one} the intercept moves away from its level, by which "
+    "alone AUC may come near 0 and the error rate near 1, and standard errors know nothing of it."
 )
 _BALANCED = " fit.kfold({folds}) keeps the levels in balance."
 """Where rows or groups are left out one by one."""
+
+_COPIES_SEEN = (
+    "{seen:.6g} of {total:.6g} rows have copies, of the same predictors and level, which the fits without them have "
+    "seen: held-out numbers promise too much, unless such rows are different cases."
+)
 
 _CALIBRATED = "Calibrated probabilities have slope 1 and intercept 0; "
 _NEAR_BY = 0.25
@@ -319,12 +324,36 @@ def _of_order(held_out: Evidence) -> str:
     return _NO_RANKS.format(one=what_is_left_out(held_out)) + (_BALANCED.format(folds=folds) if folds else "")
 
 
+def copies_seen(held_out: Evidence) -> str | None:
+    """That fits without a row have seen copies of it, where that is so of many rows."""
+    if not getattr(held_out, "copies_suspicious", False):
+        return None
+    return of_copies(held_out.copies_seen, float(held_out.weights.sum()))
+
+
+def of_copies(seen: float, total: float) -> str:
+    """The same of the weight of such rows, and of all."""
+    return _COPIES_SEEN.format(seen=seen, total=total)
+
+
+def copies_left(held_out: Evidence) -> tuple[str, ...]:
+    """What leaving out one copy of a row leaves."""
+    one_by_one = held_out.how.startswith("leave-one")
+    return other_copies_note(held_out.weights, held_out.units) if one_by_one else ()
+
+
+def remedy_of_copies(held_out: Evidence) -> str:
+    """What holds them out together."""
+    return " fit.kfold() holds copies out together." if held_out.how.startswith("leave-one") else ""
+
+
 def balanced_folds(held_out: Evidence) -> int | None:
     """How many folds keep the levels in balance where rows, or groups, are left out one by one; None if none do.
 
-    Each has two or more of them, and one of every level.
+    Each has two or more of them, and one of every level. Copies of rows, which folds hold out together, are in no
+    balance.
     """
-    if not held_out.how.startswith("leave-one"):
+    if not held_out.how.startswith("leave-one") or held_out.copies_seen > 0.0:
         return None
     units, of_level = held_out.units, held_out.rows_of_levels.to_numpy()
     count = int(of_level.sum())
@@ -415,7 +444,14 @@ def chosen_notes(optimism: Sequence[float | None]) -> tuple[str, ...]:
 def notes_of_held_out_alone(held_out: Evidence) -> tuple[str, ...]:
     """What is to be said where nothing but held-out numbers is printed."""
     copies = copies_note(held_out.weights, held_out.units)
-    return _SCORE, *copies, *held_out_notes(held_out), *chosen_notes([held_out.optimism])
+    return _SCORE, *copies, *copies_left(held_out), *held_out_notes(held_out), *chosen_notes([held_out.optimism])
+
+
+def warnings_of_held_out(held_out: Evidence) -> tuple[str, ...]:
+    """What makes held-out numbers other than they seem."""
+    of_one, seen = on_one_row(held_out), copies_seen(held_out)
+    told = [] if of_one is None else [f"of the score {of_one}."]
+    return (*told, *([] if seen is None else [seen + remedy_of_copies(held_out)]))
 
 
 def evidence_tables(apparent: Evidence, held_out: Evidence | None, by_row: Evidence | None = None) -> list[Part]:

@@ -8,7 +8,7 @@ import pandas as pd
 from svmstat._tools.arrays import Floats
 from svmstat._tools.texts import counted
 from svmstat.diagnostics import Evidence
-from svmstat.diagnostics.worth import few_rows
+from svmstat.diagnostics.worth import copies_seen, few_rows, hang_on_the_intercept, remedy_of_copies
 from svmstat.kernels import Kernel
 from svmstat.machine import Pair
 from svmstat.objective import predictive
@@ -21,6 +21,9 @@ _ALIKE, _UNLIKE = 0.95, 0.05
 
 _NEAR = 0.1
 """The kernel value of a row and its nearest from which on it does resemble one."""
+
+_MOST_BOUNDED, _RANKS = 0.9, 0.8
+"""The share of rows at their bound where a larger C changes f, and the in-sample AUC from which on f has an order."""
 
 _OFTEN = 0.05
 """The share of rows in which the rule and the probabilities may call for different levels without a word."""
@@ -48,6 +51,9 @@ def trouble(fit: Resampled, held_out: Evidence | None) -> Iterator[str]:
     """What makes a fit worthless, and what to do about it."""
     if held_out is not None:
         yield from _no_better(held_out, held_out.rsquared <= 0.0 and _errs_less(held_out))
+        yield from _hides_its_order(fit, held_out)
+        if (seen := copies_seen(held_out)) is not None:
+            yield seen + remedy_of_copies(held_out)
     level = fit.apparent.predicts_one_level
     if level is not None:
         yield f"it predicts {fit.response_name} = {level} for every row: {_cause(fit, level)}."
@@ -87,6 +93,18 @@ def _no_better(held_out: Evidence, errs_less: bool = False) -> Iterator[str]:
         yield (
             f"held out, the probabilities are hardly better than the class frequencies {numbers}, less than two "
             "standard errors)."
+        )
+
+
+def _hides_its_order(fit: Resampled, held_out: Evidence) -> Iterator[str]:
+    """Where f ranks the levels of its rows, and moves by more than it differs when one of them is left out."""
+    if fit.event is None or fit.nu is not None or not hang_on_the_intercept(held_out):
+        return
+    bounded, ranks = float(fit.n_support["bounded"].sum()) / fit.nobs, float(fit.apparent.auc)
+    if bounded > _MOST_BOUNDED and ranks > _RANKS:
+        yield (
+            f"f ranks its own rows (AUC {ranks:.3f}), but at C = {fit.C:.4g} nearly all are at their bound, and when "
+            "one is left out the intercept moves by more than f differs: a larger C tells what held-out rows are worth."
         )
 
 

@@ -22,6 +22,7 @@ from svmstat.machine import Pair, reweighted, vote
 from svmstat.objective.bounds import ROUNDING
 from svmstat.objective.units import units_of
 from svmstat.resampling import LeaveOneOut
+from svmstat.resampling.copies import copies_among
 from svmstat.resampling.folds import points_of_few
 from svmstat.resampling.loops import Outlook, matrix_bytes, matrix_reason, run_pieces
 from svmstat.resampling.said import Said, keeps_all, nothing
@@ -121,6 +122,7 @@ class Resampled(Predicting, Updated):
         losses = tuple(pair.loss for pair in self.machine.pairs)
         return LooResult(
             **self._evidence(self._how_one_by_one, found), maps=deepcopy(self.maps), optimism=self.optimism,
+            **copies_among(self.machine),
             arrays=arrays, full_winner=self._winner.copy(), deviance=self.deviance, losses=losses,
         )  # fmt: skip
 
@@ -190,7 +192,8 @@ class Resampled(Predicting, Updated):
         frame = self.frame
         seen = splits.seen(frame.codes, frame.weights, len(self.classes))
         held_out = HeldOut(
-            **self._evidence(splits.told(frame.weights), found), maps=deepcopy(maps), optimism=self.optimism, seen=seen
+            **self._evidence(splits.told(frame.weights), found), maps=deepcopy(maps), optimism=self.optimism, seen=seen,
+            **(copies_among(self.machine, splits) if splits.given else {}),
         )  # fmt: skip
         return held_out.without(splits.never(frame.weights))
 

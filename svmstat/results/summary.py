@@ -12,7 +12,7 @@ from svmstat.calibration import VENN_ABERS
 from svmstat.diagnostics import Coefficients, Evidence
 from svmstat.diagnostics.coefficients import coefficient_notes
 from svmstat.diagnostics.copies import copies_note
-from svmstat.diagnostics.worth import chosen_notes, evidence_tables, held_out_notes
+from svmstat.diagnostics.worth import chosen_notes, copies_left, evidence_tables, held_out_notes
 from svmstat.kernels import NOT_CONVEX, Additive
 from svmstat.machine import Pair
 from svmstat.reporting.rendering.lines import abridged, listed
@@ -444,7 +444,7 @@ def _of_evidence(fit: Resampled, held_out: Evidence | None) -> tuple[str, ...]:
     )
     if held_out is not None:
         copies = copies_note(fit.frame.weights, fit.machine.units) if fit.weights_given else ()
-        return (f"{own}.", *copies, *held_out_notes(held_out), *chosen_notes([fit.optimism]))
+        return (f"{own}.", *copies, *copies_left(held_out), *held_out_notes(held_out), *chosen_notes([fit.optimism]))
     how = " take a while: fit.loo()" if fit.usual_folds is None else ": fit.kfold()"
     return (f"{own}: they say little of other rows. Those of held-out rows{how}, or summary(loo=True).",)
 

@@ -24,7 +24,19 @@ from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.edges import is_tied, notes_of_edges, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, searched_in
+from svmstat.tuning.plan import (
+    Asked,
+    Found,
+    LeftOut,
+    Nested,
+    Plan,
+    TuneResult,
+    held_at,
+    note_of_groups,
+    notes_of_copies,
+    searched_in,
+    warnings_of_copies,
+)
 from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import MEASURES, TIED, Point, columns_of, first_least, paired_se
 
@@ -201,7 +213,7 @@ class CostPlan(Plan):
             ),
         )
         notes = [f"The score is the {result.score_name}.{_never(result)}", *notes_of_edges(result)]
-        notes += [*note_of_groups(result.best), *_hard(result)]
+        notes += [*note_of_groups(result.best), *notes_of_copies(result), *_hard(result)]
         blocks = [block] if of_full_fit else [block, *of_nested(result), *_within_se(result)]
         if not of_full_fit and len(result.table) > 1:
             what = "group" if result.best.grouped else "row"
@@ -209,8 +221,8 @@ class CostPlan(Plan):
             notes.append(f"{_TOO_LOW.format(what=what)}{simulated}{of_nesting(result)}")
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
         points = counted(result.n_failed, "grid point")
-        lost = f"{points} could not be scored: see the column reason of .table."
-        return Summary("Grid search", tuple(blocks), tuple(notes), (lost,) if result.n_failed else ())
+        lost = [f"{points} could not be scored: see the column reason of .table."] if result.n_failed else []
+        return Summary("Grid search", tuple(blocks), tuple(notes), (*lost, *warnings_of_copies(result)))
 
 
 def _never(result: TuneResult) -> str:

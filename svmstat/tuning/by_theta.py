@@ -30,7 +30,19 @@ from svmstat.tuning.cosso import LEAST, Selected, equal_weights, folds_of, held_
 from svmstat.tuning.criteria import Criterion
 from svmstat.tuning.edges import notes_of_edges, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
-from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups, theta_of
+from svmstat.tuning.plan import (
+    Asked,
+    Found,
+    LeftOut,
+    Nested,
+    Plan,
+    TuneResult,
+    held_at,
+    note_of_groups,
+    notes_of_copies,
+    theta_of,
+    warnings_of_copies,
+)
 from svmstat.tuning.sample import Effort, Folds, Sample
 from svmstat.tuning.scores import TIED, Parts, Point, columns_of, failed, first_least, paired_se
 
@@ -252,9 +264,11 @@ class CoordinatePlan(ThetaPlan):
             _NOT_TESTED,
             *notes_of_edges(result, _kernel_columns(result)),
             *note_of_groups(result.best),
+            *notes_of_copies(result),
         )
         blocks: tuple[Block | Table, ...] = (block, *of_nested(result), table)
-        return Summary("Search over the weights of terms", blocks, notes, _lost(result))
+        warnings = (*_lost(result), *warnings_of_copies(result))
+        return Summary("Search over the weights of terms", blocks, notes, warnings)
 
 
 def _along(moved: Floats, to: Floats | float, scores: Floats, along: Floats | None = None) -> tuple[Floats, Floats]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.copied import read_as_copies
 from svmstat._tools.texts import counted
+from svmstat.diagnostics.copies import other_copies_note
+from svmstat.diagnostics.worth import of_copies
 from svmstat.errors import ArgumentError, UnavailableError
 from svmstat.formula import Response
 from svmstat.kernels import Additive, Kernel
@@ -22,6 +24,7 @@ from svmstat.reporting.plots.style import Axes
 from svmstat.reporting.rendering.lines import cut, listed
 from svmstat.reporting.rendering.values import is_number
 from svmstat.reporting.summary import Summary
+from svmstat.resampling.copies import are_suspicious, weight_of_copies_seen
 from svmstat.results import SVMResults
 from svmstat.results.rules import ShiftedRule
 from svmstat.tuning.grid import Grid
@@ -130,6 +133,22 @@ def note_of_groups(best: SVMResults) -> tuple[str, ...]:
     if not best.grouped:
         return ()
     return (f"Rows are held out with their whole group, and standard errors are over {best.n_groups} groups.",)
+
+
+def notes_of_copies(result: "TuneResult") -> tuple[str, ...]:
+    """What leaving out one copy of a row leaves, where rows are left out one by one and weights are repeats."""
+    if result.fold is not None:
+        return ()
+    return other_copies_note(result.best.frame.weights, result.best.machine.units, "criterion='kfold'")
+
+
+def warnings_of_copies(result: "TuneResult") -> list[str]:
+    """That fits without a row have seen copies of it, where rows are left out one by one."""
+    machine = result.best.machine
+    seen = weight_of_copies_seen(machine)
+    if result.fold is not None or not are_suspicious(machine, seen):
+        return []
+    return [f"{of_copies(seen, float(machine.weights.sum()))} criterion='kfold' holds copies out together."]
 
 
 class Plan(ABC):

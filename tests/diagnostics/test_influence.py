@@ -178,6 +178,13 @@ def test_from_which_correlation_on_a_deletion_deviance_is_own_misfit(plain, nois
     assert ("It is more than own misfit here: a large one may be what the others gain" in text) == (not told)
 
 
+def test_what_is_mostly_own_misfit_is_not_nearly_all(plain):
+    own = np.arange(30.0)
+    for share, told in ((0.2, "nearly all own misfit"), (0.4, "mostly own misfit")):
+        text = " ".join(str(measured(plain, own=own, others=share * own + 1e-9)).split())
+        assert f"It is {told}: a large one says that it was badly predicted" in text
+
+
 def test_what_the_others_lose_of_each_is_not_nearly_all_own(plain):
     own = np.arange(30.0)
     text = " ".join(str(measured(plain, own=own, others=-0.7 * own + 1e-9)).split())

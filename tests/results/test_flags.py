@@ -547,3 +547,18 @@ def test_rows_that_are_not_held_out_either_way_tell_nothing_of_groups():
     gains = np.r_[by_row.gains, 1.0, np.nan, np.nan]
     right = SimpleNamespace(gains=gains, failed=np.r_[np.zeros(60, bool), False, True, False], score=40.0)
     assert list(_knows_groups(left, right)) == expected and len(expected) == 1
+
+
+def test_where_a_small_cost_hides_an_order_it_is_named():
+    """Of exactly even levels the intercept of a fit without a row moves by more than f differs."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]).assign(y=np.arange(100) % 2)
+    data["a"] += 3.0 * data["y"]
+    told = "at C = 0.01 nearly all are at their bound, and when one is left out the intercept moves by more than f differs"
+    hidden, seen = svm("y ~ a + b", data, C=0.01), svm("y ~ a + b", data)
+    assert hidden.loo().auc == 0.0 and hidden.apparent.auc > 0.9 and told in said(hidden)
+    text = " ".join(str(compare(hidden, seen)).split())
+    assert "when a row is left out, since it tells little of what the predictors do; folds=10" in text
+    noise = svm("y ~ a + b", data.assign(a=rng.normal(size=100)), C=0.01)
+    assert told not in said(seen) + said(noise)
+    assert "since the predictors tell little; folds=10" in " ".join(str(compare(noise, noise)).split())
