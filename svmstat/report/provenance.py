@@ -58,7 +58,7 @@ def call_text(fit: SVMResults) -> str:
         arguments["weight_type"] = fit.weight_type
     if fit.groups is not None:
         arguments["groups"] = ...
-    if fit.n_outside_subset:
+    if getattr(getattr(fit, "call", None), "given", {}).get("subset") is not None:
         arguments["subset"] = ...
     listed = (f"{name}={literal(value)}" for name, value in arguments.items() if value is not None)
     return f"svm({fit.formula!r}, data, {', '.join(listed)})"

@@ -12,6 +12,7 @@ from svmstat.diagnostics.worth import copies_seen, few_rows, hang_on_the_interce
 from svmstat.kernels import Kernel
 from svmstat.machine import Pair
 from svmstat.objective import predictive
+from svmstat.reporting.rendering.lines import listed
 from svmstat.reporting.rendering.values import literal
 from svmstat.results.resampled import Resampled
 from svmstat.solver import lost_beside_margins
@@ -123,6 +124,7 @@ def caution(fit: Resampled, held_out: Evidence | None, by_row: Evidence | None =
     if few := few_rows(fit.response_name, _rows_of_levels(fit)):
         kind = "a map of held-out values" if fit.asked == "auto" else "the map of the probabilities"
         yield f"{few}{kind} is noisy, and so are all numbers of held-out rows."
+    yield from _without_rows(fit)
     alone = fit.has_maps and fit.fitted_maps().own.any()
     if alone:
         yield (
@@ -163,6 +165,15 @@ def _rows_of_levels(fit: Resampled) -> pd.Series:
         return fit.confusion.sum(axis=1)
     codes = fit.frame.codes[fit.frame.weights > 0]
     return pd.Series(np.bincount(codes, minlength=len(fit.classes)), index=fit.confusion.index)
+
+
+def _without_rows(fit: Resampled) -> Iterator[str]:
+    """Which levels of a categorical response no row has."""
+    kind = getattr(getattr(fit, "response", None), "dtype", None)
+    declared = kind.categories if isinstance(kind, pd.CategoricalDtype) else ()
+    if lost := [str(level) for level in declared if fit.response.find(level) is None]:
+        levels = "this level" if len(lost) == 1 else "these levels"
+        yield f"No row has {fit.response_name} = {listed('', lost, '')}: the fit knows nothing of {levels}."
 
 
 def _by_the_data(fit: Resampled) -> str:

@@ -24,6 +24,7 @@ from svmstat.tuning.choice import corrected_score, in_order
 from svmstat.tuning.criteria import FURTHER, NAMES, Criterion, KFold, named, rated
 from svmstat.tuning.edges import is_tied, notes_of_edges, warn_of_edges, warn_of_failed
 from svmstat.tuning.grid import Grid
+from svmstat.tuning.nested import OUTER
 from svmstat.tuning.plan import (
     Asked,
     Found,
@@ -50,10 +51,12 @@ _SIMULATED = (
     "corrected one 0.03 too low to 0.02 too high, with one event in nine rows to 0.07"
 )
 _ASK = "; nested=True tunes anew without each of ten folds, which takes ten times as long."
+_ASK_OF_FEW = "; nested={k} tunes anew without each of {k} folds, which takes {k} times as long."
+_OF_TOO_FEW = "; rows that had no part in the search tell, these being too few to tune anew without some."
 _OF_BLOCKS = "; rows that had no part in the search tell, none being nested in folds that are given."
 _NESTED = (
     ": see the optimism, which also holds what tuning on fewer rows costs. The nested standard error is that of a mean "
-    "over the rows, as if the searches were independent."
+    "over the {what}s, as if the searches were independent."
 )
 _PAIRED = (
     "As good as the best: the score is above the least by at most the standard error of that difference, {what} by "
@@ -247,8 +250,12 @@ def _hard(result: TuneResult) -> Iterator[str]:
 def of_nesting(result: TuneResult) -> str:
     """What tells how good the best point is."""
     if result.nested is not None:
-        return _NESTED
-    return _OF_BLOCKS if result.given else _ASK
+        return _NESTED.format(what="group" if result.best.grouped else "row")
+    if result.given:
+        return _OF_BLOCKS
+    if result.nestable == OUTER:
+        return _ASK
+    return _ASK_OF_FEW.format(k=result.nestable) if result.nestable else _OF_TOO_FEW
 
 
 def of_nested(result: TuneResult) -> Iterator[Block]:

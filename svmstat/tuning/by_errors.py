@@ -28,6 +28,7 @@ from svmstat.tuning.edges import notes_of_edges, warn_of_edges
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.grid import Grid
 from svmstat.tuning.guarantee import left_out_values, order_of_threshold, refuse_ties, rows_needed, threshold
+from svmstat.tuning.nested import OUTER
 from svmstat.tuning.nu_baselines import along_lines, most_in_folds
 from svmstat.tuning.nu_search import ErrorRates, coordinate_descent, coordinate_descent_by_kernel, search_grid
 from svmstat.tuning.plan import Asked, Found, LeftOut, Nested, Plan, TuneResult, held_at, note_of_groups
@@ -288,7 +289,9 @@ class NuPlan(Plan):
         by_loo = isinstance(self.criterion, NeymanPearson) and self.criterion.by_loo
         rule = () if result.rule is None else (_rule_block(result.rule, result.n_threshold, result.order, by_loo),)
         nested = () if result.nested is None else (_nested_block(result.nested),)
-        ask = "rows that had no part in it tell" if result.given else "nested=True estimates by how much"
+        ask = "rows that had no part in it tell"
+        if result.nestable and not result.given:
+            ask = f"nested={True if result.nestable == OUTER else result.nestable} estimates by how much"
         known = ask if result.nested is None else "see the rates of rows left out"
         chosen = f": the chosen point looks better than it is; {known}" if len(result.table) > 1 else ""
         notes = [f"P_F and P_M are estimated by cross-validation{chosen}."]

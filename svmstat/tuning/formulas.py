@@ -83,7 +83,11 @@ def prepare_all(
         return found, False
     if not common.any():
         raise DataError("no row of the data has values for all formulas.")
-    return [prepare_on(formula=each, subset=common) for each in formulas], True
+    outside = first.n_subset_dropped
+    missing = len(first.data) - outside - int(common.sum())
+    again = [prepare_on(formula=each, subset=common) for each in formulas]
+    frames = [replace(each.frame, n_missing=missing, n_subset_dropped=outside) for each in again]
+    return [replace(each, frame=frame) for each, frame in zip(again, frames, strict=True)], True
 
 
 def join(formulas: Sequence[str], prepared: Sequence[Prepared], wanted: Candidates) -> Searched:

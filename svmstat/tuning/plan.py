@@ -104,8 +104,8 @@ class LeftOut:
 class Nested:
     """What the whole search is worth on rows that it has not seen: it was repeated without each of k folds.
 
-    The standard error is that of a mean over the rows. What it leaves out is that the searches share most of their
-    rows. Both are about searches on the share 1 − 1/k of the rows.
+    The standard error is that of a mean over the rows, or over groups. What it leaves out is that the searches share
+    most of their rows. Both are about searches on the share 1 − 1/k of the rows.
 
     Attributes
     ----------
@@ -290,6 +290,8 @@ class TuneResult:
         Whether the folds were given, as blocks of rows, so that none could be drawn for a nested search.
     costs : tuple of float
         The values of C of the grid; a search over θ by "coordinate" goes on from there.
+    nestable : int
+        In how many folds the search could be nested, ten at most; 0 if in none.
     """
 
     best: SVMResults
@@ -305,6 +307,7 @@ class TuneResult:
     order: int | None = None
     given: bool = False
     costs: tuple[float, ...] = ()
+    nestable: int = 10
 
     @property
     def score_name(self) -> str:

@@ -29,13 +29,10 @@ from svmstat.tuning.by_theta import SEARCHES, plan_by_theta
 from svmstat.tuning.error_control import Minimax, NeymanPearson
 from svmstat.tuning.formulas import check_formulas, join, prepare_all
 from svmstat.tuning.grid import check_values
-from svmstat.tuning.nested import outer_folds, search_without
+from svmstat.tuning.nested import OUTER, most_outer_folds, outer_folds, search_without
 from svmstat.tuning.plan import Asked, Plan, TuneResult
 from svmstat.tuning.retuned import Retuned
 from svmstat.tuning.sample import Effort, Sample
-
-OUTER = 10
-"""Without how many folds in turn all is tuned anew with ``nested=True``."""
 
 _ROUNDING = 1e-12
 """Of the least score, up to which what corrects it is rounding: where another point is never the best of drawn rows."""
@@ -286,7 +283,7 @@ def tune(  # noqa: C901, PLR0913, PLR0915  those of svm(), the grid and the crit
         best = replace(best, retuned=Retuned(plan, grid, whole, seed))
     result = TuneResult(
         best, found.params, found.table, found.chosen, plan, fold, found.corrected, judged, given=not counted,
-        costs=grid.costs,
+        costs=grid.costs, nestable=most_outer_folds(whole, plan.folds),
     )  # fmt: skip
     return plan.finished(result, held)
 

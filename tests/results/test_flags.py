@@ -554,7 +554,7 @@ def test_where_a_small_cost_hides_an_order_it_is_named():
     rng = np.random.default_rng(4)
     data = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]).assign(y=np.arange(100) % 2)
     data["a"] += 3.0 * data["y"]
-    told = "at C = 0.01 nearly all are at their bound, and when one is left out the intercept moves by more than f differs"
+    told = "at C = 0.01 nearly all are at their bound, and when one is left out the intercept moves by more than f"
     hidden, seen = svm("y ~ a + b", data, C=0.01), svm("y ~ a + b", data)
     assert hidden.loo().auc == 0.0 and hidden.apparent.auc > 0.9 and told in said(hidden)
     text = " ".join(str(compare(hidden, seen)).split())
@@ -562,3 +562,13 @@ def test_where_a_small_cost_hides_an_order_it_is_named():
     noise = svm("y ~ a + b", data.assign(a=rng.normal(size=100)), C=0.01)
     assert told not in said(seen) + said(noise)
     assert "since the predictors tell little; folds=10" in " ".join(str(compare(noise, noise)).split())
+
+
+def test_a_declared_level_without_rows_is_told():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"a": rng.normal(size=60), "y": np.where(np.arange(60) % 2, "low", "high")})
+    kinds = {kind: pd.Categorical(data["y"], kind.split()) for kind in ("low high", "low mid high", "low high a b")}
+    notes = {kind: " ".join(svm("y ~ a", data.assign(y=y)).summary().notes) for kind, y in kinds.items()}
+    assert "No row has y" not in notes["low high"]
+    assert "No row has y = mid: the fit knows nothing of this level." in notes["low mid high"]
+    assert "No row has y = a, b: the fit knows nothing of these levels." in notes["low high a b"]

@@ -212,3 +212,15 @@ def test_a_formula_without_a_width_that_is_best_has_no_gamma():
     assert found.searched == {"C": found.best.C, "formula": "y ~ s(x) + s(z)"}
     assert "nan" not in str(found)
     assert len(found.plot_criteria().get_lines()[0].get_xdata()) == 3
+
+
+def test_rows_that_lack_a_value_of_another_formula_are_missing_and_not_outside(data):
+    data = data.copy()
+    data.iloc[[1, 2], data.columns.get_loc("x")] = np.nan
+    data.iloc[[3], data.columns.get_loc("z")] = np.nan
+    data["k"] = np.arange(len(data))
+    for subset, outside in ((None, 0), ("(k != 3) & (k > 1)", 3)):
+        best = quiet(["y ~ x", "y ~ z"], data, C=[0.5, 4.0], gamma=[0.5], subset=subset).best
+        assert (best.n_outside_subset, best.n_missing) == (outside, 3 if subset is None else 1)
+        assert best.n_rows == len(data) - best.n_missing - outside
+        assert ("Dropped, outside subset" in str(best.summary())) == (outside > 0)

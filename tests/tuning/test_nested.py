@@ -166,3 +166,45 @@ def test_rows_that_are_too_few_for_inner_folds_are_said_to_be_those_of_the_other
     )
     with pytest.raises(DataError, match=expected):
         tune("y ~ x", data, criterion="kfold", folds=5, nested=3)
+
+
+@pytest.mark.parametrize(
+    ("events", "groups", "criterion", "advised"),
+    [
+        (60, None, "loo", True),
+        (8, None, "loo", 8),
+        (8, None, "kfold", 8),
+        (6, None, "kfold", 6),
+        (5, None, "kfold", None),
+        (3, None, "loo", 3),
+        (2, None, "loo", None),
+        (60, 4, "loo", 4),
+        (60, 12, "loo", True),
+        (60, 5, "kfold", None),
+    ],
+)
+def test_the_nested_search_that_is_advised_can_be_done(events, groups, criterion, advised):
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"a": rng.normal(size=120), "y": np.arange(120) % 120 < events})
+    options = {"criterion": criterion, "C": [1.0, 4.0], "gamma": 0.5, "rng": 1}
+    if groups:
+        data["y"] = rng.random(120) < 0.5
+        options |= {"groups": np.arange(120) % groups}
+    text = " ".join(str(quiet("y ~ a", data, **options)).split())
+    if advised is None:
+        assert "nested=" not in text and "too few to tune anew" in text
+        return
+    assert f"; nested={advised} tunes anew without each of " in text
+    found = quiet("y ~ a", data, nested=advised, **options)
+    assert len(found.nested.choices) == (10 if advised is True else advised)
+    what = "groups" if groups else "rows"
+    assert f"standard error is that of a mean over the {what}," in " ".join(str(found).split())
+
+
+def test_the_nested_search_that_minimax_advises_can_be_done():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"a": rng.normal(size=80), "y": rng.random(80) < 0.5, "g": np.arange(80) % 4})
+    options = {"criterion": minimax(), "nu": [0.6, 0.8], "gamma": 0.5, "rng": 1, "folds": 2, "groups": "g"}
+    text = " ".join(str(quiet("y ~ a", data, **options)).split())
+    assert "nested=4 estimates by how much" in text
+    assert len(quiet("y ~ a", data, nested=4, **options).nested.choices) == 4
