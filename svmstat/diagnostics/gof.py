@@ -79,7 +79,7 @@ class GofResult(Printed):
     n_groups : int or None
         The number of groups, where rows come in groups.
     of_weights : tuple of str
-        As how many rows those with weights count, for the printout; empty where each is one.
+        As how many rows those with weights, and copies, count, for the printout; empty where each is one.
     """
 
     statistic: float

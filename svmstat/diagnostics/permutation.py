@@ -87,7 +87,7 @@ class PermutationResult(Printed):
     arrangements : float
         How many responses that can make, at most.
     of_weights : tuple of str
-        As how many rows those with weights count, for the printout; empty where each is one.
+        As how many rows those with weights, and copies, count, for the printout; empty where each is one.
     strength : str
         What the fit is given beside its kernel, "cost" or "nu".
     chosen : bool

@@ -17,6 +17,7 @@ from svmstat.diagnostics.gof import METHODS
 from svmstat.errors import DataError, UnavailableError
 from svmstat.objective.units import are_groups, fewest_units
 from svmstat.resampling import bootstrap_deviance
+from svmstat.resampling.copies import copies_among
 from svmstat.resampling.folds import is_table
 from svmstat.resampling.influences import (
     Largest,
@@ -46,6 +47,11 @@ from svmstat.results.resampled import Resampled
 _ROUNDING = 1e-9
 _MOST_PERMUTED = 10**7
 """Copies of rows whose labels are permuted one by one."""
+
+_COPIES = (
+    "{seen:.6g} of {total:.6g} rows have copies, of the same predictors and level, more than chance makes of such "
+    "predictors. Replicates take them for independent rows: where they are repeats of one observation p is too small."
+)
 
 _NO_ENVELOPE = "the envelope draws a label for every copy of a row (plot_index(reference='chi2') needs none)"
 
@@ -423,7 +429,10 @@ class Tested(Resampled):
 
     @property
     def _of_weights(self) -> tuple[str, ...]:
-        return copies_note(self.frame.weights, self.machine.units)
+        """As how many rows weights count, and that equal rows do not count as one."""
+        known = copies_among(self.machine)
+        told = (_COPIES.format(seen=known["copies_seen"], total=self.nobs),) if known["copies_suspicious"] else ()
+        return copies_note(self.frame.weights, self.machine.units) + told
 
     @property
     def _no_copies(self) -> str:

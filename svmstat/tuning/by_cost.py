@@ -12,7 +12,7 @@ from svmstat._tools.checks import at_least, entries, one_of, refuse
 from svmstat._tools.texts import counted
 from svmstat.errors import ArgumentError, DataError
 from svmstat.formula import Response, two_sides
-from svmstat.objective import losses
+from svmstat.objective import losses, predictive
 from svmstat.objective.units import Units
 from svmstat.reporting.plots import criteria_plot
 from svmstat.reporting.plots.style import Axes
@@ -204,6 +204,7 @@ class CostPlan(Plan):
     def summary(self, result: TuneResult) -> Summary:
         row, of_full_fit = result.best_row, self.criterion.of_full_fit
         wide, best = _apart(result.searched)
+        null = self._of_frequencies(result)
         block = Block(
             wide=tuple(Entry(f"Best {name}", value) for name, value in wide),
             left=tuple(Entry(f"Best {name}", value, "setting") for name, value in best),
@@ -211,6 +212,7 @@ class CostPlan(Plan):
                 Entry("Score", float(row["score"])),
                 *(() if of_full_fit else (Entry("  standard error", float(row["score_se"])),)),
                 *(() if result.corrected_score is None else (Entry("  corrected", result.corrected_score),)),
+                *(() if null is None else (Entry("  class frequencies", null),)),
                 Entry(self.criterion.error_name, float(row["error"]), "share"),
                 Entry("Grid points", len(result.table), "count"),
             ),
@@ -225,7 +227,38 @@ class CostPlan(Plan):
             notes.append(_UNPAIRED if result.table["delta_se"].isna().all() else _PAIRED.format(what=what))
         points = counted(result.n_failed, "grid point")
         lost = [f"{points} could not be scored: see the column reason of .table."] if result.n_failed else []
+        if null is not None:
+            lost += _no_better(float(row["score"]), result.corrected_score, null)
         return Summary("Grid search", tuple(blocks), tuple(notes), (*lost, *warnings_of_copies(result)))
+
+    def _of_frequencies(self, result: TuneResult) -> float | None:
+        """The deviance of the class frequencies among the rows that fits have seen; None for other scores.
+
+        None also for folds that are given, of which some may be predicted by a part of the others.
+        """
+        if not self.is_of_probabilities or result.given:
+            return None
+        frame, units = result.best.frame, result.best.machine.units
+        used = frame.weights > 0.0
+        codes, weights = frame.codes[used], frame.weights[used]
+        if result.fold is None:
+            units = None if units is None else units.among(used)
+            logs = predictive.null_log_likelihoods(codes, weights, True, units)
+        else:
+            fold = result.fold.to_numpy()[used]
+            held_out = np.zeros((fold.max() + 1, len(frame.response.levels)))
+            np.add.at(held_out, (fold, codes), weights)
+            logs = predictive.seen_log_likelihoods(codes, (held_out.sum(axis=0) - held_out)[fold])
+        return predictive.score(logs, weights).value
+
+
+def _no_better(score: float, corrected: float | None, null: float) -> list[str]:
+    """Where the deviance of the best point, corrected if that is known, is none below that of the class frequencies."""
+    if score >= null * (1.0 - TIED):
+        return ["no point of the grid predicts better than the class frequencies."]
+    if corrected is not None and corrected >= null * (1.0 - TIED):
+        return ["corrected for the choice, the best point predicts no better than the class frequencies."]
+    return []
 
 
 def _never(result: TuneResult) -> str:

@@ -110,3 +110,15 @@ def test_folds_are_no_remedy_for_levels_out_of_balance_where_they_keep_copies_to
 
     assert advised(noise(80)) == (True, True)
     assert advised(twice(noise(80), np.arange(10))) == (False, False)
+
+
+def test_p_values_of_copies_are_said_to_be_too_small():
+    once, data = noise(60), twice(noise(60))
+    told = f"120 of 120 rows {TOLD}, more than chance makes of such predictors. Replicates take them for independent"
+    p = {}
+    for name, frame in (("once", once), ("twice", data)):
+        fit = svm("y ~ a + b + c", frame, C=30.0, gamma=2.0)
+        p[name] = fit.permutation_test(B=19, rng=1)
+        for result in (p[name], fit.gof(B=19, rng=1), fit.gof(B=19, method="pairs", rng=1)):
+            assert (told in words(result)) == (name == "twice")
+    assert p["twice"].pvalue == 0.05 < p["once"].pvalue

@@ -1,5 +1,6 @@
 """``tune()``: each point is what ``svm()`` says of it, for any number of levels; trouble told, nothing else chosen."""
 
+import re
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -19,7 +20,7 @@ from svmstat.errors import ArgumentError, ArgumentTypeError, DataError, GridWarn
 from svmstat.machine import Contrast
 from svmstat.objective.losses import hinge
 from svmstat.resampling.unseen import mapped_log_likelihoods
-from svmstat.tuning import minimax, tune
+from svmstat.tuning import by_cost, minimax, tune
 from svmstat.tuning.sample import LabelledGroups
 
 matplotlib.use("Agg")
@@ -719,3 +720,36 @@ def test_without_a_rule_the_best_fit_predicts():
     found = quiet("y ~ a + b", DATA, C=[1.0], gamma=0.5)
     pd.testing.assert_series_equal(found.predict(DATA), found.best.predict(DATA))
     pd.testing.assert_series_equal(found.error_rates(), found.best.error_rates())
+
+
+def _by_frequencies(found):
+    told = re.search(r"class frequencies: +([\d.]+)", str(found))
+    return None if told is None else float(told[1])
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"weights": "w"}, {"weights": "w", "weight_type": "probability"}, {"groups": "g"}]
+)
+@pytest.mark.parametrize("criterion", ["loo", "kfold", "span"])
+def test_the_deviance_of_the_class_frequencies_is_beside_the_score(K, criterion, options):
+    if criterion == "span" and (options.keys() & {"groups", "weight_type"}):
+        criterion = "loo"
+    data = sample(K, 72, seed=4).assign(g=np.arange(72) // 3)
+    found = quiet("y ~ x + z", data, C=[1.0, 4.0], gamma=0.5, criterion=criterion, rng=1, **options)
+    fit = found.best
+    known = fit.loo() if found.fold is None else fit.kfold(found.fold.reindex(data.index, fill_value=-1).to_numpy())
+    assert _by_frequencies(found) == pytest.approx(known.null_score, rel=1e-4)
+    for other in ({"score": "error"}, {"criterion": "gacv"} if K == 2 and not options else {"score": "error"}):
+        assert _by_frequencies(quiet("y ~ x + z", data, C=[1.0, 4.0], gamma=0.5, **options, **other)) is None
+
+
+def test_a_search_that_finds_nothing_says_so():
+    rng = np.random.default_rng(2)
+    noise = pd.DataFrame(rng.normal(size=(80, 3)), columns=list("abc")).assign(y=rng.random(80) < 0.5)
+    found = quiet("y ~ a + b + c", noise, C=[1.0, 16.0], gamma=[0.5, 2.0])
+    assert found.best_row["score"] >= found.best.loo().null_score * (1 - 1e-9)
+    assert "WARNING: no point of the grid predicts better than the class frequencies." in str(found)
+    at = by_cost._no_better
+    (told,) = at(99.0, 101.0, 100.0)
+    assert told == "corrected for the choice, the best point predicts no better than the class frequencies."
+    assert at(99.0, None, 100.0) == at(98.0, 99.0, 100.0) == []
