@@ -10,6 +10,7 @@ from svmstat._tools.arrays import Codes, Floats
 from svmstat._tools.texts import counted
 from svmstat.calibration.conformal import sets
 from svmstat.diagnostics.shape import Shape
+from svmstat.objective.units import are_whole
 from svmstat.reporting.rendering.parts import Table
 from svmstat.reporting.rendering.values import or_none, percent
 from svmstat.reporting.summary import Printed, Summary
@@ -124,13 +125,20 @@ class LabelSets(Printed):
         """(K,) sums of weights of the levels."""
         return np.array([self.weights[self.codes == k].sum() for k in range(len(self.shape.levels))])
 
+    @property
+    def _counted(self) -> str:
+        """Of what there are so many of each level."""
+        if self.grouped:
+            return "groups"
+        return "n" if are_whole(self.weights) else "weight"
+
     def summary(self) -> Summary:
         """Coverage and size of the sets of held-out rows, the sizes of those that were asked for, what they mean."""
         names = tuple(map(str, self.shape.levels))
         totals, sizes = self._totals, self.size
         cells = zip(totals.tolist(), self.coverage.tolist(), self.mean_size.tolist(), strict=True)
         by_level = Table(
-            headers=("groups" if self.grouped else "n", "coverage", "mean size"),
+            headers=(self._counted, "coverage", "mean size"),
             index=names,
             cells=tuple((n, or_none(covered), or_none(size)) for n, covered, size in cells),
             styles=("count", "share", "share"),
@@ -153,7 +161,7 @@ class LabelSets(Printed):
         notes = [note.format(**of_it) for note in (_OF_GROUPS if self.grouped else _NOTES)]
         notes += self.of_weights
         least = least_replicates(self.level, sides=1)
-        few = [f"{name} ({total:g})" for name, total in zip(names, totals.tolist(), strict=True) if total < least]
+        few = [f"{name} ({total:.4g})" for name, total in zip(names, totals.tolist(), strict=True) if total < least]
         if few:
             what = "groups that have it" if self.grouped else "rows"
             notes.append(f"With fewer than {least:g} {what} a level is in every set: {', '.join(few)}.")

@@ -225,3 +225,12 @@ def test_where_rows_have_weights_it_is_told_that_sizes_count_each_once():
     ):
         title = svm("y ~ x + z", data, **options).label_sets().summary().parts[1].title
         assert title == "Sets of 60 rows" + ", each once" * told
+
+
+def test_what_a_level_has_of_weights_that_are_no_counts_is_no_number_of_rows():
+    data = sample(2, 60, seed=2).assign(w=np.linspace(0.5, 2.0, 60), c=1.0 + np.arange(60) % 2)
+    headers = [
+        svm("y ~ x + z", data, weights=name, weight_type=kind).label_sets().summary().parts[0].headers[0]
+        for name, kind in (("w", "probability"), ("w", "frequency"), ("c", "frequency"))
+    ]
+    assert headers == ["weight", "weight", "n"]
